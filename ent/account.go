@@ -36,6 +36,10 @@ type Account struct {
 	Unmetered bool `json:"unmetered,omitempty"`
 	// SuspendedAt holds the value of the "suspended_at" field.
 	SuspendedAt *time.Time `json:"suspended_at,omitempty"`
+	// sends the installation's own mail; nobody's
+	System bool `json:"system,omitempty"`
+	// members without one may only set one up
+	RequireSecondFactor bool `json:"require_second_factor,omitempty"`
 	// CreatedAt holds the value of the "created_at" field.
 	CreatedAt time.Time `json:"created_at,omitempty"`
 	// UpdatedAt holds the value of the "updated_at" field.
@@ -48,8 +52,8 @@ type Account struct {
 
 // AccountEdges holds the relations/edges for other nodes in the graph.
 type AccountEdges struct {
-	// Users holds the value of the users edge.
-	Users []*User `json:"users,omitempty"`
+	// Memberships holds the value of the memberships edge.
+	Memberships []*Membership `json:"memberships,omitempty"`
 	// APIKeys holds the value of the api_keys edge.
 	APIKeys []*APIKey `json:"api_keys,omitempty"`
 	// Plan holds the value of the plan edge.
@@ -59,13 +63,13 @@ type AccountEdges struct {
 	loadedTypes [3]bool
 }
 
-// UsersOrErr returns the Users value or an error if the edge
+// MembershipsOrErr returns the Memberships value or an error if the edge
 // was not loaded in eager-loading.
-func (e AccountEdges) UsersOrErr() ([]*User, error) {
+func (e AccountEdges) MembershipsOrErr() ([]*Membership, error) {
 	if e.loadedTypes[0] {
-		return e.Users, nil
+		return e.Memberships, nil
 	}
-	return nil, &NotLoadedError{edge: "users"}
+	return nil, &NotLoadedError{edge: "memberships"}
 }
 
 // APIKeysOrErr returns the APIKeys value or an error if the edge
@@ -93,7 +97,7 @@ func (*Account) scanValues(columns []string) ([]any, error) {
 	values := make([]any, len(columns))
 	for i := range columns {
 		switch columns[i] {
-		case account.FieldProductionUnlocked, account.FieldUnmetered:
+		case account.FieldProductionUnlocked, account.FieldUnmetered, account.FieldSystem, account.FieldRequireSecondFactor:
 			values[i] = new(sql.NullBool)
 		case account.FieldBodyRetentionDays, account.FieldRecordRetentionDays:
 			values[i] = new(sql.NullInt64)
@@ -178,6 +182,18 @@ func (_m *Account) assignValues(columns []string, values []any) error {
 				_m.SuspendedAt = new(time.Time)
 				*_m.SuspendedAt = value.Time
 			}
+		case account.FieldSystem:
+			if value, ok := values[i].(*sql.NullBool); !ok {
+				return fmt.Errorf("unexpected type %T for field system", values[i])
+			} else if value.Valid {
+				_m.System = value.Bool
+			}
+		case account.FieldRequireSecondFactor:
+			if value, ok := values[i].(*sql.NullBool); !ok {
+				return fmt.Errorf("unexpected type %T for field require_second_factor", values[i])
+			} else if value.Valid {
+				_m.RequireSecondFactor = value.Bool
+			}
 		case account.FieldCreatedAt:
 			if value, ok := values[i].(*sql.NullTime); !ok {
 				return fmt.Errorf("unexpected type %T for field created_at", values[i])
@@ -203,9 +219,9 @@ func (_m *Account) Value(name string) (ent.Value, error) {
 	return _m.selectValues.Get(name)
 }
 
-// QueryUsers queries the "users" edge of the Account entity.
-func (_m *Account) QueryUsers() *UserQuery {
-	return NewAccountClient(_m.config).QueryUsers(_m)
+// QueryMemberships queries the "memberships" edge of the Account entity.
+func (_m *Account) QueryMemberships() *MembershipQuery {
+	return NewAccountClient(_m.config).QueryMemberships(_m)
 }
 
 // QueryAPIKeys queries the "api_keys" edge of the Account entity.
@@ -271,6 +287,12 @@ func (_m *Account) String() string {
 		builder.WriteString("suspended_at=")
 		builder.WriteString(v.Format(time.ANSIC))
 	}
+	builder.WriteString(", ")
+	builder.WriteString("system=")
+	builder.WriteString(fmt.Sprintf("%v", _m.System))
+	builder.WriteString(", ")
+	builder.WriteString("require_second_factor=")
+	builder.WriteString(fmt.Sprintf("%v", _m.RequireSecondFactor))
 	builder.WriteString(", ")
 	builder.WriteString("created_at=")
 	builder.WriteString(_m.CreatedAt.Format(time.ANSIC))

@@ -12,8 +12,8 @@ import (
 	"entgo.io/ent/schema/field"
 	"github.com/postrider/postrider/ent/account"
 	"github.com/postrider/postrider/ent/apikey"
+	"github.com/postrider/postrider/ent/membership"
 	"github.com/postrider/postrider/ent/plan"
-	"github.com/postrider/postrider/ent/user"
 )
 
 // AccountCreate is the builder for creating a Account entity.
@@ -133,6 +133,34 @@ func (_c *AccountCreate) SetNillableSuspendedAt(v *time.Time) *AccountCreate {
 	return _c
 }
 
+// SetSystem sets the "system" field.
+func (_c *AccountCreate) SetSystem(v bool) *AccountCreate {
+	_c.mutation.SetSystem(v)
+	return _c
+}
+
+// SetNillableSystem sets the "system" field if the given value is not nil.
+func (_c *AccountCreate) SetNillableSystem(v *bool) *AccountCreate {
+	if v != nil {
+		_c.SetSystem(*v)
+	}
+	return _c
+}
+
+// SetRequireSecondFactor sets the "require_second_factor" field.
+func (_c *AccountCreate) SetRequireSecondFactor(v bool) *AccountCreate {
+	_c.mutation.SetRequireSecondFactor(v)
+	return _c
+}
+
+// SetNillableRequireSecondFactor sets the "require_second_factor" field if the given value is not nil.
+func (_c *AccountCreate) SetNillableRequireSecondFactor(v *bool) *AccountCreate {
+	if v != nil {
+		_c.SetRequireSecondFactor(*v)
+	}
+	return _c
+}
+
 // SetCreatedAt sets the "created_at" field.
 func (_c *AccountCreate) SetCreatedAt(v time.Time) *AccountCreate {
 	_c.mutation.SetCreatedAt(v)
@@ -167,19 +195,19 @@ func (_c *AccountCreate) SetID(v string) *AccountCreate {
 	return _c
 }
 
-// AddUserIDs adds the "users" edge to the User entity by IDs.
-func (_c *AccountCreate) AddUserIDs(ids ...string) *AccountCreate {
-	_c.mutation.AddUserIDs(ids...)
+// AddMembershipIDs adds the "memberships" edge to the Membership entity by IDs.
+func (_c *AccountCreate) AddMembershipIDs(ids ...int64) *AccountCreate {
+	_c.mutation.AddMembershipIDs(ids...)
 	return _c
 }
 
-// AddUsers adds the "users" edges to the User entity.
-func (_c *AccountCreate) AddUsers(v ...*User) *AccountCreate {
-	ids := make([]string, len(v))
+// AddMemberships adds the "memberships" edges to the Membership entity.
+func (_c *AccountCreate) AddMemberships(v ...*Membership) *AccountCreate {
+	ids := make([]int64, len(v))
 	for i := range v {
 		ids[i] = v[i].ID
 	}
-	return _c.AddUserIDs(ids...)
+	return _c.AddMembershipIDs(ids...)
 }
 
 // AddAPIKeyIDs adds the "api_keys" edge to the APIKey entity by IDs.
@@ -257,6 +285,14 @@ func (_c *AccountCreate) defaults() {
 		v := account.DefaultUnmetered
 		_c.mutation.SetUnmetered(v)
 	}
+	if _, ok := _c.mutation.System(); !ok {
+		v := account.DefaultSystem
+		_c.mutation.SetSystem(v)
+	}
+	if _, ok := _c.mutation.RequireSecondFactor(); !ok {
+		v := account.DefaultRequireSecondFactor
+		_c.mutation.SetRequireSecondFactor(v)
+	}
 	if _, ok := _c.mutation.CreatedAt(); !ok {
 		v := account.DefaultCreatedAt()
 		_c.mutation.SetCreatedAt(v)
@@ -314,6 +350,12 @@ func (_c *AccountCreate) check() error {
 	}
 	if _, ok := _c.mutation.Unmetered(); !ok {
 		return &ValidationError{Name: "unmetered", err: errors.New(`ent: missing required field "Account.unmetered"`)}
+	}
+	if _, ok := _c.mutation.System(); !ok {
+		return &ValidationError{Name: "system", err: errors.New(`ent: missing required field "Account.system"`)}
+	}
+	if _, ok := _c.mutation.RequireSecondFactor(); !ok {
+		return &ValidationError{Name: "require_second_factor", err: errors.New(`ent: missing required field "Account.require_second_factor"`)}
 	}
 	if _, ok := _c.mutation.CreatedAt(); !ok {
 		return &ValidationError{Name: "created_at", err: errors.New(`ent: missing required field "Account.created_at"`)}
@@ -396,6 +438,14 @@ func (_c *AccountCreate) createSpec() (*Account, *sqlgraph.CreateSpec) {
 		_spec.SetField(account.FieldSuspendedAt, field.TypeTime, value)
 		_node.SuspendedAt = &value
 	}
+	if value, ok := _c.mutation.System(); ok {
+		_spec.SetField(account.FieldSystem, field.TypeBool, value)
+		_node.System = value
+	}
+	if value, ok := _c.mutation.RequireSecondFactor(); ok {
+		_spec.SetField(account.FieldRequireSecondFactor, field.TypeBool, value)
+		_node.RequireSecondFactor = value
+	}
 	if value, ok := _c.mutation.CreatedAt(); ok {
 		_spec.SetField(account.FieldCreatedAt, field.TypeTime, value)
 		_node.CreatedAt = value
@@ -404,15 +454,15 @@ func (_c *AccountCreate) createSpec() (*Account, *sqlgraph.CreateSpec) {
 		_spec.SetField(account.FieldUpdatedAt, field.TypeTime, value)
 		_node.UpdatedAt = value
 	}
-	if nodes := _c.mutation.UsersIDs(); len(nodes) > 0 {
+	if nodes := _c.mutation.MembershipsIDs(); len(nodes) > 0 {
 		edge := &sqlgraph.EdgeSpec{
 			Rel:     sqlgraph.O2M,
 			Inverse: false,
-			Table:   account.UsersTable,
-			Columns: []string{account.UsersColumn},
+			Table:   account.MembershipsTable,
+			Columns: []string{account.MembershipsColumn},
 			Bidi:    false,
 			Target: &sqlgraph.EdgeTarget{
-				IDSpec: sqlgraph.NewFieldSpec(user.FieldID, field.TypeString),
+				IDSpec: sqlgraph.NewFieldSpec(membership.FieldID, field.TypeInt64),
 			},
 		}
 		for _, k := range nodes {

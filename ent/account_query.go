@@ -15,22 +15,22 @@ import (
 	"entgo.io/ent/schema/field"
 	"github.com/postrider/postrider/ent/account"
 	"github.com/postrider/postrider/ent/apikey"
+	"github.com/postrider/postrider/ent/membership"
 	"github.com/postrider/postrider/ent/plan"
 	"github.com/postrider/postrider/ent/predicate"
-	"github.com/postrider/postrider/ent/user"
 )
 
 // AccountQuery is the builder for querying Account entities.
 type AccountQuery struct {
 	config
-	ctx         *QueryContext
-	order       []account.OrderOption
-	inters      []Interceptor
-	predicates  []predicate.Account
-	withUsers   *UserQuery
-	withAPIKeys *APIKeyQuery
-	withPlan    *PlanQuery
-	modifiers   []func(*sql.Selector)
+	ctx             *QueryContext
+	order           []account.OrderOption
+	inters          []Interceptor
+	predicates      []predicate.Account
+	withMemberships *MembershipQuery
+	withAPIKeys     *APIKeyQuery
+	withPlan        *PlanQuery
+	modifiers       []func(*sql.Selector)
 	// intermediate query (i.e. traversal path).
 	sql  *sql.Selector
 	path func(context.Context) (*sql.Selector, error)
@@ -67,9 +67,9 @@ func (_q *AccountQuery) Order(o ...account.OrderOption) *AccountQuery {
 	return _q
 }
 
-// QueryUsers chains the current query on the "users" edge.
-func (_q *AccountQuery) QueryUsers() *UserQuery {
-	query := (&UserClient{config: _q.config}).Query()
+// QueryMemberships chains the current query on the "memberships" edge.
+func (_q *AccountQuery) QueryMemberships() *MembershipQuery {
+	query := (&MembershipClient{config: _q.config}).Query()
 	query.path = func(ctx context.Context) (fromU *sql.Selector, err error) {
 		if err := _q.prepareQuery(ctx); err != nil {
 			return nil, err
@@ -80,8 +80,8 @@ func (_q *AccountQuery) QueryUsers() *UserQuery {
 		}
 		step := sqlgraph.NewStep(
 			sqlgraph.From(account.Table, account.FieldID, selector),
-			sqlgraph.To(user.Table, user.FieldID),
-			sqlgraph.Edge(sqlgraph.O2M, false, account.UsersTable, account.UsersColumn),
+			sqlgraph.To(membership.Table, membership.FieldID),
+			sqlgraph.Edge(sqlgraph.O2M, false, account.MembershipsTable, account.MembershipsColumn),
 		)
 		fromU = sqlgraph.SetNeighbors(_q.driver.Dialect(), step)
 		return fromU, nil
@@ -320,14 +320,14 @@ func (_q *AccountQuery) Clone() *AccountQuery {
 		return nil
 	}
 	return &AccountQuery{
-		config:      _q.config,
-		ctx:         _q.ctx.Clone(),
-		order:       append([]account.OrderOption{}, _q.order...),
-		inters:      append([]Interceptor{}, _q.inters...),
-		predicates:  append([]predicate.Account{}, _q.predicates...),
-		withUsers:   _q.withUsers.Clone(),
-		withAPIKeys: _q.withAPIKeys.Clone(),
-		withPlan:    _q.withPlan.Clone(),
+		config:          _q.config,
+		ctx:             _q.ctx.Clone(),
+		order:           append([]account.OrderOption{}, _q.order...),
+		inters:          append([]Interceptor{}, _q.inters...),
+		predicates:      append([]predicate.Account{}, _q.predicates...),
+		withMemberships: _q.withMemberships.Clone(),
+		withAPIKeys:     _q.withAPIKeys.Clone(),
+		withPlan:        _q.withPlan.Clone(),
 		// clone intermediate query.
 		sql:       _q.sql.Clone(),
 		path:      _q.path,
@@ -335,14 +335,14 @@ func (_q *AccountQuery) Clone() *AccountQuery {
 	}
 }
 
-// WithUsers tells the query-builder to eager-load the nodes that are connected to
-// the "users" edge. The optional arguments are used to configure the query builder of the edge.
-func (_q *AccountQuery) WithUsers(opts ...func(*UserQuery)) *AccountQuery {
-	query := (&UserClient{config: _q.config}).Query()
+// WithMemberships tells the query-builder to eager-load the nodes that are connected to
+// the "memberships" edge. The optional arguments are used to configure the query builder of the edge.
+func (_q *AccountQuery) WithMemberships(opts ...func(*MembershipQuery)) *AccountQuery {
+	query := (&MembershipClient{config: _q.config}).Query()
 	for _, opt := range opts {
 		opt(query)
 	}
-	_q.withUsers = query
+	_q.withMemberships = query
 	return _q
 }
 
@@ -447,7 +447,7 @@ func (_q *AccountQuery) sqlAll(ctx context.Context, hooks ...queryHook) ([]*Acco
 		nodes       = []*Account{}
 		_spec       = _q.querySpec()
 		loadedTypes = [3]bool{
-			_q.withUsers != nil,
+			_q.withMemberships != nil,
 			_q.withAPIKeys != nil,
 			_q.withPlan != nil,
 		}
@@ -473,10 +473,10 @@ func (_q *AccountQuery) sqlAll(ctx context.Context, hooks ...queryHook) ([]*Acco
 	if len(nodes) == 0 {
 		return nodes, nil
 	}
-	if query := _q.withUsers; query != nil {
-		if err := _q.loadUsers(ctx, query, nodes,
-			func(n *Account) { n.Edges.Users = []*User{} },
-			func(n *Account, e *User) { n.Edges.Users = append(n.Edges.Users, e) }); err != nil {
+	if query := _q.withMemberships; query != nil {
+		if err := _q.loadMemberships(ctx, query, nodes,
+			func(n *Account) { n.Edges.Memberships = []*Membership{} },
+			func(n *Account, e *Membership) { n.Edges.Memberships = append(n.Edges.Memberships, e) }); err != nil {
 			return nil, err
 		}
 	}
@@ -496,7 +496,7 @@ func (_q *AccountQuery) sqlAll(ctx context.Context, hooks ...queryHook) ([]*Acco
 	return nodes, nil
 }
 
-func (_q *AccountQuery) loadUsers(ctx context.Context, query *UserQuery, nodes []*Account, init func(*Account), assign func(*Account, *User)) error {
+func (_q *AccountQuery) loadMemberships(ctx context.Context, query *MembershipQuery, nodes []*Account, init func(*Account), assign func(*Account, *Membership)) error {
 	fks := make([]driver.Value, 0, len(nodes))
 	nodeids := make(map[string]*Account)
 	for i := range nodes {
@@ -507,10 +507,10 @@ func (_q *AccountQuery) loadUsers(ctx context.Context, query *UserQuery, nodes [
 		}
 	}
 	if len(query.ctx.Fields) > 0 {
-		query.ctx.AppendFieldOnce(user.FieldAccountID)
+		query.ctx.AppendFieldOnce(membership.FieldAccountID)
 	}
-	query.Where(predicate.User(func(s *sql.Selector) {
-		s.Where(sql.InValues(s.C(account.UsersColumn), fks...))
+	query.Where(predicate.Membership(func(s *sql.Selector) {
+		s.Where(sql.InValues(s.C(account.MembershipsColumn), fks...))
 	}))
 	neighbors, err := query.All(ctx)
 	if err != nil {

@@ -13,9 +13,9 @@ import (
 	"entgo.io/ent/schema/field"
 	"github.com/postrider/postrider/ent/account"
 	"github.com/postrider/postrider/ent/apikey"
+	"github.com/postrider/postrider/ent/membership"
 	"github.com/postrider/postrider/ent/plan"
 	"github.com/postrider/postrider/ent/predicate"
-	"github.com/postrider/postrider/ent/user"
 )
 
 // AccountUpdate is the builder for updating Account entities.
@@ -184,25 +184,53 @@ func (_u *AccountUpdate) ClearSuspendedAt() *AccountUpdate {
 	return _u
 }
 
+// SetSystem sets the "system" field.
+func (_u *AccountUpdate) SetSystem(v bool) *AccountUpdate {
+	_u.mutation.SetSystem(v)
+	return _u
+}
+
+// SetNillableSystem sets the "system" field if the given value is not nil.
+func (_u *AccountUpdate) SetNillableSystem(v *bool) *AccountUpdate {
+	if v != nil {
+		_u.SetSystem(*v)
+	}
+	return _u
+}
+
+// SetRequireSecondFactor sets the "require_second_factor" field.
+func (_u *AccountUpdate) SetRequireSecondFactor(v bool) *AccountUpdate {
+	_u.mutation.SetRequireSecondFactor(v)
+	return _u
+}
+
+// SetNillableRequireSecondFactor sets the "require_second_factor" field if the given value is not nil.
+func (_u *AccountUpdate) SetNillableRequireSecondFactor(v *bool) *AccountUpdate {
+	if v != nil {
+		_u.SetRequireSecondFactor(*v)
+	}
+	return _u
+}
+
 // SetUpdatedAt sets the "updated_at" field.
 func (_u *AccountUpdate) SetUpdatedAt(v time.Time) *AccountUpdate {
 	_u.mutation.SetUpdatedAt(v)
 	return _u
 }
 
-// AddUserIDs adds the "users" edge to the User entity by IDs.
-func (_u *AccountUpdate) AddUserIDs(ids ...string) *AccountUpdate {
-	_u.mutation.AddUserIDs(ids...)
+// AddMembershipIDs adds the "memberships" edge to the Membership entity by IDs.
+func (_u *AccountUpdate) AddMembershipIDs(ids ...int64) *AccountUpdate {
+	_u.mutation.AddMembershipIDs(ids...)
 	return _u
 }
 
-// AddUsers adds the "users" edges to the User entity.
-func (_u *AccountUpdate) AddUsers(v ...*User) *AccountUpdate {
-	ids := make([]string, len(v))
+// AddMemberships adds the "memberships" edges to the Membership entity.
+func (_u *AccountUpdate) AddMemberships(v ...*Membership) *AccountUpdate {
+	ids := make([]int64, len(v))
 	for i := range v {
 		ids[i] = v[i].ID
 	}
-	return _u.AddUserIDs(ids...)
+	return _u.AddMembershipIDs(ids...)
 }
 
 // AddAPIKeyIDs adds the "api_keys" edge to the APIKey entity by IDs.
@@ -230,25 +258,25 @@ func (_u *AccountUpdate) Mutation() *AccountMutation {
 	return _u.mutation
 }
 
-// ClearUsers clears all "users" edges to the User entity.
-func (_u *AccountUpdate) ClearUsers() *AccountUpdate {
-	_u.mutation.ClearUsers()
+// ClearMemberships clears all "memberships" edges to the Membership entity.
+func (_u *AccountUpdate) ClearMemberships() *AccountUpdate {
+	_u.mutation.ClearMemberships()
 	return _u
 }
 
-// RemoveUserIDs removes the "users" edge to User entities by IDs.
-func (_u *AccountUpdate) RemoveUserIDs(ids ...string) *AccountUpdate {
-	_u.mutation.RemoveUserIDs(ids...)
+// RemoveMembershipIDs removes the "memberships" edge to Membership entities by IDs.
+func (_u *AccountUpdate) RemoveMembershipIDs(ids ...int64) *AccountUpdate {
+	_u.mutation.RemoveMembershipIDs(ids...)
 	return _u
 }
 
-// RemoveUsers removes "users" edges to User entities.
-func (_u *AccountUpdate) RemoveUsers(v ...*User) *AccountUpdate {
-	ids := make([]string, len(v))
+// RemoveMemberships removes "memberships" edges to Membership entities.
+func (_u *AccountUpdate) RemoveMemberships(v ...*Membership) *AccountUpdate {
+	ids := make([]int64, len(v))
 	for i := range v {
 		ids[i] = v[i].ID
 	}
-	return _u.RemoveUserIDs(ids...)
+	return _u.RemoveMembershipIDs(ids...)
 }
 
 // ClearAPIKeys clears all "api_keys" edges to the APIKey entity.
@@ -401,31 +429,37 @@ func (_u *AccountUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	if _u.mutation.SuspendedAtCleared() {
 		_spec.ClearField(account.FieldSuspendedAt, field.TypeTime)
 	}
+	if value, ok := _u.mutation.System(); ok {
+		_spec.SetField(account.FieldSystem, field.TypeBool, value)
+	}
+	if value, ok := _u.mutation.RequireSecondFactor(); ok {
+		_spec.SetField(account.FieldRequireSecondFactor, field.TypeBool, value)
+	}
 	if value, ok := _u.mutation.UpdatedAt(); ok {
 		_spec.SetField(account.FieldUpdatedAt, field.TypeTime, value)
 	}
-	if _u.mutation.UsersCleared() {
+	if _u.mutation.MembershipsCleared() {
 		edge := &sqlgraph.EdgeSpec{
 			Rel:     sqlgraph.O2M,
 			Inverse: false,
-			Table:   account.UsersTable,
-			Columns: []string{account.UsersColumn},
+			Table:   account.MembershipsTable,
+			Columns: []string{account.MembershipsColumn},
 			Bidi:    false,
 			Target: &sqlgraph.EdgeTarget{
-				IDSpec: sqlgraph.NewFieldSpec(user.FieldID, field.TypeString),
+				IDSpec: sqlgraph.NewFieldSpec(membership.FieldID, field.TypeInt64),
 			},
 		}
 		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
 	}
-	if nodes := _u.mutation.RemovedUsersIDs(); len(nodes) > 0 && !_u.mutation.UsersCleared() {
+	if nodes := _u.mutation.RemovedMembershipsIDs(); len(nodes) > 0 && !_u.mutation.MembershipsCleared() {
 		edge := &sqlgraph.EdgeSpec{
 			Rel:     sqlgraph.O2M,
 			Inverse: false,
-			Table:   account.UsersTable,
-			Columns: []string{account.UsersColumn},
+			Table:   account.MembershipsTable,
+			Columns: []string{account.MembershipsColumn},
 			Bidi:    false,
 			Target: &sqlgraph.EdgeTarget{
-				IDSpec: sqlgraph.NewFieldSpec(user.FieldID, field.TypeString),
+				IDSpec: sqlgraph.NewFieldSpec(membership.FieldID, field.TypeInt64),
 			},
 		}
 		for _, k := range nodes {
@@ -433,15 +467,15 @@ func (_u *AccountUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 		}
 		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
 	}
-	if nodes := _u.mutation.UsersIDs(); len(nodes) > 0 {
+	if nodes := _u.mutation.MembershipsIDs(); len(nodes) > 0 {
 		edge := &sqlgraph.EdgeSpec{
 			Rel:     sqlgraph.O2M,
 			Inverse: false,
-			Table:   account.UsersTable,
-			Columns: []string{account.UsersColumn},
+			Table:   account.MembershipsTable,
+			Columns: []string{account.MembershipsColumn},
 			Bidi:    false,
 			Target: &sqlgraph.EdgeTarget{
-				IDSpec: sqlgraph.NewFieldSpec(user.FieldID, field.TypeString),
+				IDSpec: sqlgraph.NewFieldSpec(membership.FieldID, field.TypeInt64),
 			},
 		}
 		for _, k := range nodes {
@@ -697,25 +731,53 @@ func (_u *AccountUpdateOne) ClearSuspendedAt() *AccountUpdateOne {
 	return _u
 }
 
+// SetSystem sets the "system" field.
+func (_u *AccountUpdateOne) SetSystem(v bool) *AccountUpdateOne {
+	_u.mutation.SetSystem(v)
+	return _u
+}
+
+// SetNillableSystem sets the "system" field if the given value is not nil.
+func (_u *AccountUpdateOne) SetNillableSystem(v *bool) *AccountUpdateOne {
+	if v != nil {
+		_u.SetSystem(*v)
+	}
+	return _u
+}
+
+// SetRequireSecondFactor sets the "require_second_factor" field.
+func (_u *AccountUpdateOne) SetRequireSecondFactor(v bool) *AccountUpdateOne {
+	_u.mutation.SetRequireSecondFactor(v)
+	return _u
+}
+
+// SetNillableRequireSecondFactor sets the "require_second_factor" field if the given value is not nil.
+func (_u *AccountUpdateOne) SetNillableRequireSecondFactor(v *bool) *AccountUpdateOne {
+	if v != nil {
+		_u.SetRequireSecondFactor(*v)
+	}
+	return _u
+}
+
 // SetUpdatedAt sets the "updated_at" field.
 func (_u *AccountUpdateOne) SetUpdatedAt(v time.Time) *AccountUpdateOne {
 	_u.mutation.SetUpdatedAt(v)
 	return _u
 }
 
-// AddUserIDs adds the "users" edge to the User entity by IDs.
-func (_u *AccountUpdateOne) AddUserIDs(ids ...string) *AccountUpdateOne {
-	_u.mutation.AddUserIDs(ids...)
+// AddMembershipIDs adds the "memberships" edge to the Membership entity by IDs.
+func (_u *AccountUpdateOne) AddMembershipIDs(ids ...int64) *AccountUpdateOne {
+	_u.mutation.AddMembershipIDs(ids...)
 	return _u
 }
 
-// AddUsers adds the "users" edges to the User entity.
-func (_u *AccountUpdateOne) AddUsers(v ...*User) *AccountUpdateOne {
-	ids := make([]string, len(v))
+// AddMemberships adds the "memberships" edges to the Membership entity.
+func (_u *AccountUpdateOne) AddMemberships(v ...*Membership) *AccountUpdateOne {
+	ids := make([]int64, len(v))
 	for i := range v {
 		ids[i] = v[i].ID
 	}
-	return _u.AddUserIDs(ids...)
+	return _u.AddMembershipIDs(ids...)
 }
 
 // AddAPIKeyIDs adds the "api_keys" edge to the APIKey entity by IDs.
@@ -743,25 +805,25 @@ func (_u *AccountUpdateOne) Mutation() *AccountMutation {
 	return _u.mutation
 }
 
-// ClearUsers clears all "users" edges to the User entity.
-func (_u *AccountUpdateOne) ClearUsers() *AccountUpdateOne {
-	_u.mutation.ClearUsers()
+// ClearMemberships clears all "memberships" edges to the Membership entity.
+func (_u *AccountUpdateOne) ClearMemberships() *AccountUpdateOne {
+	_u.mutation.ClearMemberships()
 	return _u
 }
 
-// RemoveUserIDs removes the "users" edge to User entities by IDs.
-func (_u *AccountUpdateOne) RemoveUserIDs(ids ...string) *AccountUpdateOne {
-	_u.mutation.RemoveUserIDs(ids...)
+// RemoveMembershipIDs removes the "memberships" edge to Membership entities by IDs.
+func (_u *AccountUpdateOne) RemoveMembershipIDs(ids ...int64) *AccountUpdateOne {
+	_u.mutation.RemoveMembershipIDs(ids...)
 	return _u
 }
 
-// RemoveUsers removes "users" edges to User entities.
-func (_u *AccountUpdateOne) RemoveUsers(v ...*User) *AccountUpdateOne {
-	ids := make([]string, len(v))
+// RemoveMemberships removes "memberships" edges to Membership entities.
+func (_u *AccountUpdateOne) RemoveMemberships(v ...*Membership) *AccountUpdateOne {
+	ids := make([]int64, len(v))
 	for i := range v {
 		ids[i] = v[i].ID
 	}
-	return _u.RemoveUserIDs(ids...)
+	return _u.RemoveMembershipIDs(ids...)
 }
 
 // ClearAPIKeys clears all "api_keys" edges to the APIKey entity.
@@ -944,31 +1006,37 @@ func (_u *AccountUpdateOne) sqlSave(ctx context.Context) (_node *Account, err er
 	if _u.mutation.SuspendedAtCleared() {
 		_spec.ClearField(account.FieldSuspendedAt, field.TypeTime)
 	}
+	if value, ok := _u.mutation.System(); ok {
+		_spec.SetField(account.FieldSystem, field.TypeBool, value)
+	}
+	if value, ok := _u.mutation.RequireSecondFactor(); ok {
+		_spec.SetField(account.FieldRequireSecondFactor, field.TypeBool, value)
+	}
 	if value, ok := _u.mutation.UpdatedAt(); ok {
 		_spec.SetField(account.FieldUpdatedAt, field.TypeTime, value)
 	}
-	if _u.mutation.UsersCleared() {
+	if _u.mutation.MembershipsCleared() {
 		edge := &sqlgraph.EdgeSpec{
 			Rel:     sqlgraph.O2M,
 			Inverse: false,
-			Table:   account.UsersTable,
-			Columns: []string{account.UsersColumn},
+			Table:   account.MembershipsTable,
+			Columns: []string{account.MembershipsColumn},
 			Bidi:    false,
 			Target: &sqlgraph.EdgeTarget{
-				IDSpec: sqlgraph.NewFieldSpec(user.FieldID, field.TypeString),
+				IDSpec: sqlgraph.NewFieldSpec(membership.FieldID, field.TypeInt64),
 			},
 		}
 		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
 	}
-	if nodes := _u.mutation.RemovedUsersIDs(); len(nodes) > 0 && !_u.mutation.UsersCleared() {
+	if nodes := _u.mutation.RemovedMembershipsIDs(); len(nodes) > 0 && !_u.mutation.MembershipsCleared() {
 		edge := &sqlgraph.EdgeSpec{
 			Rel:     sqlgraph.O2M,
 			Inverse: false,
-			Table:   account.UsersTable,
-			Columns: []string{account.UsersColumn},
+			Table:   account.MembershipsTable,
+			Columns: []string{account.MembershipsColumn},
 			Bidi:    false,
 			Target: &sqlgraph.EdgeTarget{
-				IDSpec: sqlgraph.NewFieldSpec(user.FieldID, field.TypeString),
+				IDSpec: sqlgraph.NewFieldSpec(membership.FieldID, field.TypeInt64),
 			},
 		}
 		for _, k := range nodes {
@@ -976,15 +1044,15 @@ func (_u *AccountUpdateOne) sqlSave(ctx context.Context) (_node *Account, err er
 		}
 		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
 	}
-	if nodes := _u.mutation.UsersIDs(); len(nodes) > 0 {
+	if nodes := _u.mutation.MembershipsIDs(); len(nodes) > 0 {
 		edge := &sqlgraph.EdgeSpec{
 			Rel:     sqlgraph.O2M,
 			Inverse: false,
-			Table:   account.UsersTable,
-			Columns: []string{account.UsersColumn},
+			Table:   account.MembershipsTable,
+			Columns: []string{account.MembershipsColumn},
 			Bidi:    false,
 			Target: &sqlgraph.EdgeTarget{
-				IDSpec: sqlgraph.NewFieldSpec(user.FieldID, field.TypeString),
+				IDSpec: sqlgraph.NewFieldSpec(membership.FieldID, field.TypeInt64),
 			},
 		}
 		for _, k := range nodes {

@@ -171,6 +171,26 @@ func (_u *APIKeyUpdate) ClearRevokedAt() *APIKeyUpdate {
 	return _u
 }
 
+// SetCreatedBy sets the "created_by" field.
+func (_u *APIKeyUpdate) SetCreatedBy(v string) *APIKeyUpdate {
+	_u.mutation.SetCreatedBy(v)
+	return _u
+}
+
+// SetNillableCreatedBy sets the "created_by" field if the given value is not nil.
+func (_u *APIKeyUpdate) SetNillableCreatedBy(v *string) *APIKeyUpdate {
+	if v != nil {
+		_u.SetCreatedBy(*v)
+	}
+	return _u
+}
+
+// ClearCreatedBy clears the value of the "created_by" field.
+func (_u *APIKeyUpdate) ClearCreatedBy() *APIKeyUpdate {
+	_u.mutation.ClearCreatedBy()
+	return _u
+}
+
 // SetAccount sets the "account" edge to the Account entity.
 func (_u *APIKeyUpdate) SetAccount(v *Account) *APIKeyUpdate {
 	return _u.SetAccountID(v.ID)
@@ -305,6 +325,12 @@ func (_u *APIKeyUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	}
 	if _u.mutation.RevokedAtCleared() {
 		_spec.ClearField(apikey.FieldRevokedAt, field.TypeTime)
+	}
+	if value, ok := _u.mutation.CreatedBy(); ok {
+		_spec.SetField(apikey.FieldCreatedBy, field.TypeString, value)
+	}
+	if _u.mutation.CreatedByCleared() {
+		_spec.ClearField(apikey.FieldCreatedBy, field.TypeString)
 	}
 	if _u.mutation.AccountCleared() {
 		edge := &sqlgraph.EdgeSpec{
@@ -497,6 +523,26 @@ func (_u *APIKeyUpdateOne) ClearRevokedAt() *APIKeyUpdateOne {
 	return _u
 }
 
+// SetCreatedBy sets the "created_by" field.
+func (_u *APIKeyUpdateOne) SetCreatedBy(v string) *APIKeyUpdateOne {
+	_u.mutation.SetCreatedBy(v)
+	return _u
+}
+
+// SetNillableCreatedBy sets the "created_by" field if the given value is not nil.
+func (_u *APIKeyUpdateOne) SetNillableCreatedBy(v *string) *APIKeyUpdateOne {
+	if v != nil {
+		_u.SetCreatedBy(*v)
+	}
+	return _u
+}
+
+// ClearCreatedBy clears the value of the "created_by" field.
+func (_u *APIKeyUpdateOne) ClearCreatedBy() *APIKeyUpdateOne {
+	_u.mutation.ClearCreatedBy()
+	return _u
+}
+
 // SetAccount sets the "account" edge to the Account entity.
 func (_u *APIKeyUpdateOne) SetAccount(v *Account) *APIKeyUpdateOne {
 	return _u.SetAccountID(v.ID)
@@ -661,6 +707,12 @@ func (_u *APIKeyUpdateOne) sqlSave(ctx context.Context) (_node *APIKey, err erro
 	}
 	if _u.mutation.RevokedAtCleared() {
 		_spec.ClearField(apikey.FieldRevokedAt, field.TypeTime)
+	}
+	if value, ok := _u.mutation.CreatedBy(); ok {
+		_spec.SetField(apikey.FieldCreatedBy, field.TypeString, value)
+	}
+	if _u.mutation.CreatedByCleared() {
+		_spec.ClearField(apikey.FieldCreatedBy, field.TypeString)
 	}
 	if _u.mutation.AccountCleared() {
 		edge := &sqlgraph.EdgeSpec{

@@ -22,8 +22,10 @@ type AutomationRun struct {
 	AccountID string `json:"account_id,omitempty"`
 	// AutomationID holds the value of the "automation_id" field.
 	AutomationID string `json:"automation_id,omitempty"`
-	// Version holds the value of the "version" field.
+	// 0: a trial, which follows definition
 	Version int `json:"version,omitempty"`
+	// of a trial
+	Definition json.RawMessage `json:"definition,omitempty"`
 	// EventID holds the value of the "event_id" field.
 	EventID string `json:"event_id,omitempty"`
 	// a copy: the event itself may be deleted before the run
@@ -52,7 +54,7 @@ func (*AutomationRun) scanValues(columns []string) ([]any, error) {
 	values := make([]any, len(columns))
 	for i := range columns {
 		switch columns[i] {
-		case automationrun.FieldEvent:
+		case automationrun.FieldDefinition, automationrun.FieldEvent:
 			values[i] = new([]byte)
 		case automationrun.FieldVersion, automationrun.FieldStepIndex, automationrun.FieldDepth:
 			values[i] = new(sql.NullInt64)
@@ -98,6 +100,14 @@ func (_m *AutomationRun) assignValues(columns []string, values []any) error {
 				return fmt.Errorf("unexpected type %T for field version", values[i])
 			} else if value.Valid {
 				_m.Version = int(value.Int64)
+			}
+		case automationrun.FieldDefinition:
+			if value, ok := values[i].(*[]byte); !ok {
+				return fmt.Errorf("unexpected type %T for field definition", values[i])
+			} else if value != nil && len(*value) > 0 {
+				if err := json.Unmarshal(*value, &_m.Definition); err != nil {
+					return fmt.Errorf("unmarshal field definition: %w", err)
+				}
 			}
 		case automationrun.FieldEventID:
 			if value, ok := values[i].(*sql.NullString); !ok {
@@ -208,6 +218,9 @@ func (_m *AutomationRun) String() string {
 	builder.WriteString(", ")
 	builder.WriteString("version=")
 	builder.WriteString(fmt.Sprintf("%v", _m.Version))
+	builder.WriteString(", ")
+	builder.WriteString("definition=")
+	builder.WriteString(fmt.Sprintf("%v", _m.Definition))
 	builder.WriteString(", ")
 	builder.WriteString("event_id=")
 	builder.WriteString(_m.EventID)

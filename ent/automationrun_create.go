@@ -39,6 +39,12 @@ func (_c *AutomationRunCreate) SetVersion(v int) *AutomationRunCreate {
 	return _c
 }
 
+// SetDefinition sets the "definition" field.
+func (_c *AutomationRunCreate) SetDefinition(v json.RawMessage) *AutomationRunCreate {
+	_c.mutation.SetDefinition(v)
+	return _c
+}
+
 // SetEventID sets the "event_id" field.
 func (_c *AutomationRunCreate) SetEventID(v string) *AutomationRunCreate {
 	_c.mutation.SetEventID(v)
@@ -310,6 +316,10 @@ func (_c *AutomationRunCreate) createSpec() (*AutomationRun, *sqlgraph.CreateSpe
 	if value, ok := _c.mutation.Version(); ok {
 		_spec.SetField(automationrun.FieldVersion, field.TypeInt, value)
 		_node.Version = value
+	}
+	if value, ok := _c.mutation.Definition(); ok {
+		_spec.SetField(automationrun.FieldDefinition, field.TypeJSON, value)
+		_node.Definition = value
 	}
 	if value, ok := _c.mutation.EventID(); ok {
 		_spec.SetField(automationrun.FieldEventID, field.TypeString, value)

@@ -310,6 +310,9 @@ func (_u *AutomationRunUpdate) sqlSave(ctx context.Context) (_node int, err erro
 	if value, ok := _u.mutation.AutomationID(); ok {
 		_spec.SetField(automationrun.FieldAutomationID, field.TypeString, value)
 	}
+	if _u.mutation.DefinitionCleared() {
+		_spec.ClearField(automationrun.FieldDefinition, field.TypeJSON)
+	}
 	if value, ok := _u.mutation.EventID(); ok {
 		_spec.SetField(automationrun.FieldEventID, field.TypeString, value)
 	}
@@ -690,6 +693,9 @@ func (_u *AutomationRunUpdateOne) sqlSave(ctx context.Context) (_node *Automatio
 	}
 	if value, ok := _u.mutation.AutomationID(); ok {
 		_spec.SetField(automationrun.FieldAutomationID, field.TypeString, value)
+	}
+	if _u.mutation.DefinitionCleared() {
+		_spec.ClearField(automationrun.FieldDefinition, field.TypeJSON)
 	}
 	if value, ok := _u.mutation.EventID(); ok {
 		_spec.SetField(automationrun.FieldEventID, field.TypeString, value)

@@ -20,6 +20,7 @@ import (
 	"github.com/postrider/postrider/ent/apikey"
 	"github.com/postrider/postrider/ent/attachment"
 	"github.com/postrider/postrider/ent/attempt"
+	"github.com/postrider/postrider/ent/auditentry"
 	"github.com/postrider/postrider/ent/automation"
 	"github.com/postrider/postrider/ent/automationentry"
 	"github.com/postrider/postrider/ent/automationlisten"
@@ -42,11 +43,21 @@ import (
 	"github.com/postrider/postrider/ent/engagement"
 	"github.com/postrider/postrider/ent/fact"
 	"github.com/postrider/postrider/ent/idempotencykey"
+	"github.com/postrider/postrider/ent/identity"
+	"github.com/postrider/postrider/ent/invitation"
+	"github.com/postrider/postrider/ent/membership"
 	"github.com/postrider/postrider/ent/node"
+	"github.com/postrider/postrider/ent/passkey"
+	"github.com/postrider/postrider/ent/password"
 	"github.com/postrider/postrider/ent/plan"
 	"github.com/postrider/postrider/ent/receivedcontent"
 	"github.com/postrider/postrider/ent/receivedemail"
 	"github.com/postrider/postrider/ent/recipient"
+	"github.com/postrider/postrider/ent/secondfactor"
+	"github.com/postrider/postrider/ent/session"
+	"github.com/postrider/postrider/ent/signinchallenge"
+	"github.com/postrider/postrider/ent/signinfailure"
+	"github.com/postrider/postrider/ent/signinlink"
 	"github.com/postrider/postrider/ent/smarthost"
 	"github.com/postrider/postrider/ent/smsattempt"
 	"github.com/postrider/postrider/ent/smsday"
@@ -86,6 +97,8 @@ type Client struct {
 	Attachment *AttachmentClient
 	// Attempt is the client for interacting with the Attempt builders.
 	Attempt *AttemptClient
+	// AuditEntry is the client for interacting with the AuditEntry builders.
+	AuditEntry *AuditEntryClient
 	// Automation is the client for interacting with the Automation builders.
 	Automation *AutomationClient
 	// AutomationEntry is the client for interacting with the AutomationEntry builders.
@@ -130,8 +143,18 @@ type Client struct {
 	Fact *FactClient
 	// IdempotencyKey is the client for interacting with the IdempotencyKey builders.
 	IdempotencyKey *IdempotencyKeyClient
+	// Identity is the client for interacting with the Identity builders.
+	Identity *IdentityClient
+	// Invitation is the client for interacting with the Invitation builders.
+	Invitation *InvitationClient
+	// Membership is the client for interacting with the Membership builders.
+	Membership *MembershipClient
 	// Node is the client for interacting with the Node builders.
 	Node *NodeClient
+	// Passkey is the client for interacting with the Passkey builders.
+	Passkey *PasskeyClient
+	// Password is the client for interacting with the Password builders.
+	Password *PasswordClient
 	// Plan is the client for interacting with the Plan builders.
 	Plan *PlanClient
 	// ReceivedContent is the client for interacting with the ReceivedContent builders.
@@ -152,6 +175,16 @@ type Client struct {
 	SMSSettings *SMSSettingsClient
 	// SMTPCredential is the client for interacting with the SMTPCredential builders.
 	SMTPCredential *SMTPCredentialClient
+	// SecondFactor is the client for interacting with the SecondFactor builders.
+	SecondFactor *SecondFactorClient
+	// Session is the client for interacting with the Session builders.
+	Session *SessionClient
+	// SignInChallenge is the client for interacting with the SignInChallenge builders.
+	SignInChallenge *SignInChallengeClient
+	// SignInFailure is the client for interacting with the SignInFailure builders.
+	SignInFailure *SignInFailureClient
+	// SignInLink is the client for interacting with the SignInLink builders.
+	SignInLink *SignInLinkClient
 	// Smarthost is the client for interacting with the Smarthost builders.
 	Smarthost *SmarthostClient
 	// Source is the client for interacting with the Source builders.
@@ -196,6 +229,7 @@ func (c *Client) init() {
 	c.AddressRuleSet = NewAddressRuleSetClient(c.config)
 	c.Attachment = NewAttachmentClient(c.config)
 	c.Attempt = NewAttemptClient(c.config)
+	c.AuditEntry = NewAuditEntryClient(c.config)
 	c.Automation = NewAutomationClient(c.config)
 	c.AutomationEntry = NewAutomationEntryClient(c.config)
 	c.AutomationListen = NewAutomationListenClient(c.config)
@@ -218,7 +252,12 @@ func (c *Client) init() {
 	c.Engagement = NewEngagementClient(c.config)
 	c.Fact = NewFactClient(c.config)
 	c.IdempotencyKey = NewIdempotencyKeyClient(c.config)
+	c.Identity = NewIdentityClient(c.config)
+	c.Invitation = NewInvitationClient(c.config)
+	c.Membership = NewMembershipClient(c.config)
 	c.Node = NewNodeClient(c.config)
+	c.Passkey = NewPasskeyClient(c.config)
+	c.Password = NewPasswordClient(c.config)
 	c.Plan = NewPlanClient(c.config)
 	c.ReceivedContent = NewReceivedContentClient(c.config)
 	c.ReceivedEmail = NewReceivedEmailClient(c.config)
@@ -229,6 +268,11 @@ func (c *Client) init() {
 	c.SMSOptOut = NewSMSOptOutClient(c.config)
 	c.SMSSettings = NewSMSSettingsClient(c.config)
 	c.SMTPCredential = NewSMTPCredentialClient(c.config)
+	c.SecondFactor = NewSecondFactorClient(c.config)
+	c.Session = NewSessionClient(c.config)
+	c.SignInChallenge = NewSignInChallengeClient(c.config)
+	c.SignInFailure = NewSignInFailureClient(c.config)
+	c.SignInLink = NewSignInLinkClient(c.config)
 	c.Smarthost = NewSmarthostClient(c.config)
 	c.Source = NewSourceClient(c.config)
 	c.SourceDay = NewSourceDayClient(c.config)
@@ -340,6 +384,7 @@ func (c *Client) Tx(ctx context.Context) (*Tx, error) {
 		AddressRuleSet:    NewAddressRuleSetClient(cfg),
 		Attachment:        NewAttachmentClient(cfg),
 		Attempt:           NewAttemptClient(cfg),
+		AuditEntry:        NewAuditEntryClient(cfg),
 		Automation:        NewAutomationClient(cfg),
 		AutomationEntry:   NewAutomationEntryClient(cfg),
 		AutomationListen:  NewAutomationListenClient(cfg),
@@ -362,7 +407,12 @@ func (c *Client) Tx(ctx context.Context) (*Tx, error) {
 		Engagement:        NewEngagementClient(cfg),
 		Fact:              NewFactClient(cfg),
 		IdempotencyKey:    NewIdempotencyKeyClient(cfg),
+		Identity:          NewIdentityClient(cfg),
+		Invitation:        NewInvitationClient(cfg),
+		Membership:        NewMembershipClient(cfg),
 		Node:              NewNodeClient(cfg),
+		Passkey:           NewPasskeyClient(cfg),
+		Password:          NewPasswordClient(cfg),
 		Plan:              NewPlanClient(cfg),
 		ReceivedContent:   NewReceivedContentClient(cfg),
 		ReceivedEmail:     NewReceivedEmailClient(cfg),
@@ -373,6 +423,11 @@ func (c *Client) Tx(ctx context.Context) (*Tx, error) {
 		SMSOptOut:         NewSMSOptOutClient(cfg),
 		SMSSettings:       NewSMSSettingsClient(cfg),
 		SMTPCredential:    NewSMTPCredentialClient(cfg),
+		SecondFactor:      NewSecondFactorClient(cfg),
+		Session:           NewSessionClient(cfg),
+		SignInChallenge:   NewSignInChallengeClient(cfg),
+		SignInFailure:     NewSignInFailureClient(cfg),
+		SignInLink:        NewSignInLinkClient(cfg),
 		Smarthost:         NewSmarthostClient(cfg),
 		Source:            NewSourceClient(cfg),
 		SourceDay:         NewSourceDayClient(cfg),
@@ -411,6 +466,7 @@ func (c *Client) BeginTx(ctx context.Context, opts *sql.TxOptions) (*Tx, error) 
 		AddressRuleSet:    NewAddressRuleSetClient(cfg),
 		Attachment:        NewAttachmentClient(cfg),
 		Attempt:           NewAttemptClient(cfg),
+		AuditEntry:        NewAuditEntryClient(cfg),
 		Automation:        NewAutomationClient(cfg),
 		AutomationEntry:   NewAutomationEntryClient(cfg),
 		AutomationListen:  NewAutomationListenClient(cfg),
@@ -433,7 +489,12 @@ func (c *Client) BeginTx(ctx context.Context, opts *sql.TxOptions) (*Tx, error) 
 		Engagement:        NewEngagementClient(cfg),
 		Fact:              NewFactClient(cfg),
 		IdempotencyKey:    NewIdempotencyKeyClient(cfg),
+		Identity:          NewIdentityClient(cfg),
+		Invitation:        NewInvitationClient(cfg),
+		Membership:        NewMembershipClient(cfg),
 		Node:              NewNodeClient(cfg),
+		Passkey:           NewPasskeyClient(cfg),
+		Password:          NewPasswordClient(cfg),
 		Plan:              NewPlanClient(cfg),
 		ReceivedContent:   NewReceivedContentClient(cfg),
 		ReceivedEmail:     NewReceivedEmailClient(cfg),
@@ -444,6 +505,11 @@ func (c *Client) BeginTx(ctx context.Context, opts *sql.TxOptions) (*Tx, error) 
 		SMSOptOut:         NewSMSOptOutClient(cfg),
 		SMSSettings:       NewSMSSettingsClient(cfg),
 		SMTPCredential:    NewSMTPCredentialClient(cfg),
+		SecondFactor:      NewSecondFactorClient(cfg),
+		Session:           NewSessionClient(cfg),
+		SignInChallenge:   NewSignInChallengeClient(cfg),
+		SignInFailure:     NewSignInFailureClient(cfg),
+		SignInLink:        NewSignInLinkClient(cfg),
 		Smarthost:         NewSmarthostClient(cfg),
 		Source:            NewSourceClient(cfg),
 		SourceDay:         NewSourceDayClient(cfg),
@@ -487,14 +553,16 @@ func (c *Client) Close() error {
 // In order to add hooks to a specific client, call: `client.Node.Use(...)`.
 func (c *Client) Use(hooks ...Hook) {
 	for _, n := range []interface{ Use(...Hook) }{
-		c.APIKey, c.Account, c.AddressRuleSet, c.Attachment, c.Attempt, c.Automation,
-		c.AutomationEntry, c.AutomationListen, c.AutomationRun, c.AutomationStep,
-		c.AutomationVersion, c.AutomationWork, c.CapturedMail, c.CapturedSMS,
-		c.CategoryOptOut, c.CertificateFile, c.CustomEvent, c.DKIMKey, c.DeliveryHold,
-		c.DeliveryReport, c.Domain, c.DomainCheck, c.DomainClaim, c.Email,
-		c.Engagement, c.Fact, c.IdempotencyKey, c.Node, c.Plan, c.ReceivedContent,
+		c.APIKey, c.Account, c.AddressRuleSet, c.Attachment, c.Attempt, c.AuditEntry,
+		c.Automation, c.AutomationEntry, c.AutomationListen, c.AutomationRun,
+		c.AutomationStep, c.AutomationVersion, c.AutomationWork, c.CapturedMail,
+		c.CapturedSMS, c.CategoryOptOut, c.CertificateFile, c.CustomEvent, c.DKIMKey,
+		c.DeliveryHold, c.DeliveryReport, c.Domain, c.DomainCheck, c.DomainClaim,
+		c.Email, c.Engagement, c.Fact, c.IdempotencyKey, c.Identity, c.Invitation,
+		c.Membership, c.Node, c.Passkey, c.Password, c.Plan, c.ReceivedContent,
 		c.ReceivedEmail, c.Recipient, c.SMSAttempt, c.SMSDay, c.SMSMessage,
-		c.SMSOptOut, c.SMSSettings, c.SMTPCredential, c.Smarthost, c.Source,
+		c.SMSOptOut, c.SMSSettings, c.SMTPCredential, c.SecondFactor, c.Session,
+		c.SignInChallenge, c.SignInFailure, c.SignInLink, c.Smarthost, c.Source,
 		c.SourceDay, c.Suppression, c.TLSReportCount, c.Template, c.TemplateVersion,
 		c.TrackingHost, c.Usage, c.User, c.Webhook, c.WebhookAttempt,
 		c.WebhookDelivery, c.WebhookWork,
@@ -507,14 +575,16 @@ func (c *Client) Use(hooks ...Hook) {
 // In order to add interceptors to a specific client, call: `client.Node.Intercept(...)`.
 func (c *Client) Intercept(interceptors ...Interceptor) {
 	for _, n := range []interface{ Intercept(...Interceptor) }{
-		c.APIKey, c.Account, c.AddressRuleSet, c.Attachment, c.Attempt, c.Automation,
-		c.AutomationEntry, c.AutomationListen, c.AutomationRun, c.AutomationStep,
-		c.AutomationVersion, c.AutomationWork, c.CapturedMail, c.CapturedSMS,
-		c.CategoryOptOut, c.CertificateFile, c.CustomEvent, c.DKIMKey, c.DeliveryHold,
-		c.DeliveryReport, c.Domain, c.DomainCheck, c.DomainClaim, c.Email,
-		c.Engagement, c.Fact, c.IdempotencyKey, c.Node, c.Plan, c.ReceivedContent,
+		c.APIKey, c.Account, c.AddressRuleSet, c.Attachment, c.Attempt, c.AuditEntry,
+		c.Automation, c.AutomationEntry, c.AutomationListen, c.AutomationRun,
+		c.AutomationStep, c.AutomationVersion, c.AutomationWork, c.CapturedMail,
+		c.CapturedSMS, c.CategoryOptOut, c.CertificateFile, c.CustomEvent, c.DKIMKey,
+		c.DeliveryHold, c.DeliveryReport, c.Domain, c.DomainCheck, c.DomainClaim,
+		c.Email, c.Engagement, c.Fact, c.IdempotencyKey, c.Identity, c.Invitation,
+		c.Membership, c.Node, c.Passkey, c.Password, c.Plan, c.ReceivedContent,
 		c.ReceivedEmail, c.Recipient, c.SMSAttempt, c.SMSDay, c.SMSMessage,
-		c.SMSOptOut, c.SMSSettings, c.SMTPCredential, c.Smarthost, c.Source,
+		c.SMSOptOut, c.SMSSettings, c.SMTPCredential, c.SecondFactor, c.Session,
+		c.SignInChallenge, c.SignInFailure, c.SignInLink, c.Smarthost, c.Source,
 		c.SourceDay, c.Suppression, c.TLSReportCount, c.Template, c.TemplateVersion,
 		c.TrackingHost, c.Usage, c.User, c.Webhook, c.WebhookAttempt,
 		c.WebhookDelivery, c.WebhookWork,
@@ -536,6 +606,8 @@ func (c *Client) Mutate(ctx context.Context, m Mutation) (Value, error) {
 		return c.Attachment.mutate(ctx, m)
 	case *AttemptMutation:
 		return c.Attempt.mutate(ctx, m)
+	case *AuditEntryMutation:
+		return c.AuditEntry.mutate(ctx, m)
 	case *AutomationMutation:
 		return c.Automation.mutate(ctx, m)
 	case *AutomationEntryMutation:
@@ -580,8 +652,18 @@ func (c *Client) Mutate(ctx context.Context, m Mutation) (Value, error) {
 		return c.Fact.mutate(ctx, m)
 	case *IdempotencyKeyMutation:
 		return c.IdempotencyKey.mutate(ctx, m)
+	case *IdentityMutation:
+		return c.Identity.mutate(ctx, m)
+	case *InvitationMutation:
+		return c.Invitation.mutate(ctx, m)
+	case *MembershipMutation:
+		return c.Membership.mutate(ctx, m)
 	case *NodeMutation:
 		return c.Node.mutate(ctx, m)
+	case *PasskeyMutation:
+		return c.Passkey.mutate(ctx, m)
+	case *PasswordMutation:
+		return c.Password.mutate(ctx, m)
 	case *PlanMutation:
 		return c.Plan.mutate(ctx, m)
 	case *ReceivedContentMutation:
@@ -602,6 +684,16 @@ func (c *Client) Mutate(ctx context.Context, m Mutation) (Value, error) {
 		return c.SMSSettings.mutate(ctx, m)
 	case *SMTPCredentialMutation:
 		return c.SMTPCredential.mutate(ctx, m)
+	case *SecondFactorMutation:
+		return c.SecondFactor.mutate(ctx, m)
+	case *SessionMutation:
+		return c.Session.mutate(ctx, m)
+	case *SignInChallengeMutation:
+		return c.SignInChallenge.mutate(ctx, m)
+	case *SignInFailureMutation:
+		return c.SignInFailure.mutate(ctx, m)
+	case *SignInLinkMutation:
+		return c.SignInLink.mutate(ctx, m)
 	case *SmarthostMutation:
 		return c.Smarthost.mutate(ctx, m)
 	case *SourceMutation:
@@ -892,15 +984,15 @@ func (c *AccountClient) GetX(ctx context.Context, id string) *Account {
 	return obj
 }
 
-// QueryUsers queries the users edge of a Account.
-func (c *AccountClient) QueryUsers(_m *Account) *UserQuery {
-	query := (&UserClient{config: c.config}).Query()
+// QueryMemberships queries the memberships edge of a Account.
+func (c *AccountClient) QueryMemberships(_m *Account) *MembershipQuery {
+	query := (&MembershipClient{config: c.config}).Query()
 	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
 		id := _m.ID
 		step := sqlgraph.NewStep(
 			sqlgraph.From(account.Table, account.FieldID, id),
-			sqlgraph.To(user.Table, user.FieldID),
-			sqlgraph.Edge(sqlgraph.O2M, false, account.UsersTable, account.UsersColumn),
+			sqlgraph.To(membership.Table, membership.FieldID),
+			sqlgraph.Edge(sqlgraph.O2M, false, account.MembershipsTable, account.MembershipsColumn),
 		)
 		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
 		return fromV, nil
@@ -1377,6 +1469,139 @@ func (c *AttemptClient) mutate(ctx context.Context, m *AttemptMutation) (Value, 
 		return (&AttemptDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
 	default:
 		return nil, fmt.Errorf("ent: unknown Attempt mutation op: %q", m.Op())
+	}
+}
+
+// AuditEntryClient is a client for the AuditEntry schema.
+type AuditEntryClient struct {
+	config
+}
+
+// NewAuditEntryClient returns a client for the AuditEntry from the given config.
+func NewAuditEntryClient(c config) *AuditEntryClient {
+	return &AuditEntryClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `auditentry.Hooks(f(g(h())))`.
+func (c *AuditEntryClient) Use(hooks ...Hook) {
+	c.hooks.AuditEntry = append(c.hooks.AuditEntry, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `auditentry.Intercept(f(g(h())))`.
+func (c *AuditEntryClient) Intercept(interceptors ...Interceptor) {
+	c.inters.AuditEntry = append(c.inters.AuditEntry, interceptors...)
+}
+
+// Create returns a builder for creating a AuditEntry entity.
+func (c *AuditEntryClient) Create() *AuditEntryCreate {
+	mutation := newAuditEntryMutation(c.config, OpCreate)
+	return &AuditEntryCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of AuditEntry entities.
+func (c *AuditEntryClient) CreateBulk(builders ...*AuditEntryCreate) *AuditEntryCreateBulk {
+	return &AuditEntryCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *AuditEntryClient) MapCreateBulk(slice any, setFunc func(*AuditEntryCreate, int)) *AuditEntryCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &AuditEntryCreateBulk{err: fmt.Errorf("calling to AuditEntryClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*AuditEntryCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &AuditEntryCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for AuditEntry.
+func (c *AuditEntryClient) Update() *AuditEntryUpdate {
+	mutation := newAuditEntryMutation(c.config, OpUpdate)
+	return &AuditEntryUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *AuditEntryClient) UpdateOne(_m *AuditEntry) *AuditEntryUpdateOne {
+	mutation := newAuditEntryMutation(c.config, OpUpdateOne, withAuditEntry(_m))
+	return &AuditEntryUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *AuditEntryClient) UpdateOneID(id string) *AuditEntryUpdateOne {
+	mutation := newAuditEntryMutation(c.config, OpUpdateOne, withAuditEntryID(id))
+	return &AuditEntryUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for AuditEntry.
+func (c *AuditEntryClient) Delete() *AuditEntryDelete {
+	mutation := newAuditEntryMutation(c.config, OpDelete)
+	return &AuditEntryDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *AuditEntryClient) DeleteOne(_m *AuditEntry) *AuditEntryDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *AuditEntryClient) DeleteOneID(id string) *AuditEntryDeleteOne {
+	builder := c.Delete().Where(auditentry.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &AuditEntryDeleteOne{builder}
+}
+
+// Query returns a query builder for AuditEntry.
+func (c *AuditEntryClient) Query() *AuditEntryQuery {
+	return &AuditEntryQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeAuditEntry},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a AuditEntry entity by its id.
+func (c *AuditEntryClient) Get(ctx context.Context, id string) (*AuditEntry, error) {
+	return c.Query().Where(auditentry.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *AuditEntryClient) GetX(ctx context.Context, id string) *AuditEntry {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// Hooks returns the client hooks.
+func (c *AuditEntryClient) Hooks() []Hook {
+	return c.hooks.AuditEntry
+}
+
+// Interceptors returns the client interceptors.
+func (c *AuditEntryClient) Interceptors() []Interceptor {
+	return c.inters.AuditEntry
+}
+
+func (c *AuditEntryClient) mutate(ctx context.Context, m *AuditEntryMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&AuditEntryCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&AuditEntryUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&AuditEntryUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&AuditEntryDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown AuditEntry mutation op: %q", m.Op())
 	}
 }
 
@@ -4402,6 +4627,437 @@ func (c *IdempotencyKeyClient) mutate(ctx context.Context, m *IdempotencyKeyMuta
 	}
 }
 
+// IdentityClient is a client for the Identity schema.
+type IdentityClient struct {
+	config
+}
+
+// NewIdentityClient returns a client for the Identity from the given config.
+func NewIdentityClient(c config) *IdentityClient {
+	return &IdentityClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `identity.Hooks(f(g(h())))`.
+func (c *IdentityClient) Use(hooks ...Hook) {
+	c.hooks.Identity = append(c.hooks.Identity, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `identity.Intercept(f(g(h())))`.
+func (c *IdentityClient) Intercept(interceptors ...Interceptor) {
+	c.inters.Identity = append(c.inters.Identity, interceptors...)
+}
+
+// Create returns a builder for creating a Identity entity.
+func (c *IdentityClient) Create() *IdentityCreate {
+	mutation := newIdentityMutation(c.config, OpCreate)
+	return &IdentityCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of Identity entities.
+func (c *IdentityClient) CreateBulk(builders ...*IdentityCreate) *IdentityCreateBulk {
+	return &IdentityCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *IdentityClient) MapCreateBulk(slice any, setFunc func(*IdentityCreate, int)) *IdentityCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &IdentityCreateBulk{err: fmt.Errorf("calling to IdentityClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*IdentityCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &IdentityCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for Identity.
+func (c *IdentityClient) Update() *IdentityUpdate {
+	mutation := newIdentityMutation(c.config, OpUpdate)
+	return &IdentityUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *IdentityClient) UpdateOne(_m *Identity) *IdentityUpdateOne {
+	mutation := newIdentityMutation(c.config, OpUpdateOne, withIdentity(_m))
+	return &IdentityUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *IdentityClient) UpdateOneID(id int64) *IdentityUpdateOne {
+	mutation := newIdentityMutation(c.config, OpUpdateOne, withIdentityID(id))
+	return &IdentityUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for Identity.
+func (c *IdentityClient) Delete() *IdentityDelete {
+	mutation := newIdentityMutation(c.config, OpDelete)
+	return &IdentityDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *IdentityClient) DeleteOne(_m *Identity) *IdentityDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *IdentityClient) DeleteOneID(id int64) *IdentityDeleteOne {
+	builder := c.Delete().Where(identity.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &IdentityDeleteOne{builder}
+}
+
+// Query returns a query builder for Identity.
+func (c *IdentityClient) Query() *IdentityQuery {
+	return &IdentityQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeIdentity},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a Identity entity by its id.
+func (c *IdentityClient) Get(ctx context.Context, id int64) (*Identity, error) {
+	return c.Query().Where(identity.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *IdentityClient) GetX(ctx context.Context, id int64) *Identity {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// Hooks returns the client hooks.
+func (c *IdentityClient) Hooks() []Hook {
+	return c.hooks.Identity
+}
+
+// Interceptors returns the client interceptors.
+func (c *IdentityClient) Interceptors() []Interceptor {
+	return c.inters.Identity
+}
+
+func (c *IdentityClient) mutate(ctx context.Context, m *IdentityMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&IdentityCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&IdentityUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&IdentityUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&IdentityDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown Identity mutation op: %q", m.Op())
+	}
+}
+
+// InvitationClient is a client for the Invitation schema.
+type InvitationClient struct {
+	config
+}
+
+// NewInvitationClient returns a client for the Invitation from the given config.
+func NewInvitationClient(c config) *InvitationClient {
+	return &InvitationClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `invitation.Hooks(f(g(h())))`.
+func (c *InvitationClient) Use(hooks ...Hook) {
+	c.hooks.Invitation = append(c.hooks.Invitation, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `invitation.Intercept(f(g(h())))`.
+func (c *InvitationClient) Intercept(interceptors ...Interceptor) {
+	c.inters.Invitation = append(c.inters.Invitation, interceptors...)
+}
+
+// Create returns a builder for creating a Invitation entity.
+func (c *InvitationClient) Create() *InvitationCreate {
+	mutation := newInvitationMutation(c.config, OpCreate)
+	return &InvitationCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of Invitation entities.
+func (c *InvitationClient) CreateBulk(builders ...*InvitationCreate) *InvitationCreateBulk {
+	return &InvitationCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *InvitationClient) MapCreateBulk(slice any, setFunc func(*InvitationCreate, int)) *InvitationCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &InvitationCreateBulk{err: fmt.Errorf("calling to InvitationClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*InvitationCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &InvitationCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for Invitation.
+func (c *InvitationClient) Update() *InvitationUpdate {
+	mutation := newInvitationMutation(c.config, OpUpdate)
+	return &InvitationUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *InvitationClient) UpdateOne(_m *Invitation) *InvitationUpdateOne {
+	mutation := newInvitationMutation(c.config, OpUpdateOne, withInvitation(_m))
+	return &InvitationUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *InvitationClient) UpdateOneID(id string) *InvitationUpdateOne {
+	mutation := newInvitationMutation(c.config, OpUpdateOne, withInvitationID(id))
+	return &InvitationUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for Invitation.
+func (c *InvitationClient) Delete() *InvitationDelete {
+	mutation := newInvitationMutation(c.config, OpDelete)
+	return &InvitationDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *InvitationClient) DeleteOne(_m *Invitation) *InvitationDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *InvitationClient) DeleteOneID(id string) *InvitationDeleteOne {
+	builder := c.Delete().Where(invitation.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &InvitationDeleteOne{builder}
+}
+
+// Query returns a query builder for Invitation.
+func (c *InvitationClient) Query() *InvitationQuery {
+	return &InvitationQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeInvitation},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a Invitation entity by its id.
+func (c *InvitationClient) Get(ctx context.Context, id string) (*Invitation, error) {
+	return c.Query().Where(invitation.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *InvitationClient) GetX(ctx context.Context, id string) *Invitation {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// Hooks returns the client hooks.
+func (c *InvitationClient) Hooks() []Hook {
+	return c.hooks.Invitation
+}
+
+// Interceptors returns the client interceptors.
+func (c *InvitationClient) Interceptors() []Interceptor {
+	return c.inters.Invitation
+}
+
+func (c *InvitationClient) mutate(ctx context.Context, m *InvitationMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&InvitationCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&InvitationUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&InvitationUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&InvitationDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown Invitation mutation op: %q", m.Op())
+	}
+}
+
+// MembershipClient is a client for the Membership schema.
+type MembershipClient struct {
+	config
+}
+
+// NewMembershipClient returns a client for the Membership from the given config.
+func NewMembershipClient(c config) *MembershipClient {
+	return &MembershipClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `membership.Hooks(f(g(h())))`.
+func (c *MembershipClient) Use(hooks ...Hook) {
+	c.hooks.Membership = append(c.hooks.Membership, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `membership.Intercept(f(g(h())))`.
+func (c *MembershipClient) Intercept(interceptors ...Interceptor) {
+	c.inters.Membership = append(c.inters.Membership, interceptors...)
+}
+
+// Create returns a builder for creating a Membership entity.
+func (c *MembershipClient) Create() *MembershipCreate {
+	mutation := newMembershipMutation(c.config, OpCreate)
+	return &MembershipCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of Membership entities.
+func (c *MembershipClient) CreateBulk(builders ...*MembershipCreate) *MembershipCreateBulk {
+	return &MembershipCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *MembershipClient) MapCreateBulk(slice any, setFunc func(*MembershipCreate, int)) *MembershipCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &MembershipCreateBulk{err: fmt.Errorf("calling to MembershipClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*MembershipCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &MembershipCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for Membership.
+func (c *MembershipClient) Update() *MembershipUpdate {
+	mutation := newMembershipMutation(c.config, OpUpdate)
+	return &MembershipUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *MembershipClient) UpdateOne(_m *Membership) *MembershipUpdateOne {
+	mutation := newMembershipMutation(c.config, OpUpdateOne, withMembership(_m))
+	return &MembershipUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *MembershipClient) UpdateOneID(id int64) *MembershipUpdateOne {
+	mutation := newMembershipMutation(c.config, OpUpdateOne, withMembershipID(id))
+	return &MembershipUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for Membership.
+func (c *MembershipClient) Delete() *MembershipDelete {
+	mutation := newMembershipMutation(c.config, OpDelete)
+	return &MembershipDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *MembershipClient) DeleteOne(_m *Membership) *MembershipDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *MembershipClient) DeleteOneID(id int64) *MembershipDeleteOne {
+	builder := c.Delete().Where(membership.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &MembershipDeleteOne{builder}
+}
+
+// Query returns a query builder for Membership.
+func (c *MembershipClient) Query() *MembershipQuery {
+	return &MembershipQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeMembership},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a Membership entity by its id.
+func (c *MembershipClient) Get(ctx context.Context, id int64) (*Membership, error) {
+	return c.Query().Where(membership.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *MembershipClient) GetX(ctx context.Context, id int64) *Membership {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// QueryAccount queries the account edge of a Membership.
+func (c *MembershipClient) QueryAccount(_m *Membership) *AccountQuery {
+	query := (&AccountClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(membership.Table, membership.FieldID, id),
+			sqlgraph.To(account.Table, account.FieldID),
+			sqlgraph.Edge(sqlgraph.M2O, true, membership.AccountTable, membership.AccountColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
+// QueryUser queries the user edge of a Membership.
+func (c *MembershipClient) QueryUser(_m *Membership) *UserQuery {
+	query := (&UserClient{config: c.config}).Query()
+	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
+		id := _m.ID
+		step := sqlgraph.NewStep(
+			sqlgraph.From(membership.Table, membership.FieldID, id),
+			sqlgraph.To(user.Table, user.FieldID),
+			sqlgraph.Edge(sqlgraph.M2O, true, membership.UserTable, membership.UserColumn),
+		)
+		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
+		return fromV, nil
+	}
+	return query
+}
+
+// Hooks returns the client hooks.
+func (c *MembershipClient) Hooks() []Hook {
+	return c.hooks.Membership
+}
+
+// Interceptors returns the client interceptors.
+func (c *MembershipClient) Interceptors() []Interceptor {
+	return c.inters.Membership
+}
+
+func (c *MembershipClient) mutate(ctx context.Context, m *MembershipMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&MembershipCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&MembershipUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&MembershipUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&MembershipDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown Membership mutation op: %q", m.Op())
+	}
+}
+
 // NodeClient is a client for the Node schema.
 type NodeClient struct {
 	config
@@ -4532,6 +5188,272 @@ func (c *NodeClient) mutate(ctx context.Context, m *NodeMutation) (Value, error)
 		return (&NodeDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
 	default:
 		return nil, fmt.Errorf("ent: unknown Node mutation op: %q", m.Op())
+	}
+}
+
+// PasskeyClient is a client for the Passkey schema.
+type PasskeyClient struct {
+	config
+}
+
+// NewPasskeyClient returns a client for the Passkey from the given config.
+func NewPasskeyClient(c config) *PasskeyClient {
+	return &PasskeyClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `passkey.Hooks(f(g(h())))`.
+func (c *PasskeyClient) Use(hooks ...Hook) {
+	c.hooks.Passkey = append(c.hooks.Passkey, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `passkey.Intercept(f(g(h())))`.
+func (c *PasskeyClient) Intercept(interceptors ...Interceptor) {
+	c.inters.Passkey = append(c.inters.Passkey, interceptors...)
+}
+
+// Create returns a builder for creating a Passkey entity.
+func (c *PasskeyClient) Create() *PasskeyCreate {
+	mutation := newPasskeyMutation(c.config, OpCreate)
+	return &PasskeyCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of Passkey entities.
+func (c *PasskeyClient) CreateBulk(builders ...*PasskeyCreate) *PasskeyCreateBulk {
+	return &PasskeyCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *PasskeyClient) MapCreateBulk(slice any, setFunc func(*PasskeyCreate, int)) *PasskeyCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &PasskeyCreateBulk{err: fmt.Errorf("calling to PasskeyClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*PasskeyCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &PasskeyCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for Passkey.
+func (c *PasskeyClient) Update() *PasskeyUpdate {
+	mutation := newPasskeyMutation(c.config, OpUpdate)
+	return &PasskeyUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *PasskeyClient) UpdateOne(_m *Passkey) *PasskeyUpdateOne {
+	mutation := newPasskeyMutation(c.config, OpUpdateOne, withPasskey(_m))
+	return &PasskeyUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *PasskeyClient) UpdateOneID(id string) *PasskeyUpdateOne {
+	mutation := newPasskeyMutation(c.config, OpUpdateOne, withPasskeyID(id))
+	return &PasskeyUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for Passkey.
+func (c *PasskeyClient) Delete() *PasskeyDelete {
+	mutation := newPasskeyMutation(c.config, OpDelete)
+	return &PasskeyDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *PasskeyClient) DeleteOne(_m *Passkey) *PasskeyDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *PasskeyClient) DeleteOneID(id string) *PasskeyDeleteOne {
+	builder := c.Delete().Where(passkey.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &PasskeyDeleteOne{builder}
+}
+
+// Query returns a query builder for Passkey.
+func (c *PasskeyClient) Query() *PasskeyQuery {
+	return &PasskeyQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypePasskey},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a Passkey entity by its id.
+func (c *PasskeyClient) Get(ctx context.Context, id string) (*Passkey, error) {
+	return c.Query().Where(passkey.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *PasskeyClient) GetX(ctx context.Context, id string) *Passkey {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// Hooks returns the client hooks.
+func (c *PasskeyClient) Hooks() []Hook {
+	return c.hooks.Passkey
+}
+
+// Interceptors returns the client interceptors.
+func (c *PasskeyClient) Interceptors() []Interceptor {
+	return c.inters.Passkey
+}
+
+func (c *PasskeyClient) mutate(ctx context.Context, m *PasskeyMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&PasskeyCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&PasskeyUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&PasskeyUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&PasskeyDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown Passkey mutation op: %q", m.Op())
+	}
+}
+
+// PasswordClient is a client for the Password schema.
+type PasswordClient struct {
+	config
+}
+
+// NewPasswordClient returns a client for the Password from the given config.
+func NewPasswordClient(c config) *PasswordClient {
+	return &PasswordClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `password.Hooks(f(g(h())))`.
+func (c *PasswordClient) Use(hooks ...Hook) {
+	c.hooks.Password = append(c.hooks.Password, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `password.Intercept(f(g(h())))`.
+func (c *PasswordClient) Intercept(interceptors ...Interceptor) {
+	c.inters.Password = append(c.inters.Password, interceptors...)
+}
+
+// Create returns a builder for creating a Password entity.
+func (c *PasswordClient) Create() *PasswordCreate {
+	mutation := newPasswordMutation(c.config, OpCreate)
+	return &PasswordCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of Password entities.
+func (c *PasswordClient) CreateBulk(builders ...*PasswordCreate) *PasswordCreateBulk {
+	return &PasswordCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *PasswordClient) MapCreateBulk(slice any, setFunc func(*PasswordCreate, int)) *PasswordCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &PasswordCreateBulk{err: fmt.Errorf("calling to PasswordClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*PasswordCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &PasswordCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for Password.
+func (c *PasswordClient) Update() *PasswordUpdate {
+	mutation := newPasswordMutation(c.config, OpUpdate)
+	return &PasswordUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *PasswordClient) UpdateOne(_m *Password) *PasswordUpdateOne {
+	mutation := newPasswordMutation(c.config, OpUpdateOne, withPassword(_m))
+	return &PasswordUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *PasswordClient) UpdateOneID(id string) *PasswordUpdateOne {
+	mutation := newPasswordMutation(c.config, OpUpdateOne, withPasswordID(id))
+	return &PasswordUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for Password.
+func (c *PasswordClient) Delete() *PasswordDelete {
+	mutation := newPasswordMutation(c.config, OpDelete)
+	return &PasswordDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *PasswordClient) DeleteOne(_m *Password) *PasswordDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *PasswordClient) DeleteOneID(id string) *PasswordDeleteOne {
+	builder := c.Delete().Where(password.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &PasswordDeleteOne{builder}
+}
+
+// Query returns a query builder for Password.
+func (c *PasswordClient) Query() *PasswordQuery {
+	return &PasswordQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypePassword},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a Password entity by its id.
+func (c *PasswordClient) Get(ctx context.Context, id string) (*Password, error) {
+	return c.Query().Where(password.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *PasswordClient) GetX(ctx context.Context, id string) *Password {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// Hooks returns the client hooks.
+func (c *PasswordClient) Hooks() []Hook {
+	return c.hooks.Password
+}
+
+// Interceptors returns the client interceptors.
+func (c *PasswordClient) Interceptors() []Interceptor {
+	return c.inters.Password
+}
+
+func (c *PasswordClient) mutate(ctx context.Context, m *PasswordMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&PasswordCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&PasswordUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&PasswordUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&PasswordDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown Password mutation op: %q", m.Op())
 	}
 }
 
@@ -5929,6 +6851,671 @@ func (c *SMTPCredentialClient) mutate(ctx context.Context, m *SMTPCredentialMuta
 	}
 }
 
+// SecondFactorClient is a client for the SecondFactor schema.
+type SecondFactorClient struct {
+	config
+}
+
+// NewSecondFactorClient returns a client for the SecondFactor from the given config.
+func NewSecondFactorClient(c config) *SecondFactorClient {
+	return &SecondFactorClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `secondfactor.Hooks(f(g(h())))`.
+func (c *SecondFactorClient) Use(hooks ...Hook) {
+	c.hooks.SecondFactor = append(c.hooks.SecondFactor, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `secondfactor.Intercept(f(g(h())))`.
+func (c *SecondFactorClient) Intercept(interceptors ...Interceptor) {
+	c.inters.SecondFactor = append(c.inters.SecondFactor, interceptors...)
+}
+
+// Create returns a builder for creating a SecondFactor entity.
+func (c *SecondFactorClient) Create() *SecondFactorCreate {
+	mutation := newSecondFactorMutation(c.config, OpCreate)
+	return &SecondFactorCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of SecondFactor entities.
+func (c *SecondFactorClient) CreateBulk(builders ...*SecondFactorCreate) *SecondFactorCreateBulk {
+	return &SecondFactorCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *SecondFactorClient) MapCreateBulk(slice any, setFunc func(*SecondFactorCreate, int)) *SecondFactorCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &SecondFactorCreateBulk{err: fmt.Errorf("calling to SecondFactorClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*SecondFactorCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &SecondFactorCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for SecondFactor.
+func (c *SecondFactorClient) Update() *SecondFactorUpdate {
+	mutation := newSecondFactorMutation(c.config, OpUpdate)
+	return &SecondFactorUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *SecondFactorClient) UpdateOne(_m *SecondFactor) *SecondFactorUpdateOne {
+	mutation := newSecondFactorMutation(c.config, OpUpdateOne, withSecondFactor(_m))
+	return &SecondFactorUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *SecondFactorClient) UpdateOneID(id string) *SecondFactorUpdateOne {
+	mutation := newSecondFactorMutation(c.config, OpUpdateOne, withSecondFactorID(id))
+	return &SecondFactorUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for SecondFactor.
+func (c *SecondFactorClient) Delete() *SecondFactorDelete {
+	mutation := newSecondFactorMutation(c.config, OpDelete)
+	return &SecondFactorDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *SecondFactorClient) DeleteOne(_m *SecondFactor) *SecondFactorDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *SecondFactorClient) DeleteOneID(id string) *SecondFactorDeleteOne {
+	builder := c.Delete().Where(secondfactor.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &SecondFactorDeleteOne{builder}
+}
+
+// Query returns a query builder for SecondFactor.
+func (c *SecondFactorClient) Query() *SecondFactorQuery {
+	return &SecondFactorQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeSecondFactor},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a SecondFactor entity by its id.
+func (c *SecondFactorClient) Get(ctx context.Context, id string) (*SecondFactor, error) {
+	return c.Query().Where(secondfactor.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *SecondFactorClient) GetX(ctx context.Context, id string) *SecondFactor {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// Hooks returns the client hooks.
+func (c *SecondFactorClient) Hooks() []Hook {
+	return c.hooks.SecondFactor
+}
+
+// Interceptors returns the client interceptors.
+func (c *SecondFactorClient) Interceptors() []Interceptor {
+	return c.inters.SecondFactor
+}
+
+func (c *SecondFactorClient) mutate(ctx context.Context, m *SecondFactorMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&SecondFactorCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&SecondFactorUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&SecondFactorUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&SecondFactorDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown SecondFactor mutation op: %q", m.Op())
+	}
+}
+
+// SessionClient is a client for the Session schema.
+type SessionClient struct {
+	config
+}
+
+// NewSessionClient returns a client for the Session from the given config.
+func NewSessionClient(c config) *SessionClient {
+	return &SessionClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `session.Hooks(f(g(h())))`.
+func (c *SessionClient) Use(hooks ...Hook) {
+	c.hooks.Session = append(c.hooks.Session, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `session.Intercept(f(g(h())))`.
+func (c *SessionClient) Intercept(interceptors ...Interceptor) {
+	c.inters.Session = append(c.inters.Session, interceptors...)
+}
+
+// Create returns a builder for creating a Session entity.
+func (c *SessionClient) Create() *SessionCreate {
+	mutation := newSessionMutation(c.config, OpCreate)
+	return &SessionCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of Session entities.
+func (c *SessionClient) CreateBulk(builders ...*SessionCreate) *SessionCreateBulk {
+	return &SessionCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *SessionClient) MapCreateBulk(slice any, setFunc func(*SessionCreate, int)) *SessionCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &SessionCreateBulk{err: fmt.Errorf("calling to SessionClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*SessionCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &SessionCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for Session.
+func (c *SessionClient) Update() *SessionUpdate {
+	mutation := newSessionMutation(c.config, OpUpdate)
+	return &SessionUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *SessionClient) UpdateOne(_m *Session) *SessionUpdateOne {
+	mutation := newSessionMutation(c.config, OpUpdateOne, withSession(_m))
+	return &SessionUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *SessionClient) UpdateOneID(id string) *SessionUpdateOne {
+	mutation := newSessionMutation(c.config, OpUpdateOne, withSessionID(id))
+	return &SessionUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for Session.
+func (c *SessionClient) Delete() *SessionDelete {
+	mutation := newSessionMutation(c.config, OpDelete)
+	return &SessionDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *SessionClient) DeleteOne(_m *Session) *SessionDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *SessionClient) DeleteOneID(id string) *SessionDeleteOne {
+	builder := c.Delete().Where(session.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &SessionDeleteOne{builder}
+}
+
+// Query returns a query builder for Session.
+func (c *SessionClient) Query() *SessionQuery {
+	return &SessionQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeSession},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a Session entity by its id.
+func (c *SessionClient) Get(ctx context.Context, id string) (*Session, error) {
+	return c.Query().Where(session.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *SessionClient) GetX(ctx context.Context, id string) *Session {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// Hooks returns the client hooks.
+func (c *SessionClient) Hooks() []Hook {
+	return c.hooks.Session
+}
+
+// Interceptors returns the client interceptors.
+func (c *SessionClient) Interceptors() []Interceptor {
+	return c.inters.Session
+}
+
+func (c *SessionClient) mutate(ctx context.Context, m *SessionMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&SessionCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&SessionUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&SessionUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&SessionDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown Session mutation op: %q", m.Op())
+	}
+}
+
+// SignInChallengeClient is a client for the SignInChallenge schema.
+type SignInChallengeClient struct {
+	config
+}
+
+// NewSignInChallengeClient returns a client for the SignInChallenge from the given config.
+func NewSignInChallengeClient(c config) *SignInChallengeClient {
+	return &SignInChallengeClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `signinchallenge.Hooks(f(g(h())))`.
+func (c *SignInChallengeClient) Use(hooks ...Hook) {
+	c.hooks.SignInChallenge = append(c.hooks.SignInChallenge, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `signinchallenge.Intercept(f(g(h())))`.
+func (c *SignInChallengeClient) Intercept(interceptors ...Interceptor) {
+	c.inters.SignInChallenge = append(c.inters.SignInChallenge, interceptors...)
+}
+
+// Create returns a builder for creating a SignInChallenge entity.
+func (c *SignInChallengeClient) Create() *SignInChallengeCreate {
+	mutation := newSignInChallengeMutation(c.config, OpCreate)
+	return &SignInChallengeCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of SignInChallenge entities.
+func (c *SignInChallengeClient) CreateBulk(builders ...*SignInChallengeCreate) *SignInChallengeCreateBulk {
+	return &SignInChallengeCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *SignInChallengeClient) MapCreateBulk(slice any, setFunc func(*SignInChallengeCreate, int)) *SignInChallengeCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &SignInChallengeCreateBulk{err: fmt.Errorf("calling to SignInChallengeClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*SignInChallengeCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &SignInChallengeCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for SignInChallenge.
+func (c *SignInChallengeClient) Update() *SignInChallengeUpdate {
+	mutation := newSignInChallengeMutation(c.config, OpUpdate)
+	return &SignInChallengeUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *SignInChallengeClient) UpdateOne(_m *SignInChallenge) *SignInChallengeUpdateOne {
+	mutation := newSignInChallengeMutation(c.config, OpUpdateOne, withSignInChallenge(_m))
+	return &SignInChallengeUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *SignInChallengeClient) UpdateOneID(id string) *SignInChallengeUpdateOne {
+	mutation := newSignInChallengeMutation(c.config, OpUpdateOne, withSignInChallengeID(id))
+	return &SignInChallengeUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for SignInChallenge.
+func (c *SignInChallengeClient) Delete() *SignInChallengeDelete {
+	mutation := newSignInChallengeMutation(c.config, OpDelete)
+	return &SignInChallengeDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *SignInChallengeClient) DeleteOne(_m *SignInChallenge) *SignInChallengeDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *SignInChallengeClient) DeleteOneID(id string) *SignInChallengeDeleteOne {
+	builder := c.Delete().Where(signinchallenge.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &SignInChallengeDeleteOne{builder}
+}
+
+// Query returns a query builder for SignInChallenge.
+func (c *SignInChallengeClient) Query() *SignInChallengeQuery {
+	return &SignInChallengeQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeSignInChallenge},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a SignInChallenge entity by its id.
+func (c *SignInChallengeClient) Get(ctx context.Context, id string) (*SignInChallenge, error) {
+	return c.Query().Where(signinchallenge.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *SignInChallengeClient) GetX(ctx context.Context, id string) *SignInChallenge {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// Hooks returns the client hooks.
+func (c *SignInChallengeClient) Hooks() []Hook {
+	return c.hooks.SignInChallenge
+}
+
+// Interceptors returns the client interceptors.
+func (c *SignInChallengeClient) Interceptors() []Interceptor {
+	return c.inters.SignInChallenge
+}
+
+func (c *SignInChallengeClient) mutate(ctx context.Context, m *SignInChallengeMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&SignInChallengeCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&SignInChallengeUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&SignInChallengeUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&SignInChallengeDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown SignInChallenge mutation op: %q", m.Op())
+	}
+}
+
+// SignInFailureClient is a client for the SignInFailure schema.
+type SignInFailureClient struct {
+	config
+}
+
+// NewSignInFailureClient returns a client for the SignInFailure from the given config.
+func NewSignInFailureClient(c config) *SignInFailureClient {
+	return &SignInFailureClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `signinfailure.Hooks(f(g(h())))`.
+func (c *SignInFailureClient) Use(hooks ...Hook) {
+	c.hooks.SignInFailure = append(c.hooks.SignInFailure, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `signinfailure.Intercept(f(g(h())))`.
+func (c *SignInFailureClient) Intercept(interceptors ...Interceptor) {
+	c.inters.SignInFailure = append(c.inters.SignInFailure, interceptors...)
+}
+
+// Create returns a builder for creating a SignInFailure entity.
+func (c *SignInFailureClient) Create() *SignInFailureCreate {
+	mutation := newSignInFailureMutation(c.config, OpCreate)
+	return &SignInFailureCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of SignInFailure entities.
+func (c *SignInFailureClient) CreateBulk(builders ...*SignInFailureCreate) *SignInFailureCreateBulk {
+	return &SignInFailureCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *SignInFailureClient) MapCreateBulk(slice any, setFunc func(*SignInFailureCreate, int)) *SignInFailureCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &SignInFailureCreateBulk{err: fmt.Errorf("calling to SignInFailureClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*SignInFailureCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &SignInFailureCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for SignInFailure.
+func (c *SignInFailureClient) Update() *SignInFailureUpdate {
+	mutation := newSignInFailureMutation(c.config, OpUpdate)
+	return &SignInFailureUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *SignInFailureClient) UpdateOne(_m *SignInFailure) *SignInFailureUpdateOne {
+	mutation := newSignInFailureMutation(c.config, OpUpdateOne, withSignInFailure(_m))
+	return &SignInFailureUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *SignInFailureClient) UpdateOneID(id string) *SignInFailureUpdateOne {
+	mutation := newSignInFailureMutation(c.config, OpUpdateOne, withSignInFailureID(id))
+	return &SignInFailureUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for SignInFailure.
+func (c *SignInFailureClient) Delete() *SignInFailureDelete {
+	mutation := newSignInFailureMutation(c.config, OpDelete)
+	return &SignInFailureDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *SignInFailureClient) DeleteOne(_m *SignInFailure) *SignInFailureDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *SignInFailureClient) DeleteOneID(id string) *SignInFailureDeleteOne {
+	builder := c.Delete().Where(signinfailure.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &SignInFailureDeleteOne{builder}
+}
+
+// Query returns a query builder for SignInFailure.
+func (c *SignInFailureClient) Query() *SignInFailureQuery {
+	return &SignInFailureQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeSignInFailure},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a SignInFailure entity by its id.
+func (c *SignInFailureClient) Get(ctx context.Context, id string) (*SignInFailure, error) {
+	return c.Query().Where(signinfailure.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *SignInFailureClient) GetX(ctx context.Context, id string) *SignInFailure {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// Hooks returns the client hooks.
+func (c *SignInFailureClient) Hooks() []Hook {
+	return c.hooks.SignInFailure
+}
+
+// Interceptors returns the client interceptors.
+func (c *SignInFailureClient) Interceptors() []Interceptor {
+	return c.inters.SignInFailure
+}
+
+func (c *SignInFailureClient) mutate(ctx context.Context, m *SignInFailureMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&SignInFailureCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&SignInFailureUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&SignInFailureUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&SignInFailureDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown SignInFailure mutation op: %q", m.Op())
+	}
+}
+
+// SignInLinkClient is a client for the SignInLink schema.
+type SignInLinkClient struct {
+	config
+}
+
+// NewSignInLinkClient returns a client for the SignInLink from the given config.
+func NewSignInLinkClient(c config) *SignInLinkClient {
+	return &SignInLinkClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `signinlink.Hooks(f(g(h())))`.
+func (c *SignInLinkClient) Use(hooks ...Hook) {
+	c.hooks.SignInLink = append(c.hooks.SignInLink, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `signinlink.Intercept(f(g(h())))`.
+func (c *SignInLinkClient) Intercept(interceptors ...Interceptor) {
+	c.inters.SignInLink = append(c.inters.SignInLink, interceptors...)
+}
+
+// Create returns a builder for creating a SignInLink entity.
+func (c *SignInLinkClient) Create() *SignInLinkCreate {
+	mutation := newSignInLinkMutation(c.config, OpCreate)
+	return &SignInLinkCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of SignInLink entities.
+func (c *SignInLinkClient) CreateBulk(builders ...*SignInLinkCreate) *SignInLinkCreateBulk {
+	return &SignInLinkCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *SignInLinkClient) MapCreateBulk(slice any, setFunc func(*SignInLinkCreate, int)) *SignInLinkCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &SignInLinkCreateBulk{err: fmt.Errorf("calling to SignInLinkClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*SignInLinkCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &SignInLinkCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for SignInLink.
+func (c *SignInLinkClient) Update() *SignInLinkUpdate {
+	mutation := newSignInLinkMutation(c.config, OpUpdate)
+	return &SignInLinkUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *SignInLinkClient) UpdateOne(_m *SignInLink) *SignInLinkUpdateOne {
+	mutation := newSignInLinkMutation(c.config, OpUpdateOne, withSignInLink(_m))
+	return &SignInLinkUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *SignInLinkClient) UpdateOneID(id int64) *SignInLinkUpdateOne {
+	mutation := newSignInLinkMutation(c.config, OpUpdateOne, withSignInLinkID(id))
+	return &SignInLinkUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for SignInLink.
+func (c *SignInLinkClient) Delete() *SignInLinkDelete {
+	mutation := newSignInLinkMutation(c.config, OpDelete)
+	return &SignInLinkDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *SignInLinkClient) DeleteOne(_m *SignInLink) *SignInLinkDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *SignInLinkClient) DeleteOneID(id int64) *SignInLinkDeleteOne {
+	builder := c.Delete().Where(signinlink.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &SignInLinkDeleteOne{builder}
+}
+
+// Query returns a query builder for SignInLink.
+func (c *SignInLinkClient) Query() *SignInLinkQuery {
+	return &SignInLinkQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeSignInLink},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a SignInLink entity by its id.
+func (c *SignInLinkClient) Get(ctx context.Context, id int64) (*SignInLink, error) {
+	return c.Query().Where(signinlink.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *SignInLinkClient) GetX(ctx context.Context, id int64) *SignInLink {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// Hooks returns the client hooks.
+func (c *SignInLinkClient) Hooks() []Hook {
+	return c.hooks.SignInLink
+}
+
+// Interceptors returns the client interceptors.
+func (c *SignInLinkClient) Interceptors() []Interceptor {
+	return c.inters.SignInLink
+}
+
+func (c *SignInLinkClient) mutate(ctx context.Context, m *SignInLinkMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&SignInLinkCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&SignInLinkUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&SignInLinkUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&SignInLinkDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown SignInLink mutation op: %q", m.Op())
+	}
+}
+
 // SmarthostClient is a client for the Smarthost schema.
 type SmarthostClient struct {
 	config
@@ -7266,15 +8853,15 @@ func (c *UserClient) GetX(ctx context.Context, id string) *User {
 	return obj
 }
 
-// QueryAccount queries the account edge of a User.
-func (c *UserClient) QueryAccount(_m *User) *AccountQuery {
-	query := (&AccountClient{config: c.config}).Query()
+// QueryMemberships queries the memberships edge of a User.
+func (c *UserClient) QueryMemberships(_m *User) *MembershipQuery {
+	query := (&MembershipClient{config: c.config}).Query()
 	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
 		id := _m.ID
 		step := sqlgraph.NewStep(
 			sqlgraph.From(user.Table, user.FieldID, id),
-			sqlgraph.To(account.Table, account.FieldID),
-			sqlgraph.Edge(sqlgraph.M2O, true, user.AccountTable, user.AccountColumn),
+			sqlgraph.To(membership.Table, membership.FieldID),
+			sqlgraph.Edge(sqlgraph.O2M, false, user.MembershipsTable, user.MembershipsColumn),
 		)
 		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
 		return fromV, nil
@@ -7842,26 +9429,30 @@ func (c *WebhookWorkClient) mutate(ctx context.Context, m *WebhookWorkMutation) 
 // hooks and interceptors per client, for fast access.
 type (
 	hooks struct {
-		APIKey, Account, AddressRuleSet, Attachment, Attempt, Automation,
+		APIKey, Account, AddressRuleSet, Attachment, Attempt, AuditEntry, Automation,
 		AutomationEntry, AutomationListen, AutomationRun, AutomationStep,
 		AutomationVersion, AutomationWork, CapturedMail, CapturedSMS, CategoryOptOut,
 		CertificateFile, CustomEvent, DKIMKey, DeliveryHold, DeliveryReport, Domain,
-		DomainCheck, DomainClaim, Email, Engagement, Fact, IdempotencyKey, Node, Plan,
-		ReceivedContent, ReceivedEmail, Recipient, SMSAttempt, SMSDay, SMSMessage,
-		SMSOptOut, SMSSettings, SMTPCredential, Smarthost, Source, SourceDay,
-		Suppression, TLSReportCount, Template, TemplateVersion, TrackingHost, Usage,
-		User, Webhook, WebhookAttempt, WebhookDelivery, WebhookWork []ent.Hook
+		DomainCheck, DomainClaim, Email, Engagement, Fact, IdempotencyKey, Identity,
+		Invitation, Membership, Node, Passkey, Password, Plan, ReceivedContent,
+		ReceivedEmail, Recipient, SMSAttempt, SMSDay, SMSMessage, SMSOptOut,
+		SMSSettings, SMTPCredential, SecondFactor, Session, SignInChallenge,
+		SignInFailure, SignInLink, Smarthost, Source, SourceDay, Suppression,
+		TLSReportCount, Template, TemplateVersion, TrackingHost, Usage, User, Webhook,
+		WebhookAttempt, WebhookDelivery, WebhookWork []ent.Hook
 	}
 	inters struct {
-		APIKey, Account, AddressRuleSet, Attachment, Attempt, Automation,
+		APIKey, Account, AddressRuleSet, Attachment, Attempt, AuditEntry, Automation,
 		AutomationEntry, AutomationListen, AutomationRun, AutomationStep,
 		AutomationVersion, AutomationWork, CapturedMail, CapturedSMS, CategoryOptOut,
 		CertificateFile, CustomEvent, DKIMKey, DeliveryHold, DeliveryReport, Domain,
-		DomainCheck, DomainClaim, Email, Engagement, Fact, IdempotencyKey, Node, Plan,
-		ReceivedContent, ReceivedEmail, Recipient, SMSAttempt, SMSDay, SMSMessage,
-		SMSOptOut, SMSSettings, SMTPCredential, Smarthost, Source, SourceDay,
-		Suppression, TLSReportCount, Template, TemplateVersion, TrackingHost, Usage,
-		User, Webhook, WebhookAttempt, WebhookDelivery, WebhookWork []ent.Interceptor
+		DomainCheck, DomainClaim, Email, Engagement, Fact, IdempotencyKey, Identity,
+		Invitation, Membership, Node, Passkey, Password, Plan, ReceivedContent,
+		ReceivedEmail, Recipient, SMSAttempt, SMSDay, SMSMessage, SMSOptOut,
+		SMSSettings, SMTPCredential, SecondFactor, Session, SignInChallenge,
+		SignInFailure, SignInLink, Smarthost, Source, SourceDay, Suppression,
+		TLSReportCount, Template, TemplateVersion, TrackingHost, Usage, User, Webhook,
+		WebhookAttempt, WebhookDelivery, WebhookWork []ent.Interceptor
 	}
 )
 

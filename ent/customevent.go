@@ -39,6 +39,8 @@ type CustomEvent struct {
 	Matches []shape.EventMatch `json:"matches,omitempty"`
 	// one of the service's own, which is stored and has not taken effect yet
 	Pending bool `json:"pending,omitempty"`
+	// somebody tries one automation by it; nothing else takes notice
+	Trial bool `json:"trial,omitempty"`
 	// CreatedAt holds the value of the "created_at" field.
 	CreatedAt    time.Time `json:"created_at,omitempty"`
 	selectValues sql.SelectValues
@@ -51,7 +53,7 @@ func (*CustomEvent) scanValues(columns []string) ([]any, error) {
 		switch columns[i] {
 		case customevent.FieldData, customevent.FieldMatches:
 			values[i] = new([]byte)
-		case customevent.FieldPending:
+		case customevent.FieldPending, customevent.FieldTrial:
 			values[i] = new(sql.NullBool)
 		case customevent.FieldDepth:
 			values[i] = new(sql.NullInt64)
@@ -147,6 +149,12 @@ func (_m *CustomEvent) assignValues(columns []string, values []any) error {
 			} else if value.Valid {
 				_m.Pending = value.Bool
 			}
+		case customevent.FieldTrial:
+			if value, ok := values[i].(*sql.NullBool); !ok {
+				return fmt.Errorf("unexpected type %T for field trial", values[i])
+			} else if value.Valid {
+				_m.Trial = value.Bool
+			}
 		case customevent.FieldCreatedAt:
 			if value, ok := values[i].(*sql.NullTime); !ok {
 				return fmt.Errorf("unexpected type %T for field created_at", values[i])
@@ -224,6 +232,9 @@ func (_m *CustomEvent) String() string {
 	builder.WriteString(", ")
 	builder.WriteString("pending=")
 	builder.WriteString(fmt.Sprintf("%v", _m.Pending))
+	builder.WriteString(", ")
+	builder.WriteString("trial=")
+	builder.WriteString(fmt.Sprintf("%v", _m.Trial))
 	builder.WriteString(", ")
 	builder.WriteString("created_at=")
 	builder.WriteString(_m.CreatedAt.Format(time.ANSIC))

@@ -130,6 +130,20 @@ func (_c *CustomEventCreate) SetNillablePending(v *bool) *CustomEventCreate {
 	return _c
 }
 
+// SetTrial sets the "trial" field.
+func (_c *CustomEventCreate) SetTrial(v bool) *CustomEventCreate {
+	_c.mutation.SetTrial(v)
+	return _c
+}
+
+// SetNillableTrial sets the "trial" field if the given value is not nil.
+func (_c *CustomEventCreate) SetNillableTrial(v *bool) *CustomEventCreate {
+	if v != nil {
+		_c.SetTrial(*v)
+	}
+	return _c
+}
+
 // SetCreatedAt sets the "created_at" field.
 func (_c *CustomEventCreate) SetCreatedAt(v time.Time) *CustomEventCreate {
 	_c.mutation.SetCreatedAt(v)
@@ -197,6 +211,10 @@ func (_c *CustomEventCreate) defaults() {
 		v := customevent.DefaultPending
 		_c.mutation.SetPending(v)
 	}
+	if _, ok := _c.mutation.Trial(); !ok {
+		v := customevent.DefaultTrial
+		_c.mutation.SetTrial(v)
+	}
 	if _, ok := _c.mutation.CreatedAt(); !ok {
 		v := customevent.DefaultCreatedAt()
 		_c.mutation.SetCreatedAt(v)
@@ -229,6 +247,9 @@ func (_c *CustomEventCreate) check() error {
 	}
 	if _, ok := _c.mutation.Pending(); !ok {
 		return &ValidationError{Name: "pending", err: errors.New(`ent: missing required field "CustomEvent.pending"`)}
+	}
+	if _, ok := _c.mutation.Trial(); !ok {
+		return &ValidationError{Name: "trial", err: errors.New(`ent: missing required field "CustomEvent.trial"`)}
 	}
 	if _, ok := _c.mutation.CreatedAt(); !ok {
 		return &ValidationError{Name: "created_at", err: errors.New(`ent: missing required field "CustomEvent.created_at"`)}
@@ -312,6 +333,10 @@ func (_c *CustomEventCreate) createSpec() (*CustomEvent, *sqlgraph.CreateSpec) {
 	if value, ok := _c.mutation.Pending(); ok {
 		_spec.SetField(customevent.FieldPending, field.TypeBool, value)
 		_node.Pending = value
+	}
+	if value, ok := _c.mutation.Trial(); ok {
+		_spec.SetField(customevent.FieldTrial, field.TypeBool, value)
+		_node.Trial = value
 	}
 	if value, ok := _c.mutation.CreatedAt(); ok {
 		_spec.SetField(customevent.FieldCreatedAt, field.TypeTime, value)

@@ -190,6 +190,20 @@ func (_u *CustomEventUpdate) SetNillablePending(v *bool) *CustomEventUpdate {
 	return _u
 }
 
+// SetTrial sets the "trial" field.
+func (_u *CustomEventUpdate) SetTrial(v bool) *CustomEventUpdate {
+	_u.mutation.SetTrial(v)
+	return _u
+}
+
+// SetNillableTrial sets the "trial" field if the given value is not nil.
+func (_u *CustomEventUpdate) SetNillableTrial(v *bool) *CustomEventUpdate {
+	if v != nil {
+		_u.SetTrial(*v)
+	}
+	return _u
+}
+
 // Mutation returns the CustomEventMutation object of the builder.
 func (_u *CustomEventUpdate) Mutation() *CustomEventMutation {
 	return _u.mutation
@@ -304,6 +318,9 @@ func (_u *CustomEventUpdate) sqlSave(ctx context.Context) (_node int, err error)
 	}
 	if value, ok := _u.mutation.Pending(); ok {
 		_spec.SetField(customevent.FieldPending, field.TypeBool, value)
+	}
+	if value, ok := _u.mutation.Trial(); ok {
+		_spec.SetField(customevent.FieldTrial, field.TypeBool, value)
 	}
 	_spec.AddModifiers(_u.modifiers...)
 	if _node, err = sqlgraph.UpdateNodes(ctx, _u.driver, _spec); err != nil {
@@ -486,6 +503,20 @@ func (_u *CustomEventUpdateOne) SetNillablePending(v *bool) *CustomEventUpdateOn
 	return _u
 }
 
+// SetTrial sets the "trial" field.
+func (_u *CustomEventUpdateOne) SetTrial(v bool) *CustomEventUpdateOne {
+	_u.mutation.SetTrial(v)
+	return _u
+}
+
+// SetNillableTrial sets the "trial" field if the given value is not nil.
+func (_u *CustomEventUpdateOne) SetNillableTrial(v *bool) *CustomEventUpdateOne {
+	if v != nil {
+		_u.SetTrial(*v)
+	}
+	return _u
+}
+
 // Mutation returns the CustomEventMutation object of the builder.
 func (_u *CustomEventUpdateOne) Mutation() *CustomEventMutation {
 	return _u.mutation
@@ -630,6 +661,9 @@ func (_u *CustomEventUpdateOne) sqlSave(ctx context.Context) (_node *CustomEvent
 	}
 	if value, ok := _u.mutation.Pending(); ok {
 		_spec.SetField(customevent.FieldPending, field.TypeBool, value)
+	}
+	if value, ok := _u.mutation.Trial(); ok {
+		_spec.SetField(customevent.FieldTrial, field.TypeBool, value)
 	}
 	_spec.AddModifiers(_u.modifiers...)
 	_node = &CustomEvent{config: _u.config}

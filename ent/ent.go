@@ -17,6 +17,7 @@ import (
 	"github.com/postrider/postrider/ent/apikey"
 	"github.com/postrider/postrider/ent/attachment"
 	"github.com/postrider/postrider/ent/attempt"
+	"github.com/postrider/postrider/ent/auditentry"
 	"github.com/postrider/postrider/ent/automation"
 	"github.com/postrider/postrider/ent/automationentry"
 	"github.com/postrider/postrider/ent/automationlisten"
@@ -39,11 +40,21 @@ import (
 	"github.com/postrider/postrider/ent/engagement"
 	"github.com/postrider/postrider/ent/fact"
 	"github.com/postrider/postrider/ent/idempotencykey"
+	"github.com/postrider/postrider/ent/identity"
+	"github.com/postrider/postrider/ent/invitation"
+	"github.com/postrider/postrider/ent/membership"
 	"github.com/postrider/postrider/ent/node"
+	"github.com/postrider/postrider/ent/passkey"
+	"github.com/postrider/postrider/ent/password"
 	"github.com/postrider/postrider/ent/plan"
 	"github.com/postrider/postrider/ent/receivedcontent"
 	"github.com/postrider/postrider/ent/receivedemail"
 	"github.com/postrider/postrider/ent/recipient"
+	"github.com/postrider/postrider/ent/secondfactor"
+	"github.com/postrider/postrider/ent/session"
+	"github.com/postrider/postrider/ent/signinchallenge"
+	"github.com/postrider/postrider/ent/signinfailure"
+	"github.com/postrider/postrider/ent/signinlink"
 	"github.com/postrider/postrider/ent/smarthost"
 	"github.com/postrider/postrider/ent/smsattempt"
 	"github.com/postrider/postrider/ent/smsday"
@@ -129,6 +140,7 @@ func checkColumn(t, c string) error {
 			addressruleset.Table:    addressruleset.ValidColumn,
 			attachment.Table:        attachment.ValidColumn,
 			attempt.Table:           attempt.ValidColumn,
+			auditentry.Table:        auditentry.ValidColumn,
 			automation.Table:        automation.ValidColumn,
 			automationentry.Table:   automationentry.ValidColumn,
 			automationlisten.Table:  automationlisten.ValidColumn,
@@ -151,7 +163,12 @@ func checkColumn(t, c string) error {
 			engagement.Table:        engagement.ValidColumn,
 			fact.Table:              fact.ValidColumn,
 			idempotencykey.Table:    idempotencykey.ValidColumn,
+			identity.Table:          identity.ValidColumn,
+			invitation.Table:        invitation.ValidColumn,
+			membership.Table:        membership.ValidColumn,
 			node.Table:              node.ValidColumn,
+			passkey.Table:           passkey.ValidColumn,
+			password.Table:          password.ValidColumn,
 			plan.Table:              plan.ValidColumn,
 			receivedcontent.Table:   receivedcontent.ValidColumn,
 			receivedemail.Table:     receivedemail.ValidColumn,
@@ -162,6 +179,11 @@ func checkColumn(t, c string) error {
 			smsoptout.Table:         smsoptout.ValidColumn,
 			smssettings.Table:       smssettings.ValidColumn,
 			smtpcredential.Table:    smtpcredential.ValidColumn,
+			secondfactor.Table:      secondfactor.ValidColumn,
+			session.Table:           session.ValidColumn,
+			signinchallenge.Table:   signinchallenge.ValidColumn,
+			signinfailure.Table:     signinfailure.ValidColumn,
+			signinlink.Table:        signinlink.ValidColumn,
 			smarthost.Table:         smarthost.ValidColumn,
 			source.Table:            source.ValidColumn,
 			sourceday.Table:         sourceday.ValidColumn,

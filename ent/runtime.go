@@ -10,6 +10,7 @@ import (
 	"github.com/postrider/postrider/ent/apikey"
 	"github.com/postrider/postrider/ent/attachment"
 	"github.com/postrider/postrider/ent/attempt"
+	"github.com/postrider/postrider/ent/auditentry"
 	"github.com/postrider/postrider/ent/automation"
 	"github.com/postrider/postrider/ent/automationentry"
 	"github.com/postrider/postrider/ent/automationlisten"
@@ -32,12 +33,22 @@ import (
 	"github.com/postrider/postrider/ent/engagement"
 	"github.com/postrider/postrider/ent/fact"
 	"github.com/postrider/postrider/ent/idempotencykey"
+	"github.com/postrider/postrider/ent/identity"
+	"github.com/postrider/postrider/ent/invitation"
+	"github.com/postrider/postrider/ent/membership"
 	"github.com/postrider/postrider/ent/node"
+	"github.com/postrider/postrider/ent/passkey"
+	"github.com/postrider/postrider/ent/password"
 	"github.com/postrider/postrider/ent/plan"
 	"github.com/postrider/postrider/ent/receivedcontent"
 	"github.com/postrider/postrider/ent/receivedemail"
 	"github.com/postrider/postrider/ent/recipient"
 	"github.com/postrider/postrider/ent/schema"
+	"github.com/postrider/postrider/ent/secondfactor"
+	"github.com/postrider/postrider/ent/session"
+	"github.com/postrider/postrider/ent/signinchallenge"
+	"github.com/postrider/postrider/ent/signinfailure"
+	"github.com/postrider/postrider/ent/signinlink"
 	"github.com/postrider/postrider/ent/smarthost"
 	"github.com/postrider/postrider/ent/smsattempt"
 	"github.com/postrider/postrider/ent/smsday"
@@ -83,7 +94,7 @@ func init() {
 	// apikey.HashValidator is a validator for the "hash" field. It is called by the builders before save.
 	apikey.HashValidator = apikeyDescHash.Validators[0].(func([]byte) error)
 	// apikeyDescCreatedAt is the schema descriptor for created_at field.
-	apikeyDescCreatedAt := apikeyFields[10].Descriptor()
+	apikeyDescCreatedAt := apikeyFields[11].Descriptor()
 	// apikey.DefaultCreatedAt holds the default value on creation for the created_at field.
 	apikey.DefaultCreatedAt = apikeyDescCreatedAt.Default.(func() time.Time)
 	// apikeyDescID is the schema descriptor for id field.
@@ -126,12 +137,20 @@ func init() {
 	accountDescUnmetered := accountFields[8].Descriptor()
 	// account.DefaultUnmetered holds the default value on creation for the unmetered field.
 	account.DefaultUnmetered = accountDescUnmetered.Default.(bool)
+	// accountDescSystem is the schema descriptor for system field.
+	accountDescSystem := accountFields[10].Descriptor()
+	// account.DefaultSystem holds the default value on creation for the system field.
+	account.DefaultSystem = accountDescSystem.Default.(bool)
+	// accountDescRequireSecondFactor is the schema descriptor for require_second_factor field.
+	accountDescRequireSecondFactor := accountFields[11].Descriptor()
+	// account.DefaultRequireSecondFactor holds the default value on creation for the require_second_factor field.
+	account.DefaultRequireSecondFactor = accountDescRequireSecondFactor.Default.(bool)
 	// accountDescCreatedAt is the schema descriptor for created_at field.
-	accountDescCreatedAt := accountFields[10].Descriptor()
+	accountDescCreatedAt := accountFields[12].Descriptor()
 	// account.DefaultCreatedAt holds the default value on creation for the created_at field.
 	account.DefaultCreatedAt = accountDescCreatedAt.Default.(func() time.Time)
 	// accountDescUpdatedAt is the schema descriptor for updated_at field.
-	accountDescUpdatedAt := accountFields[11].Descriptor()
+	accountDescUpdatedAt := accountFields[13].Descriptor()
 	// account.DefaultUpdatedAt holds the default value on creation for the updated_at field.
 	account.DefaultUpdatedAt = accountDescUpdatedAt.Default.(func() time.Time)
 	// account.UpdateDefaultUpdatedAt holds the default value on update for the updated_at field.
@@ -244,6 +263,44 @@ func init() {
 	attemptDescAhead := attemptFields[21].Descriptor()
 	// attempt.DefaultAhead holds the default value on creation for the ahead field.
 	attempt.DefaultAhead = attemptDescAhead.Default.(bool)
+	auditentryFields := schema.AuditEntry{}.Fields()
+	_ = auditentryFields
+	// auditentryDescActorID is the schema descriptor for actor_id field.
+	auditentryDescActorID := auditentryFields[3].Descriptor()
+	// auditentry.DefaultActorID holds the default value on creation for the actor_id field.
+	auditentry.DefaultActorID = auditentryDescActorID.Default.(string)
+	// auditentryDescActorName is the schema descriptor for actor_name field.
+	auditentryDescActorName := auditentryFields[4].Descriptor()
+	// auditentry.DefaultActorName holds the default value on creation for the actor_name field.
+	auditentry.DefaultActorName = auditentryDescActorName.Default.(string)
+	// auditentryDescAction is the schema descriptor for action field.
+	auditentryDescAction := auditentryFields[5].Descriptor()
+	// auditentry.ActionValidator is a validator for the "action" field. It is called by the builders before save.
+	auditentry.ActionValidator = auditentryDescAction.Validators[0].(func(string) error)
+	// auditentryDescTarget is the schema descriptor for target field.
+	auditentryDescTarget := auditentryFields[6].Descriptor()
+	// auditentry.DefaultTarget holds the default value on creation for the target field.
+	auditentry.DefaultTarget = auditentryDescTarget.Default.(string)
+	// auditentryDescIP is the schema descriptor for ip field.
+	auditentryDescIP := auditentryFields[8].Descriptor()
+	// auditentry.DefaultIP holds the default value on creation for the ip field.
+	auditentry.DefaultIP = auditentryDescIP.Default.(string)
+	// auditentryDescUserAgent is the schema descriptor for user_agent field.
+	auditentryDescUserAgent := auditentryFields[9].Descriptor()
+	// auditentry.DefaultUserAgent holds the default value on creation for the user_agent field.
+	auditentry.DefaultUserAgent = auditentryDescUserAgent.Default.(string)
+	// auditentryDescRequestID is the schema descriptor for request_id field.
+	auditentryDescRequestID := auditentryFields[10].Descriptor()
+	// auditentry.DefaultRequestID holds the default value on creation for the request_id field.
+	auditentry.DefaultRequestID = auditentryDescRequestID.Default.(string)
+	// auditentryDescCreatedAt is the schema descriptor for created_at field.
+	auditentryDescCreatedAt := auditentryFields[11].Descriptor()
+	// auditentry.DefaultCreatedAt holds the default value on creation for the created_at field.
+	auditentry.DefaultCreatedAt = auditentryDescCreatedAt.Default.(func() time.Time)
+	// auditentryDescID is the schema descriptor for id field.
+	auditentryDescID := auditentryFields[0].Descriptor()
+	// auditentry.IDValidator is a validator for the "id" field. It is called by the builders before save.
+	auditentry.IDValidator = auditentryDescID.Validators[0].(func(string) error)
 	automationFields := schema.Automation{}.Fields()
 	_ = automationFields
 	// automationDescAccountID is the schema descriptor for account_id field.
@@ -339,19 +396,19 @@ func init() {
 	// automationrun.VersionValidator is a validator for the "version" field. It is called by the builders before save.
 	automationrun.VersionValidator = automationrunDescVersion.Validators[0].(func(int) error)
 	// automationrunDescEventID is the schema descriptor for event_id field.
-	automationrunDescEventID := automationrunFields[4].Descriptor()
+	automationrunDescEventID := automationrunFields[5].Descriptor()
 	// automationrun.EventIDValidator is a validator for the "event_id" field. It is called by the builders before save.
 	automationrun.EventIDValidator = automationrunDescEventID.Validators[0].(func(string) error)
 	// automationrunDescStepIndex is the schema descriptor for step_index field.
-	automationrunDescStepIndex := automationrunFields[9].Descriptor()
+	automationrunDescStepIndex := automationrunFields[10].Descriptor()
 	// automationrun.DefaultStepIndex holds the default value on creation for the step_index field.
 	automationrun.DefaultStepIndex = automationrunDescStepIndex.Default.(int)
 	// automationrunDescError is the schema descriptor for error field.
-	automationrunDescError := automationrunFields[10].Descriptor()
+	automationrunDescError := automationrunFields[11].Descriptor()
 	// automationrun.DefaultError holds the default value on creation for the error field.
 	automationrun.DefaultError = automationrunDescError.Default.(string)
 	// automationrunDescDepth is the schema descriptor for depth field.
-	automationrunDescDepth := automationrunFields[11].Descriptor()
+	automationrunDescDepth := automationrunFields[12].Descriptor()
 	// automationrun.DefaultDepth holds the default value on creation for the depth field.
 	automationrun.DefaultDepth = automationrunDescDepth.Default.(int)
 	// automationrunDescID is the schema descriptor for id field.
@@ -524,8 +581,12 @@ func init() {
 	customeventDescPending := customeventFields[10].Descriptor()
 	// customevent.DefaultPending holds the default value on creation for the pending field.
 	customevent.DefaultPending = customeventDescPending.Default.(bool)
+	// customeventDescTrial is the schema descriptor for trial field.
+	customeventDescTrial := customeventFields[11].Descriptor()
+	// customevent.DefaultTrial holds the default value on creation for the trial field.
+	customevent.DefaultTrial = customeventDescTrial.Default.(bool)
 	// customeventDescCreatedAt is the schema descriptor for created_at field.
-	customeventDescCreatedAt := customeventFields[11].Descriptor()
+	customeventDescCreatedAt := customeventFields[12].Descriptor()
 	// customevent.DefaultCreatedAt holds the default value on creation for the created_at field.
 	customevent.DefaultCreatedAt = customeventDescCreatedAt.Default.(func() time.Time)
 	// customeventDescID is the schema descriptor for id field.
@@ -808,12 +869,106 @@ func init() {
 	idempotencykeyDescCreatedAt := idempotencykeyFields[6].Descriptor()
 	// idempotencykey.DefaultCreatedAt holds the default value on creation for the created_at field.
 	idempotencykey.DefaultCreatedAt = idempotencykeyDescCreatedAt.Default.(func() time.Time)
+	identityFields := schema.Identity{}.Fields()
+	_ = identityFields
+	// identityDescUserID is the schema descriptor for user_id field.
+	identityDescUserID := identityFields[1].Descriptor()
+	// identity.UserIDValidator is a validator for the "user_id" field. It is called by the builders before save.
+	identity.UserIDValidator = identityDescUserID.Validators[0].(func(string) error)
+	// identityDescIssuer is the schema descriptor for issuer field.
+	identityDescIssuer := identityFields[2].Descriptor()
+	// identity.IssuerValidator is a validator for the "issuer" field. It is called by the builders before save.
+	identity.IssuerValidator = identityDescIssuer.Validators[0].(func(string) error)
+	// identityDescSubject is the schema descriptor for subject field.
+	identityDescSubject := identityFields[3].Descriptor()
+	// identity.SubjectValidator is a validator for the "subject" field. It is called by the builders before save.
+	identity.SubjectValidator = identityDescSubject.Validators[0].(func(string) error)
+	// identityDescCreatedAt is the schema descriptor for created_at field.
+	identityDescCreatedAt := identityFields[4].Descriptor()
+	// identity.DefaultCreatedAt holds the default value on creation for the created_at field.
+	identity.DefaultCreatedAt = identityDescCreatedAt.Default.(func() time.Time)
+	invitationFields := schema.Invitation{}.Fields()
+	_ = invitationFields
+	// invitationDescAccountID is the schema descriptor for account_id field.
+	invitationDescAccountID := invitationFields[1].Descriptor()
+	// invitation.AccountIDValidator is a validator for the "account_id" field. It is called by the builders before save.
+	invitation.AccountIDValidator = invitationDescAccountID.Validators[0].(func(string) error)
+	// invitationDescEmail is the schema descriptor for email field.
+	invitationDescEmail := invitationFields[2].Descriptor()
+	// invitation.EmailValidator is a validator for the "email" field. It is called by the builders before save.
+	invitation.EmailValidator = invitationDescEmail.Validators[0].(func(string) error)
+	// invitationDescAttempts is the schema descriptor for attempts field.
+	invitationDescAttempts := invitationFields[10].Descriptor()
+	// invitation.DefaultAttempts holds the default value on creation for the attempts field.
+	invitation.DefaultAttempts = invitationDescAttempts.Default.(int)
+	// invitationDescCreatedAt is the schema descriptor for created_at field.
+	invitationDescCreatedAt := invitationFields[11].Descriptor()
+	// invitation.DefaultCreatedAt holds the default value on creation for the created_at field.
+	invitation.DefaultCreatedAt = invitationDescCreatedAt.Default.(func() time.Time)
+	// invitationDescID is the schema descriptor for id field.
+	invitationDescID := invitationFields[0].Descriptor()
+	// invitation.IDValidator is a validator for the "id" field. It is called by the builders before save.
+	invitation.IDValidator = invitationDescID.Validators[0].(func(string) error)
+	membershipFields := schema.Membership{}.Fields()
+	_ = membershipFields
+	// membershipDescAccountID is the schema descriptor for account_id field.
+	membershipDescAccountID := membershipFields[1].Descriptor()
+	// membership.AccountIDValidator is a validator for the "account_id" field. It is called by the builders before save.
+	membership.AccountIDValidator = membershipDescAccountID.Validators[0].(func(string) error)
+	// membershipDescUserID is the schema descriptor for user_id field.
+	membershipDescUserID := membershipFields[2].Descriptor()
+	// membership.UserIDValidator is a validator for the "user_id" field. It is called by the builders before save.
+	membership.UserIDValidator = membershipDescUserID.Validators[0].(func(string) error)
+	// membershipDescCreatedAt is the schema descriptor for created_at field.
+	membershipDescCreatedAt := membershipFields[4].Descriptor()
+	// membership.DefaultCreatedAt holds the default value on creation for the created_at field.
+	membership.DefaultCreatedAt = membershipDescCreatedAt.Default.(func() time.Time)
 	nodeFields := schema.Node{}.Fields()
 	_ = nodeFields
 	// nodeDescName is the schema descriptor for name field.
 	nodeDescName := nodeFields[1].Descriptor()
 	// node.NameValidator is a validator for the "name" field. It is called by the builders before save.
 	node.NameValidator = nodeDescName.Validators[0].(func(string) error)
+	passkeyFields := schema.Passkey{}.Fields()
+	_ = passkeyFields
+	// passkeyDescUserID is the schema descriptor for user_id field.
+	passkeyDescUserID := passkeyFields[1].Descriptor()
+	// passkey.UserIDValidator is a validator for the "user_id" field. It is called by the builders before save.
+	passkey.UserIDValidator = passkeyDescUserID.Validators[0].(func(string) error)
+	// passkeyDescCredentialID is the schema descriptor for credential_id field.
+	passkeyDescCredentialID := passkeyFields[2].Descriptor()
+	// passkey.CredentialIDValidator is a validator for the "credential_id" field. It is called by the builders before save.
+	passkey.CredentialIDValidator = passkeyDescCredentialID.Validators[0].(func([]byte) error)
+	// passkeyDescCredential is the schema descriptor for credential field.
+	passkeyDescCredential := passkeyFields[3].Descriptor()
+	// passkey.CredentialValidator is a validator for the "credential" field. It is called by the builders before save.
+	passkey.CredentialValidator = passkeyDescCredential.Validators[0].(func([]byte) error)
+	// passkeyDescName is the schema descriptor for name field.
+	passkeyDescName := passkeyFields[4].Descriptor()
+	// passkey.NameValidator is a validator for the "name" field. It is called by the builders before save.
+	passkey.NameValidator = passkeyDescName.Validators[0].(func(string) error)
+	// passkeyDescCreatedAt is the schema descriptor for created_at field.
+	passkeyDescCreatedAt := passkeyFields[6].Descriptor()
+	// passkey.DefaultCreatedAt holds the default value on creation for the created_at field.
+	passkey.DefaultCreatedAt = passkeyDescCreatedAt.Default.(func() time.Time)
+	// passkeyDescID is the schema descriptor for id field.
+	passkeyDescID := passkeyFields[0].Descriptor()
+	// passkey.IDValidator is a validator for the "id" field. It is called by the builders before save.
+	passkey.IDValidator = passkeyDescID.Validators[0].(func(string) error)
+	passwordFields := schema.Password{}.Fields()
+	_ = passwordFields
+	// passwordDescHash is the schema descriptor for hash field.
+	passwordDescHash := passwordFields[1].Descriptor()
+	// password.HashValidator is a validator for the "hash" field. It is called by the builders before save.
+	password.HashValidator = passwordDescHash.Validators[0].(func(string) error)
+	// passwordDescChangedAt is the schema descriptor for changed_at field.
+	passwordDescChangedAt := passwordFields[2].Descriptor()
+	// password.DefaultChangedAt holds the default value on creation for the changed_at field.
+	password.DefaultChangedAt = passwordDescChangedAt.Default.(func() time.Time)
+	// passwordDescID is the schema descriptor for id field.
+	passwordDescID := passwordFields[0].Descriptor()
+	// password.IDValidator is a validator for the "id" field. It is called by the builders before save.
+	password.IDValidator = passwordDescID.Validators[0].(func(string) error)
 	planFields := schema.Plan{}.Fields()
 	_ = planFields
 	// planDescName is the schema descriptor for name field.
@@ -1068,6 +1223,96 @@ func init() {
 	smtpcredentialDescID := smtpcredentialFields[0].Descriptor()
 	// smtpcredential.IDValidator is a validator for the "id" field. It is called by the builders before save.
 	smtpcredential.IDValidator = smtpcredentialDescID.Validators[0].(func(string) error)
+	secondfactorFields := schema.SecondFactor{}.Fields()
+	_ = secondfactorFields
+	// secondfactorDescSecret is the schema descriptor for secret field.
+	secondfactorDescSecret := secondfactorFields[1].Descriptor()
+	// secondfactor.SecretValidator is a validator for the "secret" field. It is called by the builders before save.
+	secondfactor.SecretValidator = secondfactorDescSecret.Validators[0].(func([]byte) error)
+	// secondfactorDescLastStep is the schema descriptor for last_step field.
+	secondfactorDescLastStep := secondfactorFields[2].Descriptor()
+	// secondfactor.DefaultLastStep holds the default value on creation for the last_step field.
+	secondfactor.DefaultLastStep = secondfactorDescLastStep.Default.(int64)
+	// secondfactorDescCreatedAt is the schema descriptor for created_at field.
+	secondfactorDescCreatedAt := secondfactorFields[5].Descriptor()
+	// secondfactor.DefaultCreatedAt holds the default value on creation for the created_at field.
+	secondfactor.DefaultCreatedAt = secondfactorDescCreatedAt.Default.(func() time.Time)
+	// secondfactorDescID is the schema descriptor for id field.
+	secondfactorDescID := secondfactorFields[0].Descriptor()
+	// secondfactor.IDValidator is a validator for the "id" field. It is called by the builders before save.
+	secondfactor.IDValidator = secondfactorDescID.Validators[0].(func(string) error)
+	sessionFields := schema.Session{}.Fields()
+	_ = sessionFields
+	// sessionDescTokenHash is the schema descriptor for token_hash field.
+	sessionDescTokenHash := sessionFields[1].Descriptor()
+	// session.TokenHashValidator is a validator for the "token_hash" field. It is called by the builders before save.
+	session.TokenHashValidator = sessionDescTokenHash.Validators[0].(func([]byte) error)
+	// sessionDescUserID is the schema descriptor for user_id field.
+	sessionDescUserID := sessionFields[2].Descriptor()
+	// session.UserIDValidator is a validator for the "user_id" field. It is called by the builders before save.
+	session.UserIDValidator = sessionDescUserID.Validators[0].(func(string) error)
+	// sessionDescSecondFactor is the schema descriptor for second_factor field.
+	sessionDescSecondFactor := sessionFields[5].Descriptor()
+	// session.DefaultSecondFactor holds the default value on creation for the second_factor field.
+	session.DefaultSecondFactor = sessionDescSecondFactor.Default.(bool)
+	// sessionDescConfirmedAt is the schema descriptor for confirmed_at field.
+	sessionDescConfirmedAt := sessionFields[6].Descriptor()
+	// session.DefaultConfirmedAt holds the default value on creation for the confirmed_at field.
+	session.DefaultConfirmedAt = sessionDescConfirmedAt.Default.(func() time.Time)
+	// sessionDescIP is the schema descriptor for ip field.
+	sessionDescIP := sessionFields[7].Descriptor()
+	// session.DefaultIP holds the default value on creation for the ip field.
+	session.DefaultIP = sessionDescIP.Default.(string)
+	// sessionDescUserAgent is the schema descriptor for user_agent field.
+	sessionDescUserAgent := sessionFields[8].Descriptor()
+	// session.DefaultUserAgent holds the default value on creation for the user_agent field.
+	session.DefaultUserAgent = sessionDescUserAgent.Default.(string)
+	// sessionDescCreatedAt is the schema descriptor for created_at field.
+	sessionDescCreatedAt := sessionFields[9].Descriptor()
+	// session.DefaultCreatedAt holds the default value on creation for the created_at field.
+	session.DefaultCreatedAt = sessionDescCreatedAt.Default.(func() time.Time)
+	// sessionDescLastUsedAt is the schema descriptor for last_used_at field.
+	sessionDescLastUsedAt := sessionFields[10].Descriptor()
+	// session.DefaultLastUsedAt holds the default value on creation for the last_used_at field.
+	session.DefaultLastUsedAt = sessionDescLastUsedAt.Default.(func() time.Time)
+	// sessionDescID is the schema descriptor for id field.
+	sessionDescID := sessionFields[0].Descriptor()
+	// session.IDValidator is a validator for the "id" field. It is called by the builders before save.
+	session.IDValidator = sessionDescID.Validators[0].(func(string) error)
+	signinchallengeFields := schema.SignInChallenge{}.Fields()
+	_ = signinchallengeFields
+	// signinchallengeDescData is the schema descriptor for data field.
+	signinchallengeDescData := signinchallengeFields[4].Descriptor()
+	// signinchallenge.DataValidator is a validator for the "data" field. It is called by the builders before save.
+	signinchallenge.DataValidator = signinchallengeDescData.Validators[0].(func([]byte) error)
+	// signinchallengeDescID is the schema descriptor for id field.
+	signinchallengeDescID := signinchallengeFields[0].Descriptor()
+	// signinchallenge.IDValidator is a validator for the "id" field. It is called by the builders before save.
+	signinchallenge.IDValidator = signinchallengeDescID.Validators[0].(func(string) error)
+	signinfailureFields := schema.SignInFailure{}.Fields()
+	_ = signinfailureFields
+	// signinfailureDescID is the schema descriptor for id field.
+	signinfailureDescID := signinfailureFields[0].Descriptor()
+	// signinfailure.IDValidator is a validator for the "id" field. It is called by the builders before save.
+	signinfailure.IDValidator = signinfailureDescID.Validators[0].(func(string) error)
+	signinlinkFields := schema.SignInLink{}.Fields()
+	_ = signinlinkFields
+	// signinlinkDescEmail is the schema descriptor for email field.
+	signinlinkDescEmail := signinlinkFields[4].Descriptor()
+	// signinlink.DefaultEmail holds the default value on creation for the email field.
+	signinlink.DefaultEmail = signinlinkDescEmail.Default.(string)
+	// signinlinkDescAgain is the schema descriptor for again field.
+	signinlinkDescAgain := signinlinkFields[5].Descriptor()
+	// signinlink.DefaultAgain holds the default value on creation for the again field.
+	signinlink.DefaultAgain = signinlinkDescAgain.Default.(bool)
+	// signinlinkDescAttempts is the schema descriptor for attempts field.
+	signinlinkDescAttempts := signinlinkFields[9].Descriptor()
+	// signinlink.DefaultAttempts holds the default value on creation for the attempts field.
+	signinlink.DefaultAttempts = signinlinkDescAttempts.Default.(int)
+	// signinlinkDescCreatedAt is the schema descriptor for created_at field.
+	signinlinkDescCreatedAt := signinlinkFields[10].Descriptor()
+	// signinlink.DefaultCreatedAt holds the default value on creation for the created_at field.
+	signinlink.DefaultCreatedAt = signinlinkDescCreatedAt.Default.(func() time.Time)
 	smarthostFields := schema.Smarthost{}.Fields()
 	_ = smarthostFields
 	// smarthostDescAccountID is the schema descriptor for account_id field.
@@ -1286,24 +1531,24 @@ func init() {
 	usage.DefaultEmails = usageDescEmails.Default.(int64)
 	userFields := schema.User{}.Fields()
 	_ = userFields
-	// userDescAccountID is the schema descriptor for account_id field.
-	userDescAccountID := userFields[1].Descriptor()
-	// user.AccountIDValidator is a validator for the "account_id" field. It is called by the builders before save.
-	user.AccountIDValidator = userDescAccountID.Validators[0].(func(string) error)
 	// userDescEmail is the schema descriptor for email field.
-	userDescEmail := userFields[2].Descriptor()
+	userDescEmail := userFields[1].Descriptor()
 	// user.EmailValidator is a validator for the "email" field. It is called by the builders before save.
 	user.EmailValidator = userDescEmail.Validators[0].(func(string) error)
 	// userDescName is the schema descriptor for name field.
-	userDescName := userFields[3].Descriptor()
+	userDescName := userFields[2].Descriptor()
 	// user.DefaultName holds the default value on creation for the name field.
 	user.DefaultName = userDescName.Default.(string)
+	// userDescOperator is the schema descriptor for operator field.
+	userDescOperator := userFields[3].Descriptor()
+	// user.DefaultOperator holds the default value on creation for the operator field.
+	user.DefaultOperator = userDescOperator.Default.(bool)
 	// userDescCreatedAt is the schema descriptor for created_at field.
-	userDescCreatedAt := userFields[5].Descriptor()
+	userDescCreatedAt := userFields[6].Descriptor()
 	// user.DefaultCreatedAt holds the default value on creation for the created_at field.
 	user.DefaultCreatedAt = userDescCreatedAt.Default.(func() time.Time)
 	// userDescUpdatedAt is the schema descriptor for updated_at field.
-	userDescUpdatedAt := userFields[6].Descriptor()
+	userDescUpdatedAt := userFields[7].Descriptor()
 	// user.DefaultUpdatedAt holds the default value on creation for the updated_at field.
 	user.DefaultUpdatedAt = userDescUpdatedAt.Default.(func() time.Time)
 	// user.UpdateDefaultUpdatedAt holds the default value on update for the updated_at field.

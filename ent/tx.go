@@ -24,6 +24,8 @@ type Tx struct {
 	Attachment *AttachmentClient
 	// Attempt is the client for interacting with the Attempt builders.
 	Attempt *AttemptClient
+	// AuditEntry is the client for interacting with the AuditEntry builders.
+	AuditEntry *AuditEntryClient
 	// Automation is the client for interacting with the Automation builders.
 	Automation *AutomationClient
 	// AutomationEntry is the client for interacting with the AutomationEntry builders.
@@ -68,8 +70,18 @@ type Tx struct {
 	Fact *FactClient
 	// IdempotencyKey is the client for interacting with the IdempotencyKey builders.
 	IdempotencyKey *IdempotencyKeyClient
+	// Identity is the client for interacting with the Identity builders.
+	Identity *IdentityClient
+	// Invitation is the client for interacting with the Invitation builders.
+	Invitation *InvitationClient
+	// Membership is the client for interacting with the Membership builders.
+	Membership *MembershipClient
 	// Node is the client for interacting with the Node builders.
 	Node *NodeClient
+	// Passkey is the client for interacting with the Passkey builders.
+	Passkey *PasskeyClient
+	// Password is the client for interacting with the Password builders.
+	Password *PasswordClient
 	// Plan is the client for interacting with the Plan builders.
 	Plan *PlanClient
 	// ReceivedContent is the client for interacting with the ReceivedContent builders.
@@ -90,6 +102,16 @@ type Tx struct {
 	SMSSettings *SMSSettingsClient
 	// SMTPCredential is the client for interacting with the SMTPCredential builders.
 	SMTPCredential *SMTPCredentialClient
+	// SecondFactor is the client for interacting with the SecondFactor builders.
+	SecondFactor *SecondFactorClient
+	// Session is the client for interacting with the Session builders.
+	Session *SessionClient
+	// SignInChallenge is the client for interacting with the SignInChallenge builders.
+	SignInChallenge *SignInChallengeClient
+	// SignInFailure is the client for interacting with the SignInFailure builders.
+	SignInFailure *SignInFailureClient
+	// SignInLink is the client for interacting with the SignInLink builders.
+	SignInLink *SignInLinkClient
 	// Smarthost is the client for interacting with the Smarthost builders.
 	Smarthost *SmarthostClient
 	// Source is the client for interacting with the Source builders.
@@ -254,6 +276,7 @@ func (tx *Tx) init() {
 	tx.AddressRuleSet = NewAddressRuleSetClient(tx.config)
 	tx.Attachment = NewAttachmentClient(tx.config)
 	tx.Attempt = NewAttemptClient(tx.config)
+	tx.AuditEntry = NewAuditEntryClient(tx.config)
 	tx.Automation = NewAutomationClient(tx.config)
 	tx.AutomationEntry = NewAutomationEntryClient(tx.config)
 	tx.AutomationListen = NewAutomationListenClient(tx.config)
@@ -276,7 +299,12 @@ func (tx *Tx) init() {
 	tx.Engagement = NewEngagementClient(tx.config)
 	tx.Fact = NewFactClient(tx.config)
 	tx.IdempotencyKey = NewIdempotencyKeyClient(tx.config)
+	tx.Identity = NewIdentityClient(tx.config)
+	tx.Invitation = NewInvitationClient(tx.config)
+	tx.Membership = NewMembershipClient(tx.config)
 	tx.Node = NewNodeClient(tx.config)
+	tx.Passkey = NewPasskeyClient(tx.config)
+	tx.Password = NewPasswordClient(tx.config)
 	tx.Plan = NewPlanClient(tx.config)
 	tx.ReceivedContent = NewReceivedContentClient(tx.config)
 	tx.ReceivedEmail = NewReceivedEmailClient(tx.config)
@@ -287,6 +315,11 @@ func (tx *Tx) init() {
 	tx.SMSOptOut = NewSMSOptOutClient(tx.config)
 	tx.SMSSettings = NewSMSSettingsClient(tx.config)
 	tx.SMTPCredential = NewSMTPCredentialClient(tx.config)
+	tx.SecondFactor = NewSecondFactorClient(tx.config)
+	tx.Session = NewSessionClient(tx.config)
+	tx.SignInChallenge = NewSignInChallengeClient(tx.config)
+	tx.SignInFailure = NewSignInFailureClient(tx.config)
+	tx.SignInLink = NewSignInLinkClient(tx.config)
 	tx.Smarthost = NewSmarthostClient(tx.config)
 	tx.Source = NewSourceClient(tx.config)
 	tx.SourceDay = NewSourceDayClient(tx.config)

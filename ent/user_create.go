@@ -10,7 +10,7 @@ import (
 
 	"entgo.io/ent/dialect/sql/sqlgraph"
 	"entgo.io/ent/schema/field"
-	"github.com/postrider/postrider/ent/account"
+	"github.com/postrider/postrider/ent/membership"
 	"github.com/postrider/postrider/ent/user"
 )
 
@@ -19,12 +19,6 @@ type UserCreate struct {
 	config
 	mutation *UserMutation
 	hooks    []Hook
-}
-
-// SetAccountID sets the "account_id" field.
-func (_c *UserCreate) SetAccountID(v string) *UserCreate {
-	_c.mutation.SetAccountID(v)
-	return _c
 }
 
 // SetEmail sets the "email" field.
@@ -47,16 +41,44 @@ func (_c *UserCreate) SetNillableName(v *string) *UserCreate {
 	return _c
 }
 
-// SetRole sets the "role" field.
-func (_c *UserCreate) SetRole(v user.Role) *UserCreate {
-	_c.mutation.SetRole(v)
+// SetOperator sets the "operator" field.
+func (_c *UserCreate) SetOperator(v bool) *UserCreate {
+	_c.mutation.SetOperator(v)
 	return _c
 }
 
-// SetNillableRole sets the "role" field if the given value is not nil.
-func (_c *UserCreate) SetNillableRole(v *user.Role) *UserCreate {
+// SetNillableOperator sets the "operator" field if the given value is not nil.
+func (_c *UserCreate) SetNillableOperator(v *bool) *UserCreate {
 	if v != nil {
-		_c.SetRole(*v)
+		_c.SetOperator(*v)
+	}
+	return _c
+}
+
+// SetDisabledAt sets the "disabled_at" field.
+func (_c *UserCreate) SetDisabledAt(v time.Time) *UserCreate {
+	_c.mutation.SetDisabledAt(v)
+	return _c
+}
+
+// SetNillableDisabledAt sets the "disabled_at" field if the given value is not nil.
+func (_c *UserCreate) SetNillableDisabledAt(v *time.Time) *UserCreate {
+	if v != nil {
+		_c.SetDisabledAt(*v)
+	}
+	return _c
+}
+
+// SetLastSignInAt sets the "last_sign_in_at" field.
+func (_c *UserCreate) SetLastSignInAt(v time.Time) *UserCreate {
+	_c.mutation.SetLastSignInAt(v)
+	return _c
+}
+
+// SetNillableLastSignInAt sets the "last_sign_in_at" field if the given value is not nil.
+func (_c *UserCreate) SetNillableLastSignInAt(v *time.Time) *UserCreate {
+	if v != nil {
+		_c.SetLastSignInAt(*v)
 	}
 	return _c
 }
@@ -95,9 +117,19 @@ func (_c *UserCreate) SetID(v string) *UserCreate {
 	return _c
 }
 
-// SetAccount sets the "account" edge to the Account entity.
-func (_c *UserCreate) SetAccount(v *Account) *UserCreate {
-	return _c.SetAccountID(v.ID)
+// AddMembershipIDs adds the "memberships" edge to the Membership entity by IDs.
+func (_c *UserCreate) AddMembershipIDs(ids ...int64) *UserCreate {
+	_c.mutation.AddMembershipIDs(ids...)
+	return _c
+}
+
+// AddMemberships adds the "memberships" edges to the Membership entity.
+func (_c *UserCreate) AddMemberships(v ...*Membership) *UserCreate {
+	ids := make([]int64, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _c.AddMembershipIDs(ids...)
 }
 
 // Mutation returns the UserMutation object of the builder.
@@ -139,9 +171,9 @@ func (_c *UserCreate) defaults() {
 		v := user.DefaultName
 		_c.mutation.SetName(v)
 	}
-	if _, ok := _c.mutation.Role(); !ok {
-		v := user.DefaultRole
-		_c.mutation.SetRole(v)
+	if _, ok := _c.mutation.Operator(); !ok {
+		v := user.DefaultOperator
+		_c.mutation.SetOperator(v)
 	}
 	if _, ok := _c.mutation.CreatedAt(); !ok {
 		v := user.DefaultCreatedAt()
@@ -155,14 +187,6 @@ func (_c *UserCreate) defaults() {
 
 // check runs all checks and user-defined validators on the builder.
 func (_c *UserCreate) check() error {
-	if _, ok := _c.mutation.AccountID(); !ok {
-		return &ValidationError{Name: "account_id", err: errors.New(`ent: missing required field "User.account_id"`)}
-	}
-	if v, ok := _c.mutation.AccountID(); ok {
-		if err := user.AccountIDValidator(v); err != nil {
-			return &ValidationError{Name: "account_id", err: fmt.Errorf(`ent: validator failed for field "User.account_id": %w`, err)}
-		}
-	}
 	if _, ok := _c.mutation.Email(); !ok {
 		return &ValidationError{Name: "email", err: errors.New(`ent: missing required field "User.email"`)}
 	}
@@ -174,13 +198,8 @@ func (_c *UserCreate) check() error {
 	if _, ok := _c.mutation.Name(); !ok {
 		return &ValidationError{Name: "name", err: errors.New(`ent: missing required field "User.name"`)}
 	}
-	if _, ok := _c.mutation.Role(); !ok {
-		return &ValidationError{Name: "role", err: errors.New(`ent: missing required field "User.role"`)}
-	}
-	if v, ok := _c.mutation.Role(); ok {
-		if err := user.RoleValidator(v); err != nil {
-			return &ValidationError{Name: "role", err: fmt.Errorf(`ent: validator failed for field "User.role": %w`, err)}
-		}
+	if _, ok := _c.mutation.Operator(); !ok {
+		return &ValidationError{Name: "operator", err: errors.New(`ent: missing required field "User.operator"`)}
 	}
 	if _, ok := _c.mutation.CreatedAt(); !ok {
 		return &ValidationError{Name: "created_at", err: errors.New(`ent: missing required field "User.created_at"`)}
@@ -192,9 +211,6 @@ func (_c *UserCreate) check() error {
 		if err := user.IDValidator(v); err != nil {
 			return &ValidationError{Name: "id", err: fmt.Errorf(`ent: validator failed for field "User.id": %w`, err)}
 		}
-	}
-	if len(_c.mutation.AccountIDs()) == 0 {
-		return &ValidationError{Name: "account", err: errors.New(`ent: missing required edge "User.account"`)}
 	}
 	return nil
 }
@@ -239,9 +255,17 @@ func (_c *UserCreate) createSpec() (*User, *sqlgraph.CreateSpec) {
 		_spec.SetField(user.FieldName, field.TypeString, value)
 		_node.Name = value
 	}
-	if value, ok := _c.mutation.Role(); ok {
-		_spec.SetField(user.FieldRole, field.TypeEnum, value)
-		_node.Role = value
+	if value, ok := _c.mutation.Operator(); ok {
+		_spec.SetField(user.FieldOperator, field.TypeBool, value)
+		_node.Operator = value
+	}
+	if value, ok := _c.mutation.DisabledAt(); ok {
+		_spec.SetField(user.FieldDisabledAt, field.TypeTime, value)
+		_node.DisabledAt = &value
+	}
+	if value, ok := _c.mutation.LastSignInAt(); ok {
+		_spec.SetField(user.FieldLastSignInAt, field.TypeTime, value)
+		_node.LastSignInAt = &value
 	}
 	if value, ok := _c.mutation.CreatedAt(); ok {
 		_spec.SetField(user.FieldCreatedAt, field.TypeTime, value)
@@ -251,21 +275,20 @@ func (_c *UserCreate) createSpec() (*User, *sqlgraph.CreateSpec) {
 		_spec.SetField(user.FieldUpdatedAt, field.TypeTime, value)
 		_node.UpdatedAt = value
 	}
-	if nodes := _c.mutation.AccountIDs(); len(nodes) > 0 {
+	if nodes := _c.mutation.MembershipsIDs(); len(nodes) > 0 {
 		edge := &sqlgraph.EdgeSpec{
-			Rel:     sqlgraph.M2O,
-			Inverse: true,
-			Table:   user.AccountTable,
-			Columns: []string{user.AccountColumn},
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   user.MembershipsTable,
+			Columns: []string{user.MembershipsColumn},
 			Bidi:    false,
 			Target: &sqlgraph.EdgeTarget{
-				IDSpec: sqlgraph.NewFieldSpec(account.FieldID, field.TypeString),
+				IDSpec: sqlgraph.NewFieldSpec(membership.FieldID, field.TypeInt64),
 			},
 		}
 		for _, k := range nodes {
 			edge.Target.Nodes = append(edge.Target.Nodes, k)
 		}
-		_node.AccountID = nodes[0]
 		_spec.Edges = append(_spec.Edges, edge)
 	}
 	return _node, _spec

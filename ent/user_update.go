@@ -11,7 +11,7 @@ import (
 	"entgo.io/ent/dialect/sql"
 	"entgo.io/ent/dialect/sql/sqlgraph"
 	"entgo.io/ent/schema/field"
-	"github.com/postrider/postrider/ent/account"
+	"github.com/postrider/postrider/ent/membership"
 	"github.com/postrider/postrider/ent/predicate"
 	"github.com/postrider/postrider/ent/user"
 )
@@ -27,20 +27,6 @@ type UserUpdate struct {
 // Where appends a list predicates to the UserUpdate builder.
 func (_u *UserUpdate) Where(ps ...predicate.User) *UserUpdate {
 	_u.mutation.Where(ps...)
-	return _u
-}
-
-// SetAccountID sets the "account_id" field.
-func (_u *UserUpdate) SetAccountID(v string) *UserUpdate {
-	_u.mutation.SetAccountID(v)
-	return _u
-}
-
-// SetNillableAccountID sets the "account_id" field if the given value is not nil.
-func (_u *UserUpdate) SetNillableAccountID(v *string) *UserUpdate {
-	if v != nil {
-		_u.SetAccountID(*v)
-	}
 	return _u
 }
 
@@ -72,17 +58,57 @@ func (_u *UserUpdate) SetNillableName(v *string) *UserUpdate {
 	return _u
 }
 
-// SetRole sets the "role" field.
-func (_u *UserUpdate) SetRole(v user.Role) *UserUpdate {
-	_u.mutation.SetRole(v)
+// SetOperator sets the "operator" field.
+func (_u *UserUpdate) SetOperator(v bool) *UserUpdate {
+	_u.mutation.SetOperator(v)
 	return _u
 }
 
-// SetNillableRole sets the "role" field if the given value is not nil.
-func (_u *UserUpdate) SetNillableRole(v *user.Role) *UserUpdate {
+// SetNillableOperator sets the "operator" field if the given value is not nil.
+func (_u *UserUpdate) SetNillableOperator(v *bool) *UserUpdate {
 	if v != nil {
-		_u.SetRole(*v)
+		_u.SetOperator(*v)
 	}
+	return _u
+}
+
+// SetDisabledAt sets the "disabled_at" field.
+func (_u *UserUpdate) SetDisabledAt(v time.Time) *UserUpdate {
+	_u.mutation.SetDisabledAt(v)
+	return _u
+}
+
+// SetNillableDisabledAt sets the "disabled_at" field if the given value is not nil.
+func (_u *UserUpdate) SetNillableDisabledAt(v *time.Time) *UserUpdate {
+	if v != nil {
+		_u.SetDisabledAt(*v)
+	}
+	return _u
+}
+
+// ClearDisabledAt clears the value of the "disabled_at" field.
+func (_u *UserUpdate) ClearDisabledAt() *UserUpdate {
+	_u.mutation.ClearDisabledAt()
+	return _u
+}
+
+// SetLastSignInAt sets the "last_sign_in_at" field.
+func (_u *UserUpdate) SetLastSignInAt(v time.Time) *UserUpdate {
+	_u.mutation.SetLastSignInAt(v)
+	return _u
+}
+
+// SetNillableLastSignInAt sets the "last_sign_in_at" field if the given value is not nil.
+func (_u *UserUpdate) SetNillableLastSignInAt(v *time.Time) *UserUpdate {
+	if v != nil {
+		_u.SetLastSignInAt(*v)
+	}
+	return _u
+}
+
+// ClearLastSignInAt clears the value of the "last_sign_in_at" field.
+func (_u *UserUpdate) ClearLastSignInAt() *UserUpdate {
+	_u.mutation.ClearLastSignInAt()
 	return _u
 }
 
@@ -92,9 +118,19 @@ func (_u *UserUpdate) SetUpdatedAt(v time.Time) *UserUpdate {
 	return _u
 }
 
-// SetAccount sets the "account" edge to the Account entity.
-func (_u *UserUpdate) SetAccount(v *Account) *UserUpdate {
-	return _u.SetAccountID(v.ID)
+// AddMembershipIDs adds the "memberships" edge to the Membership entity by IDs.
+func (_u *UserUpdate) AddMembershipIDs(ids ...int64) *UserUpdate {
+	_u.mutation.AddMembershipIDs(ids...)
+	return _u
+}
+
+// AddMemberships adds the "memberships" edges to the Membership entity.
+func (_u *UserUpdate) AddMemberships(v ...*Membership) *UserUpdate {
+	ids := make([]int64, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.AddMembershipIDs(ids...)
 }
 
 // Mutation returns the UserMutation object of the builder.
@@ -102,10 +138,25 @@ func (_u *UserUpdate) Mutation() *UserMutation {
 	return _u.mutation
 }
 
-// ClearAccount clears the "account" edge to the Account entity.
-func (_u *UserUpdate) ClearAccount() *UserUpdate {
-	_u.mutation.ClearAccount()
+// ClearMemberships clears all "memberships" edges to the Membership entity.
+func (_u *UserUpdate) ClearMemberships() *UserUpdate {
+	_u.mutation.ClearMemberships()
 	return _u
+}
+
+// RemoveMembershipIDs removes the "memberships" edge to Membership entities by IDs.
+func (_u *UserUpdate) RemoveMembershipIDs(ids ...int64) *UserUpdate {
+	_u.mutation.RemoveMembershipIDs(ids...)
+	return _u
+}
+
+// RemoveMemberships removes "memberships" edges to Membership entities.
+func (_u *UserUpdate) RemoveMemberships(v ...*Membership) *UserUpdate {
+	ids := make([]int64, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.RemoveMembershipIDs(ids...)
 }
 
 // Save executes the query and returns the number of nodes affected by the update operation.
@@ -146,23 +197,10 @@ func (_u *UserUpdate) defaults() {
 
 // check runs all checks and user-defined validators on the builder.
 func (_u *UserUpdate) check() error {
-	if v, ok := _u.mutation.AccountID(); ok {
-		if err := user.AccountIDValidator(v); err != nil {
-			return &ValidationError{Name: "account_id", err: fmt.Errorf(`ent: validator failed for field "User.account_id": %w`, err)}
-		}
-	}
 	if v, ok := _u.mutation.Email(); ok {
 		if err := user.EmailValidator(v); err != nil {
 			return &ValidationError{Name: "email", err: fmt.Errorf(`ent: validator failed for field "User.email": %w`, err)}
 		}
-	}
-	if v, ok := _u.mutation.Role(); ok {
-		if err := user.RoleValidator(v); err != nil {
-			return &ValidationError{Name: "role", err: fmt.Errorf(`ent: validator failed for field "User.role": %w`, err)}
-		}
-	}
-	if _u.mutation.AccountCleared() && len(_u.mutation.AccountIDs()) > 0 {
-		return errors.New(`ent: clearing a required unique edge "User.account"`)
 	}
 	return nil
 }
@@ -191,34 +229,62 @@ func (_u *UserUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	if value, ok := _u.mutation.Name(); ok {
 		_spec.SetField(user.FieldName, field.TypeString, value)
 	}
-	if value, ok := _u.mutation.Role(); ok {
-		_spec.SetField(user.FieldRole, field.TypeEnum, value)
+	if value, ok := _u.mutation.Operator(); ok {
+		_spec.SetField(user.FieldOperator, field.TypeBool, value)
+	}
+	if value, ok := _u.mutation.DisabledAt(); ok {
+		_spec.SetField(user.FieldDisabledAt, field.TypeTime, value)
+	}
+	if _u.mutation.DisabledAtCleared() {
+		_spec.ClearField(user.FieldDisabledAt, field.TypeTime)
+	}
+	if value, ok := _u.mutation.LastSignInAt(); ok {
+		_spec.SetField(user.FieldLastSignInAt, field.TypeTime, value)
+	}
+	if _u.mutation.LastSignInAtCleared() {
+		_spec.ClearField(user.FieldLastSignInAt, field.TypeTime)
 	}
 	if value, ok := _u.mutation.UpdatedAt(); ok {
 		_spec.SetField(user.FieldUpdatedAt, field.TypeTime, value)
 	}
-	if _u.mutation.AccountCleared() {
+	if _u.mutation.MembershipsCleared() {
 		edge := &sqlgraph.EdgeSpec{
-			Rel:     sqlgraph.M2O,
-			Inverse: true,
-			Table:   user.AccountTable,
-			Columns: []string{user.AccountColumn},
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   user.MembershipsTable,
+			Columns: []string{user.MembershipsColumn},
 			Bidi:    false,
 			Target: &sqlgraph.EdgeTarget{
-				IDSpec: sqlgraph.NewFieldSpec(account.FieldID, field.TypeString),
+				IDSpec: sqlgraph.NewFieldSpec(membership.FieldID, field.TypeInt64),
 			},
 		}
 		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
 	}
-	if nodes := _u.mutation.AccountIDs(); len(nodes) > 0 {
+	if nodes := _u.mutation.RemovedMembershipsIDs(); len(nodes) > 0 && !_u.mutation.MembershipsCleared() {
 		edge := &sqlgraph.EdgeSpec{
-			Rel:     sqlgraph.M2O,
-			Inverse: true,
-			Table:   user.AccountTable,
-			Columns: []string{user.AccountColumn},
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   user.MembershipsTable,
+			Columns: []string{user.MembershipsColumn},
 			Bidi:    false,
 			Target: &sqlgraph.EdgeTarget{
-				IDSpec: sqlgraph.NewFieldSpec(account.FieldID, field.TypeString),
+				IDSpec: sqlgraph.NewFieldSpec(membership.FieldID, field.TypeInt64),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.MembershipsIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   user.MembershipsTable,
+			Columns: []string{user.MembershipsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(membership.FieldID, field.TypeInt64),
 			},
 		}
 		for _, k := range nodes {
@@ -246,20 +312,6 @@ type UserUpdateOne struct {
 	hooks     []Hook
 	mutation  *UserMutation
 	modifiers []func(*sql.UpdateBuilder)
-}
-
-// SetAccountID sets the "account_id" field.
-func (_u *UserUpdateOne) SetAccountID(v string) *UserUpdateOne {
-	_u.mutation.SetAccountID(v)
-	return _u
-}
-
-// SetNillableAccountID sets the "account_id" field if the given value is not nil.
-func (_u *UserUpdateOne) SetNillableAccountID(v *string) *UserUpdateOne {
-	if v != nil {
-		_u.SetAccountID(*v)
-	}
-	return _u
 }
 
 // SetEmail sets the "email" field.
@@ -290,17 +342,57 @@ func (_u *UserUpdateOne) SetNillableName(v *string) *UserUpdateOne {
 	return _u
 }
 
-// SetRole sets the "role" field.
-func (_u *UserUpdateOne) SetRole(v user.Role) *UserUpdateOne {
-	_u.mutation.SetRole(v)
+// SetOperator sets the "operator" field.
+func (_u *UserUpdateOne) SetOperator(v bool) *UserUpdateOne {
+	_u.mutation.SetOperator(v)
 	return _u
 }
 
-// SetNillableRole sets the "role" field if the given value is not nil.
-func (_u *UserUpdateOne) SetNillableRole(v *user.Role) *UserUpdateOne {
+// SetNillableOperator sets the "operator" field if the given value is not nil.
+func (_u *UserUpdateOne) SetNillableOperator(v *bool) *UserUpdateOne {
 	if v != nil {
-		_u.SetRole(*v)
+		_u.SetOperator(*v)
 	}
+	return _u
+}
+
+// SetDisabledAt sets the "disabled_at" field.
+func (_u *UserUpdateOne) SetDisabledAt(v time.Time) *UserUpdateOne {
+	_u.mutation.SetDisabledAt(v)
+	return _u
+}
+
+// SetNillableDisabledAt sets the "disabled_at" field if the given value is not nil.
+func (_u *UserUpdateOne) SetNillableDisabledAt(v *time.Time) *UserUpdateOne {
+	if v != nil {
+		_u.SetDisabledAt(*v)
+	}
+	return _u
+}
+
+// ClearDisabledAt clears the value of the "disabled_at" field.
+func (_u *UserUpdateOne) ClearDisabledAt() *UserUpdateOne {
+	_u.mutation.ClearDisabledAt()
+	return _u
+}
+
+// SetLastSignInAt sets the "last_sign_in_at" field.
+func (_u *UserUpdateOne) SetLastSignInAt(v time.Time) *UserUpdateOne {
+	_u.mutation.SetLastSignInAt(v)
+	return _u
+}
+
+// SetNillableLastSignInAt sets the "last_sign_in_at" field if the given value is not nil.
+func (_u *UserUpdateOne) SetNillableLastSignInAt(v *time.Time) *UserUpdateOne {
+	if v != nil {
+		_u.SetLastSignInAt(*v)
+	}
+	return _u
+}
+
+// ClearLastSignInAt clears the value of the "last_sign_in_at" field.
+func (_u *UserUpdateOne) ClearLastSignInAt() *UserUpdateOne {
+	_u.mutation.ClearLastSignInAt()
 	return _u
 }
 
@@ -310,9 +402,19 @@ func (_u *UserUpdateOne) SetUpdatedAt(v time.Time) *UserUpdateOne {
 	return _u
 }
 
-// SetAccount sets the "account" edge to the Account entity.
-func (_u *UserUpdateOne) SetAccount(v *Account) *UserUpdateOne {
-	return _u.SetAccountID(v.ID)
+// AddMembershipIDs adds the "memberships" edge to the Membership entity by IDs.
+func (_u *UserUpdateOne) AddMembershipIDs(ids ...int64) *UserUpdateOne {
+	_u.mutation.AddMembershipIDs(ids...)
+	return _u
+}
+
+// AddMemberships adds the "memberships" edges to the Membership entity.
+func (_u *UserUpdateOne) AddMemberships(v ...*Membership) *UserUpdateOne {
+	ids := make([]int64, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.AddMembershipIDs(ids...)
 }
 
 // Mutation returns the UserMutation object of the builder.
@@ -320,10 +422,25 @@ func (_u *UserUpdateOne) Mutation() *UserMutation {
 	return _u.mutation
 }
 
-// ClearAccount clears the "account" edge to the Account entity.
-func (_u *UserUpdateOne) ClearAccount() *UserUpdateOne {
-	_u.mutation.ClearAccount()
+// ClearMemberships clears all "memberships" edges to the Membership entity.
+func (_u *UserUpdateOne) ClearMemberships() *UserUpdateOne {
+	_u.mutation.ClearMemberships()
 	return _u
+}
+
+// RemoveMembershipIDs removes the "memberships" edge to Membership entities by IDs.
+func (_u *UserUpdateOne) RemoveMembershipIDs(ids ...int64) *UserUpdateOne {
+	_u.mutation.RemoveMembershipIDs(ids...)
+	return _u
+}
+
+// RemoveMemberships removes "memberships" edges to Membership entities.
+func (_u *UserUpdateOne) RemoveMemberships(v ...*Membership) *UserUpdateOne {
+	ids := make([]int64, len(v))
+	for i := range v {
+		ids[i] = v[i].ID
+	}
+	return _u.RemoveMembershipIDs(ids...)
 }
 
 // Where appends a list predicates to the UserUpdate builder.
@@ -377,23 +494,10 @@ func (_u *UserUpdateOne) defaults() {
 
 // check runs all checks and user-defined validators on the builder.
 func (_u *UserUpdateOne) check() error {
-	if v, ok := _u.mutation.AccountID(); ok {
-		if err := user.AccountIDValidator(v); err != nil {
-			return &ValidationError{Name: "account_id", err: fmt.Errorf(`ent: validator failed for field "User.account_id": %w`, err)}
-		}
-	}
 	if v, ok := _u.mutation.Email(); ok {
 		if err := user.EmailValidator(v); err != nil {
 			return &ValidationError{Name: "email", err: fmt.Errorf(`ent: validator failed for field "User.email": %w`, err)}
 		}
-	}
-	if v, ok := _u.mutation.Role(); ok {
-		if err := user.RoleValidator(v); err != nil {
-			return &ValidationError{Name: "role", err: fmt.Errorf(`ent: validator failed for field "User.role": %w`, err)}
-		}
-	}
-	if _u.mutation.AccountCleared() && len(_u.mutation.AccountIDs()) > 0 {
-		return errors.New(`ent: clearing a required unique edge "User.account"`)
 	}
 	return nil
 }
@@ -439,34 +543,62 @@ func (_u *UserUpdateOne) sqlSave(ctx context.Context) (_node *User, err error) {
 	if value, ok := _u.mutation.Name(); ok {
 		_spec.SetField(user.FieldName, field.TypeString, value)
 	}
-	if value, ok := _u.mutation.Role(); ok {
-		_spec.SetField(user.FieldRole, field.TypeEnum, value)
+	if value, ok := _u.mutation.Operator(); ok {
+		_spec.SetField(user.FieldOperator, field.TypeBool, value)
+	}
+	if value, ok := _u.mutation.DisabledAt(); ok {
+		_spec.SetField(user.FieldDisabledAt, field.TypeTime, value)
+	}
+	if _u.mutation.DisabledAtCleared() {
+		_spec.ClearField(user.FieldDisabledAt, field.TypeTime)
+	}
+	if value, ok := _u.mutation.LastSignInAt(); ok {
+		_spec.SetField(user.FieldLastSignInAt, field.TypeTime, value)
+	}
+	if _u.mutation.LastSignInAtCleared() {
+		_spec.ClearField(user.FieldLastSignInAt, field.TypeTime)
 	}
 	if value, ok := _u.mutation.UpdatedAt(); ok {
 		_spec.SetField(user.FieldUpdatedAt, field.TypeTime, value)
 	}
-	if _u.mutation.AccountCleared() {
+	if _u.mutation.MembershipsCleared() {
 		edge := &sqlgraph.EdgeSpec{
-			Rel:     sqlgraph.M2O,
-			Inverse: true,
-			Table:   user.AccountTable,
-			Columns: []string{user.AccountColumn},
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   user.MembershipsTable,
+			Columns: []string{user.MembershipsColumn},
 			Bidi:    false,
 			Target: &sqlgraph.EdgeTarget{
-				IDSpec: sqlgraph.NewFieldSpec(account.FieldID, field.TypeString),
+				IDSpec: sqlgraph.NewFieldSpec(membership.FieldID, field.TypeInt64),
 			},
 		}
 		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
 	}
-	if nodes := _u.mutation.AccountIDs(); len(nodes) > 0 {
+	if nodes := _u.mutation.RemovedMembershipsIDs(); len(nodes) > 0 && !_u.mutation.MembershipsCleared() {
 		edge := &sqlgraph.EdgeSpec{
-			Rel:     sqlgraph.M2O,
-			Inverse: true,
-			Table:   user.AccountTable,
-			Columns: []string{user.AccountColumn},
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   user.MembershipsTable,
+			Columns: []string{user.MembershipsColumn},
 			Bidi:    false,
 			Target: &sqlgraph.EdgeTarget{
-				IDSpec: sqlgraph.NewFieldSpec(account.FieldID, field.TypeString),
+				IDSpec: sqlgraph.NewFieldSpec(membership.FieldID, field.TypeInt64),
+			},
+		}
+		for _, k := range nodes {
+			edge.Target.Nodes = append(edge.Target.Nodes, k)
+		}
+		_spec.Edges.Clear = append(_spec.Edges.Clear, edge)
+	}
+	if nodes := _u.mutation.MembershipsIDs(); len(nodes) > 0 {
+		edge := &sqlgraph.EdgeSpec{
+			Rel:     sqlgraph.O2M,
+			Inverse: false,
+			Table:   user.MembershipsTable,
+			Columns: []string{user.MembershipsColumn},
+			Bidi:    false,
+			Target: &sqlgraph.EdgeTarget{
+				IDSpec: sqlgraph.NewFieldSpec(membership.FieldID, field.TypeInt64),
 			},
 		}
 		for _, k := range nodes {

@@ -110,6 +110,16 @@ func SuspendedAt(v time.Time) predicate.Account {
 	return predicate.Account(sql.FieldEQ(FieldSuspendedAt, v))
 }
 
+// System applies equality check predicate on the "system" field. It's identical to SystemEQ.
+func System(v bool) predicate.Account {
+	return predicate.Account(sql.FieldEQ(FieldSystem, v))
+}
+
+// RequireSecondFactor applies equality check predicate on the "require_second_factor" field. It's identical to RequireSecondFactorEQ.
+func RequireSecondFactor(v bool) predicate.Account {
+	return predicate.Account(sql.FieldEQ(FieldRequireSecondFactor, v))
+}
+
 // CreatedAt applies equality check predicate on the "created_at" field. It's identical to CreatedAtEQ.
 func CreatedAt(v time.Time) predicate.Account {
 	return predicate.Account(sql.FieldEQ(FieldCreatedAt, v))
@@ -515,6 +525,26 @@ func SuspendedAtNotNil() predicate.Account {
 	return predicate.Account(sql.FieldNotNull(FieldSuspendedAt))
 }
 
+// SystemEQ applies the EQ predicate on the "system" field.
+func SystemEQ(v bool) predicate.Account {
+	return predicate.Account(sql.FieldEQ(FieldSystem, v))
+}
+
+// SystemNEQ applies the NEQ predicate on the "system" field.
+func SystemNEQ(v bool) predicate.Account {
+	return predicate.Account(sql.FieldNEQ(FieldSystem, v))
+}
+
+// RequireSecondFactorEQ applies the EQ predicate on the "require_second_factor" field.
+func RequireSecondFactorEQ(v bool) predicate.Account {
+	return predicate.Account(sql.FieldEQ(FieldRequireSecondFactor, v))
+}
+
+// RequireSecondFactorNEQ applies the NEQ predicate on the "require_second_factor" field.
+func RequireSecondFactorNEQ(v bool) predicate.Account {
+	return predicate.Account(sql.FieldNEQ(FieldRequireSecondFactor, v))
+}
+
 // CreatedAtEQ applies the EQ predicate on the "created_at" field.
 func CreatedAtEQ(v time.Time) predicate.Account {
 	return predicate.Account(sql.FieldEQ(FieldCreatedAt, v))
@@ -595,21 +625,21 @@ func UpdatedAtLTE(v time.Time) predicate.Account {
 	return predicate.Account(sql.FieldLTE(FieldUpdatedAt, v))
 }
 
-// HasUsers applies the HasEdge predicate on the "users" edge.
-func HasUsers() predicate.Account {
+// HasMemberships applies the HasEdge predicate on the "memberships" edge.
+func HasMemberships() predicate.Account {
 	return predicate.Account(func(s *sql.Selector) {
 		step := sqlgraph.NewStep(
 			sqlgraph.From(Table, FieldID),
-			sqlgraph.Edge(sqlgraph.O2M, false, UsersTable, UsersColumn),
+			sqlgraph.Edge(sqlgraph.O2M, false, MembershipsTable, MembershipsColumn),
 		)
 		sqlgraph.HasNeighbors(s, step)
 	})
 }
 
-// HasUsersWith applies the HasEdge predicate on the "users" edge with a given conditions (other predicates).
-func HasUsersWith(preds ...predicate.User) predicate.Account {
+// HasMembershipsWith applies the HasEdge predicate on the "memberships" edge with a given conditions (other predicates).
+func HasMembershipsWith(preds ...predicate.Membership) predicate.Account {
 	return predicate.Account(func(s *sql.Selector) {
-		step := newUsersStep()
+		step := newMembershipsStep()
 		sqlgraph.HasNeighborsWith(s, step, func(s *sql.Selector) {
 			for _, p := range preds {
 				p(s)

@@ -19,6 +19,8 @@ const (
 	FieldAutomationID = "automation_id"
 	// FieldVersion holds the string denoting the version field in the database.
 	FieldVersion = "version"
+	// FieldDefinition holds the string denoting the definition field in the database.
+	FieldDefinition = "definition"
 	// FieldEventID holds the string denoting the event_id field in the database.
 	FieldEventID = "event_id"
 	// FieldEvent holds the string denoting the event field in the database.
@@ -49,6 +51,7 @@ var Columns = []string{
 	FieldAccountID,
 	FieldAutomationID,
 	FieldVersion,
+	FieldDefinition,
 	FieldEventID,
 	FieldEvent,
 	FieldUserID,

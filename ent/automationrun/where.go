@@ -289,6 +289,16 @@ func VersionLTE(v int) predicate.AutomationRun {
 	return predicate.AutomationRun(sql.FieldLTE(FieldVersion, v))
 }
 
+// DefinitionIsNil applies the IsNil predicate on the "definition" field.
+func DefinitionIsNil() predicate.AutomationRun {
+	return predicate.AutomationRun(sql.FieldIsNull(FieldDefinition))
+}
+
+// DefinitionNotNil applies the NotNil predicate on the "definition" field.
+func DefinitionNotNil() predicate.AutomationRun {
+	return predicate.AutomationRun(sql.FieldNotNull(FieldDefinition))
+}
+
 // EventIDEQ applies the EQ predicate on the "event_id" field.
 func EventIDEQ(v string) predicate.AutomationRun {
 	return predicate.AutomationRun(sql.FieldEQ(FieldEventID, v))

@@ -33,6 +33,8 @@ const (
 	FieldMatches = "matches"
 	// FieldPending holds the string denoting the pending field in the database.
 	FieldPending = "pending"
+	// FieldTrial holds the string denoting the trial field in the database.
+	FieldTrial = "trial"
 	// FieldCreatedAt holds the string denoting the created_at field in the database.
 	FieldCreatedAt = "created_at"
 	// Table holds the table name of the customevent in the database.
@@ -52,6 +54,7 @@ var Columns = []string{
 	FieldDepth,
 	FieldMatches,
 	FieldPending,
+	FieldTrial,
 	FieldCreatedAt,
 }
 
@@ -76,6 +79,8 @@ var (
 	DefaultDepth int
 	// DefaultPending holds the default value on creation for the "pending" field.
 	DefaultPending bool
+	// DefaultTrial holds the default value on creation for the "trial" field.
+	DefaultTrial bool
 	// DefaultCreatedAt holds the default value on creation for the "created_at" field.
 	DefaultCreatedAt func() time.Time
 	// IDValidator is a validator for the "id" field. It is called by the builders before save.
@@ -128,6 +133,11 @@ func ByDepth(opts ...sql.OrderTermOption) OrderOption {
 // ByPending orders the results by the pending field.
 func ByPending(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldPending, opts...).ToFunc()
+}
+
+// ByTrial orders the results by the trial field.
+func ByTrial(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldTrial, opts...).ToFunc()
 }
 
 // ByCreatedAt orders the results by the created_at field.

@@ -104,6 +104,11 @@ func Pending(v bool) predicate.CustomEvent {
 	return predicate.CustomEvent(sql.FieldEQ(FieldPending, v))
 }
 
+// Trial applies equality check predicate on the "trial" field. It's identical to TrialEQ.
+func Trial(v bool) predicate.CustomEvent {
+	return predicate.CustomEvent(sql.FieldEQ(FieldTrial, v))
+}
+
 // CreatedAt applies equality check predicate on the "created_at" field. It's identical to CreatedAtEQ.
 func CreatedAt(v time.Time) predicate.CustomEvent {
 	return predicate.CustomEvent(sql.FieldEQ(FieldCreatedAt, v))
@@ -597,6 +602,16 @@ func PendingEQ(v bool) predicate.CustomEvent {
 // PendingNEQ applies the NEQ predicate on the "pending" field.
 func PendingNEQ(v bool) predicate.CustomEvent {
 	return predicate.CustomEvent(sql.FieldNEQ(FieldPending, v))
+}
+
+// TrialEQ applies the EQ predicate on the "trial" field.
+func TrialEQ(v bool) predicate.CustomEvent {
+	return predicate.CustomEvent(sql.FieldEQ(FieldTrial, v))
+}
+
+// TrialNEQ applies the NEQ predicate on the "trial" field.
+func TrialNEQ(v bool) predicate.CustomEvent {
+	return predicate.CustomEvent(sql.FieldNEQ(FieldTrial, v))
 }
 
 // CreatedAtEQ applies the EQ predicate on the "created_at" field.

@@ -20,6 +20,7 @@ var (
 		{Name: "expires_at", Type: field.TypeTime, Nullable: true},
 		{Name: "last_used_at", Type: field.TypeTime, Nullable: true},
 		{Name: "revoked_at", Type: field.TypeTime, Nullable: true},
+		{Name: "created_by", Type: field.TypeString, Nullable: true, Collation: "C"},
 		{Name: "created_at", Type: field.TypeTime, Default: "CURRENT_TIMESTAMP"},
 		{Name: "account_id", Type: field.TypeString, Collation: "C"},
 	}
@@ -31,7 +32,7 @@ var (
 		ForeignKeys: []*schema.ForeignKey{
 			{
 				Symbol:     "api_keys_accounts_api_keys",
-				Columns:    []*schema.Column{APIKeysColumns[10]},
+				Columns:    []*schema.Column{APIKeysColumns[11]},
 				RefColumns: []*schema.Column{AccountsColumns[0]},
 				OnDelete:   schema.NoAction,
 			},
@@ -45,7 +46,7 @@ var (
 			{
 				Name:    "apikey_account_id_id",
 				Unique:  false,
-				Columns: []*schema.Column{APIKeysColumns[10], APIKeysColumns[0]},
+				Columns: []*schema.Column{APIKeysColumns[11], APIKeysColumns[0]},
 			},
 		},
 	}
@@ -60,6 +61,8 @@ var (
 		{Name: "record_retention_days", Type: field.TypeInt, Default: 90},
 		{Name: "unmetered", Type: field.TypeBool, Default: false},
 		{Name: "suspended_at", Type: field.TypeTime, Nullable: true},
+		{Name: "system", Type: field.TypeBool, Default: false},
+		{Name: "require_second_factor", Type: field.TypeBool, Default: false},
 		{Name: "created_at", Type: field.TypeTime, Default: "CURRENT_TIMESTAMP"},
 		{Name: "updated_at", Type: field.TypeTime, Default: "CURRENT_TIMESTAMP"},
 		{Name: "plan_id", Type: field.TypeString, Default: "free"},
@@ -72,7 +75,7 @@ var (
 		ForeignKeys: []*schema.ForeignKey{
 			{
 				Symbol:     "accounts_plans_accounts",
-				Columns:    []*schema.Column{AccountsColumns[11]},
+				Columns:    []*schema.Column{AccountsColumns[13]},
 				RefColumns: []*schema.Column{PlansColumns[0]},
 				OnDelete:   schema.NoAction,
 			},
@@ -80,7 +83,7 @@ var (
 		Indexes: []*schema.Index{
 			{
 				Name:    "account_email",
-				Unique:  true,
+				Unique:  false,
 				Columns: []*schema.Column{AccountsColumns[2]},
 			},
 		},
@@ -185,6 +188,34 @@ var (
 				Name:    "attempt_recipient_id_fence",
 				Unique:  true,
 				Columns: []*schema.Column{AttemptsColumns[1], AttemptsColumns[5]},
+			},
+		},
+	}
+	// AuditEntriesColumns holds the columns for the "audit_entries" table.
+	AuditEntriesColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeString, Collation: "C"},
+		{Name: "account_id", Type: field.TypeString, Nullable: true, Collation: "C"},
+		{Name: "actor_kind", Type: field.TypeEnum, Enums: []string{"user", "key", "operator", "system"}},
+		{Name: "actor_id", Type: field.TypeString, Default: ""},
+		{Name: "actor_name", Type: field.TypeString, Default: ""},
+		{Name: "action", Type: field.TypeString},
+		{Name: "target", Type: field.TypeString, Default: ""},
+		{Name: "changes", Type: field.TypeJSON, Nullable: true},
+		{Name: "ip", Type: field.TypeString, Default: ""},
+		{Name: "user_agent", Type: field.TypeString, Default: ""},
+		{Name: "request_id", Type: field.TypeString, Default: ""},
+		{Name: "created_at", Type: field.TypeTime, Default: "CURRENT_TIMESTAMP"},
+	}
+	// AuditEntriesTable holds the schema information for the "audit_entries" table.
+	AuditEntriesTable = &schema.Table{
+		Name:       "audit_entries",
+		Columns:    AuditEntriesColumns,
+		PrimaryKey: []*schema.Column{AuditEntriesColumns[0]},
+		Indexes: []*schema.Index{
+			{
+				Name:    "auditentry_account_id_id",
+				Unique:  false,
+				Columns: []*schema.Column{AuditEntriesColumns[1], AuditEntriesColumns[0]},
 			},
 		},
 	}
@@ -294,6 +325,7 @@ var (
 		{Name: "account_id", Type: field.TypeString, Collation: "C"},
 		{Name: "automation_id", Type: field.TypeString, Collation: "C"},
 		{Name: "version", Type: field.TypeInt},
+		{Name: "definition", Type: field.TypeJSON, Nullable: true},
 		{Name: "event_id", Type: field.TypeString, Collation: "C"},
 		{Name: "event", Type: field.TypeJSON},
 		{Name: "user_id", Type: field.TypeString, Nullable: true},
@@ -324,7 +356,7 @@ var (
 			{
 				Name:    "automationrun_user",
 				Unique:  false,
-				Columns: []*schema.Column{AutomationRunsColumns[1], AutomationRunsColumns[6], AutomationRunsColumns[0]},
+				Columns: []*schema.Column{AutomationRunsColumns[1], AutomationRunsColumns[7], AutomationRunsColumns[0]},
 				Annotation: &entsql.IndexAnnotation{
 					Where: "user_id IS NOT NULL",
 				},
@@ -332,15 +364,23 @@ var (
 			{
 				Name:    "automationrun_email",
 				Unique:  false,
-				Columns: []*schema.Column{AutomationRunsColumns[1], AutomationRunsColumns[7], AutomationRunsColumns[0]},
+				Columns: []*schema.Column{AutomationRunsColumns[1], AutomationRunsColumns[8], AutomationRunsColumns[0]},
 				Annotation: &entsql.IndexAnnotation{
 					Where: "email_key IS NOT NULL",
 				},
 			},
 			{
+				Name:    "automationrun_trial",
+				Unique:  false,
+				Columns: []*schema.Column{AutomationRunsColumns[2]},
+				Annotation: &entsql.IndexAnnotation{
+					Where: "version = 0",
+				},
+			},
+			{
 				Name:    "automationrun_uncommon",
 				Unique:  false,
-				Columns: []*schema.Column{AutomationRunsColumns[2], AutomationRunsColumns[8], AutomationRunsColumns[0]},
+				Columns: []*schema.Column{AutomationRunsColumns[2], AutomationRunsColumns[9], AutomationRunsColumns[0]},
 				Annotation: &entsql.IndexAnnotation{
 					Where: "status = 'failed' OR status = 'cancelled'",
 				},
@@ -579,6 +619,7 @@ var (
 		{Name: "depth", Type: field.TypeInt, Default: 0},
 		{Name: "matches", Type: field.TypeJSON, Nullable: true},
 		{Name: "pending", Type: field.TypeBool, Default: false},
+		{Name: "trial", Type: field.TypeBool, Default: false},
 		{Name: "created_at", Type: field.TypeTime, Default: "CURRENT_TIMESTAMP"},
 	}
 	// CustomEventsTable holds the schema information for the "custom_events" table.
@@ -608,7 +649,7 @@ var (
 			{
 				Name:    "customevent_user",
 				Unique:  false,
-				Columns: []*schema.Column{CustomEventsColumns[1], CustomEventsColumns[3], CustomEventsColumns[11]},
+				Columns: []*schema.Column{CustomEventsColumns[1], CustomEventsColumns[3], CustomEventsColumns[12]},
 				Annotation: &entsql.IndexAnnotation{
 					Where: "user_id IS NOT NULL",
 				},
@@ -616,7 +657,7 @@ var (
 			{
 				Name:    "customevent_email",
 				Unique:  false,
-				Columns: []*schema.Column{CustomEventsColumns[1], CustomEventsColumns[5], CustomEventsColumns[11]},
+				Columns: []*schema.Column{CustomEventsColumns[1], CustomEventsColumns[5], CustomEventsColumns[12]},
 				Annotation: &entsql.IndexAnnotation{
 					Where: "email_key IS NOT NULL",
 				},
@@ -1005,6 +1046,121 @@ var (
 			},
 		},
 	}
+	// IdentitiesColumns holds the columns for the "identities" table.
+	IdentitiesColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeInt64, Increment: true},
+		{Name: "user_id", Type: field.TypeString, Collation: "C"},
+		{Name: "issuer", Type: field.TypeString},
+		{Name: "subject", Type: field.TypeString},
+		{Name: "created_at", Type: field.TypeTime, Default: "CURRENT_TIMESTAMP"},
+	}
+	// IdentitiesTable holds the schema information for the "identities" table.
+	IdentitiesTable = &schema.Table{
+		Name:       "identities",
+		Columns:    IdentitiesColumns,
+		PrimaryKey: []*schema.Column{IdentitiesColumns[0]},
+		Indexes: []*schema.Index{
+			{
+				Name:    "identity_issuer_subject",
+				Unique:  true,
+				Columns: []*schema.Column{IdentitiesColumns[2], IdentitiesColumns[3]},
+			},
+			{
+				Name:    "identity_user_id",
+				Unique:  false,
+				Columns: []*schema.Column{IdentitiesColumns[1]},
+			},
+		},
+	}
+	// InvitationsColumns holds the columns for the "invitations" table.
+	InvitationsColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeString, Collation: "C"},
+		{Name: "account_id", Type: field.TypeString, Collation: "C"},
+		{Name: "email", Type: field.TypeString},
+		{Name: "role", Type: field.TypeEnum, Enums: []string{"owner", "admin", "developer", "billing", "viewer"}},
+		{Name: "token_hash", Type: field.TypeBytes, Nullable: true},
+		{Name: "invited_by", Type: field.TypeString, Nullable: true, Collation: "C"},
+		{Name: "expires_at", Type: field.TypeTime},
+		{Name: "accepted_at", Type: field.TypeTime, Nullable: true},
+		{Name: "revoked_at", Type: field.TypeTime, Nullable: true},
+		{Name: "due_at", Type: field.TypeTime, Nullable: true},
+		{Name: "attempts", Type: field.TypeInt, Default: 0},
+		{Name: "created_at", Type: field.TypeTime, Default: "CURRENT_TIMESTAMP"},
+	}
+	// InvitationsTable holds the schema information for the "invitations" table.
+	InvitationsTable = &schema.Table{
+		Name:       "invitations",
+		Columns:    InvitationsColumns,
+		PrimaryKey: []*schema.Column{InvitationsColumns[0]},
+		Indexes: []*schema.Index{
+			{
+				Name:    "invitation_open",
+				Unique:  true,
+				Columns: []*schema.Column{InvitationsColumns[1], InvitationsColumns[2]},
+				Annotation: &entsql.IndexAnnotation{
+					Where: "accepted_at IS NULL AND revoked_at IS NULL",
+				},
+			},
+			{
+				Name:    "invitation_account_id_id",
+				Unique:  false,
+				Columns: []*schema.Column{InvitationsColumns[1], InvitationsColumns[0]},
+			},
+			{
+				Name:    "invitation_token_hash",
+				Unique:  true,
+				Columns: []*schema.Column{InvitationsColumns[4]},
+			},
+			{
+				Name:    "invitation_due",
+				Unique:  false,
+				Columns: []*schema.Column{InvitationsColumns[9]},
+				Annotation: &entsql.IndexAnnotation{
+					Where: "due_at IS NOT NULL",
+				},
+			},
+		},
+	}
+	// MembershipsColumns holds the columns for the "memberships" table.
+	MembershipsColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeInt64, Increment: true},
+		{Name: "role", Type: field.TypeEnum, Enums: []string{"owner", "admin", "developer", "billing", "viewer"}},
+		{Name: "created_at", Type: field.TypeTime, Default: "CURRENT_TIMESTAMP"},
+		{Name: "account_id", Type: field.TypeString, Collation: "C"},
+		{Name: "user_id", Type: field.TypeString, Collation: "C"},
+	}
+	// MembershipsTable holds the schema information for the "memberships" table.
+	MembershipsTable = &schema.Table{
+		Name:       "memberships",
+		Columns:    MembershipsColumns,
+		PrimaryKey: []*schema.Column{MembershipsColumns[0]},
+		ForeignKeys: []*schema.ForeignKey{
+			{
+				Symbol:     "memberships_accounts_memberships",
+				Columns:    []*schema.Column{MembershipsColumns[3]},
+				RefColumns: []*schema.Column{AccountsColumns[0]},
+				OnDelete:   schema.NoAction,
+			},
+			{
+				Symbol:     "memberships_users_memberships",
+				Columns:    []*schema.Column{MembershipsColumns[4]},
+				RefColumns: []*schema.Column{UsersColumns[0]},
+				OnDelete:   schema.NoAction,
+			},
+		},
+		Indexes: []*schema.Index{
+			{
+				Name:    "membership_account_id_user_id",
+				Unique:  true,
+				Columns: []*schema.Column{MembershipsColumns[3], MembershipsColumns[4]},
+			},
+			{
+				Name:    "membership_user_id",
+				Unique:  false,
+				Columns: []*schema.Column{MembershipsColumns[4]},
+			},
+		},
+	}
 	// NodesColumns holds the columns for the "nodes" table.
 	NodesColumns = []*schema.Column{
 		{Name: "id", Type: field.TypeInt32, Increment: true},
@@ -1021,6 +1177,46 @@ var (
 		Name:       "nodes",
 		Columns:    NodesColumns,
 		PrimaryKey: []*schema.Column{NodesColumns[0]},
+	}
+	// PasskeysColumns holds the columns for the "passkeys" table.
+	PasskeysColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeString, Collation: "C"},
+		{Name: "user_id", Type: field.TypeString, Collation: "C"},
+		{Name: "credential_id", Type: field.TypeBytes},
+		{Name: "credential", Type: field.TypeBytes},
+		{Name: "name", Type: field.TypeString},
+		{Name: "last_used_at", Type: field.TypeTime, Nullable: true},
+		{Name: "created_at", Type: field.TypeTime, Default: "CURRENT_TIMESTAMP"},
+	}
+	// PasskeysTable holds the schema information for the "passkeys" table.
+	PasskeysTable = &schema.Table{
+		Name:       "passkeys",
+		Columns:    PasskeysColumns,
+		PrimaryKey: []*schema.Column{PasskeysColumns[0]},
+		Indexes: []*schema.Index{
+			{
+				Name:    "passkey_credential_id",
+				Unique:  true,
+				Columns: []*schema.Column{PasskeysColumns[2]},
+			},
+			{
+				Name:    "passkey_user_id_id",
+				Unique:  false,
+				Columns: []*schema.Column{PasskeysColumns[1], PasskeysColumns[0]},
+			},
+		},
+	}
+	// PasswordsColumns holds the columns for the "passwords" table.
+	PasswordsColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeString, Collation: "C"},
+		{Name: "hash", Type: field.TypeString},
+		{Name: "changed_at", Type: field.TypeTime},
+	}
+	// PasswordsTable holds the schema information for the "passwords" table.
+	PasswordsTable = &schema.Table{
+		Name:       "passwords",
+		Columns:    PasswordsColumns,
+		PrimaryKey: []*schema.Column{PasswordsColumns[0]},
 	}
 	// PlansColumns holds the columns for the "plans" table.
 	PlansColumns = []*schema.Column{
@@ -1418,6 +1614,146 @@ var (
 			},
 		},
 	}
+	// SecondFactorsColumns holds the columns for the "second_factors" table.
+	SecondFactorsColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeString, Collation: "C"},
+		{Name: "secret", Type: field.TypeBytes},
+		{Name: "last_step", Type: field.TypeInt64, Default: 0},
+		{Name: "active_at", Type: field.TypeTime, Nullable: true},
+		{Name: "recovery", Type: field.TypeJSON, Nullable: true},
+		{Name: "created_at", Type: field.TypeTime, Default: "CURRENT_TIMESTAMP"},
+	}
+	// SecondFactorsTable holds the schema information for the "second_factors" table.
+	SecondFactorsTable = &schema.Table{
+		Name:       "second_factors",
+		Columns:    SecondFactorsColumns,
+		PrimaryKey: []*schema.Column{SecondFactorsColumns[0]},
+	}
+	// SessionsColumns holds the columns for the "sessions" table.
+	SessionsColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeString, Collation: "C"},
+		{Name: "token_hash", Type: field.TypeBytes},
+		{Name: "user_id", Type: field.TypeString, Collation: "C"},
+		{Name: "account_id", Type: field.TypeString, Nullable: true, Collation: "C"},
+		{Name: "method", Type: field.TypeEnum, Enums: []string{"password", "passkey", "oidc", "link"}},
+		{Name: "second_factor", Type: field.TypeBool, Default: false},
+		{Name: "confirmed_at", Type: field.TypeTime},
+		{Name: "ip", Type: field.TypeString, Default: ""},
+		{Name: "user_agent", Type: field.TypeString, Default: ""},
+		{Name: "created_at", Type: field.TypeTime, Default: "CURRENT_TIMESTAMP"},
+		{Name: "last_used_at", Type: field.TypeTime},
+		{Name: "expires_at", Type: field.TypeTime},
+		{Name: "revoked_at", Type: field.TypeTime, Nullable: true},
+	}
+	// SessionsTable holds the schema information for the "sessions" table.
+	SessionsTable = &schema.Table{
+		Name:       "sessions",
+		Columns:    SessionsColumns,
+		PrimaryKey: []*schema.Column{SessionsColumns[0]},
+		Indexes: []*schema.Index{
+			{
+				Name:    "session_token_hash",
+				Unique:  true,
+				Columns: []*schema.Column{SessionsColumns[1]},
+			},
+			{
+				Name:    "session_user_id_id",
+				Unique:  false,
+				Columns: []*schema.Column{SessionsColumns[2], SessionsColumns[0]},
+			},
+			{
+				Name:    "session_expires_at",
+				Unique:  false,
+				Columns: []*schema.Column{SessionsColumns[11]},
+			},
+		},
+	}
+	// SignInChallengesColumns holds the columns for the "sign_in_challenges" table.
+	SignInChallengesColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeString, Collation: "C"},
+		{Name: "kind", Type: field.TypeEnum, Enums: []string{"passkey", "new_passkey", "oidc"}},
+		{Name: "browser", Type: field.TypeBytes, Nullable: true},
+		{Name: "user_id", Type: field.TypeString, Nullable: true, Collation: "C"},
+		{Name: "data", Type: field.TypeBytes},
+		{Name: "expires_at", Type: field.TypeTime},
+	}
+	// SignInChallengesTable holds the schema information for the "sign_in_challenges" table.
+	SignInChallengesTable = &schema.Table{
+		Name:       "sign_in_challenges",
+		Columns:    SignInChallengesColumns,
+		PrimaryKey: []*schema.Column{SignInChallengesColumns[0]},
+		Indexes: []*schema.Index{
+			{
+				Name:    "signinchallenge_expires_at",
+				Unique:  false,
+				Columns: []*schema.Column{SignInChallengesColumns[5]},
+			},
+		},
+	}
+	// SignInFailuresColumns holds the columns for the "sign_in_failures" table.
+	SignInFailuresColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeString, Collation: "C"},
+		{Name: "count", Type: field.TypeInt},
+		{Name: "until", Type: field.TypeTime},
+	}
+	// SignInFailuresTable holds the schema information for the "sign_in_failures" table.
+	SignInFailuresTable = &schema.Table{
+		Name:       "sign_in_failures",
+		Columns:    SignInFailuresColumns,
+		PrimaryKey: []*schema.Column{SignInFailuresColumns[0]},
+		Indexes: []*schema.Index{
+			{
+				Name:    "signinfailure_until",
+				Unique:  false,
+				Columns: []*schema.Column{SignInFailuresColumns[2]},
+			},
+		},
+	}
+	// SignInLinksColumns holds the columns for the "sign_in_links" table.
+	SignInLinksColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeInt64, Increment: true},
+		{Name: "token_hash", Type: field.TypeBytes, Nullable: true},
+		{Name: "purpose", Type: field.TypeEnum, Enums: []string{"setup", "sign_up", "reset", "email", "sign_in"}},
+		{Name: "user_id", Type: field.TypeString, Nullable: true, Collation: "C"},
+		{Name: "email", Type: field.TypeString, Default: ""},
+		{Name: "again", Type: field.TypeBool, Default: false},
+		{Name: "expires_at", Type: field.TypeTime},
+		{Name: "used_at", Type: field.TypeTime, Nullable: true},
+		{Name: "due_at", Type: field.TypeTime, Nullable: true},
+		{Name: "attempts", Type: field.TypeInt, Default: 0},
+		{Name: "created_at", Type: field.TypeTime, Default: "CURRENT_TIMESTAMP"},
+	}
+	// SignInLinksTable holds the schema information for the "sign_in_links" table.
+	SignInLinksTable = &schema.Table{
+		Name:       "sign_in_links",
+		Columns:    SignInLinksColumns,
+		PrimaryKey: []*schema.Column{SignInLinksColumns[0]},
+		Indexes: []*schema.Index{
+			{
+				Name:    "signinlink_token_hash",
+				Unique:  true,
+				Columns: []*schema.Column{SignInLinksColumns[1]},
+			},
+			{
+				Name:    "signinlink_expires_at",
+				Unique:  false,
+				Columns: []*schema.Column{SignInLinksColumns[6]},
+			},
+			{
+				Name:    "signinlink_user_id",
+				Unique:  false,
+				Columns: []*schema.Column{SignInLinksColumns[3]},
+			},
+			{
+				Name:    "signinlink_due",
+				Unique:  false,
+				Columns: []*schema.Column{SignInLinksColumns[8]},
+				Annotation: &entsql.IndexAnnotation{
+					Where: "due_at IS NOT NULL",
+				},
+			},
+		},
+	}
 	// SmarthostsColumns holds the columns for the "smarthosts" table.
 	SmarthostsColumns = []*schema.Column{
 		{Name: "id", Type: field.TypeString, Collation: "C"},
@@ -1695,29 +2031,22 @@ var (
 		{Name: "id", Type: field.TypeString, Collation: "C"},
 		{Name: "email", Type: field.TypeString},
 		{Name: "name", Type: field.TypeString, Default: ""},
-		{Name: "role", Type: field.TypeEnum, Enums: []string{"owner", "member"}, Default: "member"},
+		{Name: "operator", Type: field.TypeBool, Default: false},
+		{Name: "disabled_at", Type: field.TypeTime, Nullable: true},
+		{Name: "last_sign_in_at", Type: field.TypeTime, Nullable: true},
 		{Name: "created_at", Type: field.TypeTime, Default: "CURRENT_TIMESTAMP"},
 		{Name: "updated_at", Type: field.TypeTime, Default: "CURRENT_TIMESTAMP"},
-		{Name: "account_id", Type: field.TypeString, Collation: "C"},
 	}
 	// UsersTable holds the schema information for the "users" table.
 	UsersTable = &schema.Table{
 		Name:       "users",
 		Columns:    UsersColumns,
 		PrimaryKey: []*schema.Column{UsersColumns[0]},
-		ForeignKeys: []*schema.ForeignKey{
-			{
-				Symbol:     "users_accounts_users",
-				Columns:    []*schema.Column{UsersColumns[6]},
-				RefColumns: []*schema.Column{AccountsColumns[0]},
-				OnDelete:   schema.NoAction,
-			},
-		},
 		Indexes: []*schema.Index{
 			{
-				Name:    "user_account_id_email",
+				Name:    "user_email",
 				Unique:  true,
-				Columns: []*schema.Column{UsersColumns[6], UsersColumns[1]},
+				Columns: []*schema.Column{UsersColumns[1]},
 			},
 		},
 	}
@@ -1860,6 +2189,7 @@ var (
 		AddressRuleSetsTable,
 		AttachmentsTable,
 		AttemptsTable,
+		AuditEntriesTable,
 		AutomationsTable,
 		AutomationEntriesTable,
 		AutomationListensTable,
@@ -1882,7 +2212,12 @@ var (
 		EngagementsTable,
 		FactsTable,
 		IdempotencyKeysTable,
+		IdentitiesTable,
+		InvitationsTable,
+		MembershipsTable,
 		NodesTable,
+		PasskeysTable,
+		PasswordsTable,
 		PlansTable,
 		ReceivedContentsTable,
 		ReceivedEmailsTable,
@@ -1893,6 +2228,11 @@ var (
 		SmsOptOutsTable,
 		SmsSettingsTable,
 		SMTPCredentialsTable,
+		SecondFactorsTable,
+		SessionsTable,
+		SignInChallengesTable,
+		SignInFailuresTable,
+		SignInLinksTable,
 		SmarthostsTable,
 		SourcesTable,
 		SourceDaysTable,
@@ -1919,6 +2259,8 @@ func init() {
 	}
 	DkimKeysTable.ForeignKeys[0].RefTable = DomainsTable
 	DeliveryReportsTable.ForeignKeys[0].RefTable = EmailsTable
+	MembershipsTable.ForeignKeys[0].RefTable = AccountsTable
+	MembershipsTable.ForeignKeys[1].RefTable = UsersTable
 	ReceivedEmailsTable.ForeignKeys[0].RefTable = ReceivedContentsTable
 	RecipientsTable.ForeignKeys[0].RefTable = EmailsTable
 	SmsAttemptsTable.Annotation = &entsql.Annotation{
@@ -1937,5 +2279,4 @@ func init() {
 		Table: "sms_settings",
 	}
 	TemplateVersionsTable.ForeignKeys[0].RefTable = TemplatesTable
-	UsersTable.ForeignKeys[0].RefTable = AccountsTable
 }

@@ -21,6 +21,9 @@ type Attachment func(*sql.Selector)
 // Attempt is the predicate function for attempt builders.
 type Attempt func(*sql.Selector)
 
+// AuditEntry is the predicate function for auditentry builders.
+type AuditEntry func(*sql.Selector)
+
 // Automation is the predicate function for automation builders.
 type Automation func(*sql.Selector)
 
@@ -87,8 +90,23 @@ type Fact func(*sql.Selector)
 // IdempotencyKey is the predicate function for idempotencykey builders.
 type IdempotencyKey func(*sql.Selector)
 
+// Identity is the predicate function for identity builders.
+type Identity func(*sql.Selector)
+
+// Invitation is the predicate function for invitation builders.
+type Invitation func(*sql.Selector)
+
+// Membership is the predicate function for membership builders.
+type Membership func(*sql.Selector)
+
 // Node is the predicate function for node builders.
 type Node func(*sql.Selector)
+
+// Passkey is the predicate function for passkey builders.
+type Passkey func(*sql.Selector)
+
+// Password is the predicate function for password builders.
+type Password func(*sql.Selector)
 
 // Plan is the predicate function for plan builders.
 type Plan func(*sql.Selector)
@@ -119,6 +137,21 @@ type SMSSettings func(*sql.Selector)
 
 // SMTPCredential is the predicate function for smtpcredential builders.
 type SMTPCredential func(*sql.Selector)
+
+// SecondFactor is the predicate function for secondfactor builders.
+type SecondFactor func(*sql.Selector)
+
+// Session is the predicate function for session builders.
+type Session func(*sql.Selector)
+
+// SignInChallenge is the predicate function for signinchallenge builders.
+type SignInChallenge func(*sql.Selector)
+
+// SignInFailure is the predicate function for signinfailure builders.
+type SignInFailure func(*sql.Selector)
+
+// SignInLink is the predicate function for signinlink builders.
+type SignInLink func(*sql.Selector)
 
 // Smarthost is the predicate function for smarthost builders.
 type Smarthost func(*sql.Selector)

@@ -24,6 +24,8 @@ func (Account) Fields() []ent.Field {
 		field.Int("record_retention_days").Positive().Default(90).Comment("the whole email is deleted so long after sending"),
 		field.Bool("unmetered").Default(false).Comment("no rate limit; the development account"),
 		field.Time("suspended_at").Optional().Nillable(),
+		field.Bool("system").Default(false).Comment("sends the installation's own mail; nobody's"),
+		field.Bool("require_second_factor").Default(false).Comment("members without one may only set one up"),
 		createdAt(),
 		updatedAt(),
 	}
@@ -32,7 +34,7 @@ func (Account) Fields() []ent.Field {
 // Edges of the Account.
 func (Account) Edges() []ent.Edge {
 	return []ent.Edge{
-		edge.To("users", User.Type),
+		edge.To("memberships", Membership.Type),
 		edge.To("api_keys", APIKey.Type),
 		edge.From("plan", Plan.Type).Ref("accounts").Field("plan_id").Unique().Required(),
 	}
@@ -40,5 +42,5 @@ func (Account) Edges() []ent.Edge {
 
 // Indexes of the Account.
 func (Account) Indexes() []ent.Index {
-	return []ent.Index{index.Fields("email").Unique()}
+	return []ent.Index{index.Fields("email")}
 }

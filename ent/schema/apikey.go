@@ -24,6 +24,7 @@ func (APIKey) Fields() []ent.Field {
 		field.Time("expires_at").Optional().Nillable(),
 		field.Time("last_used_at").Optional().Nillable(),
 		field.Time("revoked_at").Optional().Nillable(),
+		reference("created_by").optional(),
 		createdAt(),
 	}
 }

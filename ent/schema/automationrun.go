@@ -19,7 +19,8 @@ func (AutomationRun) Fields() []ent.Field {
 		publicID(),
 		reference("account_id").required(),
 		reference("automation_id").required(),
-		field.Int("version").Positive().Immutable(),
+		field.Int("version").NonNegative().Immutable().Comment("0: a trial, which follows definition"),
+		field.JSON("definition", json.RawMessage{}).Optional().Immutable().Comment("of a trial"),
 		reference("event_id").required(),
 		field.JSON("event", json.RawMessage{}).Comment("a copy: the event itself may be deleted before the run"),
 		field.String("user_id").Optional().Nillable(),
@@ -40,6 +41,7 @@ func (AutomationRun) Indexes() []ent.Index {
 		index.Fields("automation_id", "id"),
 		index.Fields("account_id", "user_id", "id").StorageKey("automationrun_user").Annotations(entsql.IndexWhere("user_id IS NOT NULL")),
 		index.Fields("account_id", "email_key", "id").StorageKey("automationrun_email").Annotations(entsql.IndexWhere("email_key IS NOT NULL")),
+		index.Fields("automation_id").StorageKey("automationrun_trial").Annotations(entsql.IndexWhere("version = 0")),
 		index.Fields("automation_id", "status", "id").StorageKey("automationrun_uncommon").Annotations(entsql.IndexWhere("status = 'failed' OR status = 'cancelled'")),
 	}
 }

@@ -29,6 +29,7 @@ func (CustomEvent) Fields() []ent.Field {
 		field.Int("depth").Default(0).Comment("how many runs have caused one another up to this event"),
 		field.JSON("matches", []shape.EventMatch{}).Optional().Comment("what automations did about it"),
 		field.Bool("pending").Default(false).Comment("one of the service's own, which is stored and has not taken effect yet"),
+		field.Bool("trial").Default(false).Comment("somebody tries one automation by it; nothing else takes notice"),
 		createdAt(),
 	}
 }

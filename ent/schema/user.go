@@ -1,4 +1,4 @@
-// Owner: accounts. A person who belongs to an account.
+// Owner: accounts. A person, who belongs to any number of accounts.
 package schema
 
 import (
@@ -8,17 +8,19 @@ import (
 	"entgo.io/ent/schema/index"
 )
 
-// User is a person of an account.
+// User is a person. A row is made when a link that was mailed, or given by the operator, was
+// followed: no user is unconfirmed.
 type User struct{ ent.Schema }
 
 // Fields of the User.
 func (User) Fields() []ent.Field {
 	return []ent.Field{
 		publicID(),
-		reference("account_id").required(),
 		field.String("email").NotEmpty().Comment("lower case"),
 		field.String("name").Default(""),
-		field.Enum("role").Values("owner", "member").Default("member"),
+		field.Bool("operator").Default(false).Comment("runs the installation: sees all accounts, and none of their messages"),
+		field.Time("disabled_at").Optional().Nillable(),
+		field.Time("last_sign_in_at").Optional().Nillable(),
 		createdAt(),
 		updatedAt(),
 	}
@@ -26,10 +28,10 @@ func (User) Fields() []ent.Field {
 
 // Edges of the User.
 func (User) Edges() []ent.Edge {
-	return []ent.Edge{edge.From("account", Account.Type).Ref("users").Field("account_id").Unique().Required()}
+	return []ent.Edge{edge.To("memberships", Membership.Type)}
 }
 
 // Indexes of the User.
 func (User) Indexes() []ent.Index {
-	return []ent.Index{index.Fields("account_id", "email").Unique()}
+	return []ent.Index{index.Fields("email").Unique()}
 }

@@ -1,0 +1,34 @@
+// Owner: accounts. What somebody did to an account or to the installation.
+package schema
+
+import (
+	"entgo.io/ent"
+	"entgo.io/ent/schema/field"
+	"entgo.io/ent/schema/index"
+)
+
+// AuditEntry is written in the transaction of what it tells, and never changed.
+type AuditEntry struct{ ent.Schema }
+
+// Fields of the AuditEntry.
+func (AuditEntry) Fields() []ent.Field {
+	return []ent.Field{
+		publicID(),
+		reference("account_id").optional(),
+		field.Enum("actor_kind").Values("user", "key", "operator", "system"),
+		field.String("actor_id").Default(""),
+		field.String("actor_name").Default("").Comment("as it was then"),
+		field.String("action").NotEmpty(),
+		field.String("target").Default("").Comment("id of what was changed"),
+		field.JSON("changes", map[string]any{}).Optional().Comment("never a secret"),
+		field.String("ip").Default(""),
+		field.String("user_agent").Default(""),
+		field.String("request_id").Default(""),
+		createdAt(),
+	}
+}
+
+// Indexes of the AuditEntry.
+func (AuditEntry) Indexes() []ent.Index {
+	return []ent.Index{index.Fields("account_id", "id")}
+}

@@ -1,0 +1,27 @@
+// Owner: signin. Who a person is at an outside provider.
+package schema
+
+import (
+	"entgo.io/ent"
+	"entgo.io/ent/schema/field"
+	"entgo.io/ent/schema/index"
+)
+
+// Identity joins a subject of an OpenID Connect issuer with a user.
+type Identity struct{ ent.Schema }
+
+// Fields of the Identity.
+func (Identity) Fields() []ent.Field {
+	return []ent.Field{
+		field.Int64("id"),
+		reference("user_id").required(),
+		field.String("issuer").NotEmpty(),
+		field.String("subject").NotEmpty(),
+		createdAt(),
+	}
+}
+
+// Indexes of the Identity.
+func (Identity) Indexes() []ent.Index {
+	return []ent.Index{index.Fields("issuer", "subject").Unique(), index.Fields("user_id")}
+}

@@ -1,0 +1,36 @@
+// Owner: accounts. That a person belongs to an account, and what they may do there.
+package schema
+
+import (
+	"entgo.io/ent"
+	"entgo.io/ent/schema/edge"
+	"entgo.io/ent/schema/field"
+	"entgo.io/ent/schema/index"
+)
+
+// Membership joins a user with an account. An account has at least one owner.
+type Membership struct{ ent.Schema }
+
+// Fields of the Membership.
+func (Membership) Fields() []ent.Field {
+	return []ent.Field{
+		field.Int64("id"),
+		reference("account_id").required(),
+		reference("user_id").required(),
+		field.Enum("role").Values("owner", "admin", "developer", "billing", "viewer"),
+		createdAt(),
+	}
+}
+
+// Edges of the Membership.
+func (Membership) Edges() []ent.Edge {
+	return []ent.Edge{
+		edge.From("account", Account.Type).Ref("memberships").Field("account_id").Unique().Required(),
+		edge.From("user", User.Type).Ref("memberships").Field("user_id").Unique().Required(),
+	}
+}
+
+// Indexes of the Membership.
+func (Membership) Indexes() []ent.Index {
+	return []ent.Index{index.Fields("account_id", "user_id").Unique(), index.Fields("user_id")}
+}

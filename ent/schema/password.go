@@ -1,0 +1,21 @@
+// Owner: signin. The password of a person.
+package schema
+
+import (
+	"time"
+
+	"entgo.io/ent"
+	"entgo.io/ent/schema/field"
+)
+
+// Password has the id of its user.
+type Password struct{ ent.Schema }
+
+// Fields of the Password.
+func (Password) Fields() []ent.Field {
+	return []ent.Field{
+		publicID(),
+		field.String("hash").NotEmpty().Sensitive().Comment("argon2id, in the PHC string format"),
+		field.Time("changed_at").Default(time.Now),
+	}
+}

@@ -1,0 +1,22 @@
+// Owner: signin. The codes of a person: of an authenticator app, and those for when it is lost.
+package schema
+
+import (
+	"entgo.io/ent"
+	"entgo.io/ent/schema/field"
+)
+
+// SecondFactor has the id of its user. It counts once it is active.
+type SecondFactor struct{ ent.Schema }
+
+// Fields of the SecondFactor.
+func (SecondFactor) Fields() []ent.Field {
+	return []ent.Field{
+		publicID(),
+		field.Bytes("secret").NotEmpty().Sensitive().Comment("of RFC 6238; sealed with the master key"),
+		field.Int64("last_step").Default(0).Comment("time step of the last code that was taken: no code is taken twice"),
+		field.Time("active_at").Optional().Nillable(),
+		field.JSON("recovery", [][]byte{}).Optional().Sensitive().Comment("SHA-256 of the recovery codes that are left"),
+		createdAt(),
+	}
+}

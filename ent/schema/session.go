@@ -1,0 +1,37 @@
+// Owner: signin. A browser in which a person is signed in.
+package schema
+
+import (
+	"time"
+
+	"entgo.io/ent"
+	"entgo.io/ent/schema/field"
+	"entgo.io/ent/schema/index"
+)
+
+// Session is found by the hash of its cookie.
+type Session struct{ ent.Schema }
+
+// Fields of the Session.
+func (Session) Fields() []ent.Field {
+	return []ent.Field{
+		publicID(),
+		field.Bytes("token_hash").NotEmpty().Sensitive().Comment("SHA-256 of the cookie"),
+		reference("user_id").required(),
+		reference("account_id").optional(),
+		field.Enum("method").Values("password", "passkey", "oidc", "link"),
+		field.Bool("second_factor").Default(false).Comment("whether one was given"),
+		field.Time("confirmed_at").Default(time.Now).Comment("when password, passkey or code was given last"),
+		field.String("ip").Default(""),
+		field.String("user_agent").Default(""),
+		createdAt(),
+		field.Time("last_used_at").Default(time.Now).Comment("to within a minute"),
+		field.Time("expires_at").Comment("whatever is done with it"),
+		field.Time("revoked_at").Optional().Nillable(),
+	}
+}
+
+// Indexes of the Session.
+func (Session) Indexes() []ent.Index {
+	return []ent.Index{index.Fields("token_hash").Unique(), index.Fields("user_id", "id"), index.Fields("expires_at")}
+}

@@ -1,0 +1,29 @@
+// Owner: signin. What a sign-in that has begun must bring back.
+package schema
+
+import (
+	"entgo.io/ent"
+	"entgo.io/ent/schema/field"
+	"entgo.io/ent/schema/index"
+)
+
+// SignInChallenge is deleted by the transaction that reads it, so it counts once. The table is
+// unlogged: after a crash of the database a sign-in is begun again.
+type SignInChallenge struct{ ent.Schema }
+
+// Fields of the SignInChallenge.
+func (SignInChallenge) Fields() []ent.Field {
+	return []ent.Field{
+		publicID(),
+		field.Enum("kind").Values("passkey", "new_passkey", "oidc"),
+		field.Bytes("browser").Optional().Nillable().Comment("SHA-256 of a cookie of the browser that began"),
+		reference("user_id").optional(),
+		field.Bytes("data").NotEmpty().Sensitive().Comment("challenge or state, nonce and verifier; in JSON"),
+		field.Time("expires_at"),
+	}
+}
+
+// Indexes of the SignInChallenge.
+func (SignInChallenge) Indexes() []ent.Index {
+	return []ent.Index{index.Fields("expires_at")}
+}

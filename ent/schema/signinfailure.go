@@ -1,0 +1,26 @@
+// Owner: signin. How often somebody guessed wrong of late.
+package schema
+
+import (
+	"entgo.io/ent"
+	"entgo.io/ent/schema/field"
+	"entgo.io/ent/schema/index"
+)
+
+// SignInFailure has what is counted, and a keyed hash of it, as its id. It counts failures by email and
+// network, by network, and by email. The table is unlogged: after a crash of the database the counts begin again.
+type SignInFailure struct{ ent.Schema }
+
+// Fields of the SignInFailure.
+func (SignInFailure) Fields() []ent.Field {
+	return []ent.Field{
+		publicID(),
+		field.Int("count"),
+		field.Time("until").Comment("when the count begins again"),
+	}
+}
+
+// Indexes of the SignInFailure.
+func (SignInFailure) Indexes() []ent.Index {
+	return []ent.Index{index.Fields("until")}
+}

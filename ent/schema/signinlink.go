@@ -1,0 +1,38 @@
+// Owner: signin. A link that lets its holder in once.
+package schema
+
+import (
+	"entgo.io/ent"
+	"entgo.io/ent/dialect/entsql"
+	"entgo.io/ent/schema/field"
+	"entgo.io/ent/schema/index"
+)
+
+// SignInLink is written when somebody asks for one, known or not. Its token is made when its
+// mail is written: due_at is when that is to be tried next.
+type SignInLink struct{ ent.Schema }
+
+// Fields of the SignInLink.
+func (SignInLink) Fields() []ent.Field {
+	return []ent.Field{
+		field.Int64("id"),
+		field.Bytes("token_hash").Optional().Nillable().Sensitive().Comment("SHA-256; null until the mail is written"),
+		field.Enum("purpose").Values("setup", "sign_up", "reset", "email", "sign_in"),
+		reference("user_id").optional(),
+		field.String("email").Default("").Comment("lower case; of an email change the new one"),
+		field.Bool("again").Default(false).Comment("works as often as it is opened: development mode"),
+		field.Time("expires_at"),
+		field.Time("used_at").Optional().Nillable(),
+		field.Time("due_at").Optional().Nillable().Comment("when its mail is to be written; null: it is, or there is none"),
+		field.Int("attempts").Default(0).Comment("to write the mail"),
+		createdAt(),
+	}
+}
+
+// Indexes of the SignInLink.
+func (SignInLink) Indexes() []ent.Index {
+	return []ent.Index{
+		index.Fields("token_hash").Unique(), index.Fields("expires_at"), index.Fields("user_id"),
+		index.Fields("due_at").StorageKey("signinlink_due").Annotations(entsql.IndexWhere("due_at IS NOT NULL")),
+	}
+}
