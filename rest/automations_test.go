@@ -41,6 +41,7 @@ const (
 // fakeAutomations has one automation with one run, and remembers what it was asked.
 type fakeAutomations struct {
 	fail    error
+	tried   []automations.Trial
 	posted  []ingest.Post
 	changed map[string]json.RawMessage
 	done    []string
@@ -228,6 +229,16 @@ func (f *fakeAutomations) Timeline(_ context.Context, _, id string) ([]automatio
 func (f *fakeAutomations) Post(_ context.Context, p ingest.Post) (ingest.Answer, error) {
 	f.posted = append(f.posted, p)
 	return ingest.Answer{Matched: 1, Event: ingest.Event{ID: customEventID, Name: p.Name, UserID: p.UserID, Email: p.Email, Data: json.RawMessage(`{"name":"Bob"}`), Source: p.Source, CreatedAt: hookTime}}, f.fail
+}
+
+func (f *fakeAutomations) Try(_ context.Context, _ accounts.Caller, in automations.Trial) (automations.Tried, error) {
+	f.tried = append(f.tried, in)
+	out := automations.Tried{Answer: ingest.Answer{Matched: 1, Event: ingest.Event{ID: customEventID, Name: in.Name, Source: in.Source, CreatedAt: hookTime}}}
+	if out.RunID = runID; !in.Send {
+		out.RunID, out.Played = "", &automations.Simulated{AutomationID: in.AutomationID}
+		out.Played.Status = "completed"
+	}
+	return out, f.fail
 }
 
 func (f *fakeAutomations) Events(context.Context, string, automations.EventFilter) (page.Page[*ent.CustomEvent], error) {

@@ -168,7 +168,7 @@ func chosen(ctx context.Context, tx *ent.Tx, caller accounts.Caller, a *ent.Auto
 		}
 		return v, err
 	}
-	create := tx.AutomationVersion.Create().SetAccountID(a.AccountID).SetAutomationID(a.ID).SetNumber(a.LastVersion + 1).SetDefinition(a.Draft).SetHash(a.DraftHash).SetAuthor(caller.KeyID)
+	create := tx.AutomationVersion.Create().SetAccountID(a.AccountID).SetAutomationID(a.ID).SetNumber(a.LastVersion + 1).SetDefinition(a.Draft).SetHash(a.DraftHash).SetAuthor(caller.ID())
 	if len(caller.DomainIDs) > 0 {
 		create.SetDomainIds(caller.DomainIDs)
 	}

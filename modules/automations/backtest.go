@@ -122,7 +122,7 @@ func verdictOf(ctx context.Context, p *machine.Program, e *machine.Event) Verdic
 func (s *Service) eachEvent(ctx context.Context, accountID string, names []string, in BacktestInput, out *Backtest, judge func(*ent.CustomEvent, *machine.Event)) error {
 	before := ""
 	for left := in.Limit; ; {
-		q := s.db.Ent.CustomEvent.Query().Where(customevent.AccountID(accountID), customevent.NameIn(names...), customevent.CreatedAtGTE(in.Since),
+		q := s.db.Ent.CustomEvent.Query().Where(customevent.AccountID(accountID), customevent.NameIn(names...), customevent.Trial(false), customevent.CreatedAtGTE(in.Since),
 			customevent.IDGTE(id.Since(id.CustomEvent, in.Since)))
 		if before != "" {
 			q = q.Where(customevent.IDLT(before))

@@ -21,6 +21,7 @@
 //	facts       events of what happens to mail, as $email.clicked
 //	proof       signatures of webhook steps, and causes
 //	simulation  a run on a virtual clock, with nothing stored and nothing sent
+//	figures     how many runs came to each step, and what became of them there
 //	drain       live runs of whole automations, let go or cancelled in the background
 //
 // This package keeps automations: drafts, activation, and what was recorded of runs and events.

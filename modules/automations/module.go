@@ -5,12 +5,15 @@ import (
 
 	"go.uber.org/fx"
 
+	"github.com/postrider/postrider/modules/automations/figures"
 	"github.com/postrider/postrider/modules/automations/ingest"
 	"github.com/postrider/postrider/modules/automations/steps"
 	"github.com/postrider/postrider/modules/domains"
 	"github.com/postrider/postrider/modules/sending"
+	"github.com/postrider/postrider/modules/sending/records"
 	"github.com/postrider/postrider/modules/sms"
 	"github.com/postrider/postrider/modules/templates"
+	"github.com/postrider/postrider/modules/tracking"
 	"github.com/postrider/postrider/runtime/bus"
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/idempotency"
@@ -18,9 +21,10 @@ import (
 	"github.com/postrider/postrider/runtime/node"
 )
 
-// Module gives *Service, which takes events and lets automations run.
+// Module gives *Service, which takes events and lets automations run, and *figures.Service, which
+// counts what became of runs.
 var Module = fx.Module("automations",
-	fx.Provide(ConfigOf, New),
+	fx.Provide(ConfigOf, New, figures.New),
 	module.Keeps(func(s *Service) module.Kept {
 		return module.Kept{What: "custom events and runs", Acts: true, Purge: s.Purge, Erase: s.Erase, EraseUser: s.EraseUser}
 	}),
@@ -35,16 +39,19 @@ var Module = fx.Module("automations",
 		func(s *sending.Service) steps.Sender { return s },
 		module.Nearby[Texts, sms.Service],
 		func(s *sending.Service) Previewer { return s },
+		func(s *records.Service) figures.Mails { return s },
+		module.Nearby[figures.Visits, tracking.Service],
+		module.Nearby[figures.TextMessages, sms.Service],
 		func(s *idempotency.Store) ingest.Answers { return s },
 		func(s *db.Signals) steps.Signals { return s },
 		func(n *node.Node) steps.Node { return n },
 	),
 	// When Fx joins the modules, before the first hook runs: the bus has not started.
-	fx.Invoke(func(lc fx.Lifecycle, s *Service, b *bus.Bus) {
+	fx.Invoke(func(lc fx.Lifecycle, s *Service, counted *figures.Service, b *bus.Bus) {
 		b.Register(s.Consumer())
 		lc.Append(fx.Hook{
 			OnStart: func(ctx context.Context) error { return s.Start(ctx) },
-			OnStop:  func(ctx context.Context) error { return s.Stop(ctx) },
+			OnStop:  func(ctx context.Context) error { counted.Stop(); return s.Stop(ctx) },
 		})
 	}),
 )

@@ -22,7 +22,7 @@ func (e *explainer) waits(ctx context.Context) error {
 		if !l.State.Waiting.Awaits(e.event.Name) || l.Run.Trigger.ID == e.event.ID || l.Run.StartedAt.After(e.event.CreatedAt) {
 			continue
 		}
-		v, err := e.versions.Get(ctx, e.db.SQL, l.Run.AutomationID, l.Run.Version)
+		v, err := e.versions.Of(ctx, e.db.SQL, l)
 		if err != nil {
 			return err
 		}
@@ -46,7 +46,7 @@ func (e *explainer) others(ctx context.Context) error {
 	if e.who.EmailKey == "" || e.who.UserID == "" {
 		return nil
 	}
-	list, err := e.db.Ent.CustomEvent.Query().Where(customevent.AccountID(e.stored.AccountID), customevent.EmailKey(e.who.EmailKey), customevent.Name(e.stored.Name),
+	list, err := e.db.Ent.CustomEvent.Query().Where(customevent.AccountID(e.stored.AccountID), customevent.EmailKey(e.who.EmailKey), customevent.Name(e.stored.Name), customevent.Trial(false),
 		customevent.UserIDNotNil(), customevent.UserIDNEQ(e.who.UserID)).Order(ent.Desc(customevent.FieldCreatedAt)).Limit(maxMissesOfOneKind).All(ctx)
 	if err != nil {
 		return err

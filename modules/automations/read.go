@@ -19,6 +19,9 @@ import (
 
 // Get gives one automation of the account.
 func (s *Service) Get(ctx context.Context, accountID, automationID string) (*ent.Automation, error) {
+	if !id.Is(id.Automation, automationID) {
+		return nil, fault.Missing("automation", automationID)
+	}
 	a, err := s.db.Ent.Automation.Query().Where(automation.AccountID(accountID), automation.ID(automationID)).Only(ctx)
 	if ent.IsNotFound(err) {
 		return nil, fault.Missing("automation", automationID)

@@ -26,7 +26,10 @@ func (s *Service) Retry(ctx context.Context, accountID, runID string, keep KeepR
 	if err := s.mayRetry(ctx, accountID, run.AutomationID); err != nil {
 		return Run{}, err
 	}
-	f := failed{id: runID, version: run.Version, person: personOf(run.AutomationRun)}
+	if run.Version == 0 {
+		return Run{}, fault.Conflictf(fault.CodeConflict, "This run was a test; test again instead")
+	}
+	f := failed{id: runID, version: run.Version, person: runs.Person{AccountID: run.AccountID, UserID: orEmpty(run.UserID), EmailKey: orEmpty(run.EmailKey)}}
 	err = s.db.InTx(ctx, func(tx *ent.Tx) error {
 		free, err := s.freeToGoOn(ctx, tx, run.AutomationID, []failed{f})
 		switch {
@@ -59,17 +62,6 @@ func (s *Service) mayRetry(ctx context.Context, accountID, automationID string) 
 		return fault.Conflictf(fault.CodeConflict, "This automation is archived: its runs do not go on")
 	}
 	return err
-}
-
-func personOf(r *ent.AutomationRun) runs.Person {
-	p := runs.Person{AccountID: r.AccountID}
-	if r.UserID != nil {
-		p.UserID = *r.UserID
-	}
-	if r.EmailKey != nil {
-		p.EmailKey = *r.EmailKey
-	}
-	return p
 }
 
 // failed is a run that may go on.
@@ -127,7 +119,7 @@ const retryStep = 500
 
 const failedSQL = `
 SELECT id, version, account_id, coalesce(user_id, ''), coalesce(email_key, '') FROM automation_runs
-WHERE account_id = $1 AND automation_id = $2 AND status = 'failed' AND id > $3 AND ended_at >= $4 AND ended_at <= $5 AND ended_at > now() - interval '30 days'
+WHERE account_id = $1 AND automation_id = $2 AND status = 'failed' AND version > 0 AND id > $3 AND ended_at >= $4 AND ended_at <= $5 AND ended_at > now() - interval '30 days'
 	AND (cardinality($6::bigint[]) = 0 OR (version, step_index) IN (SELECT * FROM unnest($6::bigint[], $7::bigint[])))
 ORDER BY id LIMIT $8`
 

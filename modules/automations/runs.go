@@ -2,14 +2,11 @@ package automations
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"time"
 
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/ent/automationrun"
-	"github.com/postrider/postrider/ent/automationstep"
-	"github.com/postrider/postrider/ent/automationwork"
 	"github.com/postrider/postrider/ent/predicate"
 	"github.com/postrider/postrider/modules/automations/machine"
 	"github.com/postrider/postrider/modules/automations/runs"
@@ -155,6 +152,9 @@ func (s *Service) Run(ctx context.Context, accountID, runID string) (Run, error)
 }
 
 func (s *Service) run(ctx context.Context, on *ent.Client, accountID, runID string) (out Run, err error) {
+	if !id.Is(id.Run, runID) {
+		return out, fault.Missing("automation run", runID)
+	}
 	out.AutomationRun, err = on.AutomationRun.Query().Where(automationrun.AccountID(accountID), automationrun.ID(runID)).Only(ctx)
 	if ent.IsNotFound(err) {
 		return out, fault.Missing("automation run", runID)
@@ -162,27 +162,9 @@ func (s *Service) run(ctx context.Context, on *ent.Client, accountID, runID stri
 	if err != nil {
 		return out, fmt.Errorf("read run: %w", err)
 	}
-	if out.Steps, err = on.AutomationStep.Query().Where(automationstep.RunID(runID)).Order(ent.Asc(automationstep.FieldID)).All(ctx); err != nil {
-		return out, fmt.Errorf("read steps of a run: %w", err)
-	}
-	work, err := on.AutomationWork.Query().Where(automationwork.ID(runID)).Only(ctx)
-	switch {
-	case ent.IsNotFound(err):
-		return out, nil
-	case err != nil:
-		return out, fmt.Errorf("read the work of a run: %w", err)
-	}
-	out.Next, out.Held = &work.DueAt, work.Parked
-	if work.State != automationwork.StateWaiting || len(work.Waiting) == 0 {
-		return out, nil
-	}
-	v, err := s.versions.Get(ctx, s.db.SQL, out.AutomationID, out.Version)
+	list, err := s.details(ctx, on, []*ent.AutomationRun{out.AutomationRun})
 	if err != nil {
-		return out, fmt.Errorf("read the version of a run: %w", err)
+		return out, err
 	}
-	out.Waiting, out.WaitingStep = &machine.Waiting{}, v.Definition.Steps[work.StepIndex].Key
-	if err := json.Unmarshal(work.Waiting, out.Waiting); err != nil {
-		return out, fmt.Errorf("read the wait of a run: %w", err)
-	}
-	return out, nil
+	return list[0], nil
 }

@@ -2,6 +2,7 @@ package automations
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/accounts/rights"
 	"github.com/postrider/postrider/modules/automations/clock"
 	"github.com/postrider/postrider/modules/automations/definition"
 	"github.com/postrider/postrider/modules/automations/expression"
@@ -58,6 +60,7 @@ type Simulated struct {
 type subject struct {
 	program   *machine.Program
 	number    int // 0: the draft
+	document  json.RawMessage
 	domainIDs []string
 }
 
@@ -68,13 +71,13 @@ func (s *Service) subjectOf(ctx context.Context, caller accounts.Caller, a *ent.
 	}
 	if number == 0 {
 		program, err := machine.Parse(a.Draft)
-		return subject{program, 0, caller.DomainIDs}, err
+		return subject{program, 0, a.Draft, caller.DomainIDs}, err
 	}
 	v, err := s.versions.Get(ctx, s.db.SQL, a.ID, number)
 	if err != nil {
 		return subject{}, err
 	}
-	return subject{v.Program, number, v.DomainIDs}, nil
+	return subject{v.Program, number, v.Document, v.DomainIDs}, nil
 }
 
 // Simulate plays one run on a virtual clock. It stores nothing and sends nothing. Errors:
@@ -94,12 +97,12 @@ func (s *Service) Simulate(ctx context.Context, caller accounts.Caller, automati
 	if err := s.startOf(ctx, caller.AccountID, of.program, in, &run, wrong); err != nil {
 		return Simulated{}, err
 	}
-	later := laterOf(in.Later, run, wrong)
-	checkOutcomes(of.program, in.Outcomes, wrong)
+	later := in.later(run, wrong)
+	in.checkOutcomes(of.program, wrong)
 	if err := wrong.Err(); err != nil {
 		return Simulated{}, err
 	}
-	as := accounts.Caller{AccountID: caller.AccountID, Scope: accounts.ScopeSending, DomainIDs: of.domainIDs}
+	as := accounts.Caller{AccountID: caller.AccountID, Scope: rights.ScopeSending, DomainIDs: of.domainIDs}
 	result, err := simulation.Play(ctx, simulation.Input{Program: of.program, AccountID: caller.AccountID, Run: run, Later: later,
 		Perform: func(ctx context.Context, key string, e *machine.Effect) (simulation.Performed, error) {
 			return s.perform(ctx, as, key, e, in.Outcomes[key])
@@ -186,9 +189,10 @@ func postedEvent(p ingest.Post, id, prefix string, wrong fault.Fields) (*machine
 	return e, who
 }
 
-// laterOf gives the events that arrive after the first one, in the order of their times. They
+// later gives the events that arrive after the first one, in the order of their times. They
 // are of its person.
-func laterOf(list []Later, run machine.Run, wrong fault.Fields) (events []*machine.Event) {
+func (in SimulationInput) later(run machine.Run, wrong fault.Fields) (events []*machine.Event) {
+	list := in.Later
 	if len(list) > MaxLater {
 		wrong.Add("then", "has %d events; the limit is %d", len(list), MaxLater)
 		return nil
@@ -212,8 +216,8 @@ func laterOf(list []Later, run machine.Run, wrong fault.Fields) (events []*machi
 }
 
 // checkOutcomes refuses outcomes of steps that have none.
-func checkOutcomes(p *machine.Program, outcomes map[string]string, wrong fault.Fields) {
-	for key, outcome := range outcomes {
+func (in SimulationInput) checkOutcomes(p *machine.Program, wrong fault.Fields) {
+	for key, outcome := range in.Outcomes {
 		path := "outcomes." + key
 		i := p.Definition.Step(key)
 		switch {

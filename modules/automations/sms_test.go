@@ -11,6 +11,9 @@ import (
 	"github.com/postrider/postrider/modules/automations/steps"
 	"github.com/postrider/postrider/modules/sending/sendingtest"
 	"github.com/postrider/postrider/modules/sms"
+	"github.com/postrider/postrider/modules/sms/link"
+	"github.com/postrider/postrider/modules/sms/optout"
+	smssettings "github.com/postrider/postrider/modules/sms/settings"
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/node"
 	"github.com/postrider/postrider/runtime/page"
@@ -24,24 +27,38 @@ func (textOwner) Account(_ context.Context, accountID string) (accounts.Account,
 	return accounts.Account{ID: accountID, Plan: accounts.Plan{ID: "pro", Name: "Pro"}}, nil
 }
 
+// textMessages is the module sms with its settings.
+type textMessages struct {
+	*sms.Service
+
+	chosen  *smssettings.Service
+	numbers *optout.Service
+}
+
 // withTexts gives the world a module sms whose messages nobody hands over: they stay queued.
-func (w *world) withTexts(t *testing.T) *sms.Service {
+func (w *world) withTexts(t *testing.T) textMessages {
 	t.Helper()
 	box, err := secret.NewBox(boxKey)
 	if err != nil {
 		t.Fatal(err)
 	}
-	texts, err := sms.New(sms.Params{Config: sms.Config{BaseURL: "https://mail.example.com", Operator: sms.Operator{Kind: "capture"}}, DB: w.DB, Accounts: textOwner{}, Box: box,
+	links := link.New("https://mail.example.com", box.DeriveEach("sms links"))
+	chosen, err := smssettings.New(smssettings.Params{Config: smssettings.Config{Operator: smssettings.Operator{Kind: "capture"}}, DB: w.DB, Box: box, Links: links})
+	if err != nil {
+		t.Fatal(err)
+	}
+	numbers := optout.New(optout.Params{DB: w.DB, Box: box, Logger: w.Logger})
+	texts, err := sms.New(sms.Params{DB: w.DB, Accounts: textOwner{}, Settings: chosen, OptOuts: numbers, Links: links,
 		Signals: sendingtest.Nobody{}, Node: node.None{}, Cursors: w.Pages, Logger: w.Logger})
 	if err != nil {
 		t.Fatal(err)
 	}
 	w.Texts = texts
 	w.Service = w.another(t)
-	if _, err := texts.SetSettings(t.Context(), sendingtest.Account, sms.Change{Provider: "operator", Countries: []string{"DE"}}); err != nil {
+	if _, err := chosen.SetSettings(t.Context(), sendingtest.Account, smssettings.Change{Provider: "operator", Countries: []string{"DE"}}); err != nil {
 		t.Fatal(err)
 	}
-	return texts
+	return textMessages{texts, chosen, numbers}
 }
 
 const textStep = `{"key": "text", "type": "send_sms", "to": "{{event.data.phone}}", "text": "Invoice {{event.data.number}} is open."%s},
@@ -169,7 +186,7 @@ func TestTargetsOfATextStep(t *testing.T) {
 	if w.drain(t); w.outcome(t) != "completed  text=failed after=completed/false" {
 		t.Errorf("after an error with on_error continue the run is %q", w.outcome(t))
 	}
-	if err := texts.OptOut(t.Context(), w.DB.SQL, sendingtest.Account, "+4915112345678"); err != nil {
+	if err := texts.numbers.Add(t.Context(), w.DB.SQL, sendingtest.Account, "+4915112345678", optout.ByProvider); err != nil {
 		t.Fatal(err)
 	}
 	w.post(t, "invoice.failed", `{"phone": "+4915112345678"}`)
@@ -253,7 +270,7 @@ func TestCheckSaysWhenTextMessagesCannotBeSent(t *testing.T) {
 	if got := problems(); got != "" {
 		t.Errorf("with a provider the problems are %q, want none", got)
 	}
-	if _, err := texts.SetSettings(t.Context(), sendingtest.Account, sms.Change{Provider: "none"}); err != nil {
+	if _, err := texts.chosen.SetSettings(t.Context(), sendingtest.Account, smssettings.Change{Provider: "none"}); err != nil {
 		t.Fatal(err)
 	}
 	if got := problems(); !strings.Contains(got, "switched off for this account") {

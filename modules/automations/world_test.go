@@ -12,6 +12,7 @@ import (
 
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/accounts/rights"
 	"github.com/postrider/postrider/modules/automations/ingest"
 	"github.com/postrider/postrider/modules/sending/sendingtest"
 	"github.com/postrider/postrider/modules/sending/sendingtest/rooms"
@@ -95,7 +96,7 @@ func (w *world) active(t *testing.T, trigger, list string) *ent.Automation {
 
 func (w *world) caller() accounts.Caller {
 	c := w.Rooms.Caller()
-	c.Scope = accounts.ScopeFull
+	c.Scope = rights.ScopeFull
 	return c
 }
 

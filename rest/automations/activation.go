@@ -5,7 +5,7 @@ import (
 	"net/http"
 
 	"github.com/postrider/postrider/ent"
-	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/accounts/rights"
 	"github.com/postrider/postrider/modules/automations"
 	"github.com/postrider/postrider/rest"
 )
@@ -24,7 +24,7 @@ func newCopy(a *ent.Automation) actionAnswer { return actionAnswer{Automation: n
 
 func (e *edge) activation(g *rest.Group) {
 	rest.OnceBody(g, rest.Operation{
-		Path: "/automations/{id}", ID: "actOnAutomation", Needs: accounts.Write,
+		Path: "/automations/{id}", ID: "actOnAutomation", Needs: rights.Write,
 		Summary: "Activate, pause, archive or duplicate an automation",
 		Description: "`activate` makes the draft the next version, which starts runs from now on, or goes back to an earlier `version`; live runs keep theirs, and go on if they were held. " +
 			"400 with the problems of the check, 409 where there is nothing new. `pause` starts nothing more. `archive` also cancels the live runs. `duplicate` makes " +

@@ -8,6 +8,7 @@ import (
 
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/accounts/rights"
 	"github.com/postrider/postrider/modules/automations"
 	"github.com/postrider/postrider/modules/automations/definition"
 	"github.com/postrider/postrider/modules/automations/ingest"
@@ -42,6 +43,7 @@ type Service interface {
 	WebhookSecret(accountID string) secret.String
 
 	Post(ctx context.Context, p ingest.Post) (ingest.Answer, error)
+	Try(ctx context.Context, caller accounts.Caller, in automations.Trial) (automations.Tried, error)
 	Events(ctx context.Context, accountID string, f automations.EventFilter) (page.Page[*ent.CustomEvent], error)
 	Event(ctx context.Context, accountID, eventID string) (*ent.CustomEvent, error)
 }
@@ -60,8 +62,8 @@ type automationRecord struct {
 	Name                  string            `json:"name"`
 	Description           *string           `json:"description"`
 	Status                string            `json:"status" enum:"draft,active,paused,archived"`
-	Trigger               JSON              `json:"trigger" doc:"Of the draft."`
-	Steps                 JSON              `json:"steps" doc:"Of the draft."`
+	Trigger               wire.JSON         `json:"trigger" doc:"Of the draft."`
+	Steps                 wire.JSON         `json:"steps" doc:"Of the draft."`
 	Timezone              *string           `json:"timezone" doc:"Of the draft; null: UTC."`
 	Version               *int              `json:"version" doc:"The version that starts runs, or did before the automation was paused; null while there is none."`
 	HasUnpublishedChanges bool              `json:"has_unpublished_changes" doc:"The draft says something else than that version."`
@@ -78,9 +80,9 @@ type automationAnswer struct {
 
 func newRecord(a *ent.Automation) automationRecord {
 	var d struct {
-		Trigger  JSON   `json:"trigger"`
-		Steps    JSON   `json:"steps"`
-		Timezone string `json:"timezone"`
+		Trigger  wire.JSON `json:"trigger"`
+		Steps    wire.JSON `json:"steps"`
+		Timezone string    `json:"timezone"`
 	}
 	_ = json.Unmarshal(a.Draft, &d) // it was written by the service
 	return automationRecord{ID: a.ID, Name: a.Name, Description: wire.OrNull(a.Description), Status: string(a.Status), Trigger: d.Trigger, Steps: d.Steps, Timezone: wire.OrNull(d.Timezone),
@@ -93,12 +95,12 @@ func newAnswer(a *ent.Automation) automationAnswer { return automationAnswer{new
 // automationVersion is a version in a list.
 type automationVersion struct {
 	Number     int       `json:"number"`
-	Definition JSON      `json:"definition"`
+	Definition wire.JSON `json:"definition"`
 	CreatedAt  wire.Time `json:"created_at"`
 }
 
 func newVersion(v *ent.AutomationVersion) automationVersion {
-	return automationVersion{Number: v.Number, Definition: JSON(v.Definition), CreatedAt: wire.Time(v.CreatedAt)}
+	return automationVersion{Number: v.Number, Definition: wire.JSON(v.Definition), CreatedAt: wire.Time(v.CreatedAt)}
 }
 
 type automationVersionsAnswer struct {
@@ -162,46 +164,46 @@ func Routes(service Service) rest.Routes {
 func (e *edge) definitions(g *rest.Group) {
 	one := map[string]any{"automation": example()}
 	rest.OnceBody(g, rest.Operation{
-		Path: "/automations", ID: "createAutomation", Needs: accounts.Write,
+		Path: "/automations", ID: "createAutomation", Needs: rights.Write,
 		Summary:     "Create an automation",
 		Description: "A draft, which starts nothing until it is activated. The answer to a definition that cannot work names every wrong field by its path. An account can have 1,000.",
 		Body:        &rest.Body{Limit: BodyLimit, About: "The definition.", Examples: map[string]any{"welcome": exampleDefinition()}},
 		Example:     one, Problems: []int{http.StatusConflict},
 	}, newBody, e.create)
 	rest.ListBy(g, rest.Operation{
-		Path: "/automations", ID: "listAutomations", Needs: accounts.Read,
+		Path: "/automations", ID: "listAutomations", Needs: rights.Read,
 		Summary: "List automations", Description: "Newest first.", Example: example(),
 	}, rest.Plural{Member: "automations", Schema: "AutomationList"}, e.list, newRecord)
 	rest.Get(g, rest.Operation{
-		Path: "/automations/{id}", ID: "getAutomation", Needs: accounts.Read,
+		Path: "/automations/{id}", ID: "getAutomation", Needs: rights.Read,
 		Summary: "Retrieve an automation", Description: "With its draft.", Example: one, Of: OfAutomation,
 	}, e.service.Get, newAnswer)
 	rest.HandleBody(g, rest.Operation{
-		Method: http.MethodPatch, Path: "/automations/{id}", ID: "updateAutomation", Needs: accounts.Write,
+		Method: http.MethodPatch, Path: "/automations/{id}", ID: "updateAutomation", Needs: rights.Write,
 		Summary:     "Change the draft of an automation",
 		Description: "A member that is given replaces the one of the draft whole. Runs and the active version stay as they are until the draft is activated. 409 for one that is archived.",
 		Body:        &rest.Body{Limit: BodyLimit, About: "What to change, at least one field.", Examples: map[string]any{"name": map[string]any{"name": "Welcome, twice"}}},
 		Example:     one, Problems: []int{http.StatusNotFound, http.StatusConflict}, Of: OfAutomation,
 	}, changeBody, e.change)
 	rest.Delete(g, rest.Operation{
-		Path: "/automations/{id}", ID: "deleteAutomation", Needs: accounts.Write,
+		Path: "/automations/{id}", ID: "deleteAutomation", Needs: rights.Write,
 		Summary: "Delete an automation", Description: "Of a draft, or of one that is archived and has no live run; 409 otherwise. What was recorded of its runs stays.", Of: OfAutomation,
 		Problems: []int{http.StatusConflict},
 	}, e.service.Delete)
 	rest.Handle(g, rest.Operation{
-		Method: http.MethodGet, Path: "/automations/{id}/check", ID: "checkAutomation", Needs: accounts.Read,
+		Method: http.MethodGet, Path: "/automations/{id}/check", ID: "checkAutomation", Needs: rights.Read,
 		Summary: "Check the draft of an automation", Description: "What speaks against activating it now, for the key that asks: templates, senders; and what should be known before.",
 		Example: map[string]any{"problems": []any{map[string]any{"path": "steps[0].template", "severity": "error", "message": "is a template that was never published; publish it first"}}},
 		Of:      OfAutomation, Problems: []int{http.StatusNotFound},
 	}, e.check)
 	version := map[string]any{"number": 1, "definition": exampleDefinition(), "created_at": "2026-01-15T09:30:00.000Z"}
 	rest.Handle(g, rest.Operation{
-		Method: http.MethodGet, Path: "/automations/{id}/versions", ID: "listAutomationVersions", Needs: accounts.Read,
+		Method: http.MethodGet, Path: "/automations/{id}/versions", ID: "listAutomationVersions", Needs: rights.Read,
 		Summary: "List the versions of an automation", Description: "A version is made by activating, and never changes.",
 		Example: map[string]any{"versions": []any{version}}, Of: OfAutomation, Problems: []int{http.StatusNotFound},
 	}, e.versions)
 	rest.Handle(g, rest.Operation{
-		Method: http.MethodGet, Path: "/automations/{id}/versions/{number}", ID: "getAutomationVersion", Needs: accounts.Read,
+		Method: http.MethodGet, Path: "/automations/{id}/versions/{number}", ID: "getAutomationVersion", Needs: rights.Read,
 		Summary: "Retrieve a version of an automation", Description: "As it was activated.",
 		Example: map[string]any{"version": version}, Of: OfAutomation, Problems: []int{http.StatusNotFound},
 	}, e.version)

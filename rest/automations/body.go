@@ -9,27 +9,8 @@ import (
 
 	"github.com/postrider/postrider/modules/automations"
 	"github.com/postrider/postrider/rest/body"
+	"github.com/postrider/postrider/runtime/fault"
 )
-
-// JSON is JSON as it is stored.
-type JSON json.RawMessage
-
-// MarshalJSON implements json.Marshaler.
-func (r JSON) MarshalJSON() ([]byte, error) {
-	if r == nil {
-		return []byte("null"), nil
-	}
-	return r, nil
-}
-
-// UnmarshalJSON implements json.Unmarshaler.
-func (r *JSON) UnmarshalJSON(data []byte) error {
-	*r = append((*r)[:0], data...)
-	return nil
-}
-
-// Schema implements huma.SchemaProvider.
-func (JSON) Schema(huma.Registry) *huma.Schema { return &huma.Schema{} }
 
 // members are the members of a definition, as they were given. The service judges them: the
 // paths of what is wrong are those of the definition.
@@ -166,6 +147,8 @@ func actionBody(a *action) body.Object {
 type event struct {
 	Name, Type, UserID, Email string
 	Data                      map[string]any
+	DryRun, TestSend          *bool
+	AutomationID              *string
 }
 
 func eventBody(e *event) body.Object {
@@ -175,9 +158,9 @@ func eventBody(e *event) body.Object {
 		{Name: "user_id", Type: body.Text(&e.UserID).Length(0, 255), About: "By which runs of the person are found.", Example: "user-17"},
 		{Name: "email", Type: body.Text(&e.Email), About: "By which runs of the person are found where there is no user_id, and where emails go to.", Example: "bob@example.net"},
 		{Name: "data", Type: body.AnyObject(&e.Data), About: "At most 256 KB. Conditions and texts see it as event.data."},
-		{Name: "dry_run", Type: sessionOnly{&huma.Schema{Type: huma.TypeBoolean}}, About: sessionOnlyAbout},
-		{Name: "test_send", Type: sessionOnly{&huma.Schema{Type: huma.TypeBoolean}}, About: sessionOnlyAbout},
-		{Name: "automation_id", Type: sessionOnly{&huma.Schema{Type: huma.TypeString}}, About: sessionOnlyAbout},
+		{Name: "dry_run", Type: body.Maybe(&e.DryRun, body.Boolean), About: "Plays automation_id and answers with what would be sent." + sessionOnlyAbout},
+		{Name: "test_send", Type: body.Maybe(&e.TestSend, body.Boolean), About: "Lets automation_id run, really sending, without its delays and waits." + sessionOnlyAbout},
+		{Name: "automation_id", Type: body.Maybe(&e.AutomationID, body.Text), About: "The one that is tried, also a draft or a paused one." + sessionOnlyAbout},
 	}, Check: func(d *body.Decoder) {
 		switch {
 		case e.Name == "" && e.Type == "" && !d.Wrong():
@@ -191,15 +174,26 @@ func eventBody(e *event) body.Object {
 	}}
 }
 
-const sessionOnlyAbout = "For sessions of the dashboard; refused with an API key."
+const sessionOnlyAbout = " For sessions of the dashboard; refused with an API key."
 
-// sessionOnly refuses a field that no API key may give.
-type sessionOnly struct{ schema *huma.Schema }
-
-// Read implements body.Type.
-func (sessionOnly) Read(d *body.Decoder, path string, _ body.Value) {
-	d.Refuse(path, "is for sessions of the dashboard, and this request has an API key")
+// trial tells whether the event tries one automation. Errors: Invalid for fields that no API key may
+// give, and for fields that do not go together.
+func (e *event) trial(person bool) (bool, error) {
+	wrong := fault.Fields{}
+	for name, given := range map[string]bool{"dry_run": e.DryRun != nil, "test_send": e.TestSend != nil, "automation_id": e.AutomationID != nil} {
+		if given && !person {
+			wrong.Add(name, "is for sessions of the dashboard, and this request has an API key")
+		}
+	}
+	dry, send := e.DryRun != nil && *e.DryRun, e.TestSend != nil && *e.TestSend
+	switch {
+	case len(wrong) > 0:
+	case dry && send:
+		wrong.Add("test_send", "and dry_run do not go together")
+	case (dry || send) && e.AutomationID == nil:
+		wrong.Add("automation_id", "is required with dry_run and test_send")
+	case e.AutomationID != nil && !dry && !send:
+		wrong.Add("automation_id", "is for dry_run and test_send")
+	}
+	return dry || send, wrong.Err()
 }
-
-// Schema implements body.Type.
-func (s sessionOnly) Schema(body.Components) *huma.Schema { return s.schema }

@@ -7,7 +7,7 @@ import (
 
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/ent/schema/shape"
-	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/accounts/rights"
 	"github.com/postrider/postrider/modules/automations"
 	"github.com/postrider/postrider/modules/automations/ingest"
 	"github.com/postrider/postrider/rest"
@@ -24,7 +24,7 @@ type CustomEvent struct {
 	Name      string    `json:"name" example:"user.created"`
 	UserID    *string   `json:"user_id"`
 	Email     *string   `json:"email"`
-	Data      JSON      `json:"data"`
+	Data      wire.JSON `json:"data"`
 	Source    string    `json:"source" example:"api"`
 	CreatedAt wire.Time `json:"created_at"`
 }
@@ -53,10 +53,12 @@ type EventReceipt struct {
 	MatchedAutomations int         `json:"matched_automations" doc:"Active automations whose trigger matched, so that a run was started."`
 	ResumedRuns        int         `json:"resumed_runs" doc:"Waiting runs that go on."`
 	CancelledRuns      int         `json:"cancelled_runs" doc:"Live runs that the event has cancelled: they send nothing any more."`
+	DryRun             *dryRun     `json:"dry_run,omitempty" doc:"With dry_run: what would happen."`
+	Run                *startedRun `json:"run,omitempty" doc:"With test_send: the run that has begun; left out where the trigger or its condition does not hold."`
 }
 
 func newEvent(e *ent.CustomEvent) CustomEvent {
-	return CustomEvent{ID: e.ID, Name: e.Name, UserID: e.UserID, Email: e.Email, Data: JSON(e.Data), Source: e.Source, CreatedAt: wire.Time(e.CreatedAt)}
+	return CustomEvent{ID: e.ID, Name: e.Name, UserID: e.UserID, Email: e.Email, Data: wire.JSON(e.Data), Source: e.Source, CreatedAt: wire.Time(e.CreatedAt)}
 }
 
 func newEventAnswer(e *ent.CustomEvent) customEventAnswer {
@@ -85,7 +87,7 @@ var OfEvent = rest.Noun{Name: "event", About: "Id of the event.", Example: "ae_0
 func (e *edge) events(g *rest.Group) {
 	receipt := map[string]any{"event": eventExample(), "matched_automations": 1, "resumed_runs": 0, "cancelled_runs": 0}
 	rest.Claimed(g, rest.Operation{
-		Path: "/events", ID: "postCustomEvent", Needs: accounts.Send, Status: http.StatusAccepted,
+		Path: "/events", ID: "postCustomEvent", Needs: rights.Send, Status: http.StatusAccepted,
 		Summary: "Report a custom event",
 		Description: "In the transaction that stores it, the event cancels runs of its person, ends their waits and starts runs, in this order; the counters are true when they are answered. " +
 			"A person is known by `user_id`, and by `email` where one of the two sides has no `user_id`.",
@@ -94,13 +96,13 @@ func (e *edge) events(g *rest.Group) {
 		Example: receipt, Answer: EventReceipt{},
 	}, eventBody, e.post)
 	rest.ListBy(g, rest.Operation{
-		Path: "/events", ID: "listCustomEvents", Needs: accounts.ReadSent,
+		Path: "/events", ID: "listCustomEvents", Needs: rights.ReadSent,
 		Summary: "List custom events", Description: "Newest first.", Example: eventExample(),
 	}, rest.Plural{Member: "events", Schema: "CustomEventList"}, e.listEvents, newEvent)
 	detail := eventExample()
 	detail["matches"] = []any{map[string]any{"automation_id": "aut_01kf0m4w7he6x8q2v5b3n9c1ta", "version": 1, "outcome": "started", "run_id": "run_01kf0m4w7he6x8q2v5b3n9c1ta", "error": nil}}
 	rest.Get(g, rest.Operation{
-		Path: "/events/{id}", ID: "getCustomEvent", Needs: accounts.ReadSent,
+		Path: "/events/{id}", ID: "getCustomEvent", Needs: rights.ReadSent,
 		Summary: "Retrieve a custom event", Description: "With what automations did about it.", Example: map[string]any{"event": detail}, Of: OfEvent,
 	}, e.service.Event, newEventAnswer)
 }
@@ -123,7 +125,18 @@ func (e *edge) post(ctx context.Context, c *rest.Call, from *causeItem, in event
 	if err != nil {
 		return idempotency.Answer{}, err
 	}
-	answer, err := e.service.Post(ctx, ingest.Post{AccountID: c.AccountID, Name: in.Name, UserID: in.UserID, Email: in.Email, Data: data, Source: "api", Cause: from.Cause, Claim: claim, Render: receiptOf})
+	trial, err := in.trial(c.Person != nil)
+	if err != nil {
+		return idempotency.Answer{}, err
+	}
+	post := ingest.Post{AccountID: c.AccountID, Name: in.Name, UserID: in.UserID, Email: in.Email, Data: data, Source: "api", Cause: from.Cause, Claim: claim, Render: receiptOf}
+	if c.Person != nil {
+		post.Source = "dashboard"
+	}
+	if trial {
+		return e.try(ctx, c, post, in)
+	}
+	answer, err := e.service.Post(ctx, post)
 	switch {
 	case err != nil:
 		return idempotency.Answer{}, err
@@ -136,10 +149,14 @@ func (e *edge) post(ctx context.Context, c *rest.Call, from *causeItem, in event
 
 // receiptOf is what an event is answered.
 func receiptOf(a ingest.Answer) idempotency.Answer {
+	return idempotency.Answer{Status: http.StatusAccepted, Body: wire.Encode(newReceipt(a))}
+}
+
+func newReceipt(a ingest.Answer) EventReceipt {
 	e := a.Event
-	return idempotency.Answer{Status: http.StatusAccepted, Body: wire.Encode(EventReceipt{
-		Event:              CustomEvent{ID: e.ID, Name: e.Name, UserID: wire.OrNull(e.UserID), Email: wire.OrNull(e.Email), Data: JSON(e.Data), Source: e.Source, CreatedAt: wire.Time(e.CreatedAt)},
-		MatchedAutomations: a.Matched, ResumedRuns: a.Resumed, CancelledRuns: a.Cancelled})}
+	return EventReceipt{
+		Event:              CustomEvent{ID: e.ID, Name: e.Name, UserID: wire.OrNull(e.UserID), Email: wire.OrNull(e.Email), Data: wire.JSON(e.Data), Source: e.Source, CreatedAt: wire.Time(e.CreatedAt)},
+		MatchedAutomations: a.Matched, ResumedRuns: a.Resumed, CancelledRuns: a.Cancelled}
 }
 
 func (e *edge) listEvents(ctx context.Context, c *rest.Call, in *eventQuery) (page.Page[*ent.CustomEvent], error) {

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/postrider/postrider/ent"
-	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/accounts/rights"
 	"github.com/postrider/postrider/modules/automations"
 	"github.com/postrider/postrider/rest"
 	"github.com/postrider/postrider/rest/body"
@@ -20,7 +20,7 @@ import (
 type AutomationRun struct {
 	ID           string            `json:"id" example:"run_01kf0m4w7he6x8q2v5b3n9c1ta"`
 	AutomationID string            `json:"automation_id" example:"aut_01kf0m4w7he6x8q2v5b3n9c1ta"`
-	Version      int               `json:"version" doc:"That the run follows."`
+	Version      int               `json:"version" doc:"That the run follows; 0: the run is a test of a person."`
 	EventID      string            `json:"event_id" doc:"The event that started it." example:"ae_01kf0m4w7he6x8q2v5b3n9c1ta"`
 	UserID       *string           `json:"user_id"`
 	Email        *string           `json:"email" doc:"Of the event, as addresses are compared."`
@@ -36,7 +36,7 @@ type automationStep struct {
 	Key       string    `json:"key"`
 	Type      string    `json:"type"`
 	Status    string    `json:"status" example:"sent" doc:"completed, sent, suppressed, expired, received, timed_out or failed."`
-	Output    JSON      `json:"output" doc:"What expressions see as steps.<key>."`
+	Output    wire.JSON `json:"output" doc:"What expressions see as steps.<key>."`
 	EmailID   *string   `json:"email_id"`
 	Error     *string   `json:"error" doc:"Also of a step whose on_error went on."`
 	StartedAt wire.Time `json:"started_at"`
@@ -46,7 +46,7 @@ type automationStep struct {
 type automationRunDetail struct {
 	AutomationRun
 
-	Event      JSON                      `json:"event" doc:"The event that started it."`
+	Event      wire.JSON                 `json:"event" doc:"The event that started it."`
 	Steps      []automationStep          `json:"steps" nullable:"false" doc:"That have ended, in their order."`
 	WaitingFor wire.Optional[waitingFor] `json:"waiting_for" doc:"What the run waits for; null for one that does not wait."`
 	NextAt     wire.OptionalTime         `json:"next_at" doc:"When the next step begins, or the wait ends; null for a run that has ended."`
@@ -83,12 +83,12 @@ func newRun(r *ent.AutomationRun) AutomationRun {
 }
 
 func newStep(s *ent.AutomationStep) automationStep {
-	return automationStep{Index: s.StepIndex, Key: s.Key, Type: s.Type, Status: s.Status, Output: JSON(s.Output), EmailID: s.EmailID, Error: wire.OrNull(s.Error),
+	return automationStep{Index: s.StepIndex, Key: s.Key, Type: s.Type, Status: s.Status, Output: wire.JSON(s.Output), EmailID: s.EmailID, Error: wire.OrNull(s.Error),
 		StartedAt: wire.Time(s.StartedAt), EndedAt: wire.Time(s.EndedAt)}
 }
 
 func newRunAnswer(r automations.Run) automationRunAnswer {
-	return automationRunAnswer{automationRunDetail{AutomationRun: newRun(r.AutomationRun), Event: JSON(r.Event), Steps: wire.ListOf(r.Steps, newStep),
+	return automationRunAnswer{automationRunDetail{AutomationRun: newRun(r.AutomationRun), Event: wire.JSON(r.Event), Steps: wire.ListOf(r.Steps, newStep),
 		WaitingFor: wire.Maybe(newWaitingFor(r)), NextAt: wire.OptionalTime{At: r.Next}, Held: r.Held}}
 }
 
@@ -124,29 +124,29 @@ func (e *edge) runs(g *rest.Group) {
 	one := map[string]any{"automation_run": runDetailExample()}
 	runs := rest.Plural{Member: "automation_runs", Schema: "AutomationRunList"}
 	rest.ListBy(g, rest.Operation{
-		Path: "/automation-runs", ID: "listAutomationRuns", Needs: accounts.Read,
+		Path: "/automation-runs", ID: "listAutomationRuns", Needs: rights.Read,
 		Summary: "List runs", Description: "Of all automations, newest first.", Example: runExample(),
 	}, runs, e.listRuns, newRun)
 	rest.ListBy(g, rest.Operation{
-		Path: "/automations/{id}/runs", ID: "listRunsOfAutomation", Needs: accounts.Read,
+		Path: "/automations/{id}/runs", ID: "listRunsOfAutomation", Needs: rights.Read,
 		Summary: "List the runs of an automation", Description: "Newest first.", Example: runExample(), Of: OfAutomation, Problems: []int{http.StatusNotFound},
 	}, runs, e.listRunsOf, newRun)
 	rest.Get(g, rest.Operation{
-		Path: "/automation-runs/{id}", ID: "getAutomationRun", Needs: accounts.Read,
+		Path: "/automation-runs/{id}", ID: "getAutomationRun", Needs: rights.Read,
 		Summary: "Retrieve a run", Description: "With its steps.", Example: one, Of: OfRun,
 	}, e.service.Run, newRunAnswer)
 	rest.Once(g, rest.Operation{
-		Path: "/automation-runs/{id}/cancel", ID: "cancelAutomationRun", Needs: accounts.Write,
+		Path: "/automation-runs/{id}/cancel", ID: "cancelAutomationRun", Needs: rights.Write,
 		Summary: "Cancel a run", Description: "From the answer on it sends nothing. 409 `run_not_live` for one that has ended.",
 		Example: one, Of: OfRun, Problems: []int{http.StatusNotFound, http.StatusConflict},
 	}, e.cancel)
 	rest.Once(g, rest.Operation{
-		Path: "/automation-runs/{id}/retry", ID: "retryAutomationRun", Needs: accounts.Write,
+		Path: "/automation-runs/{id}/retry", ID: "retryAutomationRun", Needs: rights.Write,
 		Summary: "Try a failed run again", Description: "It goes on from the step that failed, with the version that it follows. 409 `run_not_failed` for one that has not failed within 30 days.",
 		Example: one, Of: OfRun, Problems: []int{http.StatusNotFound, http.StatusConflict},
 	}, e.retry)
 	rest.OnceBody(g, rest.Operation{
-		Path: "/automations/{id}/retry-failed", ID: "retryFailedRuns", Needs: accounts.Write,
+		Path: "/automations/{id}/retry-failed", ID: "retryFailedRuns", Needs: rights.Write,
 		Summary: "Try the failed runs of an automation again",
 		Description: "After a broken template, for instance: each goes on from the step that failed, with the version that it follows. Persons who have a live run of an automation " +
 			"that allows one at a time are passed over.",
@@ -154,7 +154,7 @@ func (e *edge) runs(g *rest.Group) {
 		Example: map[string]any{"runs": 17}, Of: OfAutomation, Problems: []int{http.StatusNotFound},
 	}, againBody, e.retryFailed)
 	rest.Handle(g, rest.Operation{
-		Method: http.MethodGet, Path: "/automation-webhook-secret", ID: "getAutomationWebhookSecret", Needs: accounts.Write,
+		Method: http.MethodGet, Path: "/automation-webhook-secret", ID: "getAutomationWebhookSecret", Needs: rights.Write,
 		Summary:     "Retrieve the secret of webhook steps",
 		Description: "Requests of webhook steps have a `Service-Signature` by this secret, as deliveries to webhook endpoints have by theirs. It is the same for all automations of the account.",
 		Example:     map[string]any{"secret": "whsec_Zk3v9QpA1mW5rT8yB2nC4xE6uH7jK0sLd3fG9aVqIo"},

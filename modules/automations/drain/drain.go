@@ -170,7 +170,7 @@ func (s *Service) finish(ctx context.Context, j job) (next, error) {
 func (s *Service) Cancel(ctx context.Context, tx db.Execer, list []*runs.Live) error {
 	cancelled := make([]runs.Cancelled, 0, len(list))
 	for _, l := range list {
-		v, err := s.versions.Get(ctx, tx, l.Run.AutomationID, l.Run.Version)
+		v, err := s.versions.Of(ctx, tx, l)
 		if err != nil {
 			return err
 		}

@@ -69,6 +69,12 @@ type posting struct {
 	matches  []shape.EventMatch
 	answer   Answer
 	at       time.Time
+	trial    bool
+}
+
+// shown is the event as it is answered.
+func (p *posting) shown() Event {
+	return Event{ID: p.event.ID, Name: p.Name, UserID: p.UserID, Email: p.Email, Source: p.Source, Data: p.data, Matches: p.matches, CreatedAt: p.at}
 }
 
 func (p *posting) person() runs.Person {

@@ -141,7 +141,7 @@ func (r *round) prepare(ctx context.Context, list []*posting) error {
 		return err
 	}
 	for _, l := range found {
-		v, err := r.versions.Get(ctx, r.tx, l.Run.AutomationID, l.Run.Version)
+		v, err := r.versions.Of(ctx, r.tx, l)
 		if err != nil {
 			return err
 		}

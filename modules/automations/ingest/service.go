@@ -219,7 +219,7 @@ func (s *Service) store(ctx context.Context, tx db.Execer, list []*posting) erro
 		return err
 	}
 	for _, p := range list {
-		p.answer.Event = Event{ID: p.event.ID, Name: p.Name, UserID: p.UserID, Email: p.Email, Source: p.Source, Data: p.data, Matches: p.matches, CreatedAt: p.at}
+		p.answer.Event = p.shown()
 	}
 	return nil
 }

@@ -46,10 +46,11 @@ func (w *Waiting) Awaits(name string) bool { return slices.Contains(w.Events, na
 // Input is what Advance goes on from. At most one of Event, Result and Fired is set; none: the
 // step is begun.
 type Input struct {
-	Now    time.Time
-	Fired  bool    // the wait is over
-	Event  *Event  // arrived for a wait
-	Result *Result // of the effect
+	Now     time.Time
+	Fired   bool    // the wait is over
+	Event   *Event  // arrived for a wait
+	Result  *Result // of the effect
+	Assumed bool    // the event did not arrive: a trial goes on as if it had
 }
 
 // The statuses with which a step ends.
@@ -143,7 +144,11 @@ func (a *advance) answer(in Input) {
 	case in.Result != nil:
 		a.effectDone(s, *in.Result)
 	case in.Event != nil && a.state.Waiting != nil:
-		a.finish(Record{Status: StatusReceived, Output: map[string]any{"event": in.Event.values()}}, s.OnEvent.Or(definition.Continue))
+		output := map[string]any{"event": in.Event.values()}
+		if in.Assumed {
+			output["received"] = "assumed"
+		}
+		a.finish(Record{Status: StatusReceived, Output: output}, s.OnEvent.Or(definition.Continue))
 	case in.Fired && a.state.Waiting != nil && s.Type == definition.WaitForEvent:
 		a.timedOut(s)
 	case in.Fired && a.state.Waiting != nil:

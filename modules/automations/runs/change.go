@@ -16,6 +16,7 @@ var runRows = batch.New("v",
 	batch.Text("account_id", func(s *Settlement) string { return s.Live.AccountID }),
 	batch.Text("automation_id", func(s *Settlement) string { return s.Live.Run.AutomationID }),
 	batch.Int("version", func(s *Settlement) int { return s.Live.Run.Version }),
+	batch.Text("definition", func(s *Settlement) string { return string(s.Live.Trial) }).OrNull().As("jsonb"),
 	batch.Text("event_id", func(s *Settlement) string { return s.Live.Run.Trigger.ID }),
 	batch.JSON("event", func(s *Settlement) *machine.Event { return s.Live.Run.Trigger }),
 	batch.Text("user_id", func(s *Settlement) string { return s.Live.Run.Identity.UserID }).OrNull(),
@@ -34,8 +35,8 @@ var workRows = batch.New("w",
 	batch.Text("account_id", func(s *Settlement) string { return s.Live.AccountID }),
 	batch.Text("automation_id", func(s *Settlement) string { return s.Live.Run.AutomationID }),
 	batch.Int("version", func(s *Settlement) int { return s.Live.Run.Version }),
-	batch.Text("user_id", func(s *Settlement) string { return s.Live.Run.Identity.UserID }).OrNull(),
-	batch.Text("email_key", func(s *Settlement) string { return s.Live.Run.Identity.EmailKey }).OrNull(),
+	batch.Text("user_id", func(s *Settlement) string { return s.found().UserID }).OrNull(),
+	batch.Text("email_key", func(s *Settlement) string { return s.found().EmailKey }).OrNull(),
 	batch.Int("step_index", func(s *Settlement) int { return s.State.Step }),
 	batch.Text("state", func(s *Settlement) string { return s.work() }),
 	batch.Text("waiting", func(s *Settlement) string { return s.waiting() }).OrNull().As("jsonb"),
@@ -52,6 +53,22 @@ var (
 	insertWorksSQL = db.Compile(workRows.Insert("automation_works"))
 )
 
+// found is by what events find the run; nothing finds a trial.
+func (s *Settlement) found() machine.Identity {
+	if s.Live.Trial != nil {
+		return machine.Identity{}
+	}
+	return s.Live.Run.Identity
+}
+
+// told is a fact of the run; a trial tells nobody.
+func (s *Settlement) told(fact func(*Settlement) event.Fact) []event.Fact {
+	if s.Live.Trial != nil {
+		return nil
+	}
+	return []event.Fact{fact(s)}
+}
+
 // Begin stores runs that have just started, with the steps that they have taken already. A
 // wait with which one begins looks back as every wait does.
 func Begin(ctx context.Context, tx db.Execer, bus Bus, list []*Settlement) error {
@@ -64,7 +81,7 @@ func Begin(ctx context.Context, tx db.Execer, bus Bus, list []*Settlement) error
 		if !s.ended() {
 			living = append(living, s)
 		}
-		facts = append(facts, s.Began())
+		facts = append(facts, s.told((*Settlement).Began)...)
 	}
 	if _, err := tx.ExecContext(ctx, insertRunsSQL.Text, insertRunsSQL.Args(runRows.Rows(list))...); err != nil {
 		return wrapped(err, "store runs")
@@ -74,8 +91,10 @@ func Begin(ctx context.Context, tx db.Execer, bus Bus, list []*Settlement) error
 			return wrapped(err, "store the work of runs")
 		}
 	}
-	if err := bus.Publish(ctx, tx, facts...); err != nil {
-		return wrapped(err, "publish facts of runs")
+	if len(facts) > 0 {
+		if err := bus.Publish(ctx, tx, facts...); err != nil {
+			return wrapped(err, "publish facts of runs")
+		}
 	}
 	if err := record(ctx, tx, bus, list); err != nil {
 		return err
@@ -89,7 +108,7 @@ func Begin(ctx context.Context, tx db.Execer, bus Bus, list []*Settlement) error
 const restartSQL = `
 WITH run AS (
 	UPDATE automation_runs SET status = 'running', error = '', ended_at = NULL
-	WHERE account_id = $1 AND id = ANY($2::text[]) AND status = 'failed' AND ended_at > now() - interval '30 days' RETURNING *
+	WHERE account_id = $1 AND id = ANY($2::text[]) AND status = 'failed' AND version > 0 AND ended_at > now() - interval '30 days' RETURNING *
 )
 INSERT INTO automation_works (id, account_id, automation_id, version, user_id, email_key, step_index, state, ready_at, parked, due_at, lane, fence, claims)
 SELECT id, account_id, automation_id, version, user_id, email_key, step_index, 'ready', now(), false, now(), $3, 0, 0 FROM run`
@@ -129,10 +148,10 @@ func Cancel(ctx context.Context, tx db.Execer, bus Bus, list []Cancelled, at tim
 	facts := make([]event.Fact, 0, len(gone))
 	for _, id := range gone {
 		c := byID[id]
-		facts = append(facts, (&Settlement{Live: c.Live, Program: c.Program, State: c.Live.State, Now: at}).Cancelled())
+		facts = append(facts, (&Settlement{Live: c.Live, Program: c.Program, State: c.Live.State, Now: at}).told((*Settlement).Cancelled)...)
 	}
 	if len(facts) == 0 {
-		return 0, nil
+		return len(gone), nil
 	}
 	return len(gone), wrapped(bus.Publish(ctx, tx, facts...), "publish facts of runs")
 }

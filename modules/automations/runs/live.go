@@ -32,6 +32,7 @@ type Live struct {
 	Fence     int64
 	Claims    int // since something was settled
 	Depth     int
+	Trial     json.RawMessage // the definition that a trial follows; nil: it follows its version
 }
 
 // Person is by what events and runs of one person find each other.
@@ -68,8 +69,8 @@ func EmailKey(email string) string {
 }
 
 // liveColumns are what Live is read from, of works w and runs r.
-const liveColumns = `w.id, w.account_id, w.automation_id, w.version, coalesce(w.user_id, ''), coalesce(w.email_key, ''), w.step_index, w.state,
-	coalesce(w.waiting::text, ''), coalesce(w.input::text, ''), w.ready_at, w.fence, w.claims, r.event::text, r.started_at, r.depth`
+const liveColumns = `w.id, w.account_id, w.automation_id, w.version, coalesce(r.user_id, ''), coalesce(r.email_key, ''), w.step_index, w.state,
+	coalesce(w.waiting::text, ''), coalesce(w.input::text, ''), w.ready_at, w.fence, w.claims, r.event::text, r.started_at, r.depth, coalesce(r.definition::text, '')`
 
 // row is a Live as the database has it.
 type row struct {
@@ -84,12 +85,13 @@ type row struct {
 	event                       string
 	started                     time.Time
 	depth                       int
+	trial                       string
 	now                         time.Time
 }
 
 func (r *row) columns() []any {
 	return []any{&r.id, &r.accountID, &r.automationID, &r.version, &r.userID, &r.emailKey, &r.step, &r.state, &r.waiting, &r.input, &r.ready, &r.fence, &r.claims,
-		&r.event, &r.started, &r.depth}
+		&r.event, &r.started, &r.depth, &r.trial}
 }
 
 func (r *row) live() (*Live, error) {
@@ -101,6 +103,9 @@ func (r *row) live() (*Live, error) {
 		Run: machine.Run{ID: r.id, AutomationID: r.automationID, Version: r.version, Trigger: trigger,
 			Identity: machine.Identity{UserID: r.userID, EmailKey: r.emailKey}, StartedAt: r.started},
 		State: machine.State{Step: r.step, Ready: r.ready}}
+	if r.trial != "" {
+		l.Trial = json.RawMessage(r.trial)
+	}
 	if r.waiting != "" {
 		l.State.Waiting = &machine.Waiting{}
 		if err := json.Unmarshal([]byte(r.waiting), l.State.Waiting); err != nil {

@@ -15,10 +15,10 @@ import (
 // taken effect yet finds the wait by itself.
 const backSQL = `
 SELECT id, name, coalesce(user_id, ''), coalesce(email, ''), coalesce(email_key, ''), coalesce(data::text, '{}'), source, created_at FROM custom_events
-WHERE account_id = $1 AND user_id = $2 AND $2 <> '' AND name = ANY($4::text[]) AND created_at >= $5 AND NOT pending
+WHERE account_id = $1 AND user_id = $2 AND $2 <> '' AND name = ANY($4::text[]) AND created_at >= $5 AND NOT pending AND NOT trial
 UNION
 SELECT id, name, coalesce(user_id, ''), coalesce(email, ''), coalesce(email_key, ''), coalesce(data::text, '{}'), source, created_at FROM custom_events
-WHERE account_id = $1 AND email_key = $3 AND $3 <> '' AND name = ANY($4::text[]) AND created_at >= $5 AND NOT pending
+WHERE account_id = $1 AND email_key = $3 AND $3 <> '' AND name = ANY($4::text[]) AND created_at >= $5 AND NOT pending AND NOT trial
 ORDER BY created_at, id LIMIT 1000`
 
 type backEvent struct {

@@ -203,8 +203,12 @@ func (s *Settlement) Cancelled() event.Fact {
 	return s.fact(event.AutomationCancelled, StatusCancelled, s.State.Step, s.Program.Definition.Steps[s.State.Step].Type, "")
 }
 
-// Facts are what a settlement tells: each step that did not end the run as failed, and the end.
+// Facts are what a settlement tells: each step that did not end the run as failed, and the end. A
+// trial tells nothing.
 func (s *Settlement) Facts() (facts []event.Fact) {
+	if s.Live.Trial != nil {
+		return nil
+	}
 	for _, r := range s.Outcome.Records {
 		if !r.Failed {
 			facts = append(facts, s.fact(event.AutomationStepCompleted, StatusRunning, r.Index, r.Type, r.Error))

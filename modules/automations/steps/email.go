@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/accounts/rights"
 	"github.com/postrider/postrider/modules/automations/machine"
 	"github.com/postrider/postrider/modules/automations/runs"
 	"github.com/postrider/postrider/modules/sending"
@@ -15,7 +16,7 @@ import (
 
 // sendEmail has the email of a step accepted. The transaction that stores it settles the step.
 func (s *Service) sendEmail(ctx context.Context, t *taken) result {
-	caller := accounts.Caller{AccountID: t.AccountID, Scope: accounts.ScopeSending, DomainIDs: t.version.DomainIDs}
+	caller := accounts.Caller{AccountID: t.AccountID, Scope: rights.ScopeSending, DomainIDs: t.version.DomainIDs}
 	_, err := s.sender.Send(ctx, caller, sending.Request{Message: Message(t.outcome.Effect.Email),
 		Guard: &sending.Guarded{Guard: s, Subject: t, AutomationID: t.Run.AutomationID, RunID: t.Run.ID}})
 	f := refused(err)

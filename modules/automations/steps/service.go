@@ -121,7 +121,7 @@ func (s *Service) Claim(ctx context.Context, limit int, lease time.Duration) ([]
 	if at := s.node.Until(); !at.IsZero() {
 		until = &at
 	}
-	return runs.Claim(ctx, s.db.Hot, limit, lease, until)
+	return runs.Claim(ctx, s.db.Prepared, limit, lease, until)
 }
 
 func (s *Service) release(ctx context.Context, list []*runs.Claimed) error {

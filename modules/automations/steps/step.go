@@ -44,7 +44,7 @@ func (s *Service) step(ctx context.Context, c *runs.Claimed, _ *worker.Lease) (o
 			out = again(c, waitDefect, true)
 		}
 	}()
-	v, err := s.versions.Get(ctx, s.db.SQL, c.Run.AutomationID, c.Run.Version)
+	v, err := s.versions.Of(ctx, s.db.SQL, c.Live)
 	if err != nil {
 		return again(c, waitAway, false)
 	}
@@ -57,7 +57,7 @@ func (s *Service) step(ctx context.Context, c *runs.Claimed, _ *worker.Lease) (o
 	case c.Work == runs.TimedOut:
 		in.Fired = true
 	}
-	state, outcome := v.Advance(ctx, c.Run, c.State, in)
+	state, outcome := onward(c.Live, v)(ctx, c.Run, c.State, in)
 	taken := &taken{Claimed: c, version: v, state: state, outcome: outcome, now: in.Now}
 	switch {
 	case outcome.Effect == nil:
@@ -69,6 +69,14 @@ func (s *Service) step(ctx context.Context, c *runs.Claimed, _ *worker.Lease) (o
 	default:
 		return s.post(ctx, taken)
 	}
+}
+
+// onward is how a run goes on: a trial waits for nothing.
+func onward(l *runs.Live, v *versions.Version) func(context.Context, machine.Run, machine.State, machine.Input) (machine.State, machine.Outcome) {
+	if l.Trial != nil {
+		return v.Hurry
+	}
+	return v.Advance
 }
 
 // given gives up a run that was claimed again and again.
@@ -97,7 +105,7 @@ func (t *taken) settlement() *runs.Settlement {
 // after is the settlement when the effect is done, with the steps from before it.
 func (t *taken) after(ctx context.Context, r machine.Result) *runs.Settlement {
 	now := t.Now()
-	state, outcome := t.version.Advance(ctx, t.Run, t.state, machine.Input{Now: now, Result: &r})
+	state, outcome := onward(t.Live, t.version)(ctx, t.Run, t.state, machine.Input{Now: now, Result: &r})
 	outcome.Records = append(append([]machine.Record{}, t.outcome.Records...), outcome.Records...)
 	return &runs.Settlement{Live: t.Live, Program: t.version.Program, State: state, Outcome: outcome, Now: now}
 }

@@ -5,6 +5,7 @@ package versions
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"github.com/maypok86/otter/v2"
 
 	"github.com/postrider/postrider/modules/automations/machine"
+	"github.com/postrider/postrider/modules/automations/runs"
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/fault"
 )
@@ -23,7 +25,8 @@ type Version struct {
 	AccountID    string
 	AutomationID string
 	Number       int
-	DomainIDs    []string // from which it may send; none: all of the account
+	Document     json.RawMessage // the definition as it is stored
+	DomainIDs    []string        // from which it may send; none: all of the account
 }
 
 type name struct {
@@ -51,6 +54,18 @@ func New() (*Store, error) {
 // Stop ends what the cache runs in the background.
 func (s *Store) Stop() { s.compiled.StopAllGoroutines() }
 
+// Of gives what a live run follows: its version, or the definition of a trial.
+func (s *Store) Of(ctx context.Context, on db.Execer, l *runs.Live) (*Version, error) {
+	if l.Trial == nil {
+		return s.Get(ctx, on, l.Run.AutomationID, l.Run.Version)
+	}
+	program, err := machine.Parse(l.Trial)
+	if err != nil {
+		return nil, fmt.Errorf("the trial %s: %w", l.Run.ID, err)
+	}
+	return &Version{Program: program, AccountID: l.AccountID, AutomationID: l.Run.AutomationID}, nil
+}
+
 const selectSQL = `SELECT account_id, definition::text, coalesce(domain_ids::text, '[]') FROM automation_versions WHERE automation_id = $1 AND number = $2`
 
 type row struct {
@@ -76,7 +91,7 @@ func (s *Store) Get(ctx context.Context, on db.Execer, automationID string, numb
 	if err != nil {
 		return nil, fmt.Errorf("version %d of %s: %w", number, automationID, err)
 	}
-	v := &Version{Program: program, AccountID: found.accountID, AutomationID: automationID, Number: number, DomainIDs: found.domainIDs}
+	v := &Version{Program: program, AccountID: found.accountID, AutomationID: automationID, Number: number, Document: json.RawMessage(found.definition), DomainIDs: found.domainIDs}
 	s.compiled.Set(key, v)
 	return v, nil
 }

@@ -6,11 +6,12 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/accounts/rights"
 	"github.com/postrider/postrider/modules/automations"
 	"github.com/postrider/postrider/modules/automations/diff"
 	"github.com/postrider/postrider/rest"
 	restautomations "github.com/postrider/postrider/rest/automations"
+	"github.com/postrider/postrider/rest/automations/played"
 	"github.com/postrider/postrider/rest/body"
 	"github.com/postrider/postrider/rest/wire"
 	"github.com/postrider/postrider/runtime/fault"
@@ -67,24 +68,24 @@ type diffQuery struct {
 }
 
 type explainedMatch struct {
-	AutomationID   string                  `json:"automation_id"`
-	AutomationName *string                 `json:"automation_name" doc:"null: it is deleted."`
-	Version        int                     `json:"version" doc:"That judged the event."`
-	Outcome        string                  `json:"outcome" enum:"started,resumed,cancelled,condition_false,condition_error,re_entry,too_many_runs,paused,loop_guard,activated_later,not_kept" doc:"activated_later: it listens since after the event. not_kept: the event keeps what the first 20 did."`
-	RunID          *string                 `json:"run_id"`
-	StepKey        *string                 `json:"step_key" doc:"The wait that it was about."`
-	Error          *string                 `json:"error"`
-	Conditions     []expressionExplanation `json:"conditions" nullable:"false" doc:"That were judged, each part with its value."`
+	AutomationID   string                         `json:"automation_id"`
+	AutomationName *string                        `json:"automation_name" doc:"null: it is deleted."`
+	Version        int                            `json:"version" doc:"That judged the event."`
+	Outcome        string                         `json:"outcome" enum:"started,resumed,cancelled,condition_false,condition_error,re_entry,too_many_runs,paused,loop_guard,activated_later,not_kept" doc:"activated_later: it listens since after the event. not_kept: the event keeps what the first 20 did."`
+	RunID          *string                        `json:"run_id"`
+	StepKey        *string                        `json:"step_key" doc:"The wait that it was about."`
+	Error          *string                        `json:"error"`
+	Conditions     []played.ExpressionExplanation `json:"conditions" nullable:"false" doc:"That were judged, each part with its value."`
 }
 
 type nearMiss struct {
-	Kind         string                               `json:"kind" enum:"wait_of_another_person,wait_condition_false,event_of_another_person,name_spelled_otherwise" doc:"wait_of_another_person: a run waits for this name and has the address under another user_id. wait_condition_false: a run of the person waits for it, and the condition is not true. event_of_another_person: an event of the name has the address under another user_id. name_spelled_otherwise: an automation listens to the name in other letter case."`
-	AutomationID *string                              `json:"automation_id"`
-	RunID        *string                              `json:"run_id"`
-	StepKey      *string                              `json:"step_key"`
-	EventID      *string                              `json:"event_id" doc:"The other event."`
-	Name         string                               `json:"name" doc:"That is listened to, or of the other event."`
-	Condition    wire.Optional[expressionExplanation] `json:"condition"`
+	Kind         string                                      `json:"kind" enum:"wait_of_another_person,wait_condition_false,event_of_another_person,name_spelled_otherwise" doc:"wait_of_another_person: a run waits for this name and has the address under another user_id. wait_condition_false: a run of the person waits for it, and the condition is not true. event_of_another_person: an event of the name has the address under another user_id. name_spelled_otherwise: an automation listens to the name in other letter case."`
+	AutomationID *string                                     `json:"automation_id"`
+	RunID        *string                                     `json:"run_id"`
+	StepKey      *string                                     `json:"step_key"`
+	EventID      *string                                     `json:"event_id" doc:"The other event."`
+	Name         string                                      `json:"name" doc:"That is listened to, or of the other event."`
+	Condition    wire.Optional[played.ExpressionExplanation] `json:"condition"`
 }
 
 type eventExplanation struct {
@@ -101,10 +102,10 @@ func newExplained(e automations.Explained) explanationAnswer {
 	return explanationAnswer{eventExplanation{EventID: e.Event.ID,
 		Matches: wire.ListOf(e.Matches, func(m automations.ExplainedMatch) explainedMatch {
 			return explainedMatch{m.AutomationID, wire.OrNull(m.AutomationName), m.Version, m.Outcome, wire.OrNull(m.RunID), wire.OrNull(m.StepKey), wire.OrNull(m.Error),
-				wire.ListOf(m.Conditions, explanationOf)}
+				wire.ListOf(m.Conditions, played.ExplanationOf)}
 		}),
 		NearMisses: wire.ListOf(e.NearMisses, func(m automations.NearMiss) nearMiss {
-			return nearMiss{m.Kind, wire.OrNull(m.AutomationID), wire.OrNull(m.RunID), wire.OrNull(m.StepKey), wire.OrNull(m.EventID), m.Name, wire.Maybe(newExplanation(m.Condition))}
+			return nearMiss{m.Kind, wire.OrNull(m.AutomationID), wire.OrNull(m.RunID), wire.OrNull(m.StepKey), wire.OrNull(m.EventID), m.Name, wire.Maybe(played.Explained(m.Condition))}
 		})}}
 }
 
@@ -163,7 +164,7 @@ func backtestBody(b *backtest) body.Object {
 
 func (e *edge) explanation(g *rest.Group) {
 	rest.Handle(g, rest.Operation{
-		Method: http.MethodGet, Path: "/automations/{id}/versions/{number}/diff", ID: "diffAutomationVersions", Needs: accounts.Read,
+		Method: http.MethodGet, Path: "/automations/{id}/versions/{number}/diff", ID: "diffAutomationVersions", Needs: rights.Read,
 		Summary:     "Compare two versions of an automation",
 		Description: "Step by step by their keys. The older one is `from`, the newer one `to`; the draft is newer than every version.",
 		Example: map[string]any{"diff": map[string]any{"from": 1, "to": nil, "fields": []any{}, "steps": []any{map[string]any{"key": "pause", "type": "delay", "change": "changed",
@@ -171,7 +172,7 @@ func (e *edge) explanation(g *rest.Group) {
 		Of: restautomations.OfAutomation, Problems: []int{http.StatusNotFound},
 	}, e.diff)
 	rest.HandleBody(g, rest.Operation{
-		Method: http.MethodPost, Path: "/automations/{id}/backtest", ID: "backtestAutomation", Needs: accounts.Write,
+		Method: http.MethodPost, Path: "/automations/{id}/backtest", ID: "backtestAutomation", Needs: rights.Write,
 		Summary:     "Judge stored events by the draft of an automation",
 		Description: "The draft's trigger, its name and condition, beside those of the active version: how many events each would have started a run for, and which they judge differently. Re-entry is not judged. Nothing is changed.",
 		Body:        &rest.Body{About: "Which events.", Examples: map[string]any{"since": map[string]any{"since": "2026-01-01T00:00:00Z", "limit": 500}}},
@@ -181,7 +182,7 @@ func (e *edge) explanation(g *rest.Group) {
 		Of: restautomations.OfAutomation, Problems: []int{http.StatusNotFound},
 	}, backtestBody, e.backtest)
 	rest.Get(g, rest.Operation{
-		Path: "/events/{id}/explanation", ID: "explainCustomEvent", Needs: accounts.Read,
+		Path: "/events/{id}/explanation", ID: "explainCustomEvent", Needs: rights.Read,
 		Summary: "Explain what automations did about an event", Of: restautomations.OfEvent,
 		Description: "Why a run was started, resumed or cancelled, and why not: the conditions are those of the version that judged the event, evaluated once more, each part with its value. " +
 			"`near_misses` are other identities, conditions of waits and spellings by which the event has missed something.",

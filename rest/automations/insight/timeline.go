@@ -3,7 +3,7 @@ package insight
 import (
 	"net/http"
 
-	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/accounts/rights"
 	"github.com/postrider/postrider/modules/automations"
 	"github.com/postrider/postrider/rest"
 	restautomations "github.com/postrider/postrider/rest/automations"
@@ -11,14 +11,14 @@ import (
 )
 
 type runTimelineEntry struct {
-	At        wire.Time            `json:"at"`
-	Source    string               `json:"source" enum:"event,run,step,email,sms" doc:"event: a custom event that did something to the run. run: a fact of the run. step: a step that ended. email, sms: a fact of what a step has sent."`
-	Type      string               `json:"type" example:"email.delivered" doc:"The name of the event, the type of the step or the type of the fact."`
-	Status    *string              `json:"status" doc:"What the event did to the run, or how the step ended."`
-	StepKey   *string              `json:"step_key" doc:"The step, or the one that has sent what the fact is about."`
-	SubjectID *string              `json:"subject_id" doc:"The event, or the email that the fact is about."`
-	Error     *string              `json:"error" doc:"Of a step."`
-	Data      restautomations.JSON `json:"data" doc:"Of the event or the fact; of a step what it gave."`
+	At        wire.Time `json:"at"`
+	Source    string    `json:"source" enum:"event,run,step,email,sms" doc:"event: a custom event that did something to the run. run: a fact of the run. step: a step that ended. email, sms: a fact of what a step has sent."`
+	Type      string    `json:"type" example:"email.delivered" doc:"The name of the event, the type of the step or the type of the fact."`
+	Status    *string   `json:"status" doc:"What the event did to the run, or how the step ended."`
+	StepKey   *string   `json:"step_key" doc:"The step, or the one that has sent what the fact is about."`
+	SubjectID *string   `json:"subject_id" doc:"The event, or the email that the fact is about."`
+	Error     *string   `json:"error" doc:"Of a step."`
+	Data      wire.JSON `json:"data" doc:"Of the event or the fact; of a step what it gave."`
 }
 
 type runTimelineAnswer struct {
@@ -33,18 +33,18 @@ func newTimelineEntry(e automations.TimelineEntry) runTimelineEntry {
 	out := runTimelineEntry{At: wire.Time(e.At), Source: e.Source, StepKey: wire.OrNull(e.StepKey)}
 	switch {
 	case e.Event != nil:
-		out.Type, out.Status, out.SubjectID, out.Data = e.Event.Name, wire.OrNull(e.Event.Outcome), wire.OrNull(e.Event.ID), restautomations.JSON(e.Event.Data)
+		out.Type, out.Status, out.SubjectID, out.Data = e.Event.Name, wire.OrNull(e.Event.Outcome), wire.OrNull(e.Event.ID), wire.JSON(e.Event.Data)
 	case e.Step != nil:
-		out.Type, out.Status, out.Error, out.Data = e.Step.Type, wire.OrNull(e.Step.Status), wire.OrNull(e.Step.Error), restautomations.JSON(e.Step.Output)
+		out.Type, out.Status, out.Error, out.Data = e.Step.Type, wire.OrNull(e.Step.Status), wire.OrNull(e.Step.Error), wire.JSON(e.Step.Output)
 	case e.Fact != nil:
-		out.Type, out.SubjectID, out.Data = string(e.Fact.Type), wire.OrNull(e.Fact.SubjectID), restautomations.JSON(e.Fact.Data)
+		out.Type, out.SubjectID, out.Data = string(e.Fact.Type), wire.OrNull(e.Fact.SubjectID), wire.JSON(e.Fact.Data)
 	}
 	return out
 }
 
 func (e *edge) timeline(g *rest.Group) {
 	rest.Get(g, rest.Operation{
-		Path: "/automation-runs/{id}/timeline", ID: "getAutomationRunTimeline", Needs: accounts.Read,
+		Path: "/automation-runs/{id}/timeline", ID: "getAutomationRunTimeline", Needs: rights.Read,
 		Summary: "Retrieve the timeline of a run", Of: restautomations.OfRun, Problems: []int{http.StatusNotFound},
 		Description: "Events, steps and the facts of its emails in one order, each with its source. `automation.step_completed` is left out, because the steps are there.",
 		Example: map[string]any{"timeline": []any{

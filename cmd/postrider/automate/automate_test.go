@@ -1,0 +1,200 @@
+package automate_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/postrider/postrider/cmd/postrider/automate"
+	"github.com/postrider/postrider/runtime/runtimetest"
+)
+
+const (
+	welcome = `{"name": "Welcome", "description": "Says hello.", "trigger": {"event": "user.created", "conditions": "event.data.n > 1"},
+ "steps": [{"key": "hello", "type": "send_email", "from": "Ada <ada@dev.test>", "subject": "Hi {{event.data.name}}", "text": "Hello\nyou"},
+  {"key": "paid", "type": "wait_for_event", "event": "order.paid", "timeout": "P1D", "on_event": "end", "on_timeout": {"goto": "again"}},
+  {"key": "again", "type": "delay", "duration": "PT1H"}]}`
+	later = `# Waits for the morning.
+name: Later
+timezone: Europe/Berlin
+trigger:
+  event: later
+steps:
+  - key: morning
+    type: wait_until
+    window: {from: "09:00", to: "12:00"}
+`
+	// broken names a sender that the account has no domain for.
+	broken = `{"name": "Broken", "trigger": {"event": "e"}, "steps": [{"type": "send_email", "from": "a@nobody.example", "subject": "s", "text": "t"}]}`
+)
+
+// folder has files with the contents.
+func folder(t *testing.T, files map[string]string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for name, content := range files {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// pushed gives what a push says, without ids.
+func pushed(t *testing.T, server automate.Server, activate bool, paths ...string) (out, log string, failed int) {
+	t.Helper()
+	var said, problems bytes.Buffer
+	failed, err := automate.Push{Server: server, Paths: paths, Activate: activate, Out: &said, Log: &problems}.Run(t.Context())
+	if err != nil {
+		t.Fatalf("push: %v", err)
+	}
+	var lines []string
+	for line := range strings.Lines(said.String()) {
+		_, rest, _ := strings.Cut(strings.TrimSpace(line), "  ")
+		lines = append(lines, rest)
+	}
+	return strings.Join(lines, "; "), problems.String(), failed
+}
+
+func TestDefinitionsGoToTheServerAndComeBack(t *testing.T) {
+	t.Parallel()
+	app := runtimetest.Start(t, nil)
+	server := automate.Server{BaseURL: app.BaseURL, APIKey: app.APIKey}
+	dir := folder(t, map[string]string{"a.json": welcome, "b.yaml": later, "notes.txt": "no definition"})
+	for _, c := range []struct {
+		activate bool
+		want     string
+	}{
+		{false, "Welcome  made (draft); Later  made (draft)"},
+		{false, "Welcome  unchanged (draft); Later  unchanged (draft)"},
+		{true, "Welcome  unchanged, activated (active, version 1); Later  unchanged, activated (active, version 1)"},
+		{true, "Welcome  unchanged (active, version 1); Later  unchanged (active, version 1)"},
+	} {
+		if out, log, failed := pushed(t, server, c.activate, dir); out != c.want || failed != 0 || log != "" {
+			t.Errorf("a push said %q and %q, and %d failed; want %q", out, log, failed, c.want)
+		}
+	}
+	// A member that the file leaves out is taken away.
+	if err := os.WriteFile(filepath.Join(dir, "a.json"), []byte(strings.Replace(welcome, `"description": "Says hello.", `, "", 1)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if out, _, _ := pushed(t, server, true, filepath.Join(dir, "a.json")); out != "Welcome  changed, activated (active, version 2)" {
+		t.Errorf("a push of what has changed said %q", out)
+	}
+	for _, format := range []string{"json", "yaml"} {
+		back := t.TempDir()
+		var out bytes.Buffer
+		pull := automate.Pull{Server: server, Folder: back, Format: format, Out: &out}
+		if err := pull.Run(t.Context()); err != nil {
+			t.Fatalf("pull: %v", err)
+		}
+		if said, _, failed := pushed(t, server, true, back); failed != 0 || strings.Count(said, "unchanged") != 2 {
+			t.Errorf("what was pulled as %s is pushed back as %q, want it unchanged", format, said)
+		}
+		before := files(t, back)
+		if err := pull.Run(t.Context()); err != nil {
+			t.Fatalf("pull again: %v", err)
+		}
+		if diff := cmp.Diff(before, files(t, back)); diff != "" || !strings.Contains(before["welcome."+format], "Hi {{event.data.name}}") {
+			t.Errorf("a second pull changes files (-before +after):\n%s", diff)
+		}
+	}
+}
+
+func files(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := map[string]string{}
+	for _, entry := range entries {
+		content, err := os.ReadFile(filepath.Join(dir, entry.Name()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		out[entry.Name()] = string(content)
+	}
+	return out
+}
+
+// What speaks against a definition is told with its file, and the other files are done.
+func TestAPushTellsWhatIsWrong(t *testing.T) {
+	t.Parallel()
+	app := runtimetest.Start(t, nil)
+	server := automate.Server{BaseURL: app.BaseURL, APIKey: app.APIKey}
+	dir := folder(t, map[string]string{"1.json": broken, "2.json": `{"name": "Wrong", "trigger": {"event": "e"}, "steps": [{"type": "delay", "duration": "P1M"}]}`, "3.yaml": later})
+	out, log, failed := pushed(t, server, true, dir)
+	if failed != 2 || !strings.Contains(out, "Later  made, activated (active, version 1)") || !strings.Contains(out, "Broken  made (draft)") {
+		t.Errorf("the push said %q, and %d failed; want 2, and the third one active", out, failed)
+	}
+	for _, want := range []string{"1.json: error: steps[0].from: ", "2.json: error: ", "  steps[0].duration: has years or months"} {
+		if !strings.Contains(log, want) {
+			t.Errorf("the problems are %q, want %q among them", log, want)
+		}
+	}
+}
+
+// Nothing is sent while a file cannot be read, or two have one name.
+func TestFilesAreReadBeforeAnythingIsSent(t *testing.T) {
+	t.Parallel()
+	app := runtimetest.Start(t, nil)
+	server := automate.Server{BaseURL: app.BaseURL, APIKey: app.APIKey}
+	for name, test := range map[string]struct {
+		files map[string]string
+		want  string
+	}{
+		"no object":    {map[string]string{"a.json": welcome, "b.json": `[1]`}, "b.json: is no object"},
+		"no name":      {map[string]string{"a.json": welcome, "b.yaml": "steps: []"}, "b.yaml: name: is required"},
+		"broken YAML":  {map[string]string{"a.json": welcome, "b.yaml": "a: [1"}, "b.yaml: yaml: "},
+		"one name":     {map[string]string{"a.json": welcome, "b.json": welcome}, "has the name \"Welcome\", as"},
+		"nothing":      {map[string]string{"a.txt": welcome}, "has no definitions"},
+		"empty file":   {map[string]string{"a.yaml": ""}, "a.yaml: is no object"},
+		"number names": {map[string]string{"a.yaml": "name: 1"}, "name: is required, as a text"},
+	} {
+		_, err := automate.Push{Server: server, Paths: []string{folder(t, test.files)}, Out: &bytes.Buffer{}, Log: &bytes.Buffer{}}.Run(t.Context())
+		if err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%s: the push said %v, want %q", name, err, test.want)
+		}
+	}
+	if list, err := server.List(t.Context()); err != nil || len(list) != 0 {
+		t.Errorf("%d automations were made, %v; want none", len(list), err)
+	}
+	if _, err := (automate.Server{BaseURL: app.BaseURL, APIKey: "svc_wrong_wrong_wrong_wrong_wrong"}).List(t.Context()); err == nil || !strings.Contains(err.Error(), "Unauthorized") {
+		t.Errorf("with a wrong key: %v", err)
+	}
+}
+
+func TestADefinitionIsSimulated(t *testing.T) {
+	t.Parallel()
+	app := runtimetest.Start(t, nil)
+	server := automate.Server{BaseURL: app.BaseURL, APIKey: app.APIKey}
+	dir := folder(t, map[string]string{"a.json": welcome})
+	pushed(t, server, false, dir)
+	for input, want := range map[string]string{
+		"event: {user_id: u1, email: bob@example.net, data: {n: 5, name: Bob}}\nthen: [{after: PT1H, name: order.paid}]": "completed",
+		`{"event": {"data": {"n": 1}}}`: "not_started",
+	} {
+		file := filepath.Join(folder(t, map[string]string{"in.yaml": input}), "in.yaml")
+		played, err := automate.Simulate{Server: server, Name: "Welcome", Input: file}.Run(t.Context())
+		if err != nil || played.Status != want || !json.Valid(played.Whole) {
+			t.Errorf("with %s the run is %q (%v), want %s", input, played.Status, err, want)
+		}
+		if want == "completed" && !strings.Contains(string(played.Whole), `"Hi Bob"`) {
+			t.Errorf("the simulation has no mail to Bob: %s", played.Whole)
+		}
+	}
+	if _, err := (automate.Simulate{Server: server, Name: "None"}).Run(t.Context()); err == nil || !strings.Contains(err.Error(), `no automation with the name "None"`) {
+		t.Errorf("an unknown name: %v", err)
+	}
+	app.Do(t, http.MethodPost, "/api/automations", json.RawMessage(welcome))
+	if _, err := (automate.Simulate{Server: server, Name: "Welcome"}).Run(t.Context()); err == nil || !strings.Contains(err.Error(), "two automations with the name") {
+		t.Errorf("a name that two have: %v", err)
+	}
+}

@@ -1,0 +1,123 @@
+package automate
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Pull says what is written where.
+type Pull struct {
+	Server
+
+	Folder string
+	Names  []string // of automations; none: all
+	Format string   // json, yaml: of files that are new
+	Out    io.Writer
+}
+
+// Run writes the drafts of the account to files. A definition whose name a file of the folder has
+// goes to that file; the others get new ones. Files are never deleted. The error is that of a file, of
+// the server, or a wrong field.
+func (p Pull) Run(ctx context.Context) error {
+	if err := p.Validate(); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(p.Folder, 0o750); err != nil {
+		return err
+	}
+	at, err := p.places()
+	if err != nil {
+		return err
+	}
+	list, err := p.all(ctx)
+	if err != nil {
+		return err
+	}
+	for _, name := range p.Names {
+		if a, err := named(list, name); err != nil || a == nil {
+			return orMissing(name, err)
+		}
+	}
+	for _, a := range list {
+		if len(p.Names) > 0 && !slices.Contains(p.Names, a.Name) {
+			continue
+		}
+		if _, err := named(list, a.Name); err != nil {
+			return err
+		}
+		if err := p.write(a, at); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func orMissing(name string, err error) error {
+	if err != nil {
+		return err
+	}
+	return fmt.Errorf("the account has no automation with the name %q", name)
+}
+
+// places tells which file has which name.
+func (p Pull) places() (map[string]string, error) {
+	at := map[string]string{}
+	entries, err := os.ReadDir(p.Folder)
+	if err != nil {
+		return nil, err
+	}
+	for _, entry := range entries {
+		path := filepath.Join(p.Folder, entry.Name())
+		if entry.IsDir() || !slices.Contains(extensions, strings.ToLower(filepath.Ext(path))) {
+			continue
+		}
+		f, err := readFile(path)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
+		}
+		at[f.name] = path
+	}
+	return at, nil
+}
+
+func (p Pull) write(a Automation, at map[string]string) error {
+	path, known := at[a.Name]
+	if !known {
+		path = filepath.Join(p.Folder, fileName(a.Name, "."+p.Format))
+		if _, err := os.Stat(path); err == nil {
+			path = filepath.Join(p.Folder, fileName(a.Name+" "+a.ID, "."+p.Format))
+		}
+	}
+	definition, err := a.definition()
+	if err != nil {
+		return err
+	}
+	content, err := written(definition, strings.ToLower(filepath.Ext(path)))
+	if err != nil {
+		return err
+	}
+	did := "written"
+	if before, err := os.ReadFile(path); err == nil && bytes.Equal(before, content) {
+		did = "unchanged"
+	} else if err := os.WriteFile(path, content, 0o600); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(p.Out, "%s  %s  %s\n", path, a.Name, did)
+	return err
+}
+
+// normal gives a definition as it is when JSON has brought it.
+func normal(definition map[string]any) (map[string]any, error) {
+	encoded, err := json.Marshal(definition)
+	if err != nil {
+		return nil, err
+	}
+	return decode(encoded)
+}

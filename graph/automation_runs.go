@@ -1,0 +1,163 @@
+package graph
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"sync"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/graph/model"
+	"github.com/postrider/postrider/modules/automations"
+	"github.com/postrider/postrider/modules/automations/expression"
+	"github.com/postrider/postrider/runtime/page"
+)
+
+func runFilter(request page.Request, in *model.AutomationRunFilter) automations.RunFilter {
+	if in == nil {
+		return automations.RunFilter{Request: request}
+	}
+	return automations.RunFilter{Request: request, AutomationID: given(in.AutomationID), Status: orEmpty(in.Status), UserID: given(in.UserID), Email: given(in.Email),
+		Step: given(in.Step), Version: orDefault(in.Version, 0), Since: in.Since, Until: in.Until}
+}
+
+func eventFilter(request page.Request, in *model.CustomEventFilter) automations.EventFilter {
+	if in == nil {
+		return automations.EventFilter{Request: request}
+	}
+	return automations.EventFilter{Request: request, Name: given(in.Name), UserID: given(in.UserID), Email: given(in.Email), Source: strings.ToLower(orEmpty(in.Source)),
+		Since: in.Since, Until: in.Until}
+}
+
+// runPage ties runs that were read together to what hangs off them, which details gives.
+func (r *Resolver) runPage(ctx context.Context, accountID string, rows []*ent.AutomationRun, details func() (map[string]automations.Run, error)) []*model.AutomationRun {
+	shared := &model.AutomationRunPage{Details: details, Emails: sync.OnceValues(func() (map[string][]*model.Email, error) {
+		found, err := details()
+		if err != nil {
+			return nil, err
+		}
+		return r.emailsOfRuns(ctx, accountID, found)
+	})}
+	out := make([]*model.AutomationRun, len(rows))
+	for i, row := range rows {
+		out[i] = &model.AutomationRun{AutomationRun: row, Page: shared}
+	}
+	return out
+}
+
+// detailsOf asks for the details of runs once.
+func (r *Resolver) detailsOf(ctx context.Context, accountID string, rows []*ent.AutomationRun) func() (map[string]automations.Run, error) {
+	ids := make([]string, len(rows))
+	for i, row := range rows {
+		ids[i] = row.ID
+	}
+	return once(ctx, accountID, ids, part[Automations](r.parts).Details)
+}
+
+// emailsOfRuns gives the emails of runs by the runs' ids, all of them as one page.
+func (r *Resolver) emailsOfRuns(ctx context.Context, accountID string, runs map[string]automations.Run) (map[string][]*model.Email, error) {
+	by := map[string]string{}
+	ids := []string{}
+	for _, run := range runs {
+		for _, emailID := range run.Emails() {
+			by[emailID] = run.ID
+			ids = append(ids, emailID)
+		}
+	}
+	out := map[string][]*model.Email{}
+	if len(ids) == 0 {
+		return out, nil
+	}
+	rows, err := part[Emails](r.parts).Several(ctx, accountID, ids...)
+	if err != nil {
+		return nil, err
+	}
+	for _, email := range r.emailPage(ctx, accountID, rows) {
+		out[by[email.ID]] = append(out[by[email.ID]], email)
+	}
+	return out, nil
+}
+
+func toWait(run automations.Run) *model.AutomationWait {
+	if run.Waiting == nil {
+		return nil
+	}
+	out := &model.AutomationWait{Step: run.WaitingStep, Events: append([]string{}, run.Waiting.Events...), Until: run.Waiting.Until}
+	if !run.Waiting.Since.IsZero() {
+		out.Since = &run.Waiting.Since
+	}
+	return out
+}
+
+// toRunTimeline counts the data of all entries as bodies.
+func toRunTimeline(ctx context.Context, list []automations.TimelineEntry) ([]*model.AutomationRunTimelineEntry, error) {
+	out := make([]*model.AutomationRunTimelineEntry, len(list))
+	for i, e := range list {
+		entry := &model.AutomationRunTimelineEntry{At: e.At, Source: e.Source, StepKey: filled(e.StepKey)}
+		switch {
+		case e.Event != nil:
+			entry.Type, entry.Status, entry.SubjectID, entry.Data = e.Event.Name, filled(e.Event.Outcome), filled(e.Event.ID), e.Event.Data
+		case e.Step != nil:
+			entry.Type, entry.Status, entry.Error, entry.Data = e.Step.Type, filled(e.Step.Status), filled(e.Step.Error), e.Step.Output
+		case e.Fact != nil:
+			entry.Type, entry.SubjectID, entry.Data = string(e.Fact.Type), filled(e.Fact.SubjectID), e.Fact.Data
+		}
+		if err := spend(ctx, len(entry.Data)); err != nil {
+			return nil, err
+		}
+		out[i] = entry
+	}
+	return out, nil
+}
+
+func toMatches(e *ent.CustomEvent) []*model.CustomEventMatch {
+	out := make([]*model.CustomEventMatch, len(e.Matches))
+	for i, m := range e.Matches {
+		out[i] = &model.CustomEventMatch{AutomationID: m.AutomationID, Version: m.Version, Outcome: m.Outcome, RunID: filled(m.RunID), Error: filled(m.Error)}
+	}
+	return out
+}
+
+func toExplanation(ctx context.Context, e automations.Explained) (*model.CustomEventExplanation, error) {
+	out := &model.CustomEventExplanation{Matches: make([]*model.ExplainedMatch, len(e.Matches)), NearMisses: make([]*model.NearMiss, len(e.NearMisses))}
+	for i, m := range e.Matches {
+		match := &model.ExplainedMatch{AutomationID: m.AutomationID, AutomationName: filled(m.AutomationName), Version: m.Version, Outcome: m.Outcome, RunID: filled(m.RunID),
+			StepKey: filled(m.StepKey), Error: filled(m.Error), Conditions: make([]*model.ExplainedCondition, len(m.Conditions))}
+		for n := range m.Conditions {
+			var err error
+			if match.Conditions[n], err = toCondition(ctx, &m.Conditions[n]); err != nil {
+				return nil, err
+			}
+		}
+		out.Matches[i] = match
+	}
+	for i, m := range e.NearMisses {
+		condition, err := toCondition(ctx, m.Condition)
+		if err != nil {
+			return nil, err
+		}
+		out.NearMisses[i] = &model.NearMiss{Kind: m.Kind, AutomationID: filled(m.AutomationID), RunID: filled(m.RunID), StepKey: filled(m.StepKey), EventID: filled(m.EventID),
+			Name: m.Name, Condition: condition}
+	}
+	return out, nil
+}
+
+// toCondition counts the values of the parts as bodies: a part may be all data of an event.
+func toCondition(ctx context.Context, e *expression.Explanation) (*model.ExplainedCondition, error) {
+	if e == nil {
+		return nil, nil //nolint:nilnil // null says it
+	}
+	out := &model.ExplainedCondition{Text: e.Text, Result: e.Result, Error: filled(e.Error), Parts: make([]*model.ExplainedPart, len(e.Parts))}
+	for i, p := range e.Parts {
+		value, err := json.Marshal(p.Value)
+		if err != nil {
+			return nil, fmt.Errorf("encode a part of a condition: %w", err)
+		}
+		if err := spend(ctx, len(value)); err != nil {
+			return nil, err
+		}
+		out.Parts[i] = &model.ExplainedPart{Text: p.Text, Value: value, Error: filled(p.Error)}
+	}
+	return out, nil
+}

@@ -1,0 +1,113 @@
+package automations
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/ent/automationrun"
+	"github.com/postrider/postrider/ent/automationstep"
+	"github.com/postrider/postrider/ent/automationwork"
+	"github.com/postrider/postrider/modules/automations/machine"
+	"github.com/postrider/postrider/runtime/db"
+)
+
+// Details gives runs of the account by their ids, each with its steps and what it does next. Runs
+// that the account does not have are left out.
+func (s *Service) Details(ctx context.Context, accountID string, runIDs ...string) (map[string]Run, error) {
+	rows, err := s.db.Ent.AutomationRun.Query().Where(automationrun.AccountID(accountID), automationrun.IDIn(runIDs...)).All(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("read runs: %w", err)
+	}
+	list, err := s.details(ctx, s.db.Ent, rows)
+	if err != nil {
+		return nil, err
+	}
+	out := make(map[string]Run, len(list))
+	for _, run := range list {
+		out[run.ID] = run
+	}
+	return out, nil
+}
+
+// details adds to runs their steps and what they do next.
+func (s *Service) details(ctx context.Context, on *ent.Client, rows []*ent.AutomationRun) ([]Run, error) {
+	list, at, ids := make([]Run, len(rows)), map[string]*Run{}, make([]string, len(rows))
+	for i, row := range rows {
+		list[i].AutomationRun, ids[i] = row, row.ID
+		at[row.ID] = &list[i]
+	}
+	steps, err := on.AutomationStep.Query().Where(automationstep.RunIDIn(ids...)).Order(ent.Asc(automationstep.FieldID)).All(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("read steps of runs: %w", err)
+	}
+	for _, step := range steps {
+		run := at[step.RunID]
+		run.Steps = append(run.Steps, step)
+	}
+	works, err := on.AutomationWork.Query().Where(automationwork.IDIn(ids...)).All(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("read the work of runs: %w", err)
+	}
+	for _, work := range works {
+		if err := s.next(ctx, at[work.ID], work); err != nil {
+			return nil, err
+		}
+	}
+	return list, nil
+}
+
+// next adds to a live run what it does next.
+func (s *Service) next(ctx context.Context, run *Run, work *ent.AutomationWork) error {
+	run.Next, run.Held = &work.DueAt, work.Parked
+	if work.State != automationwork.StateWaiting || len(work.Waiting) == 0 {
+		return nil
+	}
+	v, err := s.versions.Get(ctx, s.db.SQL, run.AutomationID, run.Version)
+	if err != nil {
+		return fmt.Errorf("read the version of a run: %w", err)
+	}
+	run.Waiting, run.WaitingStep = &machine.Waiting{}, v.Definition.Steps[work.StepIndex].Key
+	if err := json.Unmarshal(work.Waiting, run.Waiting); err != nil {
+		return fmt.Errorf("read the wait of a run: %w", err)
+	}
+	return nil
+}
+
+// Origin says which step has sent an email.
+type Origin struct {
+	AutomationName string // "": the automation is deleted
+	StepKey        string
+}
+
+const originsSQL = `
+SELECT s.email_id, coalesce(a.name, ''), s.key FROM automation_steps s LEFT JOIN automations a ON a.id = s.automation_id
+WHERE s.account_id = $1 AND s.email_id = ANY ($2::text[])`
+
+// Origins gives the origins of emails of the account by the emails' ids. An email that no run has
+// sent, or whose run is deleted, has none.
+func (s *Service) Origins(ctx context.Context, accountID string, emailIDs ...string) (map[string]Origin, error) {
+	out := make(map[string]Origin, len(emailIDs))
+	err := db.Each(ctx, s.db.SQL, func(row db.Row) error {
+		var emailID string
+		var o Origin
+		err := row.Scan(&emailID, &o.AutomationName, &o.StepKey)
+		out[emailID] = o
+		return err
+	}, originsSQL, accountID, db.Array(emailIDs))
+	if err != nil {
+		return nil, fmt.Errorf("read which steps have sent emails: %w", err)
+	}
+	return out, nil
+}
+
+// Emails gives the ids of the emails that the run has sent, as far as its steps tell.
+func (r Run) Emails() (ids []string) {
+	for _, step := range r.Steps {
+		if step.EmailID != nil {
+			ids = append(ids, *step.EmailID)
+		}
+	}
+	return ids
+}

@@ -1,0 +1,143 @@
+package figures
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/postrider/postrider/ent/smsmessage"
+	"github.com/postrider/postrider/modules/automations/runs"
+	"github.com/postrider/postrider/runtime/db"
+)
+
+// What a counted row is about.
+const (
+	ofStarted = "started" // runs
+	ofEnded   = "ended"   // runs, by status
+	ofSteps   = "steps"   // by status
+	ofLive    = "live"    // runs at a step, by the state of their work
+)
+
+// countSQL counts everything in one snapshot, within index ranges of the automations. Those of
+// other accounts are left out at the end: their rows tell the account in no index. Runs that
+// completed are what the others leave. Trials do not count.
+const countSQL = `
+WITH counted AS (
+	SELECT 'started' AS what, automation_id, 0 AS version, 0 AS step_index, '' AS status, count(*) AS n
+	FROM automation_runs WHERE automation_id = ANY ($2::text[]) GROUP BY automation_id
+	UNION ALL
+	SELECT 'started', automation_id, 0, 0, '', -count(*) FROM automation_runs WHERE automation_id = ANY ($2::text[]) AND version = 0 GROUP BY automation_id
+	UNION ALL
+	SELECT 'ended', automation_id, version, step_index, status, count(*)
+	FROM automation_runs WHERE automation_id = ANY ($2::text[]) AND (status = 'failed' OR status = 'cancelled') AND version > 0 GROUP BY automation_id, version, step_index, status
+	UNION ALL
+	SELECT 'steps', automation_id, version, step_index, status, count(*)
+	FROM automation_steps WHERE automation_id = ANY ($2::text[]) AND version > 0 GROUP BY automation_id, version, step_index, status
+	UNION ALL
+	SELECT 'live', automation_id, version, step_index, state, count(*)
+	FROM automation_works WHERE automation_id = ANY ($2::text[]) AND version > 0 GROUP BY automation_id, version, step_index, state
+)
+SELECT c.what, c.automation_id, c.version, c.step_index, c.status, c.n, coalesce(v.definition->'steps'->c.step_index::int->>'key', '')
+FROM counted c JOIN automations a ON a.id = c.automation_id AND a.account_id = $1
+	LEFT JOIN automation_versions v ON v.automation_id = c.automation_id AND v.number = c.version`
+
+// counted is one row.
+type counted struct {
+	what, automationID, status, key string
+	version, index, n               int
+}
+
+func (c *counted) columns() []any {
+	return []any{&c.what, &c.automationID, &c.version, &c.index, &c.status, &c.n, &c.key}
+}
+
+// count counts what became of runs and steps of automations. Those of others are left out.
+func (s *Service) count(ctx context.Context, accountID string, automationIDs []string) (map[string]*Figures, error) {
+	rows, err := db.All(ctx, s.db.SQL, (*counted).columns, countSQL, accountID, db.Array(automationIDs))
+	if err != nil {
+		return nil, fmt.Errorf("count runs and steps: %w", err)
+	}
+	out := make(map[string]*Figures, len(automationIDs))
+	for _, id := range automationIDs {
+		out[id] = &Figures{Steps: map[Place]Step{}, Messages: map[Place]Texts{}}
+	}
+	for _, row := range rows {
+		out[row.automationID].take(row)
+	}
+	for _, f := range out {
+		f.Runs.Completed = f.Runs.Started - f.Runs.Running - f.Runs.Waiting - f.Runs.Failed - f.Runs.Cancelled
+	}
+	return out, s.countTexts(ctx, accountID, automationIDs, out)
+}
+
+func (f *Figures) take(row counted) {
+	at := Place{row.version, row.key}
+	step := f.Steps[at]
+	switch row.what {
+	case ofStarted:
+		f.Runs.Started += row.n
+		return
+	case ofEnded:
+		if row.status == runs.StatusFailed { // its step is among those that ended
+			f.Runs.Failed += row.n
+			return
+		}
+		f.Runs.Cancelled += row.n
+		step.Cancelled += row.n
+	case ofSteps:
+		step = step.plus(ended(row.status, row.n))
+	case ofLive:
+		if row.status == runs.Waiting {
+			f.Runs.Waiting += row.n
+		} else {
+			f.Runs.Running += row.n
+		}
+		step.Waiting += row.n
+	}
+	f.Steps[at] = step
+}
+
+const keysSQL = `
+SELECT automation_id, number, n - 1, s->>'key' FROM automation_versions, jsonb_array_elements(definition->'steps') WITH ORDINALITY AS e (s, n)
+WHERE account_id = $1 AND automation_id = ANY ($2::text[]) AND s->>'type' = 'send_sms'`
+
+// keyed is where a step stands.
+type keyed struct {
+	automationID   string
+	version, index int
+}
+
+// countTexts adds the figures of text messages.
+func (s *Service) countTexts(ctx context.Context, accountID string, automationIDs []string, out map[string]*Figures) error {
+	if s.near.Texts == nil {
+		return nil
+	}
+	counts, err := s.near.Texts.StepCounts(ctx, accountID, automationIDs...)
+	if err != nil || len(counts) == 0 {
+		return err
+	}
+	keys := map[keyed]string{}
+	err = db.Each(ctx, s.db.SQL, func(row db.Row) error {
+		var at keyed
+		var key string
+		err := row.Scan(&at.automationID, &at.version, &at.index, &key)
+		keys[at] = key
+		return err
+	}, keysSQL, accountID, db.Array(automationIDs))
+	if err != nil {
+		return fmt.Errorf("read the keys of steps: %w", err)
+	}
+	for _, c := range counts {
+		f, at := out[c.AutomationID], Place{c.Version, keys[keyed{c.AutomationID, c.Version, c.StepIndex}]}
+		t := f.Messages[at]
+		t.Sent += c.Count
+		switch c.Status {
+		case smsmessage.StatusDelivered:
+			t.Delivered += c.Count
+		case smsmessage.StatusFailed:
+			t.Failed += c.Count
+		default: // on its way, or nobody knows
+		}
+		f.Messages[at] = t
+	}
+	return nil
+}

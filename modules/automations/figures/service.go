@@ -1,0 +1,131 @@
+package figures
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/maypok86/otter/v2"
+	"go.uber.org/fx"
+
+	"github.com/postrider/postrider/modules/sending/records"
+	"github.com/postrider/postrider/modules/sms"
+	"github.com/postrider/postrider/modules/tracking"
+	"github.com/postrider/postrider/runtime/db"
+)
+
+const (
+	keptFor = 10 * time.Second
+	most    = 10_000           // automations whose figures are kept
+	patient = 20 * time.Second // for one count, which goes on when who asked has gone
+)
+
+// Mails counts what became of emails, by group.
+type Mails interface {
+	GroupCounts(ctx context.Context, accountID string, groups, emailIDs []string) (map[string]records.Counts, error)
+}
+
+// Visits counts the emails that somebody opened or whose links somebody used, by group.
+type Visits interface {
+	GroupReach(ctx context.Context, accountID string, groups, emailIDs []string) (map[string]tracking.Reach, error)
+}
+
+// TextMessages counts text messages by step.
+type TextMessages interface {
+	StepCounts(ctx context.Context, accountID string, automationIDs ...string) ([]sms.StepCount, error)
+}
+
+// Near are the modules that own what automations send.
+type Near struct {
+	fx.In
+
+	Emails Mails
+	Visits Visits       `optional:"true"` // nil: the module tracking is off
+	Texts  TextMessages `optional:"true"` // nil: the module sms is off
+}
+
+// Service counts, and keeps what it counted for ten seconds. Safe for concurrent use.
+type Service struct {
+	db     *db.DB
+	near   Near
+	counts *otter.Cache[string, *Figures]
+	emails *otter.Cache[string, *ByStep]
+}
+
+// New makes a service.
+func New(d *db.DB, near Near) (*Service, error) {
+	counts, err := otter.New(&otter.Options[string, *Figures]{MaximumSize: most, ExpiryCalculator: otter.ExpiryCreating[string, *Figures](keptFor)})
+	if err != nil {
+		return nil, fmt.Errorf("make the cache of figures: %w", err)
+	}
+	emails, err := otter.New(&otter.Options[string, *ByStep]{MaximumSize: most, ExpiryCalculator: otter.ExpiryCreating[string, *ByStep](keptFor)})
+	if err != nil {
+		return nil, fmt.Errorf("make the cache of figures: %w", err)
+	}
+	return &Service{db: d, near: near, counts: counts, emails: emails}, nil
+}
+
+// Stop ends what the caches run in the background.
+func (s *Service) Stop() {
+	s.counts.StopAllGoroutines()
+	s.emails.StopAllGoroutines()
+}
+
+// Tracked tells whether opens and clicks are counted.
+func (s *Service) Tracked() bool { return s.near.Visits != nil }
+
+// Of gives the figures of automations of an account by their ids. An automation that the account
+// does not have has none: all are 0.
+func (s *Service) Of(ctx context.Context, accountID string, automationIDs ...string) (map[string]*Figures, error) {
+	keys := make([]string, len(automationIDs))
+	for i, id := range automationIDs {
+		keys[i] = owned(accountID, id)
+	}
+	found, err := s.counts.BulkGet(ctx, keys, otter.BulkLoaderFunc[string, *Figures](func(ctx context.Context, keys []string) (map[string]*Figures, error) {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patient)
+		defer cancel()
+		ids := make([]string, len(keys))
+		for i, key := range keys {
+			_, ids[i], _ = strings.Cut(key, separator)
+		}
+		counted, err := s.count(ctx, accountID, ids)
+		out := make(map[string]*Figures, len(counted))
+		for id, f := range counted {
+			out[owned(accountID, id)] = f
+		}
+		return out, err
+	}))
+	if err != nil {
+		return nil, err
+	}
+	out := make(map[string]*Figures, len(automationIDs))
+	for i, id := range automationIDs {
+		out[id] = found[keys[i]]
+	}
+	return out, nil
+}
+
+// Emails gives the figures of the emails of automations of an account by the automations' ids,
+// of all versions or of one; 0: all.
+func (s *Service) Emails(ctx context.Context, accountID string, version int, automationIDs ...string) (map[string]*ByStep, error) {
+	out := make(map[string]*ByStep, len(automationIDs))
+	for _, id := range automationIDs {
+		found, err := s.emails.Get(ctx, owned(accountID, id)+separator+strconv.Itoa(version), otter.LoaderFunc[string, *ByStep](func(ctx context.Context, _ string) (*ByStep, error) {
+			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patient)
+			defer cancel()
+			return s.countEmails(ctx, accountID, id, version)
+		}))
+		if err != nil {
+			return nil, err
+		}
+		out[id] = found
+	}
+	return out, nil
+}
+
+const separator = " " // is in no id
+
+// owned names what is kept: who is no owner finds nothing of others.
+func owned(accountID, automationID string) string { return accountID + separator + automationID }

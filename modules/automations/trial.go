@@ -1,0 +1,130 @@
+package automations
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/ent/automation"
+	"github.com/postrider/postrider/ent/schema/shape"
+	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/accounts/rights"
+	"github.com/postrider/postrider/modules/automations/ingest"
+	"github.com/postrider/postrider/modules/automations/machine"
+	"github.com/postrider/postrider/modules/automations/runs"
+	"github.com/postrider/postrider/modules/automations/simulation"
+	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/id"
+	"github.com/postrider/postrider/runtime/idempotency"
+)
+
+// Trial says by what event a person tries one automation: its draft where that is newer than its
+// active version, whether it is active or not.
+type Trial struct {
+	ingest.Post
+
+	AutomationID string
+	Send         bool // else everything is only said
+	Render       func(Tried) idempotency.Answer
+}
+
+// Tried is what came of a trial.
+type Tried struct {
+	ingest.Answer
+
+	Played *Simulated // without Send
+	RunID  string     // with Send; "": the trigger or its condition did not hold
+}
+
+// Try tries an automation. No wait takes time, and an event that is awaited counts as received, empty.
+// Without Send nothing is sent, and the answer tells what would be; with Send a run begins that really
+// sends. Neither counts in figures, tells facts, or is seen by other events. Errors: NotFound; Conflict
+// for an archived automation; those of Post.
+func (s *Service) Try(ctx context.Context, caller accounts.Caller, in Trial) (Tried, error) {
+	a, err := s.Get(ctx, caller.AccountID, in.AutomationID)
+	if err != nil {
+		return Tried{}, err
+	}
+	if a.Status == automation.StatusArchived {
+		return Tried{}, fault.Conflictf(fault.CodeConflict, "This automation is archived; duplicate it")
+	}
+	of, err := s.subjectOf(ctx, caller, a, a.VersionHash != a.DraftHash, 0)
+	if err != nil {
+		return Tried{}, err
+	}
+	t := &trial{Service: s, asked: in, caller: caller, automation: a, of: of}
+	if !in.Send {
+		if err := t.play(ctx); err != nil {
+			return Tried{}, err
+		}
+	}
+	post := in.Post
+	post.Render = func(answer ingest.Answer) idempotency.Answer { return in.Render(t.tried(answer)) }
+	answer, err := s.events.Try(ctx, ingest.Trial{Post: post, Run: func(e *machine.Event, who machine.Identity) (*runs.Settlement, shape.EventMatch) {
+		return t.begin(ctx, e, who)
+	}})
+	return t.tried(answer), err
+}
+
+// trial is one call of Try.
+type trial struct {
+	*Service
+
+	asked      Trial
+	caller     accounts.Caller
+	automation *ent.Automation
+	of         subject
+	played     *Simulated
+	runID      string
+}
+
+func (t *trial) tried(a ingest.Answer) Tried { return Tried{a, t.played, t.runID} }
+
+// play says what would happen.
+func (t *trial) play(ctx context.Context) error {
+	e, who, err := ingest.EventOf(t.asked.Post)
+	if err != nil {
+		return err
+	}
+	run := machine.Run{ID: "run_simulated", AutomationID: t.automation.ID, Version: t.of.number, Trigger: e, Identity: who, StartedAt: e.CreatedAt}
+	t.played = &Simulated{AutomationID: t.automation.ID, Result: simulation.Result{Status: simulation.NotStarted, Steps: []simulation.Step{}, StartedAt: run.StartedAt, EndedAt: run.StartedAt}}
+	if t.of.number > 0 {
+		t.played.Version = &t.of.number
+	}
+	if e.Name != t.of.program.Definition.Trigger.Event {
+		return nil
+	}
+	as := accounts.Caller{AccountID: t.caller.AccountID, Scope: rights.ScopeSending, DomainIDs: t.of.domainIDs}
+	t.played.Result, err = simulation.Play(ctx, simulation.Input{Program: t.of.program, AccountID: t.caller.AccountID, Run: run, Hurry: true,
+		Perform: func(ctx context.Context, key string, e *machine.Effect) (simulation.Performed, error) {
+			return t.perform(ctx, as, key, e, "")
+		}})
+	if err != nil {
+		return fmt.Errorf("try an automation: %w", err)
+	}
+	return nil
+}
+
+// begin gives the run of a trial that sends, and what the automation did about the event.
+func (t *trial) begin(ctx context.Context, e *machine.Event, who machine.Identity) (*runs.Settlement, shape.EventMatch) {
+	match := shape.EventMatch{AutomationID: t.automation.ID, Version: t.of.number, Outcome: ingest.ConditionFalse}
+	if e.Name != t.of.program.Definition.Trigger.Event {
+		return nil, match
+	}
+	is, err := t.of.program.Starts(ctx, e)
+	switch {
+	case err != nil:
+		match.Outcome, match.Error = ingest.ConditionError, err.Error()
+		return nil, match
+	case !is:
+		return nil, match
+	}
+	if match.Outcome = ingest.Started; !t.asked.Send {
+		return nil, match
+	}
+	run := machine.Run{ID: id.New(id.Run), AutomationID: t.automation.ID, Trigger: e, Identity: who, StartedAt: e.CreatedAt}
+	state, outcome := t.of.program.Hurry(ctx, run, machine.State{}, machine.Input{Now: e.CreatedAt})
+	t.runID, match.RunID = run.ID, run.ID
+	return &runs.Settlement{Live: &runs.Live{Run: run, AccountID: t.caller.AccountID, State: state, Work: runs.Ready, Trial: t.of.document}, Program: t.of.program, State: state,
+		Outcome: outcome, Now: e.CreatedAt}, match
+}

@@ -1,0 +1,165 @@
+package automations
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/modules/automations/ingest"
+	"github.com/postrider/postrider/modules/sending/sendingtest"
+	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/idempotency"
+)
+
+const waits = `{"key": "sleep", "type": "delay", "duration": "P30D"}, {"key": "w", "type": "wait_for_event", "event": "paid", "timeout": "P1D"}`
+
+// draftOf makes an automation that is not activated.
+func (w *world) draftOf(t *testing.T, trigger, list string) *ent.Automation {
+	t.Helper()
+	a, err := w.Create(t.Context(), sendingtest.Account, fmt.Appendf(nil, `{"name": "Draft", "trigger": %s, "steps": [%s]}`, trigger, list), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+func (w *world) try(t *testing.T, automationID, name, data string, send bool) (Tried, error) {
+	t.Helper()
+	return w.Try(t.Context(), w.caller(), Trial{AutomationID: automationID, Send: send, Render: func(Tried) idempotency.Answer { return idempotency.Answer{} },
+		Post: ingest.Post{AccountID: sendingtest.Account, Name: name, UserID: "u1", Email: "bob@example.net", Data: json.RawMessage(data), Source: "dashboard"}})
+}
+
+func TestADryRunSaysWhatWouldBeSent(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	a := w.draftOf(t, `{"event": "start", "conditions": "event.data.n > 1"}`, waits+`, `+mail)
+	other := w.active(t, `{"event": "start"}`, `{"key": "d", "type": "delay", "duration": "P1D"}`)
+	for data, want := range map[string]string{`{"n": 5}`: "sleep completed 0s, w received 0s, mail sent 0s, completed", `{"n": 1}`: "not_started", `{}`: "not_started"} {
+		tried, err := w.try(t, a.ID, "start", data, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		matched := 1
+		if want == "not_started" {
+			matched = 0
+		}
+		if got := played(*tried.Played); got != want || tried.Played.Version != nil || tried.Matched != matched || tried.Resumed+tried.Cancelled != 0 || tried.RunID != "" {
+			t.Errorf("a dry run with %s plays %q of version %v, counters %s; want %q of the draft, %d matched", data, got, tried.Played.Version, counters(tried.Answer), want, matched)
+		}
+	}
+	if tried, err := w.try(t, a.ID, "another", `{}`, false); err != nil || tried.Matched != 0 || played(*tried.Played) != "not_started" {
+		t.Errorf("a dry run by an event of another name: %+v, %v; want nothing started", tried, err)
+	}
+	if n := w.Count(t, "emails") + w.Count(t, "automation_runs") + w.Count(t, "automation_steps") + w.Count(t, "facts WHERE type LIKE 'automation.%'") + w.Count(t, "automation_entries"); n != 0 {
+		t.Errorf("dry runs have stored %d rows beside their events, want none; %s listens too", n, other.ID)
+	}
+	if n := w.Count(t, "custom_events WHERE trial AND source = 'dashboard'"); n != 4 {
+		t.Errorf("%d events of trials are stored, want 4", n)
+	}
+}
+
+// A test that sends runs without waits, really sends, and nothing else takes notice of it.
+func TestATestSendsAtOnceAndNothingElseTakesNotice(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	var called atomic.Int32
+	hook := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { called.Add(1) }))
+	t.Cleanup(hook.Close)
+	waiting := w.active(t, `{"event": "begin", "cancel_on_events": ["stop"]}`, `{"key": "w", "type": "wait_for_event", "event": "start", "timeout": "P1D"}`)
+	w.post(t, "begin", `{}`)
+	a := w.active(t, `{"event": "start"}`, `{"key": "w", "type": "wait_for_event", "event": "paid", "timeout": "P1D"}`)
+	if _, err := w.Change(t.Context(), sendingtest.Account, a.ID, map[string]json.RawMessage{"steps": json.RawMessage(`[` + waits + `, ` + mail + `, {"key": "call", "type": "webhook", "url": "` + hook.URL + `"}]`)}, ""); err != nil {
+		t.Fatal(err)
+	}
+	before := w.told(t)
+	tried, err := w.try(t, a.ID, "start", `{"name": "Bob"}`, true)
+	if err != nil || tried.RunID == "" || counters(tried.Answer) != "1 matched, 0 resumed, 0 cancelled" {
+		t.Fatalf("the test: %+v, %v; want a run, and nothing of others touched", tried, err)
+	}
+	if got := w.post(t, "paid", `{}`); counters(got) != "0 matched, 0 resumed, 0 cancelled" {
+		t.Errorf("an event that the trial does not wait for: %s, want nobody to take notice", counters(got))
+	}
+	w.drain(t)
+	run, err := w.Run(t.Context(), sendingtest.Account, tried.RunID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var steps []string
+	for _, s := range run.Steps {
+		steps = append(steps, s.Key+" "+s.Status)
+	}
+	if diff := cmp.Diff("completed 0: sleep completed, w received, mail sent, call completed", fmt.Sprintf("%s %d: %s", run.Status, run.Version, strings.Join(steps, ", "))); diff != "" {
+		t.Errorf("the run of the test (-want +got):\n%s", diff)
+	}
+	if n := w.Count(t, "emails WHERE run_id = '"+tried.RunID+"'"); n != 1 || called.Load() != 1 {
+		t.Errorf("the test has sent %d emails and %d requests, want one of each", n, called.Load())
+	}
+	if after := w.told(t); after != before {
+		t.Errorf("facts after the test: %s, want none beside %s", after, before)
+	}
+	if n := w.Count(t, "automation_works WHERE automation_id = '"+waiting.ID+"' AND state = 'waiting'"); n != 1 {
+		t.Error("the run that waits for the event went on, want it untouched by the event of a test")
+	}
+	if n := w.Count(t, "automation_entries WHERE automation_id = '"+a.ID+"'"); n != 0 {
+		t.Errorf("the test counts as %d entries, want none", n)
+	}
+	if _, err := w.Retry(t.Context(), sendingtest.Account, tried.RunID, nil); fault.KindOf(err) != fault.Conflict {
+		t.Errorf("the run of a test is tried again: %v, want a conflict", err)
+	}
+}
+
+// Waits that begin later do not find the event of a test when they look back.
+func TestNoWaitLooksBackAtATest(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	tried := w.draftOf(t, `{"event": "paid"}`, mail)
+	w.active(t, `{"event": "begin"}`, `{"key": "call", "type": "delay", "duration": "PT1M"}, {"key": "w", "type": "wait_for_event", "event": "paid", "timeout": "P1D"}`)
+	w.post(t, "begin", `{}`)
+	if _, err := w.try(t, tried.ID, "paid", `{}`, false); err != nil {
+		t.Fatal(err)
+	}
+	w.elapse(t)
+	w.drain(t)
+	if got := w.statuses(t); got["waiting"] != 1 {
+		t.Errorf("the runs are %v, want one that waits", got)
+	}
+}
+
+func TestWhatCannotBeTried(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	a := w.active(t, `{"event": "start"}`, mail)
+	stranger := w.caller()
+	stranger.AccountID = other
+	if _, err := w.Try(t.Context(), stranger, Trial{AutomationID: a.ID, Post: ingest.Post{AccountID: other, Name: "start"}}); fault.KindOf(err) != fault.NotFound {
+		t.Errorf("another account tries the automation: %v, want not found", err)
+	}
+	if _, err := w.Pause(t.Context(), sendingtest.Account, a.ID, true, nil); err != nil {
+		t.Fatal(err)
+	}
+	if tried, err := w.try(t, a.ID, "start", `{}`, false); err != nil || tried.Matched != 1 {
+		t.Errorf("a paused one: %+v, %v; want it tried", tried, err)
+	}
+	if _, err := w.Archive(t.Context(), sendingtest.Account, a.ID, nil); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.try(t, a.ID, "start", `{}`, false); fault.KindOf(err) != fault.Conflict {
+		t.Errorf("an archived one: %v, want a conflict", err)
+	}
+	for field, post := range map[string]ingest.Post{"name": {Name: ""}, "email": {Name: "start", Email: "nobody"}, "data": {Name: "start", Data: json.RawMessage(`[]`)}} {
+		post.AccountID = sendingtest.Account
+		b := w.draftOf(t, `{"event": "start"}`, mail)
+		for _, send := range []bool{false, true} {
+			if _, err := w.Try(t.Context(), w.caller(), Trial{AutomationID: b.ID, Post: post, Send: send}); fault.From(err).Fields[field] == "" {
+				t.Errorf("an event with a wrong %s: %v, want it named", field, err)
+			}
+		}
+	}
+}

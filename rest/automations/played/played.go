@@ -1,0 +1,133 @@
+// Package played is how a run that was only played is shown: its steps, what they would send, and the
+// conditions that were judged.
+package played
+
+import (
+	"github.com/postrider/postrider/ent/schema/shape"
+	"github.com/postrider/postrider/modules/automations/expression"
+	"github.com/postrider/postrider/modules/automations/machine"
+	play "github.com/postrider/postrider/modules/automations/simulation"
+	"github.com/postrider/postrider/modules/sending"
+	"github.com/postrider/postrider/rest/wire"
+)
+
+// ExpressionPart is a part of an expression with its value.
+type ExpressionPart struct {
+	Text  string  `json:"text" example:"event.data.amount"`
+	Value any     `json:"value" doc:"What the part comes to; null where it has no value."`
+	Error *string `json:"error" doc:"Why it has none."`
+}
+
+// ExpressionExplanation is an expression that was judged, with its parts.
+type ExpressionExplanation struct {
+	Text   string           `json:"text" example:"event.data.amount > 50"`
+	Result bool             `json:"result"`
+	Error  *string          `json:"error" doc:"Why the whole has no value; it counts as false then."`
+	Parts  []ExpressionPart `json:"parts" nullable:"false" doc:"Each part with its value, also those that could not change the result."`
+}
+
+// SimulatedEmail is an email that would be sent.
+type SimulatedEmail struct {
+	From            string         `json:"from"`
+	To              []string       `json:"to" nullable:"false"`
+	CC              []string       `json:"cc" nullable:"false"`
+	BCC             []string       `json:"bcc" nullable:"false"`
+	ReplyTo         []string       `json:"reply_to" nullable:"false"`
+	Subject         string         `json:"subject"`
+	HTML            *string        `json:"html"`
+	Text            *string        `json:"text"`
+	Headers         []shape.Header `json:"headers" nullable:"false"`
+	Tags            []shape.Tag    `json:"tags" nullable:"false"`
+	Category        *string        `json:"category"`
+	Unsubscribe     bool           `json:"unsubscribe"`
+	TemplateID      *string        `json:"template_id"`
+	TemplateVersion *int           `json:"template_version"`
+}
+
+// SimulatedSMS is a text message that would be sent.
+type SimulatedSMS struct {
+	To       string `json:"to" example:"+4915112345678"`
+	From     string `json:"from" doc:"Empty: the sender of the settings."`
+	Text     string `json:"text"`
+	Encoding string `json:"encoding" enum:"gsm7,ucs2"`
+	Segments int    `json:"segments" doc:"What the network carries one by one and the provider bills."`
+}
+
+// SimulatedRequest is a request that would be made.
+type SimulatedRequest struct {
+	URL     string         `json:"url"`
+	Method  string         `json:"method"`
+	Headers []shape.Header `json:"headers" nullable:"false"`
+	Body    wire.JSON      `json:"body"`
+}
+
+// AutomationWait is for what a step waited.
+type AutomationWait struct {
+	Until  wire.Time `json:"until" doc:"When the wait ends by itself."`
+	Events []string  `json:"events" nullable:"false" doc:"Names of the events that end it; none: it waits for the time alone."`
+}
+
+// SimulatedStep is a step that was played.
+type SimulatedStep struct {
+	Index      int                             `json:"index"`
+	Key        string                          `json:"key"`
+	Type       string                          `json:"type"`
+	Status     string                          `json:"status" example:"sent" doc:"completed, sent, suppressed, expired, received, timed_out or failed."`
+	Output     map[string]any                  `json:"output" doc:"What expressions see as steps.<key>."`
+	Error      *string                         `json:"error"`
+	StartedAt  wire.Time                       `json:"started_at"`
+	EndedAt    wire.Time                       `json:"ended_at"`
+	Wait       wire.Optional[AutomationWait]   `json:"wait" doc:"For what it waited; null: it did not."`
+	Conditions []ExpressionExplanation         `json:"conditions" nullable:"false" doc:"Of a condition, and of the cases of a branch up to the one that was true."`
+	Email      wire.Optional[SimulatedEmail]   `json:"email" doc:"What send_email would send, with its template filled."`
+	SMS        wire.Optional[SimulatedSMS]     `json:"sms" doc:"What send_sms would send."`
+	Request    wire.Optional[SimulatedRequest] `json:"request" doc:"What webhook would post."`
+}
+
+// Explained shows an expression that was judged; nil: there is none.
+func Explained(e *expression.Explanation) *ExpressionExplanation {
+	if e == nil {
+		return nil
+	}
+	out := ExplanationOf(*e)
+	return &out
+}
+
+// ExplanationOf shows an expression that was judged.
+func ExplanationOf(e expression.Explanation) ExpressionExplanation {
+	return ExpressionExplanation{Text: e.Text, Result: e.Result, Error: wire.OrNull(e.Error), Parts: wire.ListOf(e.Parts, func(p expression.Part) ExpressionPart {
+		return ExpressionPart{p.Text, p.Value, wire.OrNull(p.Error)}
+	})}
+}
+
+func newWait(w *machine.Waiting) *AutomationWait {
+	if w == nil {
+		return nil
+	}
+	return &AutomationWait{Until: wire.Time(w.Until), Events: wire.List(w.Events)}
+}
+
+// StepOf shows a step.
+func StepOf(s play.Step) SimulatedStep {
+	out := SimulatedStep{Index: s.Index, Key: s.Key, Type: s.Type, Status: s.Status, Output: s.Output, Error: wire.OrNull(s.Error), StartedAt: wire.Time(s.Started), EndedAt: wire.Time(s.Ended),
+		Wait: wire.Maybe(newWait(s.Waited)), Conditions: wire.ListOf(s.Conditions, ExplanationOf), Email: wire.Maybe(newSimulatedEmail(s.Performed.Email))}
+	if p := s.Performed.SMS; p != nil {
+		out.SMS = wire.Maybe(&SimulatedSMS{p.To, p.From, p.Text, string(p.Encoding), p.Segments})
+	}
+	if p := s.Performed.Post; p != nil {
+		out.Request = wire.Maybe(&SimulatedRequest{p.URL, p.Method, wire.List(p.Headers), wire.JSON(p.Body)})
+	}
+	return out
+}
+
+func newSimulatedEmail(e *sending.Preview) *SimulatedEmail {
+	if e == nil {
+		return nil
+	}
+	out := &SimulatedEmail{From: e.From, To: wire.List(e.To), CC: wire.List(e.CC), BCC: wire.List(e.BCC), ReplyTo: wire.List(e.ReplyTo), Subject: e.Subject, HTML: wire.OrNull(e.HTML),
+		Text: wire.OrNull(e.Text), Headers: wire.List(e.Headers), Tags: wire.List(e.Tags), Category: wire.OrNull(e.Category), Unsubscribe: e.Unsubscribe, TemplateID: wire.OrNull(e.TemplateID)}
+	if e.TemplateID != "" {
+		out.TemplateVersion = &e.TemplateVersion
+	}
+	return out
+}

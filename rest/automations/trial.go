@@ -1,0 +1,56 @@
+package automations
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/postrider/postrider/modules/automations"
+	"github.com/postrider/postrider/modules/automations/ingest"
+	"github.com/postrider/postrider/rest"
+	"github.com/postrider/postrider/rest/automations/played"
+	"github.com/postrider/postrider/rest/wire"
+	"github.com/postrider/postrider/runtime/idempotency"
+)
+
+type dryRun struct {
+	AutomationID string                                      `json:"automation_id"`
+	Version      *int                                        `json:"version" doc:"null: the draft."`
+	Outcome      string                                      `json:"outcome" enum:"completed,failed,cancelled,not_started" doc:"not_started: the trigger or its condition does not hold."`
+	Error        *string                                     `json:"error" doc:"Why it failed: a code, a colon and a sentence."`
+	Condition    wire.Optional[played.ExpressionExplanation] `json:"condition" doc:"Of the trigger; null: it has none."`
+	Trace        []played.SimulatedStep                      `json:"trace" nullable:"false" doc:"The steps in their order. Delays take no time; an event that is awaited counts as received, with empty data."`
+}
+
+type startedRun struct {
+	ID string `json:"id" example:"run_01kf0m4w7he6x8q2v5b3n9c1ta"`
+}
+
+func newDryRun(p *automations.Simulated) *dryRun {
+	if p == nil {
+		return nil
+	}
+	return &dryRun{p.AutomationID, p.Version, p.Status, wire.OrNull(p.Error), wire.Maybe(played.Explained(p.Condition)), wire.ListOf(p.Steps, played.StepOf)}
+}
+
+// try lets an event try one automation.
+func (e *edge) try(ctx context.Context, c *rest.Call, post ingest.Post, in event) (idempotency.Answer, error) {
+	tried, err := e.service.Try(ctx, c.Caller, automations.Trial{Post: post, AutomationID: *in.AutomationID, Send: in.TestSend != nil && *in.TestSend, Render: trialReceipt})
+	if err != nil {
+		return idempotency.Answer{}, err
+	}
+	if tried.Replay != nil {
+		tried.Replay.Replayed = true
+		return *tried.Replay, nil
+	}
+	return trialReceipt(tried), nil
+}
+
+// trialReceipt is what an event is answered that tries an automation.
+func trialReceipt(t automations.Tried) idempotency.Answer {
+	receipt := newReceipt(t.Answer)
+	receipt.DryRun = newDryRun(t.Played)
+	if t.RunID != "" {
+		receipt.Run = &startedRun{t.RunID}
+	}
+	return idempotency.Answer{Status: http.StatusAccepted, Body: wire.Encode(receipt)}
+}
