@@ -11,7 +11,7 @@ import (
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/graph/generated"
 	"github.com/postrider/postrider/graph/model"
-	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/accounts/rights"
 )
 
 func (r *accountResolver) Usage(ctx context.Context, obj *model.Account) (*model.Usage, error) {
@@ -23,7 +23,7 @@ func (r *accountResolver) Usage(ctx context.Context, obj *model.Account) (*model
 }
 
 func (r *queryResolver) Account(ctx context.Context) (*model.Account, error) {
-	caller, err := authorized(ctx, accounts.Read)
+	caller, err := authorized(ctx, rights.ReadAccount)
 	if err != nil {
 		return nil, err
 	}
@@ -35,7 +35,7 @@ func (r *queryResolver) Account(ctx context.Context) (*model.Account, error) {
 }
 
 func (r *queryResolver) APIKeys(ctx context.Context, first *int, after *string) (*model.APIKeyConnection, error) {
-	caller, err := authorized(ctx, accounts.Write) // as over REST: keys open everything
+	caller, err := authorized(ctx, rights.Write) // as over REST: keys open everything
 	if err != nil {
 		return nil, err
 	}
@@ -51,7 +51,7 @@ func (r *queryResolver) APIKeys(ctx context.Context, first *int, after *string) 
 }
 
 func (r *queryResolver) APIKey(ctx context.Context, id string) (*ent.APIKey, error) {
-	caller, err := authorized(ctx, accounts.Write)
+	caller, err := authorized(ctx, rights.Write)
 	if err != nil {
 		return nil, err
 	}

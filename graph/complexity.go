@@ -34,6 +34,7 @@ func costs() generated.ComplexityRoot {
 	queueCosts(&c)
 	webhookCosts(&c)
 	receivedCosts(&c)
+	automationCosts(&c)
 	c.Query.Events = func(child int, first *int, _ *string, _ []string) int { return times(pageSize(first), child) }
 	c.Query.APIKeys = connection
 	c.Query.SMTPCredentials = connection

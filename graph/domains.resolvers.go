@@ -11,7 +11,7 @@ import (
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/graph/generated"
 	"github.com/postrider/postrider/graph/model"
-	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/accounts/rights"
 	"github.com/postrider/postrider/modules/sending/records"
 )
 
@@ -33,7 +33,7 @@ func (r *domainResolver) SendingCounts(ctx context.Context, obj *model.Domain, d
 }
 
 func (r *queryResolver) Domains(ctx context.Context, first *int, after *string) (*model.DomainConnection, error) {
-	caller, err := authorized(ctx, accounts.Read)
+	caller, err := authorized(ctx, rights.Read)
 	if err != nil {
 		return nil, err
 	}
@@ -52,7 +52,7 @@ func (r *queryResolver) Domains(ctx context.Context, first *int, after *string) 
 }
 
 func (r *queryResolver) Domain(ctx context.Context, id string) (*model.Domain, error) {
-	caller, err := authorized(ctx, accounts.Read)
+	caller, err := authorized(ctx, rights.Read)
 	if err != nil {
 		return nil, err
 	}

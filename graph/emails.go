@@ -28,6 +28,9 @@ func (r *Resolver) emailPage(ctx context.Context, accountID string, rows []*ent.
 		Timeline:    once(ctx, accountID, ids, part[Emails](r.parts).Timeline),
 	}
 	r.engagementPage(ctx, accountID, ids, page)
+	if service := part[Automations](r.parts); service != nil {
+		page.Origins = once(ctx, accountID, ids, service.Origins)
+	}
 	emails := make([]*model.Email, len(rows))
 	for i, row := range rows {
 		emails[i] = &model.Email{Email: row, Page: page}

@@ -12,7 +12,7 @@ import (
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/graph/generated"
 	"github.com/postrider/postrider/graph/model"
-	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/accounts/rights"
 	"github.com/postrider/postrider/modules/sending/records"
 )
 
@@ -74,7 +74,7 @@ func (r *emailContentResolver) Attachments(ctx context.Context, obj *model.Email
 }
 
 func (r *queryResolver) Emails(ctx context.Context, first *int, after *string, filter *model.EmailFilter) (*model.EmailConnection, error) {
-	caller, err := authorized(ctx, accounts.ReadSent)
+	caller, err := authorized(ctx, rights.ReadSent)
 	if err != nil {
 		return nil, err
 	}
@@ -91,7 +91,7 @@ func (r *queryResolver) Emails(ctx context.Context, first *int, after *string, f
 }
 
 func (r *queryResolver) Email(ctx context.Context, id string) (*model.Email, error) {
-	caller, err := authorized(ctx, accounts.ReadSent)
+	caller, err := authorized(ctx, rights.ReadSent)
 	if err != nil {
 		return nil, err
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/postrider/postrider/ent/recipient"
 	"github.com/postrider/postrider/ent/schema/shape"
 	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/accounts/rights"
 	"github.com/postrider/postrider/modules/domains/dnscheck"
 	"github.com/postrider/postrider/modules/sending/queue"
 	"github.com/postrider/postrider/modules/sending/records"
@@ -41,9 +42,9 @@ func (f fakeAuth) Authenticate(_ context.Context, bearer string) (accounts.Calle
 	}
 	switch bearer {
 	case "svc_full", "svc_read", "svc_sending":
-		return accounts.Caller{AccountID: ada, KeyID: "key_1", Scope: accounts.Scope(bearer[len("svc_"):])}, nil
+		return accounts.Caller{AccountID: ada, KeyID: "key_1", Scope: rights.Scope(bearer[len("svc_"):])}, nil
 	case "svc_bob":
-		return accounts.Caller{AccountID: bob, KeyID: "key_2", Scope: accounts.ScopeFull}, nil
+		return accounts.Caller{AccountID: bob, KeyID: "key_2", Scope: rights.ScopeFull}, nil
 	}
 	return accounts.Caller{}, fault.Unauthenticated()
 }
@@ -197,6 +198,15 @@ func (f fakeEmails) Get(_ context.Context, accountID, emailID string) (*ent.Emai
 	return nil, orElse(err, fault.Missing("email", emailID))
 }
 
+func (f fakeEmails) Several(_ context.Context, accountID string, ids ...string) (out []*ent.Email, err error) {
+	for _, e := range f.rows {
+		if e.AccountID == accountID && slices.Contains(ids, e.ID) {
+			out = append(out, e)
+		}
+	}
+	return out, f.call("Several")
+}
+
 func (f fakeEmails) Cursor(accountID, emailID string) string {
 	return codec.Encode(page.List{Name: "emails", AccountID: accountID}, emailID)
 }
@@ -346,7 +356,7 @@ func orElse(err, other error) error {
 // nothing that may be left out; the others have everything.
 func someEmails(n int) []*ent.Email {
 	html, text, why := "<p>Thank you</p>", "Thank you", "550 5.1.1 No such user"
-	later := day.Add(time.Hour)
+	later, someAutomation, someRun := day.Add(time.Hour), "aut_001", "run_001"
 	rows := []*ent.Email{{ID: "msg_999", AccountID: bob, From: "bob@example.net", Status: email.StatusSent, CreatedAt: day, HTML: &html}}
 	for i := n; i > 0; i-- {
 		e := &ent.Email{ID: fmt.Sprintf("msg_%03d", i), AccountID: ada, From: "Ada <ada@example.com>", To: []string{"bob@example.net"},
@@ -355,6 +365,7 @@ func someEmails(n int) []*ent.Email {
 			e.Cc, e.Bcc, e.ReplyTo = []string{"cc@example.net"}, []string{"eve@example.org"}, []string{"help@example.com"}
 			e.Tags, e.Headers = []shape.Tag{{Name: "kind", Value: "receipt"}}, []shape.Header{{Name: "X-Shop", Value: "1"}}
 			e.HTML, e.Text, e.BounceReason, e.AttachmentCount = &html, &text, &why, 2
+			e.AutomationID, e.RunID = &someAutomation, &someRun
 			e.ExpiresAt = &later
 			e.ScheduledAt, e.SentAt, e.DeliveredAt, e.BouncedAt, e.CancelledAt = &day, &day, &later, &later, &later
 		}

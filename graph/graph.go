@@ -3,8 +3,10 @@ package graph
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net/http"
+	"net/netip"
 	"slices"
 
 	"github.com/99designs/gqlgen/graphql/executor"
@@ -15,6 +17,7 @@ import (
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/graph/generated"
 	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/accounts/admission"
 	"github.com/postrider/postrider/modules/domains"
 	"github.com/postrider/postrider/modules/domains/dnscheck"
 	"github.com/postrider/postrider/modules/sending/queue"
@@ -51,6 +54,8 @@ type Domains interface {
 type Emails interface {
 	List(ctx context.Context, accountID string, q records.ListQuery) (page.Page[*ent.Email], error)
 	Get(ctx context.Context, accountID, emailID string) (*ent.Email, error)
+	// Several gives the emails of those ids that the account has, oldest first.
+	Several(ctx context.Context, accountID string, emailIDs ...string) ([]*ent.Email, error)
 	Cursor(accountID, emailID string) string
 	// Bodies gives html and text, which List leaves out; other fields are not set.
 	Bodies(ctx context.Context, accountID string, emailIDs ...string) (map[string]*ent.Email, error)
@@ -86,9 +91,13 @@ type RateLimit interface {
 type Options struct {
 	On       []string // the modules that are switched on
 	Auth     Authenticator
-	Rate     RateLimit // nil: requests are not counted
+	People   admission.Sessions // who is signed in; nil: nobody is
+	Origins  []string           // URLs under which pages of this installation are served, the base URL first
+	Rate     RateLimit          // nil: requests are not counted
 	Accounts Accounts
 	Parts    []Part         // of the modules that are on, in any order
+	Audit    Recorder       // of mutations; nil: none is recorded
+	Proxies  []netip.Prefix // whose X-Forwarded-For counts
 	Budget   *intake.Budget // of bodies, and of answers that are large
 	Logger   *slog.Logger
 }
@@ -134,5 +143,9 @@ func New(o Options) (http.Handler, error) {
 	exec.Use(shapeLimit{})
 	exec.Use(extension.FixedComplexityLimit(maxComplexity))
 	exec.Use(extension.Introspection{})
-	return &handler{auth: o.Auth, rate: o.Rate, accounts: o.Accounts, budget: o.Budget, exec: exec, errors: errs, logger: o.Logger}, nil
+	door, err := admission.New(o.Auth, o.People, o.Origins...)
+	if err != nil {
+		return nil, fmt.Errorf("graph: %w", err)
+	}
+	return &handler{door: door, rate: o.Rate, accounts: o.Accounts, budget: o.Budget, exec: exec, errors: errs, audit: o.Audit, logger: o.Logger, proxies: o.Proxies}, nil
 }

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"mime"
 	"net/http"
+	"net/netip"
 	"strings"
 	"time"
 
@@ -18,9 +19,12 @@ import (
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
 	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/accounts/admission"
+	"github.com/postrider/postrider/modules/accounts/audit"
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/intake"
 	"github.com/postrider/postrider/runtime/telemetry"
+	"github.com/postrider/postrider/runtime/visitor"
 )
 
 const (
@@ -36,12 +40,14 @@ const (
 // handler is the HTTP side. It stands in for gqlgen's own, which echoes bodies
 // that it cannot decode, accepts more transports than we do and answers 422.
 type handler struct {
-	auth     Authenticator
+	door     *admission.Door
 	rate     RateLimit
 	accounts Accounts
 	budget   *intake.Budget
 	exec     *executor.Executor
 	errors   errorPresenter
+	proxies  []netip.Prefix
+	audit    Recorder // nil: nothing is recorded
 	logger   *slog.Logger
 }
 
@@ -68,7 +74,8 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		h.refuseBody(w, r, err)
 		return
 	}
-	ctx := graphql.StartOperationTrace(withCaller(r.Context(), caller))
+	origin := audit.Origin{Addr: visitor.Of(r, h.proxies), Agent: r.UserAgent(), RequestID: w.Header().Get(telemetry.RequestIDHeader)}
+	ctx := graphql.StartOperationTrace(withCaller(audit.WithOrigin(r.Context(), origin), caller))
 	timed, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	operation, status, answer := h.prepare(timed, body)
@@ -83,29 +90,26 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		h.answerLarge(w, r, owner, status, answer, release)
 	default:
 		status, answer = h.run(timed, operation)
+		h.record(ctx, caller, operation, answer)
 		h.answer(w, r, status, answer)
 	}
 }
 
 // admit tells who is calling, if they may call now.
 func (h *handler) admit(w http.ResponseWriter, r *http.Request) (accounts.Caller, error) {
-	bearer, err := accounts.Bearer(r.Header)
+	caller, err := h.door.Who(r)
 	if err != nil {
 		return accounts.Caller{}, err
 	}
-	caller, err := h.auth.Authenticate(r.Context(), bearer)
-	if err != nil {
-		return accounts.Caller{}, err
-	}
-	telemetry.SetCaller(r.Context(), caller.AccountID, caller.KeyID)
-	if h.rate == nil {
+	telemetry.SetCaller(r.Context(), caller.AccountID, caller.ID())
+	if h.rate == nil || caller.AccountID == "" {
 		return caller, nil
 	}
 	account, err := h.accounts.Account(r.Context(), caller.AccountID)
 	if err != nil {
 		return accounts.Caller{}, err
 	}
-	return caller, h.rate.Admit(r.Context(), account, w.Header())
+	return caller, h.rate.Admit(r.Context(), caller.Counted(account), w.Header())
 }
 
 // prepare reads and validates one GraphQL request. An answer is a refusal.

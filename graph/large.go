@@ -2,6 +2,7 @@ package graph
 
 import (
 	"context"
+	"encoding/json"
 	"io"
 	"net/http"
 	"sync/atomic"
@@ -17,8 +18,8 @@ import (
 	"github.com/postrider/postrider/runtime/telemetry"
 )
 
-// A body has up to 5 MB, and a query may ask for those of many emails. Such a query runs
-// within memory that is bounded over all requests, its bodies have a bound together, and
+// A body has up to 5 MB, and a query may ask for those of many emails; definitions and data of
+// automations have up to 256 KB, and a query may ask for those of many. Such a query runs within memory that is bounded over all requests, its bodies have a bound together, and
 // its answer lies on disk while the client takes it.
 
 const (
@@ -28,7 +29,9 @@ const (
 )
 
 // bodyFields are those whose values may be that large.
-var bodyFields = map[string]bool{"EmailContent.html": true, "EmailContent.text": true, "ReceivedEmail.content": true}
+var bodyFields = map[string]bool{"EmailContent.html": true, "EmailContent.text": true, "ReceivedEmail.content": true,
+	"AutomationVersion.definition": true, "AutomationRun.event": true, "AutomationRunStep.output": true, "AutomationRun.timeline": true,
+	"CustomEvent.data": true, "CustomEvent.explanation": true}
 
 // selectsBodies tells whether an operation asks for bodies. It was validated, so that no
 // fragment spreads itself.
@@ -72,6 +75,14 @@ func spend(ctx context.Context, octets int) error {
 		return records.TooManyBodies()
 	}
 	return nil
+}
+
+// spent gives JSON that counts as a body.
+func spent(ctx context.Context, data json.RawMessage) (json.RawMessage, error) {
+	if err := spend(ctx, len(data)); err != nil {
+		return nil, err
+	}
+	return data, nil
 }
 
 // runBodies runs an operation that asks for bodies, and gives its answer as octets that

@@ -5,7 +5,7 @@ import (
 
 	"github.com/postrider/postrider/graph/generated"
 	"github.com/postrider/postrider/graph/model"
-	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/accounts/rights"
 	"github.com/postrider/postrider/modules/sending/queue"
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/page"
@@ -28,7 +28,7 @@ const maxRecipients = 1000
 
 // changeQueue does what the account asks for, by keys that may change things.
 func (r *Resolver) changeQueue(ctx context.Context, of model.QueueSelection, c queue.AccountChange) (*queue.Result, error) {
-	caller, err := authorized(ctx, accounts.Write)
+	caller, err := authorized(ctx, rights.Write)
 	if err != nil {
 		return nil, err
 	}

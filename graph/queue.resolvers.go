@@ -9,7 +9,7 @@ import (
 	"context"
 
 	"github.com/postrider/postrider/graph/model"
-	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/accounts/rights"
 	"github.com/postrider/postrider/modules/sending/queue"
 )
 
@@ -30,7 +30,7 @@ func (r *mutationResolver) DropDelivery(ctx context.Context, selection model.Que
 }
 
 func (r *queryResolver) Queue(ctx context.Context, first *int, after *string, filter *model.QueueFilter) (*model.QueueConnection, error) {
-	caller, err := authorized(ctx, accounts.Read)
+	caller, err := authorized(ctx, rights.Read)
 	if err != nil {
 		return nil, err
 	}
@@ -46,7 +46,7 @@ func (r *queryResolver) Queue(ctx context.Context, first *int, after *string, fi
 }
 
 func (r *queryResolver) QueueByDestination(ctx context.Context, filter *model.QueueFilter) ([]*model.QueueBacklog, error) {
-	caller, err := authorized(ctx, accounts.Read)
+	caller, err := authorized(ctx, rights.Read)
 	if err != nil {
 		return nil, err
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -41,6 +42,27 @@ func TestMutationsTellHowManyTheyMatchedAndChanged(t *testing.T) {
 		}
 	}
 	same(t, "calls", map[string]int{"ChangeQueueOf retry ": 2, "ChangeQueueOf hold ": 2, "ChangeQueueOf release ": 2, "ChangeQueueOf drop No such customer": 2}, s.calls.counted())
+}
+
+// Every mutation that changes something is in the audit log; what was refused or only counted is not.
+func TestMutationsAreAudited(t *testing.T) {
+	t.Parallel()
+	s := newServer(t, setup{})
+	var want []string
+	for name, query := range mutations(t, `{all: true}`, "") {
+		s.ask(t, query, nil)
+		s.askAs(t, "svc_read", query, nil)
+		want = append(want, ada+" "+name+" from 127.0.0.1")
+	}
+	for _, query := range mutations(t, `{all: true}`, ", dryRun: true") {
+		s.ask(t, query, nil)
+	}
+	s.ask(t, `mutation($dry: Boolean!) { __typename retryDelivery(selection: {all: true}, dryRun: $dry) { changed } }`, map[string]any{"dry": true})
+	s.ask(t, `mutation { ...both } fragment both on Mutation { retryDelivery(selection: {all: true}) { changed } again: holdDelivery(selection: {all: true}) { changed } }`, nil)
+	want = append(want, ada+" retryDelivery from 127.0.0.1", ada+" holdDelivery from 127.0.0.1")
+	slices.Sort(want)
+	slices.Sort(s.done.entries)
+	same(t, "the audit log", want, s.done.entries)
 }
 
 func TestMutationsWantAFullKeyAndKeepToItsAccount(t *testing.T) {

@@ -12,12 +12,12 @@ import (
 	"github.com/postrider/postrider/ent/schema/shape"
 	"github.com/postrider/postrider/graph/generated"
 	"github.com/postrider/postrider/graph/model"
-	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/accounts/rights"
 	"github.com/postrider/postrider/modules/inbound"
 )
 
 func (r *queryResolver) ReceivedEmails(ctx context.Context, first *int, after *string, filter *model.ReceivedEmailFilter) (*model.ReceivedEmailConnection, error) {
-	caller, err := authorized(ctx, accounts.Read)
+	caller, err := authorized(ctx, rights.Read)
 	if err != nil {
 		return nil, err
 	}
@@ -33,7 +33,7 @@ func (r *queryResolver) ReceivedEmails(ctx context.Context, first *int, after *s
 }
 
 func (r *queryResolver) ReceivedEmail(ctx context.Context, id string) (*ent.ReceivedEmail, error) {
-	caller, err := authorized(ctx, accounts.Read)
+	caller, err := authorized(ctx, rights.Read)
 	if err != nil {
 		return nil, err
 	}
@@ -41,7 +41,7 @@ func (r *queryResolver) ReceivedEmail(ctx context.Context, id string) (*ent.Rece
 }
 
 func (r *queryResolver) AddressRules(ctx context.Context, domainID string) (*model.AddressRules, error) {
-	caller, err := authorized(ctx, accounts.Read)
+	caller, err := authorized(ctx, rights.Read)
 	if err != nil {
 		return nil, err
 	}

@@ -9,11 +9,11 @@ import (
 	"context"
 
 	"github.com/postrider/postrider/graph/model"
-	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/accounts/rights"
 )
 
 func (r *queryResolver) SMTPCredentials(ctx context.Context, first *int, after *string) (*model.SMTPCredentialConnection, error) {
-	caller, err := authorized(ctx, accounts.Write) // as over REST, and as with keys
+	caller, err := authorized(ctx, rights.Write) // as over REST, and as with keys
 	if err != nil {
 		return nil, err
 	}
@@ -33,7 +33,7 @@ func (r *queryResolver) SMTPCredentials(ctx context.Context, first *int, after *
 }
 
 func (r *queryResolver) SMTPCredential(ctx context.Context, id string) (*model.SMTPCredential, error) {
-	caller, err := authorized(ctx, accounts.Write)
+	caller, err := authorized(ctx, rights.Write)
 	if err != nil {
 		return nil, err
 	}

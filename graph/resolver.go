@@ -3,9 +3,11 @@ package graph
 import (
 	"context"
 	"errors"
+	"strings"
 
 	"github.com/postrider/postrider/graph/model"
 	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/accounts/rights"
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/page"
 )
@@ -22,12 +24,20 @@ func withCaller(ctx context.Context, c accounts.Caller) context.Context {
 
 // authorized gives the caller of the request if its key's scope allows the
 // operation. Without a caller nothing is allowed.
-func authorized(ctx context.Context, op accounts.Operation) (accounts.Caller, error) {
+func authorized(ctx context.Context, op rights.Operation) (accounts.Caller, error) {
+	caller, err := callerOf(ctx)
+	if err != nil {
+		return accounts.Caller{}, err
+	}
+	return caller, caller.Authorize(op)
+}
+
+func callerOf(ctx context.Context) (accounts.Caller, error) {
 	caller, known := ctx.Value(callerKey{}).(accounts.Caller)
 	if !known {
 		return accounts.Caller{}, errors.New("no caller in the context of a resolver")
 	}
-	return caller, caller.Authorize(op)
+	return caller, nil
 }
 
 // pageRequest reads the arguments of a connection.
@@ -55,6 +65,23 @@ func pageError(err error) error {
 		return badCursor()
 	}
 	return err
+}
+
+// argumentError names arguments as GraphQL callers know them: automationId for automation_id.
+func argumentError(err error) error {
+	var known *fault.Error
+	if !errors.As(err, &known) || len(known.Fields) == 0 {
+		return err
+	}
+	renamed := fault.Fields{}
+	for name, reason := range known.Fields {
+		first, rest, _ := strings.Cut(name, "_")
+		if rest != "" {
+			first += strings.ToUpper(rest[:1]) + rest[1:]
+		}
+		renamed.Add(first, "%s", reason)
+	}
+	return renamed.Err()
 }
 
 func badCursor() error {

@@ -2,20 +2,24 @@ package graph
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/accounts/audit"
 	"github.com/postrider/postrider/runtime/intake"
 )
 
-var allModules = []string{"accounts", "domains", "sending", "suppression", "templates", "tracking", "webhooks", "inbound", "eventlog", "relay"}
+var allModules = []string{"signin", "accounts", "domains", "sending", "suppression", "templates", "tracking", "webhooks", "inbound", "eventlog", "relay", "automations"}
 
 // server is the handler behind a real listener, over fakes.
 type server struct {
@@ -23,6 +27,20 @@ type server struct {
 	calls *calls
 	log   *bytes.Buffer
 	held  *intake.Budget
+	done  *recorded
+}
+
+// recorded is an audit log: of each entry who, what and from where.
+type recorded struct {
+	mu      sync.Mutex
+	entries []string
+}
+
+func (r *recorded) Record(ctx context.Context, c accounts.Caller, operation, target string) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.entries = append(r.entries, c.AccountID+" "+operation+target+" from "+audit.OriginOf(ctx).IP())
+	return nil
 }
 
 type setup struct {
@@ -40,7 +58,7 @@ func newServer(t testing.TB, s setup) *server {
 	if s.on == nil {
 		s.on = allModules
 	}
-	srv := &server{calls: &calls{hook: s.hook}, log: &bytes.Buffer{}}
+	srv := &server{done: &recorded{}, calls: &calls{hook: s.hook}, log: &bytes.Buffer{}}
 	emails := someEmails(s.emails)
 	for _, e := range emails {
 		if s.html != "" {
@@ -51,10 +69,12 @@ func newServer(t testing.TB, s setup) *server {
 	if err != nil {
 		t.Fatal(err)
 	}
-	handler, err := New(Options{Budget: held, On: s.on, Auth: s.auth, Rate: s.rate, Accounts: fakeAccounts{srv.calls}, Parts: []Part{
+	handler, err := New(Options{Budget: held, On: s.on, Auth: s.auth, People: fakePeople{}, Origins: []string{"http://mail.example.com"}, Rate: s.rate, Audit: srv.done, Accounts: fakeAccounts{srv.calls}, Parts: []Part{
 		Show[Domains]("domains", fakeDomains{srv.calls, someDomains()}), Show[Emails]("sending", fakeEmails{srv.calls, emails}), Show[Queue]("sending", fakeEmails{srv.calls, emails}), Show[Suppressions]("suppression", fakeSuppressions{srv.calls}),
 		Show[Webhooks]("webhooks", fakeWebhooks{srv.calls}), Show[Received]("inbound", fakeReceived{srv.calls}), Show[Templates]("templates", fakeTemplates{srv.calls}),
 		Show[Engagements]("tracking", fakeEngagements{srv.calls}), Show[EventLog]("eventlog", someEventLog(srv.calls)), Show[SMTPCredentials]("relay", fakeSMTPCredentials{srv.calls}),
+		Show[Automations]("automations", fakeAutomations{srv.calls}), Show[AutomationFigures]("automations", fakeFigures{srv.calls}),
+		Show[Teams]("signin", fakeTeams{}), Show[AuditLog]("signin", fakeAuditLog{}),
 	}, Logger: slog.New(slog.NewTextHandler(srv.log, &slog.HandlerOptions{Level: slog.LevelDebug}))})
 	if err != nil {
 		t.Fatal(err)

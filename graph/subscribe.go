@@ -11,7 +11,7 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
-	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/accounts/rights"
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/sse"
 	"github.com/postrider/postrider/runtime/telemetry"
@@ -61,13 +61,13 @@ func (h *handler) subscribe(ctx context.Context, w http.ResponseWriter, r *http.
 		h.answer(w, r, status, answer)
 		return
 	}
-	if err := h.follow(ctx, sse.Start(w), r.Header, responses); err != nil {
+	if err := h.follow(ctx, sse.Start(w), r, responses); err != nil {
 		telemetry.SetError(r.Context(), "", err)
 	}
 }
 
 // follow sends what the subscription gives until one side ends it.
-func (h *handler) follow(ctx context.Context, w *sse.Writer, header http.Header, responses graphql.ResponseHandler) error {
+func (h *handler) follow(ctx context.Context, w *sse.Writer, r *http.Request, responses graphql.ResponseHandler) error {
 	if err := w.Begin(""); err != nil {
 		return err
 	}
@@ -87,7 +87,8 @@ func (h *handler) follow(ctx context.Context, w *sse.Writer, header http.Header,
 			}
 		}
 	}()
-	beat := time.NewTicker(sse.Heartbeat)
+	recheck, beat := time.NewTicker(sse.Recheck), time.NewTicker(sse.Heartbeat)
+	defer recheck.Stop()
 	defer beat.Stop()
 	for {
 		select {
@@ -101,10 +102,11 @@ func (h *handler) follow(ctx context.Context, w *sse.Writer, header http.Header,
 			if err := w.Send(sse.Event{Name: "next", Data: answer.data}); err != nil {
 				return err
 			}
-		case <-beat.C:
-			if err := h.stillAllowed(ctx, header); err != nil {
+		case <-recheck.C:
+			if err := h.stillAllowed(r); err != nil {
 				return err
 			}
+		case <-beat.C:
 			if err := w.Beat(); err != nil {
 				return err
 			}
@@ -112,17 +114,13 @@ func (h *handler) follow(ctx context.Context, w *sse.Writer, header http.Header,
 	}
 }
 
-// stillAllowed ends the subscriptions of keys that were revoked.
-func (h *handler) stillAllowed(ctx context.Context, header http.Header) error {
-	bearer, err := accounts.Bearer(header)
+// stillAllowed ends the subscriptions of keys that were revoked, and of people who have left.
+func (h *handler) stillAllowed(r *http.Request) error {
+	caller, err := h.door.Who(r)
 	if err != nil {
 		return err
 	}
-	caller, err := h.auth.Authenticate(ctx, bearer)
-	if err != nil {
-		return err
-	}
-	return caller.Authorize(accounts.Read)
+	return caller.Authorize(rights.Read)
 }
 
 // encode writes a body as JSON on one line.

@@ -11,12 +11,12 @@ import (
 	"github.com/postrider/postrider/ent"
 	entsuppression "github.com/postrider/postrider/ent/suppression"
 	"github.com/postrider/postrider/graph/model"
-	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/accounts/rights"
 	"github.com/postrider/postrider/modules/suppression"
 )
 
 func (r *queryResolver) Suppressions(ctx context.Context, first *int, after *string, email *string, reason *entsuppression.Reason) (*model.SuppressionConnection, error) {
-	caller, err := authorized(ctx, accounts.Read)
+	caller, err := authorized(ctx, rights.Read)
 	if err != nil {
 		return nil, err
 	}
@@ -32,7 +32,7 @@ func (r *queryResolver) Suppressions(ctx context.Context, first *int, after *str
 }
 
 func (r *queryResolver) Suppression(ctx context.Context, id string) (*ent.Suppression, error) {
-	caller, err := authorized(ctx, accounts.Read)
+	caller, err := authorized(ctx, rights.Read)
 	if err != nil {
 		return nil, err
 	}
@@ -40,7 +40,7 @@ func (r *queryResolver) Suppression(ctx context.Context, id string) (*ent.Suppre
 }
 
 func (r *queryResolver) CategoryOptOuts(ctx context.Context, first *int, after *string, email *string, category *string) (*model.CategoryOptOutConnection, error) {
-	caller, err := authorized(ctx, accounts.Read)
+	caller, err := authorized(ctx, rights.Read)
 	if err != nil {
 		return nil, err
 	}
@@ -56,7 +56,7 @@ func (r *queryResolver) CategoryOptOuts(ctx context.Context, first *int, after *
 }
 
 func (r *queryResolver) CategoryOptOut(ctx context.Context, id string) (*ent.CategoryOptOut, error) {
-	caller, err := authorized(ctx, accounts.Read)
+	caller, err := authorized(ctx, rights.Read)
 	if err != nil {
 		return nil, err
 	}

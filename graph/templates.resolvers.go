@@ -10,13 +10,13 @@ import (
 
 	"github.com/postrider/postrider/graph/generated"
 	"github.com/postrider/postrider/graph/model"
-	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/accounts/rights"
 	"github.com/postrider/postrider/modules/templates"
 	"github.com/postrider/postrider/runtime/fault"
 )
 
 func (r *queryResolver) Templates(ctx context.Context, first *int, after *string) (*model.TemplateConnection, error) {
-	caller, err := authorized(ctx, accounts.Read)
+	caller, err := authorized(ctx, rights.Read)
 	if err != nil {
 		return nil, err
 	}
@@ -33,7 +33,7 @@ func (r *queryResolver) Templates(ctx context.Context, first *int, after *string
 }
 
 func (r *queryResolver) Template(ctx context.Context, id string) (*model.Template, error) {
-	caller, err := authorized(ctx, accounts.Read)
+	caller, err := authorized(ctx, rights.Read)
 	if err != nil {
 		return nil, err
 	}
@@ -68,7 +68,7 @@ func (r *templateResolver) Text(ctx context.Context, obj *model.Template) (*stri
 }
 
 func (r *templateResolver) Versions(ctx context.Context, obj *model.Template, first *int, after *string) (*model.TemplateVersionConnection, error) {
-	caller, err := authorized(ctx, accounts.Read)
+	caller, err := authorized(ctx, rights.Read)
 	if err != nil {
 		return nil, err
 	}

@@ -8,7 +8,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/postrider/postrider/modules/accounts/audit"
+	"github.com/postrider/postrider/modules/accounts/team"
 	"github.com/postrider/postrider/modules/eventlog"
+	"github.com/postrider/postrider/modules/signin"
+	"github.com/postrider/postrider/modules/signin/openid"
 	"github.com/postrider/postrider/rest"
 	"github.com/postrider/postrider/rest/account"
 	restautomations "github.com/postrider/postrider/rest/automations"
@@ -17,7 +21,9 @@ import (
 	"github.com/postrider/postrider/rest/domains"
 	"github.com/postrider/postrider/rest/emails"
 	events "github.com/postrider/postrider/rest/eventlog"
+	"github.com/postrider/postrider/rest/people"
 	"github.com/postrider/postrider/rest/received"
+	"github.com/postrider/postrider/rest/session"
 	restsms "github.com/postrider/postrider/rest/sms"
 	"github.com/postrider/postrider/rest/suppressions"
 	"github.com/postrider/postrider/rest/templates"
@@ -60,7 +66,7 @@ type bundle struct {
 // is made of them, with the registry of modules.
 func (b *bundle) routes() []rest.Routes {
 	var all []rest.Routes
-	for _, resource := range []string{"emails", "domains", "account", "suppressions", "templates", "contacts", "webhooks", "received-emails", "event-log", "smtp-credentials", "automations", "sms-settings"} {
+	for _, resource := range []string{"emails", "domains", "account", "suppressions", "templates", "contacts", "webhooks", "received-emails", "event-log", "smtp-credentials", "automations", "sms-settings", "session", "members"} {
 		all = append(all, b.routesBelow(resource)...)
 	}
 	return all
@@ -88,7 +94,11 @@ func (b *bundle) routesBelow(resource string) []rest.Routes {
 	case "automations", "automation-runs", "events":
 		return []rest.Routes{restautomations.Routes(b.automations), restinsight.Routes(b.automations)}
 	case "sms-settings", "sms-messages":
-		return []rest.Routes{restsms.Routes(b.sms)}
+		return []rest.Routes{restsms.Routes(b.sms, b.sms)}
+	case "session", "sign-in", "setup", "sign-up", "password", "sessions", "accounts", "user":
+		return []rest.Routes{session.Routes((*signin.Service)(nil), (*openid.Service)(nil)), session.UserRoutes((*signin.Service)(nil), (*openid.Service)(nil))}
+	case "members", "audit-log":
+		return []rest.Routes{people.Routes((*team.Service)(nil)), people.AuditRoutes((*audit.Service)(nil))}
 	case "event-log":
 		return []rest.Routes{events.Routes(b.events)}
 	default:

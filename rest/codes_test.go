@@ -19,6 +19,10 @@ import (
 var shownBy = map[string]struct{ file, beside string }{
 	"validation_error":              {"wrong_everywhere", "details"},
 	"insufficient_scope":            {file: "scope_read"},
+	"insufficient_role":             {file: "person_role"},
+	"confirmation_required":         {file: "person_unconfirmed"},
+	"second_factor_required":        {file: "person_factor"},
+	"cross_origin":                  {file: "person_cross_origin"},
 	"domain_not_verified":           {file: "forbidden"},
 	"sandbox_recipient_not_allowed": {file: "sandbox_recipient"},
 	"production_not_unlocked":       {file: "production_locked"},

@@ -7,7 +7,7 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/accounts/rights"
 	"github.com/postrider/postrider/rest"
 	"github.com/postrider/postrider/rest/body"
 	"github.com/postrider/postrider/runtime/page"
@@ -48,9 +48,9 @@ func noteRoutes(service notes) rest.Routes {
 	return rest.NewRoutes("notes", func(a *rest.API) {
 		g := a.Tag("Notes", "What you want to remember.")
 		example := map[string]any{"id": "note_1", "title": "Milk"}
-		rest.List(g, rest.Operation{Path: "/notes", ID: "listNotes", Needs: accounts.Read, Summary: "List notes", Example: example},
+		rest.List(g, rest.Operation{Path: "/notes", ID: "listNotes", Needs: rights.Read, Summary: "List notes", Example: example},
 			rest.Plural{Member: "notes", Schema: "NoteList"}, service.list, newNoteRecord)
-		rest.HandleBody(g, rest.Operation{Method: "POST", Path: "/notes", ID: "addNote", Needs: accounts.Write, Summary: "Add a note", Example: example,
+		rest.HandleBody(g, rest.Operation{Method: "POST", Path: "/notes", ID: "addNote", Needs: rights.Write, Summary: "Add a note", Example: example,
 			Body: &rest.Body{About: "The note.", Examples: map[string]any{"milk": map[string]any{"title": "Milk"}}}}, newNoteBody, service.add)
 	})
 }

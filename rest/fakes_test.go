@@ -21,6 +21,7 @@ import (
 	"github.com/postrider/postrider/ent/recipient"
 	"github.com/postrider/postrider/ent/schema/shape"
 	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/accounts/rights"
 	"github.com/postrider/postrider/modules/domains"
 	"github.com/postrider/postrider/modules/domains/dnscheck"
 	"github.com/postrider/postrider/modules/sending"
@@ -35,7 +36,7 @@ type fakeAuth struct{}
 func (fakeAuth) Authenticate(_ context.Context, bearer string) (accounts.Caller, error) {
 	switch bearer {
 	case "svc_full", "svc_sending", "svc_read":
-		return accounts.Caller{AccountID: accountID, KeyID: "key_1", Scope: accounts.Scope(strings.TrimPrefix(bearer, "svc_"))}, nil
+		return accounts.Caller{AccountID: accountID, KeyID: "key_1", Scope: rights.Scope(strings.TrimPrefix(bearer, "svc_"))}, nil
 	case "svc_away":
 		return accounts.Caller{}, fault.Unavailable(io.ErrUnexpectedEOF)
 	default:

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"slices"
 
@@ -11,11 +12,15 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
 	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/accounts/admission"
+	"github.com/postrider/postrider/modules/accounts/audit"
+	"github.com/postrider/postrider/modules/accounts/rights"
 	"github.com/postrider/postrider/rest/body"
 	"github.com/postrider/postrider/rest/problem"
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/intake"
 	"github.com/postrider/postrider/runtime/telemetry"
+	"github.com/postrider/postrider/runtime/visitor"
 )
 
 // Call is one admitted request.
@@ -26,12 +31,14 @@ type Call struct {
 	api            *API
 	operation      string // method and path: what an Idempotency-Key is used for
 	idempotencyKey string
+	header         http.Header // of the answer
+	remote         netip.Addr
 	body           []byte // belongs to this request alone, until it is over
 	content        *intake.Content
 }
 
 // Owner is whose share of the budget this call uses.
-func (c *Call) Owner() intake.Owner { return intake.Owner{Account: c.AccountID} }
+func (c *Call) Owner() intake.Owner { return intake.Owner{Account: c.AccountID, Remote: c.remote} }
 
 // Budget bounds answers that are large.
 func (c *Call) Budget() *intake.Budget { return c.api.budget }
@@ -51,19 +58,45 @@ type callKey struct{}
 
 func callOf(ctx context.Context) *Call { return ctx.Value(callKey{}).(*Call) }
 
+// SetCookie puts a cookie of the session's name beside the answer; an empty value takes it away.
+func (c *Call) SetCookie(value string) {
+	c.header.Add("Set-Cookie", admission.Cookie(c.api.base, value).String())
+}
+
+// AddCookie puts another cookie beside the answer.
+func (c *Call) AddCookie(cookie *http.Cookie) { c.header.Add("Set-Cookie", cookie.String()) }
+
 // guard stands in front of an operation: nothing of a request is parsed, and no
 // octet of its body read, before its caller is known and may ask.
 func (a *API) guard(op Operation) func(huma.Context, func(huma.Context)) {
 	return func(hc huma.Context, next func(huma.Context)) {
 		r, w := humago.Unwrap(hc)
-		c, err := a.admit(w, r, op)
+		origin := audit.Origin{Addr: visitor.Of(r, a.proxies), Agent: r.UserAgent(), RequestID: w.Header().Get(headerRequestID)}
+		c, err := a.admit(w, r, op, origin)
 		defer c.close()
 		if err == nil {
-			err = c.guarded(func() { next(huma.WithValue(hc, callKey{}, c)) })
+			ctx := context.WithValue(audit.WithOrigin(hc.Context(), origin), callKey{}, c)
+			err = c.guarded(func() { next(huma.WithContext(hc, ctx)) })
+			a.record(ctx, c, op, hc.Status(), r.PathValue("id"))
 		}
 		if err != nil {
 			a.fail(r.Context(), w.Header().Get(headerRequestID), err).Write(w)
 		}
+	}
+}
+
+// record writes to the audit log that an operation was done which changes an account, unless its
+// service has done so. A new operation is recorded without anybody's thinking of it.
+func (a *API) record(ctx context.Context, c *Call, op Operation, status int, target string) {
+	if a.audit == nil || op.Public || op.Audited || op.Quiet || op.Method == http.MethodGet || status < http.StatusOK || status >= http.StatusMultipleChoices {
+		return
+	}
+	switch op.Needs {
+	case rights.Read, rights.ReadSent, rights.ReadAccount, rights.ReadBilling, rights.Send:
+		return
+	}
+	if err := a.audit.Record(context.WithoutCancel(ctx), c.Caller, op.ID, target); err != nil {
+		a.log.ErrorContext(ctx, "an operation is missing in the audit log", "operation", op.ID, telemetry.KeyRequestID, c.RequestID, telemetry.KeyError, err)
 	}
 }
 
@@ -82,38 +115,73 @@ func (c *Call) guarded(handle func()) error {
 }
 
 // admit never gives a nil call.
-func (a *API) admit(w http.ResponseWriter, r *http.Request, op Operation) (*Call, error) {
-	c := &Call{RequestID: w.Header().Get(headerRequestID), api: a, operation: r.Method + " " + r.URL.Path}
+func (a *API) admit(w http.ResponseWriter, r *http.Request, op Operation, origin audit.Origin) (*Call, error) {
+	c := &Call{RequestID: origin.RequestID, api: a, operation: r.Method + " " + r.URL.Path, header: w.Header(), remote: origin.Addr}
 	ctx := r.Context()
-	bearer, err := accounts.Bearer(r.Header)
-	if err != nil {
+	if err := a.identify(c, r, op); err != nil {
 		return c, err
 	}
-	caller, err := a.auth.Authenticate(ctx, bearer)
-	if err != nil {
+	telemetry.SetCaller(ctx, c.AccountID, c.Caller.ID())
+	if err := a.mayAsk(ctx, c, op); err != nil {
 		return c, err
 	}
-	telemetry.SetCaller(ctx, caller.AccountID, caller.KeyID)
-	account, err := a.limits.Account(ctx, caller.AccountID)
-	if err != nil {
-		return c, err
+	if !op.OpenQuery {
+		if err := checkQuery(r.URL.RawQuery, op.query); err != nil {
+			return c, err
+		}
 	}
-	if err := a.rate.Admit(ctx, account, w.Header()); err != nil {
-		return c, err
-	}
-	if err := caller.Authorize(op.Needs); err != nil {
-		return c, err
-	}
-	if err := checkQuery(r.URL.RawQuery, op.query); err != nil {
-		return c, err
-	}
-	c.Caller = caller
 	if op.idempotent {
+		var err error
 		if c.idempotencyKey, err = idempotencyKey(r.Header); err != nil {
 			return c, err
 		}
 	}
 	return c, a.readBody(w, r, op.Body, c)
+}
+
+// identify tells who calls. A public operation may be called by nobody.
+func (a *API) identify(c *Call, r *http.Request, op Operation) (err error) {
+	if !op.Public {
+		c.Caller, err = a.door.Who(r)
+		return err
+	}
+	if err := a.door.Foreign(r); err != nil {
+		return err
+	}
+	if _, given := r.Header["Authorization"]; given {
+		return nil
+	}
+	caller, err := a.door.Who(r)
+	if fault.KindOf(err) == fault.Away {
+		return err
+	}
+	if err == nil {
+		c.Caller = caller
+	}
+	return nil
+}
+
+// mayAsk judges who is known: how often they ask, and what.
+func (a *API) mayAsk(ctx context.Context, c *Call, op Operation) error {
+	if op.Public {
+		return nil
+	}
+	if c.AccountID != "" {
+		account, err := a.limits.Account(ctx, c.AccountID)
+		if err != nil {
+			return err
+		}
+		if err := a.rate.Admit(ctx, c.Counted(account), c.header); err != nil {
+			return err
+		}
+	}
+	if err := c.Authorize(op.Needs); err != nil {
+		return err
+	}
+	if op.Confirmed {
+		return c.Confirmed()
+	}
+	return nil
 }
 
 // maxParameters bounds how many wrong query parameters an answer names.
@@ -142,12 +210,8 @@ func checkQuery(raw string, known []string) error {
 }
 
 // StillAllowed asks again whether the caller may, for answers that go on for long.
-func (c *Call) StillAllowed(r *http.Request, needs accounts.Operation) error {
-	bearer, err := accounts.Bearer(r.Header)
-	if err != nil {
-		return err
-	}
-	caller, err := c.api.auth.Authenticate(r.Context(), bearer)
+func (c *Call) StillAllowed(r *http.Request, needs rights.Operation) error {
+	caller, err := c.api.door.Who(r)
 	if err != nil {
 		return err
 	}

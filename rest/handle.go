@@ -142,16 +142,16 @@ func Get[T, O any](g *Group, op Operation, find func(ctx context.Context, accoun
 	})
 }
 
-// okAnswer says that something was done.
-type okAnswer struct {
+// OkAnswer says that something was done, where there is nothing more to say.
+type OkAnswer struct {
 	OK bool `json:"ok" enum:"true"`
 }
 
 // Delete adds the operation that takes one item away. remove is the service's method.
 func Delete(g *Group, op Operation, remove func(ctx context.Context, accountID, id string) error) {
 	op.Method, op.Problems, op.Example = http.MethodDelete, append(op.Problems, http.StatusNotFound), map[string]any{"ok": true}
-	Handle(g, op, func(ctx context.Context, c *Call, in *Item) (okAnswer, error) {
-		return okAnswer{OK: true}, remove(ctx, c.AccountID, in.ID)
+	Handle(g, op, func(ctx context.Context, c *Call, in *Item) (OkAnswer, error) {
+		return OkAnswer{OK: true}, remove(ctx, c.AccountID, in.ID)
 	})
 }
 

@@ -7,8 +7,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/postrider/postrider/rest"
+	"github.com/postrider/postrider/rest/openapi"
 	"github.com/postrider/postrider/runtime/event"
 	"github.com/postrider/postrider/runtime/expect"
 )
@@ -51,11 +53,65 @@ func TestDocumentsAreServed(t *testing.T) {
 	}
 }
 
+// on is a change of options: the requests come at a moment.
+func on(moment string) func(*rest.Options) {
+	return func(o *rest.Options) {
+		o.Now = func() time.Time {
+			at, err := time.Parse(time.RFC3339, moment)
+			if err != nil {
+				panic(err)
+			}
+			return at
+		}
+	}
+}
+
+// A program that has run for years serves examples whose times are not over, in each form.
+func TestTimesInExamplesOfRequestsAreOfTheDayAfterTheRequest(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t, on("2031-05-31T23:59:59Z"))
+	for _, path := range []string{"/api/openapi.json", "/api/openapi-3.0.json", "/api/openapi.yaml", "/api/docs"} {
+		got := b.do(t, request{method: "GET", path: path, key: "-"}).body
+		if !strings.Contains(got, "2031-06-01T09:30:00") || strings.Contains(got, openapi.Tomorrow) {
+			t.Errorf("%s, asked for on 2031-05-31, does not have 2031-06-01 as the day of examples, or has the one that stands for it", path)
+		}
+	}
+	for name, operation := range operationsOf(t, []byte(b.do(t, request{method: "GET", path: "/api/openapi.json", key: "-"}).body)) {
+		for _, m := range operation.RequestBody.Content {
+			for example, e := range m.Examples {
+				for _, at := range timesIn(e.Value, "scheduled_at", "expires_at") {
+					if !strings.HasPrefix(at, "2031-06-01T") {
+						t.Errorf("the example %s of %s has the time %s, want one of the day after the request, which was made on 2031-05-31", example, name, at)
+					}
+				}
+			}
+		}
+	}
+}
+
+// timesIn are the texts of some fields anywhere in a value.
+func timesIn(v any, fields ...string) (all []string) {
+	switch v := v.(type) {
+	case map[string]any:
+		for name, member := range v {
+			if at, ok := member.(string); ok && slices.Contains(fields, name) {
+				all = append(all, at)
+			}
+			all = append(all, timesIn(member, fields...)...)
+		}
+	case []any:
+		for _, member := range v {
+			all = append(all, timesIn(member, fields...)...)
+		}
+	}
+	return all
+}
+
 // Nothing on the reference page comes from elsewhere, and nothing runs but its own script,
 // which the policy names by its hash.
 func TestReferencePageIsSelfContained(t *testing.T) {
 	t.Parallel()
-	b := newBundle(t)
+	b := newBundle(t, on("9999-12-30T12:00:00Z"))
 	got := b.do(t, request{method: "GET", path: "/api/docs", key: "-"})
 	policy := got.header.Get("Content-Security-Policy")
 	if !strings.HasPrefix(policy, "default-src 'none'; style-src 'sha256-") || strings.Contains(policy, "unsafe") {

@@ -9,7 +9,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
-	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/accounts/rights"
 	"github.com/postrider/postrider/rest/body"
 	"github.com/postrider/postrider/rest/openapi"
 	"github.com/postrider/postrider/runtime/fault"
@@ -23,15 +23,20 @@ type Operation struct {
 	ID          string
 	Summary     string
 	Description string
-	Needs       accounts.Operation // decides which scopes may ask
-	Of          Noun               // what {id} in the path names
-	Body        *Body              // nil: takes none
-	Problems    []int              // statuses beside those that every operation can answer
-	Example     any                // of the successful answer
-	Answer      any                // a value of the successful answer's type, where the handler writes octets
-	Media       string             // of the successful answer, when it is text and not JSON
-	Secret      bool               // the answer shows a secret: it is kept sealed
-	Status      int                // of the successful answer; 0: 200
+	Needs       rights.Operation // decides which scopes and roles may ask
+	Public      bool             // anybody may ask; Needs says nothing
+	Confirmed   bool             // a session must have been confirmed of late
+	Audited     bool             // its service writes to the audit log itself
+	Quiet       bool             // it changes nothing that the audit log is about
+	Of          Noun             // what {id} in the path names
+	Body        *Body            // nil: takes none
+	Problems    []int            // statuses beside those that every operation can answer
+	Example     any              // of the successful answer
+	Answer      any              // a value of the successful answer's type, where the handler writes octets
+	Media       string           // of the successful answer, when it is text and not JSON
+	OpenQuery   bool             // query parameters that it does not know are ignored: others write its URL
+	Secret      bool             // the answer shows a secret: it is kept sealed
+	Status      int              // of the successful answer; 0: 200
 
 	idempotent bool // reads Idempotency-Key
 	query      []string
@@ -132,8 +137,14 @@ func add[I, O any](g *Group, op Operation, schema *huma.Schema, handle func(cont
 func (op Operation) document(schema *huma.Schema) openapi.Operation {
 	out := openapi.Operation{Idempotent: op.idempotent, Problems: op.Problems, Media: op.Media, Example: op.Example, Answer: op.schema,
 		Path: map[string]openapi.PathParameter{"id": {About: op.Of.About, Example: op.Of.Example}}}
-	for _, s := range accounts.Scopes() {
-		if s.Allows(op.Needs) {
+	out.Public = op.Public
+	for _, r := range rights.Roles() {
+		if !op.Public && r.Allows(op.Needs) {
+			out.Roles = append(out.Roles, string(r))
+		}
+	}
+	for _, s := range rights.Scopes() {
+		if !op.Public && s.Allows(op.Needs) {
 			out.Scopes = append(out.Scopes, string(s))
 		}
 	}

@@ -12,10 +12,10 @@ func (a *API) publish() error {
 	if err != nil {
 		return err
 	}
-	a.Serve("/openapi.json", jsonType, a.document.JSON, nil)
-	a.Serve("/openapi.yaml", "application/yaml", a.document.YAML, nil)
-	a.Serve("/openapi-3.0.json", jsonType, a.document.JSON30, nil)
-	a.Serve("/docs", "text/html; charset=utf-8", reference, map[string]string{
+	a.serveOfToday("/openapi.json", jsonType, a.document.JSON, nil)
+	a.serveOfToday("/openapi.yaml", "application/yaml", a.document.YAML, nil)
+	a.serveOfToday("/openapi-3.0.json", jsonType, a.document.JSON30, nil)
+	a.serveOfToday("/docs", "text/html; charset=utf-8", reference, map[string]string{
 		"Content-Security-Policy": openapi.PagePolicy(),
 		"Referrer-Policy":         "no-referrer",
 	})
@@ -24,6 +24,16 @@ func (a *API) publish() error {
 
 // Serve gives everybody, also without a key, the same content at a path below Prefix.
 func (a *API) Serve(path, contentType string, content []byte, headers map[string]string) {
+	a.serve(path, contentType, func() []byte { return content }, headers)
+}
+
+// serveOfToday is Serve for what says openapi.Tomorrow: each request is answered with the
+// day after it.
+func (a *API) serveOfToday(path, contentType string, content []byte, headers map[string]string) {
+	a.serve(path, contentType, func() []byte { return openapi.OfToday(content, a.now()) }, headers)
+}
+
+func (a *API) serve(path, contentType string, content func() []byte, headers map[string]string) {
 	a.mux.HandleFunc("GET "+Prefix+path, func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", contentType)
 		w.Header().Set("Cache-Control", "no-cache")
@@ -31,7 +41,7 @@ func (a *API) Serve(path, contentType string, content []byte, headers map[string
 			w.Header().Set(name, value)
 		}
 		// The caller may have left; there is nobody to tell.
-		if _, err := w.Write(content); err != nil {
+		if _, err := w.Write(content()); err != nil {
 			return
 		}
 	})

@@ -9,14 +9,17 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"net/netip"
 	"path"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
 	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/accounts/admission"
 	"github.com/postrider/postrider/rest/body"
 	"github.com/postrider/postrider/rest/openapi"
 	"github.com/postrider/postrider/rest/problem"
@@ -52,19 +55,29 @@ type RateLimit interface {
 	Admit(ctx context.Context, account accounts.Account, header http.Header) error
 }
 
+// Recorder writes to the audit log that an operation was done to something.
+type Recorder interface {
+	Record(ctx context.Context, c accounts.Caller, operation, target string) error
+}
+
 // Options of New.
 type Options struct {
 	Auth    Auth
+	People  admission.Sessions // who is signed in; nil: nobody is
+	Audit   Recorder           // of what changes an account; nil: it is not recorded
 	Limits  Limits
 	Rate    RateLimit
 	Answers Idempotency // kept by Idempotency-Key
 	Sealer  Sealer      // of kept answers that show a secret
 	Routes  []Routes    // of the modules that are on, in any order
 	Logger  *slog.Logger
-	Version string         // of the service, shown in the OpenAPI document
-	BaseURL string         // where this installation is reached, without /api; empty leaves the document relative
-	Sender  string         // that the samples of the reference page send from; empty: one that stands for any
-	Budget  *intake.Budget // of bodies, and of answers that are large
+	Version string           // of the service, shown in the OpenAPI document
+	BaseURL string           // where this installation is reached, without /api; empty leaves the document relative
+	Origins []string         // other URLs under which pages of this installation are served
+	Proxies []netip.Prefix   // whose X-Forwarded-For is believed
+	Sender  string           // that the samples of the reference page send from; empty: one that stands for any
+	Budget  *intake.Budget   // of bodies, and of answers that are large
+	Now     func() time.Time // what the examples of the document come after; nil: the clock of the machine
 }
 
 // Routes are the operations of one resource.
@@ -81,8 +94,11 @@ func NewRoutes(name string, add func(*API)) Routes { return Routes{name: name, a
 type API struct {
 	mux     *router
 	huma    huma.API
-	auth    Auth
+	door    *admission.Door
+	audit   Recorder
 	limits  Limits
+	proxies []netip.Prefix
+	base    string // URL of this installation
 	rate    RateLimit
 	answers keeper
 	budget  *intake.Budget
@@ -91,6 +107,7 @@ type API struct {
 	bodies   body.Components
 	sender   string
 	document openapi.Document
+	now      func() time.Time
 }
 
 // New makes the API. The order of Options.Routes does not matter.
@@ -107,14 +124,20 @@ func New(o Options) (*API, error) {
 
 // assemble registers every route and completes the document.
 func assemble(o Options) (*API, error) {
-	a := &API{mux: &router{}, auth: o.Auth, limits: o.Limits, log: o.Logger,
-		rate: o.Rate, answers: keeper{o.Answers, o.Sealer}, budget: o.Budget, bodies: body.Components{}, sender: o.Sender}
+	door, err := admission.New(o.Auth, o.People, append([]string{o.BaseURL}, o.Origins...)...)
+	if err != nil {
+		return nil, fmt.Errorf("rest: %w", err)
+	}
+	a := &API{mux: &router{}, door: door, audit: o.Audit, limits: o.Limits, log: o.Logger, proxies: o.Proxies, base: o.BaseURL,
+		rate: o.Rate, answers: keeper{o.Answers, o.Sealer}, budget: o.Budget, bodies: body.Components{}, sender: o.Sender, now: o.Now}
+	if a.now == nil {
+		a.now = time.Now
+	}
 	a.huma = humago.NewWithPrefix(a.mux, Prefix, humaConfig(o))
 	routes := slices.SortedFunc(slices.Values(o.Routes), func(x, y Routes) int { return cmp.Compare(x.name, y.name) })
 	for _, r := range routes {
 		r.add(a)
 	}
-	var err error
 	a.document, err = openapi.Finish(a.huma.OpenAPI(), a.bodies)
 	return a, err
 }
@@ -136,7 +159,7 @@ func (a *API) Document() openapi.Document { return a.document }
 // documentation page that loads from a CDN, formats other than JSON.
 func humaConfig(o Options) huma.Config {
 	return huma.Config{
-		OpenAPI:       openapi.New(o.Version, strings.TrimSuffix(o.BaseURL, "/")+Prefix),
+		OpenAPI:       openapi.New(o.Version, strings.TrimSuffix(o.BaseURL, "/")+Prefix, admission.CookieName(o.BaseURL)),
 		Formats:       map[string]huma.Format{jsonType: {Marshal: writeJSON, Unmarshal: json.Unmarshal}},
 		DefaultFormat: jsonType,
 	}

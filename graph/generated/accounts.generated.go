@@ -1320,4 +1320,11 @@ func (ec *executionContext) marshalOAPIKey2ᚖgithubᚗcomᚋpostriderᚋpostrid
 	return ec._APIKey(ctx, sel, v)
 }
 
+func (ec *executionContext) marshalOAccount2ᚖgithubᚗcomᚋpostriderᚋpostriderᚋgraphᚋmodelᚐAccount(ctx context.Context, sel ast.SelectionSet, v *model.Account) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._Account(ctx, sel, v)
+}
+
 // endregion ***************************** type.gotpl *****************************

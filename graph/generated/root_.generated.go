@@ -26,6 +26,13 @@ type Config = graphql.Config[ResolverRoot, DirectiveRoot, ComplexityRoot]
 type ResolverRoot interface {
 	Account() AccountResolver
 	Attachment() AttachmentResolver
+	Automation() AutomationResolver
+	AutomationRun() AutomationRunResolver
+	AutomationRunStep() AutomationRunStepResolver
+	AutomationStep() AutomationStepResolver
+	AutomationStepStats() AutomationStepStatsResolver
+	AutomationVersion() AutomationVersionResolver
+	CustomEvent() CustomEventResolver
 	Domain() DomainResolver
 	Email() EmailResolver
 	EmailContent() EmailContentResolver
@@ -37,6 +44,7 @@ type ResolverRoot interface {
 	Recipient() RecipientResolver
 	Subscription() SubscriptionResolver
 	Template() TemplateResolver
+	Viewer() ViewerResolver
 	Webhook() WebhookResolver
 	WebhookAttempt() WebhookAttemptResolver
 	WebhookDelivery() WebhookDeliveryResolver
@@ -93,6 +101,159 @@ type ComplexityRoot struct {
 		Size        func(childComplexity int) int
 	}
 
+	AuditActor struct {
+		ID   func(childComplexity int) int
+		Kind func(childComplexity int) int
+		Name func(childComplexity int) int
+	}
+
+	AuditEntry struct {
+		Action    func(childComplexity int) int
+		Actor     func(childComplexity int) int
+		Changes   func(childComplexity int) int
+		CreatedAt func(childComplexity int) int
+		ID        func(childComplexity int) int
+		IP        func(childComplexity int) int
+		RequestID func(childComplexity int) int
+		Target    func(childComplexity int) int
+		UserAgent func(childComplexity int) int
+	}
+
+	AuditLogConnection struct {
+		Nodes    func(childComplexity int) int
+		PageInfo func(childComplexity int) int
+	}
+
+	Automation struct {
+		ActivatedAt           func(childComplexity int) int
+		CreatedAt             func(childComplexity int) int
+		Description           func(childComplexity int) int
+		DraftHash             func(childComplexity int) int
+		Draining              func(childComplexity int) int
+		HasUnpublishedChanges func(childComplexity int) int
+		ID                    func(childComplexity int) int
+		Name                  func(childComplexity int) int
+		Stats                 func(childComplexity int) int
+		Status                func(childComplexity int) int
+		Steps                 func(childComplexity int) int
+		Timezone              func(childComplexity int) int
+		Trigger               func(childComplexity int) int
+		UpdatedAt             func(childComplexity int) int
+		Version               func(childComplexity int) int
+		Versions              func(childComplexity int) int
+	}
+
+	AutomationConnection struct {
+		Nodes    func(childComplexity int) int
+		PageInfo func(childComplexity int) int
+	}
+
+	AutomationEmailStats struct {
+		Bounced   func(childComplexity int) int
+		Clicked   func(childComplexity int) int
+		Delivered func(childComplexity int) int
+		Opened    func(childComplexity int) int
+		Sent      func(childComplexity int) int
+	}
+
+	AutomationRun struct {
+		AutomationID func(childComplexity int) int
+		EmailKey     func(childComplexity int) int
+		Emails       func(childComplexity int) int
+		EndedAt      func(childComplexity int) int
+		Error        func(childComplexity int) int
+		Event        func(childComplexity int) int
+		EventID      func(childComplexity int) int
+		Held         func(childComplexity int) int
+		ID           func(childComplexity int) int
+		NextAt       func(childComplexity int) int
+		StartedAt    func(childComplexity int) int
+		Status       func(childComplexity int) int
+		StepIndex    func(childComplexity int) int
+		Steps        func(childComplexity int) int
+		Timeline     func(childComplexity int) int
+		UserID       func(childComplexity int) int
+		Version      func(childComplexity int) int
+		WaitingFor   func(childComplexity int) int
+	}
+
+	AutomationRunConnection struct {
+		Nodes    func(childComplexity int) int
+		PageInfo func(childComplexity int) int
+	}
+
+	AutomationRunStep struct {
+		EmailID   func(childComplexity int) int
+		EndedAt   func(childComplexity int) int
+		Error     func(childComplexity int) int
+		Key       func(childComplexity int) int
+		Output    func(childComplexity int) int
+		StartedAt func(childComplexity int) int
+		Status    func(childComplexity int) int
+		StepIndex func(childComplexity int) int
+		Type      func(childComplexity int) int
+	}
+
+	AutomationRunTimelineEntry struct {
+		At        func(childComplexity int) int
+		Data      func(childComplexity int) int
+		Error     func(childComplexity int) int
+		Source    func(childComplexity int) int
+		Status    func(childComplexity int) int
+		StepKey   func(childComplexity int) int
+		SubjectID func(childComplexity int) int
+		Type      func(childComplexity int) int
+	}
+
+	AutomationSMSStats struct {
+		Delivered func(childComplexity int) int
+		Failed    func(childComplexity int) int
+		Sent      func(childComplexity int) int
+	}
+
+	AutomationStats struct {
+		Cancelled func(childComplexity int) int
+		Completed func(childComplexity int) int
+		Failed    func(childComplexity int) int
+		Running   func(childComplexity int) int
+		Started   func(childComplexity int) int
+		Waiting   func(childComplexity int) int
+	}
+
+	AutomationStep struct {
+		Index   func(childComplexity int) int
+		Key     func(childComplexity int) int
+		Name    func(childComplexity int) int
+		Stats   func(childComplexity int, version *int) int
+		Summary func(childComplexity int) int
+		Type    func(childComplexity int) int
+	}
+
+	AutomationStepStats struct {
+		Cancelled func(childComplexity int) int
+		Completed func(childComplexity int) int
+		Emails    func(childComplexity int) int
+		Entered   func(childComplexity int) int
+		Failed    func(childComplexity int) int
+		Skipped   func(childComplexity int) int
+		Sms       func(childComplexity int) int
+		TimedOut  func(childComplexity int) int
+		Waiting   func(childComplexity int) int
+	}
+
+	AutomationVersion struct {
+		CreatedAt  func(childComplexity int) int
+		Definition func(childComplexity int) int
+		Number     func(childComplexity int) int
+	}
+
+	AutomationWait struct {
+		Events func(childComplexity int) int
+		Since  func(childComplexity int) int
+		Step   func(childComplexity int) int
+		Until  func(childComplexity int) int
+	}
+
 	CategoryOptOut struct {
 		Category      func(childComplexity int) int
 		CategoryLabel func(childComplexity int) int
@@ -106,6 +267,36 @@ type ComplexityRoot struct {
 	CategoryOptOutConnection struct {
 		Nodes    func(childComplexity int) int
 		PageInfo func(childComplexity int) int
+	}
+
+	CustomEvent struct {
+		CreatedAt   func(childComplexity int) int
+		Data        func(childComplexity int) int
+		Email       func(childComplexity int) int
+		Explanation func(childComplexity int) int
+		ID          func(childComplexity int) int
+		Matches     func(childComplexity int) int
+		Name        func(childComplexity int) int
+		Source      func(childComplexity int) int
+		UserID      func(childComplexity int) int
+	}
+
+	CustomEventConnection struct {
+		Nodes    func(childComplexity int) int
+		PageInfo func(childComplexity int) int
+	}
+
+	CustomEventExplanation struct {
+		Matches    func(childComplexity int) int
+		NearMisses func(childComplexity int) int
+	}
+
+	CustomEventMatch struct {
+		AutomationID func(childComplexity int) int
+		Error        func(childComplexity int) int
+		Outcome      func(childComplexity int) int
+		RunID        func(childComplexity int) int
+		Version      func(childComplexity int) int
 	}
 
 	DKIM struct {
@@ -197,6 +388,7 @@ type ComplexityRoot struct {
 
 	Email struct {
 		Attempts     func(childComplexity int) int
+		Automation   func(childComplexity int) int
 		Bcc          func(childComplexity int) int
 		BounceReason func(childComplexity int) int
 		BouncedAt    func(childComplexity int) int
@@ -221,6 +413,13 @@ type ComplexityRoot struct {
 		Tags         func(childComplexity int) int
 		Timeline     func(childComplexity int) int
 		To           func(childComplexity int) int
+	}
+
+	EmailAutomation struct {
+		AutomationID   func(childComplexity int) int
+		AutomationName func(childComplexity int) int
+		RunID          func(childComplexity int) int
+		StepKey        func(childComplexity int) int
 	}
 
 	EmailConnection struct {
@@ -270,9 +469,58 @@ type ComplexityRoot struct {
 		Nodes     func(childComplexity int) int
 	}
 
+	ExplainedCondition struct {
+		Error  func(childComplexity int) int
+		Parts  func(childComplexity int) int
+		Result func(childComplexity int) int
+		Text   func(childComplexity int) int
+	}
+
+	ExplainedMatch struct {
+		AutomationID   func(childComplexity int) int
+		AutomationName func(childComplexity int) int
+		Conditions     func(childComplexity int) int
+		Error          func(childComplexity int) int
+		Outcome        func(childComplexity int) int
+		RunID          func(childComplexity int) int
+		StepKey        func(childComplexity int) int
+		Version        func(childComplexity int) int
+	}
+
+	ExplainedPart struct {
+		Error func(childComplexity int) int
+		Text  func(childComplexity int) int
+		Value func(childComplexity int) int
+	}
+
 	Header struct {
 		Name  func(childComplexity int) int
 		Value func(childComplexity int) int
+	}
+
+	Invitation struct {
+		CreatedAt func(childComplexity int) int
+		Email     func(childComplexity int) int
+		ExpiresAt func(childComplexity int) int
+		ID        func(childComplexity int) int
+		InvitedBy func(childComplexity int) int
+		Role      func(childComplexity int) int
+	}
+
+	InvitationConnection struct {
+		Nodes    func(childComplexity int) int
+		PageInfo func(childComplexity int) int
+	}
+
+	Member struct {
+		JoinedAt func(childComplexity int) int
+		Role     func(childComplexity int) int
+		User     func(childComplexity int) int
+	}
+
+	MemberConnection struct {
+		Nodes    func(childComplexity int) int
+		PageInfo func(childComplexity int) int
 	}
 
 	Mutation struct {
@@ -280,6 +528,16 @@ type ComplexityRoot struct {
 		HoldDelivery    func(childComplexity int, selection model.QueueSelection, dryRun bool) int
 		ReleaseDelivery func(childComplexity int, selection model.QueueSelection, dryRun bool) int
 		RetryDelivery   func(childComplexity int, selection model.QueueSelection, dryRun bool) int
+	}
+
+	NearMiss struct {
+		AutomationID func(childComplexity int) int
+		Condition    func(childComplexity int) int
+		EventID      func(childComplexity int) int
+		Kind         func(childComplexity int) int
+		Name         func(childComplexity int) int
+		RunID        func(childComplexity int) int
+		StepKey      func(childComplexity int) int
 	}
 
 	PageInfo struct {
@@ -301,13 +559,22 @@ type ComplexityRoot struct {
 		APIKeys            func(childComplexity int, first *int, after *string) int
 		Account            func(childComplexity int) int
 		AddressRules       func(childComplexity int, domainID string) int
+		AuditLog           func(childComplexity int, first *int, after *string, filter *model.AuditLogFilter) int
+		Automation         func(childComplexity int, id string) int
+		AutomationRun      func(childComplexity int, id string) int
+		AutomationRuns     func(childComplexity int, first *int, after *string, filter *model.AutomationRunFilter) int
+		Automations        func(childComplexity int, first *int, after *string, filter *model.AutomationFilter) int
 		CategoryOptOut     func(childComplexity int, id string) int
 		CategoryOptOuts    func(childComplexity int, first *int, after *string, email *string, category *string) int
+		CustomEvent        func(childComplexity int, id string) int
+		CustomEvents       func(childComplexity int, first *int, after *string, filter *model.CustomEventFilter) int
 		Domain             func(childComplexity int, id string) int
 		Domains            func(childComplexity int, first *int, after *string) int
 		Email              func(childComplexity int, id string) int
 		Emails             func(childComplexity int, first *int, after *string, filter *model.EmailFilter) int
 		Events             func(childComplexity int, first *int, after *string, types []string) int
+		Invitations        func(childComplexity int) int
+		Members            func(childComplexity int) int
 		Queue              func(childComplexity int, first *int, after *string, filter *model.QueueFilter) int
 		QueueByDestination func(childComplexity int, filter *model.QueueFilter) int
 		ReceivedEmail      func(childComplexity int, id string) int
@@ -318,6 +585,7 @@ type ComplexityRoot struct {
 		Suppressions       func(childComplexity int, first *int, after *string, email *string, reason *suppression.Reason) int
 		Template           func(childComplexity int, id string) int
 		Templates          func(childComplexity int, first *int, after *string) int
+		Viewer             func(childComplexity int) int
 		Webhook            func(childComplexity int, id string) int
 		WebhookDeliveries  func(childComplexity int, webhookID string, first *int, after *string, state *webhookdelivery.State) int
 		WebhookDelivery    func(childComplexity int, id string) int
@@ -542,6 +810,19 @@ type ComplexityRoot struct {
 		Month         func(childComplexity int) int
 		MonthResetsAt func(childComplexity int) int
 		MonthlyCap    func(childComplexity int) int
+	}
+
+	User struct {
+		Email func(childComplexity int) int
+		ID    func(childComplexity int) int
+		Name  func(childComplexity int) int
+	}
+
+	Viewer struct {
+		Account func(childComplexity int) int
+		Can     func(childComplexity int) int
+		Role    func(childComplexity int) int
+		User    func(childComplexity int) int
 	}
 
 	Webhook struct {
@@ -788,6 +1069,657 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.Attachment.Size(childComplexity), true
 
+	case "AuditActor.id":
+		if e.ComplexityRoot.AuditActor.ID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuditActor.ID(childComplexity), true
+	case "AuditActor.kind":
+		if e.ComplexityRoot.AuditActor.Kind == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuditActor.Kind(childComplexity), true
+	case "AuditActor.name":
+		if e.ComplexityRoot.AuditActor.Name == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuditActor.Name(childComplexity), true
+
+	case "AuditEntry.action":
+		if e.ComplexityRoot.AuditEntry.Action == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuditEntry.Action(childComplexity), true
+	case "AuditEntry.actor":
+		if e.ComplexityRoot.AuditEntry.Actor == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuditEntry.Actor(childComplexity), true
+	case "AuditEntry.changes":
+		if e.ComplexityRoot.AuditEntry.Changes == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuditEntry.Changes(childComplexity), true
+	case "AuditEntry.createdAt":
+		if e.ComplexityRoot.AuditEntry.CreatedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuditEntry.CreatedAt(childComplexity), true
+	case "AuditEntry.id":
+		if e.ComplexityRoot.AuditEntry.ID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuditEntry.ID(childComplexity), true
+	case "AuditEntry.ip":
+		if e.ComplexityRoot.AuditEntry.IP == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuditEntry.IP(childComplexity), true
+	case "AuditEntry.requestId":
+		if e.ComplexityRoot.AuditEntry.RequestID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuditEntry.RequestID(childComplexity), true
+	case "AuditEntry.target":
+		if e.ComplexityRoot.AuditEntry.Target == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuditEntry.Target(childComplexity), true
+	case "AuditEntry.userAgent":
+		if e.ComplexityRoot.AuditEntry.UserAgent == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuditEntry.UserAgent(childComplexity), true
+
+	case "AuditLogConnection.nodes":
+		if e.ComplexityRoot.AuditLogConnection.Nodes == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuditLogConnection.Nodes(childComplexity), true
+	case "AuditLogConnection.pageInfo":
+		if e.ComplexityRoot.AuditLogConnection.PageInfo == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuditLogConnection.PageInfo(childComplexity), true
+
+	case "Automation.activatedAt":
+		if e.ComplexityRoot.Automation.ActivatedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Automation.ActivatedAt(childComplexity), true
+	case "Automation.createdAt":
+		if e.ComplexityRoot.Automation.CreatedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Automation.CreatedAt(childComplexity), true
+	case "Automation.description":
+		if e.ComplexityRoot.Automation.Description == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Automation.Description(childComplexity), true
+	case "Automation.etag":
+		if e.ComplexityRoot.Automation.DraftHash == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Automation.DraftHash(childComplexity), true
+	case "Automation.draining":
+		if e.ComplexityRoot.Automation.Draining == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Automation.Draining(childComplexity), true
+	case "Automation.hasUnpublishedChanges":
+		if e.ComplexityRoot.Automation.HasUnpublishedChanges == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Automation.HasUnpublishedChanges(childComplexity), true
+	case "Automation.id":
+		if e.ComplexityRoot.Automation.ID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Automation.ID(childComplexity), true
+	case "Automation.name":
+		if e.ComplexityRoot.Automation.Name == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Automation.Name(childComplexity), true
+	case "Automation.stats":
+		if e.ComplexityRoot.Automation.Stats == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Automation.Stats(childComplexity), true
+	case "Automation.status":
+		if e.ComplexityRoot.Automation.Status == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Automation.Status(childComplexity), true
+	case "Automation.steps":
+		if e.ComplexityRoot.Automation.Steps == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Automation.Steps(childComplexity), true
+	case "Automation.timezone":
+		if e.ComplexityRoot.Automation.Timezone == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Automation.Timezone(childComplexity), true
+	case "Automation.trigger":
+		if e.ComplexityRoot.Automation.Trigger == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Automation.Trigger(childComplexity), true
+	case "Automation.updatedAt":
+		if e.ComplexityRoot.Automation.UpdatedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Automation.UpdatedAt(childComplexity), true
+	case "Automation.version":
+		if e.ComplexityRoot.Automation.Version == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Automation.Version(childComplexity), true
+	case "Automation.versions":
+		if e.ComplexityRoot.Automation.Versions == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Automation.Versions(childComplexity), true
+
+	case "AutomationConnection.nodes":
+		if e.ComplexityRoot.AutomationConnection.Nodes == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AutomationConnection.Nodes(childComplexity), true
+	case "AutomationConnection.pageInfo":
+		if e.ComplexityRoot.AutomationConnection.PageInfo == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AutomationConnection.PageInfo(childComplexity), true
+
+	case "AutomationEmailStats.bounced":
+		if e.ComplexityRoot.AutomationEmailStats.Bounced == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AutomationEmailStats.Bounced(childComplexity), true
+	case "AutomationEmailStats.clicked":
+		if e.ComplexityRoot.AutomationEmailStats.Clicked == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AutomationEmailStats.Clicked(childComplexity), true
+	case "AutomationEmailStats.delivered":
+		if e.ComplexityRoot.AutomationEmailStats.Delivered == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AutomationEmailStats.Delivered(childComplexity), true
+	case "AutomationEmailStats.opened":
+		if e.ComplexityRoot.AutomationEmailStats.Opened == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AutomationEmailStats.Opened(childComplexity), true
+	case "AutomationEmailStats.sent":
+		if e.ComplexityRoot.AutomationEmailStats.Sent == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AutomationEmailStats.Sent(childComplexity), true
+
+	case "AutomationRun.automationId":
+		if e.ComplexityRoot.AutomationRun.AutomationID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AutomationRun.AutomationID(childComplexity), true
+	case "AutomationRun.email":
+		if e.ComplexityRoot.AutomationRun.EmailKey == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AutomationRun.EmailKey(childComplexity), true
+	case "AutomationRun.emails":
+		if e.ComplexityRoot.AutomationRun.Emails == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AutomationRun.Emails(childComplexity), true
+	case "AutomationRun.endedAt":
+		if e.ComplexityRoot.AutomationRun.EndedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AutomationRun.EndedAt(childComplexity), true
+	case "AutomationRun.error":
+		if e.ComplexityRoot.AutomationRun.Error == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AutomationRun.Error(childComplexity), true
+	case "AutomationRun.event":
+		if e.ComplexityRoot.AutomationRun.Event == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AutomationRun.Event(childComplexity), true
+	case "AutomationRun.eventId":
+		if e.ComplexityRoot.AutomationRun.EventID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AutomationRun.EventID(childComplexity), true
+	case "AutomationRun.held":
+		if e.ComplexityRoot.AutomationRun.Held == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AutomationRun.Held(childComplexity), true
+	case "AutomationRun.id":
+		if e.ComplexityRoot.AutomationRun.ID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AutomationRun.ID(childComplexity), true
+	case "AutomationRun.nextAt":
+		if e.ComplexityRoot.AutomationRun.NextAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AutomationRun.NextAt(childComplexity), true
+	case "AutomationRun.startedAt":
+		if e.ComplexityRoot.AutomationRun.StartedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AutomationRun.StartedAt(childComplexity), true
+	case "AutomationRun.status":
+		if e.ComplexityRoot.AutomationRun.Status == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AutomationRun.Status(childComplexity), true
+	case "AutomationRun.stepIndex":
+		if e.ComplexityRoot.AutomationRun.StepIndex == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AutomationRun.StepIndex(childComplexity), true
+	case "AutomationRun.steps":
+		if e.ComplexityRoot.AutomationRun.Steps == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AutomationRun.Steps(childComplexity), true
+	case "AutomationRun.timeline":
+		if e.ComplexityRoot.AutomationRun.Timeline == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AutomationRun.Timeline(childComplexity), true
+	case "AutomationRun.userId":
+		if e.ComplexityRoot.AutomationRun.UserID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AutomationRun.UserID(childComplexity), true
+	case "AutomationRun.version":
+		if e.ComplexityRoot.AutomationRun.Version == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AutomationRun.Version(childComplexity), true
+	case "AutomationRun.waitingFor":
+		if e.ComplexityRoot.AutomationRun.WaitingFor == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AutomationRun.WaitingFor(childComplexity), true
+
+	case "AutomationRunConnection.nodes":
+		if e.ComplexityRoot.AutomationRunConnection.Nodes == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AutomationRunConnection.Nodes(childComplexity), true
+	case "AutomationRunConnection.pageInfo":
+		if e.ComplexityRoot.AutomationRunConnection.PageInfo == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AutomationRunConnection.PageInfo(childComplexity), true
+
+	case "AutomationRunStep.emailId":
+		if e.ComplexityRoot.AutomationRunStep.EmailID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AutomationRunStep.EmailID(childComplexity), true
+	case "AutomationRunStep.endedAt":
+		if e.ComplexityRoot.AutomationRunStep.EndedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AutomationRunStep.EndedAt(childComplexity), true
+	case "AutomationRunStep.error":
+		if e.ComplexityRoot.AutomationRunStep.Error == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AutomationRunStep.Error(childComplexity), true
+	case "AutomationRunStep.key":
+		if e.ComplexityRoot.AutomationRunStep.Key == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AutomationRunStep.Key(childComplexity), true
+	case "AutomationRunStep.output":
+		if e.ComplexityRoot.AutomationRunStep.Output == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AutomationRunStep.Output(childComplexity), true
+	case "AutomationRunStep.startedAt":
+		if e.ComplexityRoot.AutomationRunStep.StartedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AutomationRunStep.StartedAt(childComplexity), true
+	case "AutomationRunStep.status":
+		if e.ComplexityRoot.AutomationRunStep.Status == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AutomationRunStep.Status(childComplexity), true
+	case "AutomationRunStep.index":
+		if e.ComplexityRoot.AutomationRunStep.StepIndex == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AutomationRunStep.StepIndex(childComplexity), true
+	case "AutomationRunStep.type":
+		if e.ComplexityRoot.AutomationRunStep.Type == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AutomationRunStep.Type(childComplexity), true
+
+	case "AutomationRunTimelineEntry.at":
+		if e.ComplexityRoot.AutomationRunTimelineEntry.At == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AutomationRunTimelineEntry.At(childComplexity), true
+	case "AutomationRunTimelineEntry.data":
+		if e.ComplexityRoot.AutomationRunTimelineEntry.Data == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AutomationRunTimelineEntry.Data(childComplexity), true
+	case "AutomationRunTimelineEntry.error":
+		if e.ComplexityRoot.AutomationRunTimelineEntry.Error == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AutomationRunTimelineEntry.Error(childComplexity), true
+	case "AutomationRunTimelineEntry.source":
+		if e.ComplexityRoot.AutomationRunTimelineEntry.Source == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AutomationRunTimelineEntry.Source(childComplexity), true
+	case "AutomationRunTimelineEntry.status":
+		if e.ComplexityRoot.AutomationRunTimelineEntry.Status == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AutomationRunTimelineEntry.Status(childComplexity), true
+	case "AutomationRunTimelineEntry.stepKey":
+		if e.ComplexityRoot.AutomationRunTimelineEntry.StepKey == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AutomationRunTimelineEntry.StepKey(childComplexity), true
+	case "AutomationRunTimelineEntry.subjectId":
+		if e.ComplexityRoot.AutomationRunTimelineEntry.SubjectID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AutomationRunTimelineEntry.SubjectID(childComplexity), true
+	case "AutomationRunTimelineEntry.type":
+		if e.ComplexityRoot.AutomationRunTimelineEntry.Type == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AutomationRunTimelineEntry.Type(childComplexity), true
+
+	case "AutomationSMSStats.delivered":
+		if e.ComplexityRoot.AutomationSMSStats.Delivered == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AutomationSMSStats.Delivered(childComplexity), true
+	case "AutomationSMSStats.failed":
+		if e.ComplexityRoot.AutomationSMSStats.Failed == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AutomationSMSStats.Failed(childComplexity), true
+	case "AutomationSMSStats.sent":
+		if e.ComplexityRoot.AutomationSMSStats.Sent == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AutomationSMSStats.Sent(childComplexity), true
+
+	case "AutomationStats.cancelled":
+		if e.ComplexityRoot.AutomationStats.Cancelled == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AutomationStats.Cancelled(childComplexity), true
+	case "AutomationStats.completed":
+		if e.ComplexityRoot.AutomationStats.Completed == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AutomationStats.Completed(childComplexity), true
+	case "AutomationStats.failed":
+		if e.ComplexityRoot.AutomationStats.Failed == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AutomationStats.Failed(childComplexity), true
+	case "AutomationStats.running":
+		if e.ComplexityRoot.AutomationStats.Running == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AutomationStats.Running(childComplexity), true
+	case "AutomationStats.started":
+		if e.ComplexityRoot.AutomationStats.Started == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AutomationStats.Started(childComplexity), true
+	case "AutomationStats.waiting":
+		if e.ComplexityRoot.AutomationStats.Waiting == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AutomationStats.Waiting(childComplexity), true
+
+	case "AutomationStep.index":
+		if e.ComplexityRoot.AutomationStep.Index == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AutomationStep.Index(childComplexity), true
+	case "AutomationStep.key":
+		if e.ComplexityRoot.AutomationStep.Key == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AutomationStep.Key(childComplexity), true
+	case "AutomationStep.name":
+		if e.ComplexityRoot.AutomationStep.Name == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AutomationStep.Name(childComplexity), true
+	case "AutomationStep.stats":
+		if e.ComplexityRoot.AutomationStep.Stats == nil {
+			break
+		}
+
+		args, err := ec.field_AutomationStep_stats_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.AutomationStep.Stats(childComplexity, args["version"].(*int)), true
+	case "AutomationStep.summary":
+		if e.ComplexityRoot.AutomationStep.Summary == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AutomationStep.Summary(childComplexity), true
+	case "AutomationStep.type":
+		if e.ComplexityRoot.AutomationStep.Type == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AutomationStep.Type(childComplexity), true
+
+	case "AutomationStepStats.cancelled":
+		if e.ComplexityRoot.AutomationStepStats.Cancelled == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AutomationStepStats.Cancelled(childComplexity), true
+	case "AutomationStepStats.completed":
+		if e.ComplexityRoot.AutomationStepStats.Completed == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AutomationStepStats.Completed(childComplexity), true
+	case "AutomationStepStats.emails":
+		if e.ComplexityRoot.AutomationStepStats.Emails == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AutomationStepStats.Emails(childComplexity), true
+	case "AutomationStepStats.entered":
+		if e.ComplexityRoot.AutomationStepStats.Entered == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AutomationStepStats.Entered(childComplexity), true
+	case "AutomationStepStats.failed":
+		if e.ComplexityRoot.AutomationStepStats.Failed == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AutomationStepStats.Failed(childComplexity), true
+	case "AutomationStepStats.skipped":
+		if e.ComplexityRoot.AutomationStepStats.Skipped == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AutomationStepStats.Skipped(childComplexity), true
+	case "AutomationStepStats.sms":
+		if e.ComplexityRoot.AutomationStepStats.Sms == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AutomationStepStats.Sms(childComplexity), true
+	case "AutomationStepStats.timedOut":
+		if e.ComplexityRoot.AutomationStepStats.TimedOut == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AutomationStepStats.TimedOut(childComplexity), true
+	case "AutomationStepStats.waiting":
+		if e.ComplexityRoot.AutomationStepStats.Waiting == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AutomationStepStats.Waiting(childComplexity), true
+
+	case "AutomationVersion.createdAt":
+		if e.ComplexityRoot.AutomationVersion.CreatedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AutomationVersion.CreatedAt(childComplexity), true
+	case "AutomationVersion.definition":
+		if e.ComplexityRoot.AutomationVersion.Definition == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AutomationVersion.Definition(childComplexity), true
+	case "AutomationVersion.number":
+		if e.ComplexityRoot.AutomationVersion.Number == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AutomationVersion.Number(childComplexity), true
+
+	case "AutomationWait.events":
+		if e.ComplexityRoot.AutomationWait.Events == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AutomationWait.Events(childComplexity), true
+	case "AutomationWait.since":
+		if e.ComplexityRoot.AutomationWait.Since == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AutomationWait.Since(childComplexity), true
+	case "AutomationWait.step":
+		if e.ComplexityRoot.AutomationWait.Step == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AutomationWait.Step(childComplexity), true
+	case "AutomationWait.until":
+		if e.ComplexityRoot.AutomationWait.Until == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AutomationWait.Until(childComplexity), true
+
 	case "CategoryOptOut.category":
 		if e.ComplexityRoot.CategoryOptOut.Category == nil {
 			break
@@ -843,6 +1775,118 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.CategoryOptOutConnection.PageInfo(childComplexity), true
+
+	case "CustomEvent.createdAt":
+		if e.ComplexityRoot.CustomEvent.CreatedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CustomEvent.CreatedAt(childComplexity), true
+	case "CustomEvent.data":
+		if e.ComplexityRoot.CustomEvent.Data == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CustomEvent.Data(childComplexity), true
+	case "CustomEvent.email":
+		if e.ComplexityRoot.CustomEvent.Email == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CustomEvent.Email(childComplexity), true
+	case "CustomEvent.explanation":
+		if e.ComplexityRoot.CustomEvent.Explanation == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CustomEvent.Explanation(childComplexity), true
+	case "CustomEvent.id":
+		if e.ComplexityRoot.CustomEvent.ID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CustomEvent.ID(childComplexity), true
+	case "CustomEvent.matches":
+		if e.ComplexityRoot.CustomEvent.Matches == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CustomEvent.Matches(childComplexity), true
+	case "CustomEvent.name":
+		if e.ComplexityRoot.CustomEvent.Name == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CustomEvent.Name(childComplexity), true
+	case "CustomEvent.source":
+		if e.ComplexityRoot.CustomEvent.Source == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CustomEvent.Source(childComplexity), true
+	case "CustomEvent.userId":
+		if e.ComplexityRoot.CustomEvent.UserID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CustomEvent.UserID(childComplexity), true
+
+	case "CustomEventConnection.nodes":
+		if e.ComplexityRoot.CustomEventConnection.Nodes == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CustomEventConnection.Nodes(childComplexity), true
+	case "CustomEventConnection.pageInfo":
+		if e.ComplexityRoot.CustomEventConnection.PageInfo == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CustomEventConnection.PageInfo(childComplexity), true
+
+	case "CustomEventExplanation.matches":
+		if e.ComplexityRoot.CustomEventExplanation.Matches == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CustomEventExplanation.Matches(childComplexity), true
+	case "CustomEventExplanation.nearMisses":
+		if e.ComplexityRoot.CustomEventExplanation.NearMisses == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CustomEventExplanation.NearMisses(childComplexity), true
+
+	case "CustomEventMatch.automationId":
+		if e.ComplexityRoot.CustomEventMatch.AutomationID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CustomEventMatch.AutomationID(childComplexity), true
+	case "CustomEventMatch.error":
+		if e.ComplexityRoot.CustomEventMatch.Error == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CustomEventMatch.Error(childComplexity), true
+	case "CustomEventMatch.outcome":
+		if e.ComplexityRoot.CustomEventMatch.Outcome == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CustomEventMatch.Outcome(childComplexity), true
+	case "CustomEventMatch.runId":
+		if e.ComplexityRoot.CustomEventMatch.RunID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CustomEventMatch.RunID(childComplexity), true
+	case "CustomEventMatch.version":
+		if e.ComplexityRoot.CustomEventMatch.Version == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CustomEventMatch.Version(childComplexity), true
 
 	case "DKIM.algorithm":
 		if e.ComplexityRoot.DKIM.Algorithm == nil {
@@ -1246,6 +2290,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Email.Attempts(childComplexity), true
+	case "Email.automation":
+		if e.ComplexityRoot.Email.Automation == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Email.Automation(childComplexity), true
 	case "Email.bcc":
 		if e.ComplexityRoot.Email.Bcc == nil {
 			break
@@ -1395,6 +2445,31 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Email.To(childComplexity), true
+
+	case "EmailAutomation.automationId":
+		if e.ComplexityRoot.EmailAutomation.AutomationID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.EmailAutomation.AutomationID(childComplexity), true
+	case "EmailAutomation.automationName":
+		if e.ComplexityRoot.EmailAutomation.AutomationName == nil {
+			break
+		}
+
+		return e.ComplexityRoot.EmailAutomation.AutomationName(childComplexity), true
+	case "EmailAutomation.runId":
+		if e.ComplexityRoot.EmailAutomation.RunID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.EmailAutomation.RunID(childComplexity), true
+	case "EmailAutomation.stepKey":
+		if e.ComplexityRoot.EmailAutomation.StepKey == nil {
+			break
+		}
+
+		return e.ComplexityRoot.EmailAutomation.StepKey(childComplexity), true
 
 	case "EmailConnection.edges":
 		if e.ComplexityRoot.EmailConnection.Edges == nil {
@@ -1559,6 +2634,99 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.EventPage.Nodes(childComplexity), true
 
+	case "ExplainedCondition.error":
+		if e.ComplexityRoot.ExplainedCondition.Error == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ExplainedCondition.Error(childComplexity), true
+	case "ExplainedCondition.parts":
+		if e.ComplexityRoot.ExplainedCondition.Parts == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ExplainedCondition.Parts(childComplexity), true
+	case "ExplainedCondition.result":
+		if e.ComplexityRoot.ExplainedCondition.Result == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ExplainedCondition.Result(childComplexity), true
+	case "ExplainedCondition.text":
+		if e.ComplexityRoot.ExplainedCondition.Text == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ExplainedCondition.Text(childComplexity), true
+
+	case "ExplainedMatch.automationId":
+		if e.ComplexityRoot.ExplainedMatch.AutomationID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ExplainedMatch.AutomationID(childComplexity), true
+	case "ExplainedMatch.automationName":
+		if e.ComplexityRoot.ExplainedMatch.AutomationName == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ExplainedMatch.AutomationName(childComplexity), true
+	case "ExplainedMatch.conditions":
+		if e.ComplexityRoot.ExplainedMatch.Conditions == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ExplainedMatch.Conditions(childComplexity), true
+	case "ExplainedMatch.error":
+		if e.ComplexityRoot.ExplainedMatch.Error == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ExplainedMatch.Error(childComplexity), true
+	case "ExplainedMatch.outcome":
+		if e.ComplexityRoot.ExplainedMatch.Outcome == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ExplainedMatch.Outcome(childComplexity), true
+	case "ExplainedMatch.runId":
+		if e.ComplexityRoot.ExplainedMatch.RunID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ExplainedMatch.RunID(childComplexity), true
+	case "ExplainedMatch.stepKey":
+		if e.ComplexityRoot.ExplainedMatch.StepKey == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ExplainedMatch.StepKey(childComplexity), true
+	case "ExplainedMatch.version":
+		if e.ComplexityRoot.ExplainedMatch.Version == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ExplainedMatch.Version(childComplexity), true
+
+	case "ExplainedPart.error":
+		if e.ComplexityRoot.ExplainedPart.Error == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ExplainedPart.Error(childComplexity), true
+	case "ExplainedPart.text":
+		if e.ComplexityRoot.ExplainedPart.Text == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ExplainedPart.Text(childComplexity), true
+	case "ExplainedPart.value":
+		if e.ComplexityRoot.ExplainedPart.Value == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ExplainedPart.Value(childComplexity), true
+
 	case "Header.name":
 		if e.ComplexityRoot.Header.Name == nil {
 			break
@@ -1571,6 +2739,88 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Header.Value(childComplexity), true
+
+	case "Invitation.createdAt":
+		if e.ComplexityRoot.Invitation.CreatedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Invitation.CreatedAt(childComplexity), true
+	case "Invitation.email":
+		if e.ComplexityRoot.Invitation.Email == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Invitation.Email(childComplexity), true
+	case "Invitation.expiresAt":
+		if e.ComplexityRoot.Invitation.ExpiresAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Invitation.ExpiresAt(childComplexity), true
+	case "Invitation.id":
+		if e.ComplexityRoot.Invitation.ID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Invitation.ID(childComplexity), true
+	case "Invitation.invitedBy":
+		if e.ComplexityRoot.Invitation.InvitedBy == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Invitation.InvitedBy(childComplexity), true
+	case "Invitation.role":
+		if e.ComplexityRoot.Invitation.Role == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Invitation.Role(childComplexity), true
+
+	case "InvitationConnection.nodes":
+		if e.ComplexityRoot.InvitationConnection.Nodes == nil {
+			break
+		}
+
+		return e.ComplexityRoot.InvitationConnection.Nodes(childComplexity), true
+	case "InvitationConnection.pageInfo":
+		if e.ComplexityRoot.InvitationConnection.PageInfo == nil {
+			break
+		}
+
+		return e.ComplexityRoot.InvitationConnection.PageInfo(childComplexity), true
+
+	case "Member.joinedAt":
+		if e.ComplexityRoot.Member.JoinedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Member.JoinedAt(childComplexity), true
+	case "Member.role":
+		if e.ComplexityRoot.Member.Role == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Member.Role(childComplexity), true
+	case "Member.user":
+		if e.ComplexityRoot.Member.User == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Member.User(childComplexity), true
+
+	case "MemberConnection.nodes":
+		if e.ComplexityRoot.MemberConnection.Nodes == nil {
+			break
+		}
+
+		return e.ComplexityRoot.MemberConnection.Nodes(childComplexity), true
+	case "MemberConnection.pageInfo":
+		if e.ComplexityRoot.MemberConnection.PageInfo == nil {
+			break
+		}
+
+		return e.ComplexityRoot.MemberConnection.PageInfo(childComplexity), true
 
 	case "Mutation.dropDelivery":
 		if e.ComplexityRoot.Mutation.DropDelivery == nil {
@@ -1616,6 +2866,49 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.RetryDelivery(childComplexity, args["selection"].(model.QueueSelection), args["dryRun"].(bool)), true
+
+	case "NearMiss.automationId":
+		if e.ComplexityRoot.NearMiss.AutomationID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.NearMiss.AutomationID(childComplexity), true
+	case "NearMiss.condition":
+		if e.ComplexityRoot.NearMiss.Condition == nil {
+			break
+		}
+
+		return e.ComplexityRoot.NearMiss.Condition(childComplexity), true
+	case "NearMiss.eventId":
+		if e.ComplexityRoot.NearMiss.EventID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.NearMiss.EventID(childComplexity), true
+	case "NearMiss.kind":
+		if e.ComplexityRoot.NearMiss.Kind == nil {
+			break
+		}
+
+		return e.ComplexityRoot.NearMiss.Kind(childComplexity), true
+	case "NearMiss.name":
+		if e.ComplexityRoot.NearMiss.Name == nil {
+			break
+		}
+
+		return e.ComplexityRoot.NearMiss.Name(childComplexity), true
+	case "NearMiss.runId":
+		if e.ComplexityRoot.NearMiss.RunID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.NearMiss.RunID(childComplexity), true
+	case "NearMiss.stepKey":
+		if e.ComplexityRoot.NearMiss.StepKey == nil {
+			break
+		}
+
+		return e.ComplexityRoot.NearMiss.StepKey(childComplexity), true
 
 	case "PageInfo.endCursor":
 		if e.ComplexityRoot.PageInfo.EndCursor == nil {
@@ -1706,6 +2999,61 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Query.AddressRules(childComplexity, args["domainId"].(string)), true
+	case "Query.auditLog":
+		if e.ComplexityRoot.Query.AuditLog == nil {
+			break
+		}
+
+		args, err := ec.field_Query_auditLog_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.AuditLog(childComplexity, args["first"].(*int), args["after"].(*string), args["filter"].(*model.AuditLogFilter)), true
+	case "Query.automation":
+		if e.ComplexityRoot.Query.Automation == nil {
+			break
+		}
+
+		args, err := ec.field_Query_automation_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.Automation(childComplexity, args["id"].(string)), true
+	case "Query.automationRun":
+		if e.ComplexityRoot.Query.AutomationRun == nil {
+			break
+		}
+
+		args, err := ec.field_Query_automationRun_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.AutomationRun(childComplexity, args["id"].(string)), true
+	case "Query.automationRuns":
+		if e.ComplexityRoot.Query.AutomationRuns == nil {
+			break
+		}
+
+		args, err := ec.field_Query_automationRuns_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.AutomationRuns(childComplexity, args["first"].(*int), args["after"].(*string), args["filter"].(*model.AutomationRunFilter)), true
+	case "Query.automations":
+		if e.ComplexityRoot.Query.Automations == nil {
+			break
+		}
+
+		args, err := ec.field_Query_automations_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.Automations(childComplexity, args["first"].(*int), args["after"].(*string), args["filter"].(*model.AutomationFilter)), true
 	case "Query.categoryOptOut":
 		if e.ComplexityRoot.Query.CategoryOptOut == nil {
 			break
@@ -1728,6 +3076,28 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Query.CategoryOptOuts(childComplexity, args["first"].(*int), args["after"].(*string), args["email"].(*string), args["category"].(*string)), true
+	case "Query.customEvent":
+		if e.ComplexityRoot.Query.CustomEvent == nil {
+			break
+		}
+
+		args, err := ec.field_Query_customEvent_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.CustomEvent(childComplexity, args["id"].(string)), true
+	case "Query.customEvents":
+		if e.ComplexityRoot.Query.CustomEvents == nil {
+			break
+		}
+
+		args, err := ec.field_Query_customEvents_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.CustomEvents(childComplexity, args["first"].(*int), args["after"].(*string), args["filter"].(*model.CustomEventFilter)), true
 	case "Query.domain":
 		if e.ComplexityRoot.Query.Domain == nil {
 			break
@@ -1784,6 +3154,18 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.Query.Events(childComplexity, args["first"].(*int), args["after"].(*string), args["types"].([]string)), true
 
+	case "Query.invitations":
+		if e.ComplexityRoot.Query.Invitations == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Query.Invitations(childComplexity), true
+	case "Query.members":
+		if e.ComplexityRoot.Query.Members == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Query.Members(childComplexity), true
 	case "Query.queue":
 		if e.ComplexityRoot.Query.Queue == nil {
 			break
@@ -1894,6 +3276,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Query.Templates(childComplexity, args["first"].(*int), args["after"].(*string)), true
+	case "Query.viewer":
+		if e.ComplexityRoot.Query.Viewer == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Query.Viewer(childComplexity), true
 	case "Query.webhook":
 		if e.ComplexityRoot.Query.Webhook == nil {
 			break
@@ -2861,6 +4249,50 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.Usage.MonthlyCap(childComplexity), true
 
+	case "User.email":
+		if e.ComplexityRoot.User.Email == nil {
+			break
+		}
+
+		return e.ComplexityRoot.User.Email(childComplexity), true
+	case "User.id":
+		if e.ComplexityRoot.User.ID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.User.ID(childComplexity), true
+	case "User.name":
+		if e.ComplexityRoot.User.Name == nil {
+			break
+		}
+
+		return e.ComplexityRoot.User.Name(childComplexity), true
+
+	case "Viewer.account":
+		if e.ComplexityRoot.Viewer.Account == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Viewer.Account(childComplexity), true
+	case "Viewer.can":
+		if e.ComplexityRoot.Viewer.Can == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Viewer.Can(childComplexity), true
+	case "Viewer.role":
+		if e.ComplexityRoot.Viewer.Role == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Viewer.Role(childComplexity), true
+	case "Viewer.user":
+		if e.ComplexityRoot.Viewer.User == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Viewer.User(childComplexity), true
+
 	case "Webhook.createdAt":
 		if e.ComplexityRoot.Webhook.CreatedAt == nil {
 			break
@@ -3078,6 +4510,11 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 	opCtx := graphql.GetOperationContext(ctx)
 	ec := newExecutionContext(opCtx, e, make(chan graphql.DeferredResult))
 	inputUnmarshalMap := graphql.BuildUnmarshalerMap(
+		ec.unmarshalInputAuditLogFilter,
+		ec.unmarshalInputAuditLogTime,
+		ec.unmarshalInputAutomationFilter,
+		ec.unmarshalInputAutomationRunFilter,
+		ec.unmarshalInputCustomEventFilter,
 		ec.unmarshalInputEmailFilter,
 		ec.unmarshalInputQueueFilter,
 		ec.unmarshalInputQueueSelection,
@@ -3287,6 +4724,515 @@ type Plan {
   monthlyEmails: Int
   "How many sending domains the account may have."
   maxDomains: Int!
+}
+`, BuiltIn: false},
+	{Name: "../schema/automations.graphqls", Input: `extend type Query {
+  "The automations of the account, newest first. Needs a key of scope full or read."
+  automations(
+    "How many: 1 to 100."
+    first: Int = 25
+    "The ` + "`" + `endCursor` + "`" + ` of the page before."
+    after: String
+    "Only automations for which everything holds that is given here."
+    filter: AutomationFilter
+  ): AutomationConnection! @module(name: "automations")
+
+  "One automation; null when the account has none with this id. Needs a key of scope full or read."
+  automation(
+    "The automation's id, prefix ` + "`" + `aut_` + "`" + `."
+    id: ID!
+  ): Automation @module(name: "automations")
+
+  "The runs of automations, newest first; null when the account has no automation with the id of the filter. Needs a key of scope full or read."
+  automationRuns(
+    "How many: 1 to 100."
+    first: Int = 25
+    "The ` + "`" + `endCursor` + "`" + ` of the page before."
+    after: String
+    "Only runs for which everything holds that is given here."
+    filter: AutomationRunFilter
+  ): AutomationRunConnection @module(name: "automations")
+
+  "One run; null when the account has none with this id. Needs a key of scope full or read."
+  automationRun(
+    "The run's id, prefix ` + "`" + `run_` + "`" + `."
+    id: ID!
+  ): AutomationRun @module(name: "automations")
+
+  "The custom events of the account, newest first. Any key may read them."
+  customEvents(
+    "How many: 1 to 100."
+    first: Int = 25
+    "The ` + "`" + `endCursor` + "`" + ` of the page before."
+    after: String
+    "Only events for which everything holds that is given here."
+    filter: CustomEventFilter
+  ): CustomEventConnection! @module(name: "automations")
+
+  "One custom event; null when the account has none with this id. Any key may read it."
+  customEvent(
+    "The event's id, prefix ` + "`" + `ae_` + "`" + `."
+    id: ID!
+  ): CustomEvent @module(name: "automations")
+}
+
+extend type Email {
+  "The run that has sent it; null when none has. Needs a key of scope full or read."
+  automation: EmailAutomation @module(name: "automations")
+}
+
+"The run that has sent an email."
+type EmailAutomation {
+  "The automation, prefix ` + "`" + `aut_` + "`" + `."
+  automationId: ID!
+  "The automation's name; null when the automation is deleted."
+  automationName: String
+  "The run, prefix ` + "`" + `run_` + "`" + `."
+  runId: ID!
+  "The step that has sent the email; null when the run's records are deleted."
+  stepKey: String
+}
+
+"What narrows a list of automations. Fields that are left out narrow nothing."
+input AutomationFilter {
+  "Of this status."
+  status: AutomationStatus
+  "Whose draft is started by events of this name."
+  event: String
+  "With this in the name, in any case."
+  q: String
+}
+
+"What narrows a list of runs. Fields that are left out narrow nothing."
+input AutomationRunFilter {
+  "Of this automation."
+  automationId: ID
+  "Of this status."
+  status: AutomationRunStatus
+  "Of this person."
+  userId: String
+  "Of this address, in any case."
+  email: String
+  "That are at the step with this key, wait there or have ended there; needs ` + "`" + `automationId` + "`" + `."
+  step: String
+  "That follow this version."
+  version: Int
+  "Started at this time or later."
+  since: DateTime
+  "Started before this time."
+  until: DateTime
+}
+
+"What narrows a list of custom events. Fields that are left out narrow nothing."
+input CustomEventFilter {
+  "Of this name."
+  name: String
+  "Of this person."
+  userId: String
+  "Of this address, in any case."
+  email: String
+  "That came this way."
+  source: CustomEventSource
+  "Of this time or later."
+  since: DateTime
+  "Before this time."
+  until: DateTime
+}
+
+"One page of automations."
+type AutomationConnection {
+  "The automations."
+  nodes: [Automation!]!
+  "Where the page stands."
+  pageInfo: PageInfo!
+}
+
+"A sequence of steps that custom events start, for one person each: a draft, and the versions that were activated of it."
+type Automation {
+  "Opaque id, prefix ` + "`" + `aut_` + "`" + `."
+  id: ID!
+  "For people."
+  name: String!
+  "For people; null without one."
+  description: String
+  "Whether it starts runs."
+  status: AutomationStatus!
+  "Which events start runs and which cancel them, in the draft; as the REST API has it."
+  trigger: JSON!
+  "The time zone of the draft; null: UTC."
+  timezone: String
+  "The version that starts runs, or did before the automation was paused; null while there is none."
+  version: Int
+  "Whether the draft says something else than that version."
+  hasUnpublishedChanges: Boolean!
+  "What goes on in the background with its live runs; null when nothing does."
+  draining: AutomationDraining
+  "Of the draft; the REST API takes it in ` + "`" + `If-Match` + "`" + `."
+  etag: String!
+  "When it was made."
+  createdAt: DateTime!
+  "When it last changed."
+  updatedAt: DateTime!
+  "When it was activated last; null when it never was."
+  activatedAt: DateTime
+  "The steps of the draft, each with its figures."
+  steps: [AutomationStep!]!
+  "What was activated of it: the newest hundred, newest first."
+  versions: [AutomationVersion!]!
+  "What became of its runs, as far as they are still kept. Counted at most every ten seconds."
+  stats: AutomationStats!
+}
+
+"Whether an automation starts runs."
+enum AutomationStatus {
+  "It was never activated."
+  DRAFT
+  "Events start runs of its version."
+  ACTIVE
+  "It starts no runs."
+  PAUSED
+  "It starts no runs, and its live runs were cancelled."
+  ARCHIVED
+}
+
+"What goes on with live runs."
+enum AutomationDraining {
+  "Runs that were held are let go."
+  RELEASE
+  "Live runs are cancelled."
+  CANCEL
+}
+
+"A state of an automation that was activated. It never changes."
+type AutomationVersion {
+  "Its number, from 1."
+  number: Int!
+  "The whole definition, as the REST API has it."
+  definition: JSON!
+  "When it was activated."
+  createdAt: DateTime!
+}
+
+"What became of runs."
+type AutomationStats {
+  "Runs that were started."
+  started: Int!
+  "Live runs whose next step is about to begin."
+  running: Int!
+  "Live runs that wait for an event or a time."
+  waiting: Int!
+  "Runs that reached the end."
+  completed: Int!
+  "Runs that failed."
+  failed: Int!
+  "Runs that were cancelled."
+  cancelled: Int!
+}
+
+"One step of a draft."
+type AutomationStep {
+  "Its place, from 0."
+  index: Int!
+  "Its name for expressions; figures are counted by it."
+  key: String!
+  "As ` + "`" + `send_email` + "`" + `."
+  type: String!
+  "Its name for people; null without one."
+  name: String
+  "What it does, in a line."
+  summary: String!
+  "What became of runs there, as far as their records are still kept. Counted at most every ten seconds."
+  stats(
+    "Only of runs that follow this version; left out: of all versions that have a step with this key."
+    version: Int
+  ): AutomationStepStats!
+}
+
+"What became of runs at a step. A run that was tried again counts once for each time."
+type AutomationStepStats {
+  "How often the step was entered: the sum of completed, skipped, failed, cancelled and waiting."
+  entered: Int!
+  "How often it did what it says, or its wait was over."
+  completed: Int!
+  "Of these: waits for an event that did not come in time."
+  timedOut: Int!
+  "How often nothing was sent, because the recipient is suppressed or the step came too late."
+  skipped: Int!
+  "How often it ended with an error, also where the run went on."
+  failed: Int!
+  "Runs that were cancelled while they were there."
+  cancelled: Int!
+  "Live runs that are there: the step waits, or begins next."
+  waiting: Int!
+  "What became of its emails, of the newest 10,000; null for a step of another type."
+  emails: AutomationEmailStats
+  "What became of its text messages; null for a step of another type."
+  sms: AutomationSMSStats
+}
+
+"What became of the emails of a step."
+type AutomationEmailStats {
+  "Emails that were handed over for delivery, whatever became of them."
+  sent: Int!
+  "Emails that every recipient's server took."
+  delivered: Int!
+  "Emails that somebody opened, programs left out; null while the module tracking is off."
+  opened: Int
+  "Emails whose links somebody used, programs left out; null while the module tracking is off."
+  clicked: Int
+  "Emails that came back."
+  bounced: Int!
+}
+
+"What became of the text messages of a step."
+type AutomationSMSStats {
+  "Messages that were accepted, whatever became of them."
+  sent: Int!
+  "Messages of which the provider says that they have arrived."
+  delivered: Int!
+  "Messages that failed."
+  failed: Int!
+}
+
+"One page of runs."
+type AutomationRunConnection {
+  "The runs."
+  nodes: [AutomationRun!]!
+  "Where the page stands."
+  pageInfo: PageInfo!
+}
+
+"One person's way through one version of an automation."
+type AutomationRun {
+  "Opaque id, prefix ` + "`" + `run_` + "`" + `."
+  id: ID!
+  "The automation, prefix ` + "`" + `aut_` + "`" + `."
+  automationId: ID!
+  "The version that it follows."
+  version: Int!
+  "The custom event that started it, prefix ` + "`" + `ae_` + "`" + `."
+  eventId: ID!
+  "That event, as it was then."
+  event: JSON!
+  "The person, by the account's own id; null when the event had none."
+  userId: String
+  "The person's address, as addresses are compared; null when the event had none."
+  email: String
+  "Where it stands."
+  status: AutomationRunStatus!
+  "The step that is next, that waits, or at which it ended; from 0."
+  stepIndex: Int!
+  "Why it failed: a code, a colon and a sentence; null when it did not."
+  error: String
+  "When it started."
+  startedAt: DateTime!
+  "When it ended; null while it lives."
+  endedAt: DateTime
+  "The steps that have ended, in their order."
+  steps: [AutomationRunStep!]!
+  "What it waits for; null when it does not wait."
+  waitingFor: AutomationWait
+  "When the next step begins, or the wait ends; null when it has ended."
+  nextAt: DateTime
+  "Whether it is due while its paused automation holds its runs."
+  held: Boolean!
+  "Events, steps and the facts of what it has sent, in the order of time."
+  timeline: [AutomationRunTimelineEntry!]!
+  "The emails that it has sent and that are still kept, oldest first."
+  emails: [Email!]!
+}
+
+"Where a run stands."
+enum AutomationRunStatus {
+  "A step is due."
+  RUNNING
+  "It waits for an event or a time."
+  WAITING
+  "It has reached the end."
+  COMPLETED
+  "A step failed, and the run with it."
+  FAILED
+  "An event, a person or the archiving of the automation ended it."
+  CANCELLED
+}
+
+"A step that a run has taken."
+type AutomationRunStep {
+  "Its place in the version, from 0."
+  index: Int!
+  "Its key."
+  key: String!
+  "As ` + "`" + `send_email` + "`" + `."
+  type: String!
+  "How it ended: ` + "`" + `completed` + "`" + `, ` + "`" + `sent` + "`" + `, ` + "`" + `suppressed` + "`" + `, ` + "`" + `expired` + "`" + `, ` + "`" + `received` + "`" + `, ` + "`" + `timed_out` + "`" + ` or ` + "`" + `failed` + "`" + `."
+  status: String!
+  "What expressions see as ` + "`" + `steps.<key>` + "`" + `."
+  output: JSON!
+  "The email that it has sent, prefix ` + "`" + `msg_` + "`" + `; null when there is none."
+  emailId: ID
+  "What went wrong, also where the run went on; null when nothing did."
+  error: String
+  "When it began."
+  startedAt: DateTime!
+  "When it ended."
+  endedAt: DateTime!
+}
+
+"What a run waits for."
+type AutomationWait {
+  "The key of the step that waits."
+  step: String!
+  "Names of events of the person, the first of which ends the wait; none where it waits for the time alone."
+  events: [String!]!
+  "Events count from here on; null where it waits for the time alone."
+  since: DateTime
+  "When the wait is over."
+  until: DateTime!
+}
+
+"One thing that happened to a run."
+type AutomationRunTimelineEntry {
+  "When it happened."
+  at: DateTime!
+  "` + "`" + `event` + "`" + `: a custom event did something to the run; ` + "`" + `run` + "`" + `: a fact of the run; ` + "`" + `step` + "`" + `: a step ended; ` + "`" + `email` + "`" + `, ` + "`" + `sms` + "`" + `: a fact of what a step has sent."
+  source: String!
+  "The name of the event, the type of the step, or the type of the fact as ` + "`" + `email.delivered` + "`" + `."
+  type: String!
+  "What the event did to the run, or how the step ended; null for facts."
+  status: String
+  "The step, or the one that has sent what the fact is about; null for events and facts of the run."
+  stepKey: String
+  "The event, or what the fact is about; null for steps."
+  subjectId: ID
+  "Of a step; null when nothing went wrong."
+  error: String
+  "Of the event or the fact; of a step what it gave."
+  data: JSON!
+}
+
+"One page of custom events."
+type CustomEventConnection {
+  "The events."
+  nodes: [CustomEvent!]!
+  "Where the page stands."
+  pageInfo: PageInfo!
+}
+
+"What the account's own programs say has happened."
+type CustomEvent {
+  "Opaque id, prefix ` + "`" + `ae_` + "`" + `."
+  id: ID!
+  "As ` + "`" + `user.created` + "`" + `."
+  name: String!
+  "The person, by the account's own id; null without one."
+  userId: String
+  "The person's address; null without one."
+  email: String
+  "What came with it; null without any."
+  data: JSON
+  "How it came."
+  source: CustomEventSource!
+  "When it came."
+  createdAt: DateTime!
+  "What automations did about it, the first 20."
+  matches: [CustomEventMatch!]!
+  "Why automations did that, and what the event has almost done. Needs a key of scope full or read."
+  explanation: CustomEventExplanation!
+}
+
+"How a custom event came."
+enum CustomEventSource {
+  "By a key."
+  API
+  "From a session of the dashboard."
+  DASHBOARD
+  "It is one of the service's own, whose name begins with ` + "`" + `$` + "`" + `."
+  SYSTEM
+}
+
+"What one automation did about an event."
+type CustomEventMatch {
+  "The automation, prefix ` + "`" + `aut_` + "`" + `."
+  automationId: ID!
+  "The version that judged the event."
+  version: Int!
+  "` + "`" + `started` + "`" + `, ` + "`" + `resumed` + "`" + `, ` + "`" + `cancelled` + "`" + `, ` + "`" + `condition_false` + "`" + `, ` + "`" + `condition_error` + "`" + `, ` + "`" + `re_entry` + "`" + `, ` + "`" + `too_many_runs` + "`" + `, ` + "`" + `paused` + "`" + ` or ` + "`" + `loop_guard` + "`" + `."
+  outcome: String!
+  "The run that was started, resumed or cancelled; null when there was none."
+  runId: ID
+  "Why a condition has no value; null when it has one."
+  error: String
+}
+
+"Why an event did what it did."
+type CustomEventExplanation {
+  "What automations did about the event, and why."
+  matches: [ExplainedMatch!]!
+  "What it has almost done."
+  nearMisses: [NearMiss!]!
+}
+
+"What one automation did about an event, and why."
+type ExplainedMatch {
+  "The automation, prefix ` + "`" + `aut_` + "`" + `."
+  automationId: ID!
+  "Its name; null when it is deleted."
+  automationName: String
+  "The version that judged the event."
+  version: Int!
+  "As in ` + "`" + `matches` + "`" + ` of the event. Also ` + "`" + `activated_later` + "`" + `: it listens since after the event; ` + "`" + `not_kept` + "`" + `: the event keeps what the first 20 did."
+  outcome: String!
+  "The run that was started, resumed or cancelled; null when there was none."
+  runId: ID
+  "The wait that it was about; null when it was about none."
+  stepKey: String
+  "Why a condition has no value; null when it has one."
+  error: String
+  "The conditions that were judged, each part with its value."
+  conditions: [ExplainedCondition!]!
+}
+
+"What an event has almost done."
+type NearMiss {
+  """
+  ` + "`" + `wait_of_another_person` + "`" + `: a run waits for this name and has the address under another user id; ` + "`" + `wait_condition_false` + "`" + `: a run of the person waits for it, and the condition is not
+  true; ` + "`" + `event_of_another_person` + "`" + `: an event of the name has the address under another user id; ` + "`" + `name_spelled_otherwise` + "`" + `: an automation listens to the name in other letter case.
+  """
+  kind: String!
+  "The automation; null when it is about none."
+  automationId: ID
+  "The run; null when it is about none."
+  runId: ID
+  "The wait; null when it is about none."
+  stepKey: String
+  "The other event; null when it is about none."
+  eventId: ID
+  "The name that is listened to, or of the other event."
+  name: String!
+  "The condition that is not true; null when it is about none."
+  condition: ExplainedCondition
+}
+
+"A condition with the value of each of its parts."
+type ExplainedCondition {
+  "The condition, in CEL."
+  text: String!
+  "Whether it is true."
+  result: Boolean!
+  "Why the whole has no value, which counts as false; null when it has one."
+  error: String
+  "Each part with its value, also those that could not change the result."
+  parts: [ExplainedPart!]!
+}
+
+"A part of a condition."
+type ExplainedPart {
+  "The part, in CEL."
+  text: String!
+  "Its value; null for null."
+  value: JSON
+  "Why it has no value; null when it has one."
+  error: String
 }
 `, BuiltIn: false},
 	{Name: "../schema/domains.graphqls", Input: `extend type Query {
@@ -3802,6 +5748,201 @@ type Event {
   createdAt: DateTime!
   "The payload of the type, as webhooks carry it."
   data: JSON!
+}
+`, BuiltIn: false},
+	{Name: "../schema/people.graphqls", Input: `extend type Query {
+  "Who asks: a person who is signed in, or an API key, and what they may do."
+  viewer: Viewer! @module(name: "accounts")
+
+  "The people of the account, the oldest membership first. Not for the role billing."
+  members: MemberConnection! @module(name: "signin")
+
+  "The invitations that are open, the newest first. For owners and admins."
+  invitations: InvitationConnection! @module(name: "signin")
+
+  "Who did what to the account, the newest first. For owners and admins."
+  auditLog(
+    "How many: 1 to 100."
+    first: Int = 25
+    "The ` + "`" + `endCursor` + "`" + ` of the page before."
+    after: String
+    "Which entries."
+    filter: AuditLogFilter
+  ): AuditLogConnection! @module(name: "signin")
+}
+
+"Who asks."
+type Viewer {
+  "The person; null for an API key."
+  user: User
+  "The account that is asked about; null for a person who belongs to none, and for who may not read it."
+  account: Account
+  "The person's role in the account; null for an API key."
+  role: Role
+  "What they may do in the account."
+  can: [Right!]!
+}
+
+"A person."
+type User {
+  "Opaque id, prefix ` + "`" + `usr_` + "`" + `."
+  id: ID!
+  "Their address."
+  email: String!
+  "What they are called; may be empty."
+  name: String!
+}
+
+"What a member of an account may do."
+enum Role {
+  "Everything."
+  OWNER
+  "All but what touches owners and money."
+  ADMIN
+  "What API keys of the scope full do."
+  DEVELOPER
+  "Plan, usage, invoices."
+  BILLING
+  "Read."
+  VIEWER
+}
+
+"A kind of operation."
+enum Right {
+  "Changes what the account has."
+  WRITE
+  "Reads anything but emails and events."
+  READ
+  "Reads emails and events."
+  READ_SENT
+  "Sends emails and events."
+  SEND
+  "Reads the account itself."
+  READ_ACCOUNT
+  "Changes the account itself."
+  SETTINGS
+  "Decides who belongs to the account, below its owners."
+  TEAM
+  "Reads plan, usage and invoices."
+  READ_BILLING
+  "Changes plan, payment method and limits."
+  BILLING
+  "Decides about owners."
+  OWN
+  "Changes their own profile, sessions and factors."
+  PERSON
+}
+
+"The people of an account."
+type MemberConnection {
+  "The members."
+  nodes: [Member!]!
+  "Where the page stands: there is one."
+  pageInfo: PageInfo!
+}
+
+"A person of an account."
+type Member {
+  "Who."
+  user: User!
+  "What they may do."
+  role: Role!
+  "Since when they are."
+  joinedAt: DateTime!
+}
+
+"The open invitations of an account."
+type InvitationConnection {
+  "The invitations."
+  nodes: [Invitation!]!
+  "Where the page stands: there is one."
+  pageInfo: PageInfo!
+}
+
+"An offer to a mailbox to join the account."
+type Invitation {
+  "Opaque id, prefix ` + "`" + `inv_` + "`" + `."
+  id: ID!
+  "Whom it was mailed to."
+  email: String!
+  "What they may do once they have accepted."
+  role: Role!
+  "Id of the person who invited; null when that is not known."
+  invitedBy: ID
+  "When it was made."
+  createdAt: DateTime!
+  "When it ends."
+  expiresAt: DateTime!
+}
+
+"Which entries of the audit log."
+input AuditLogFilter {
+  "Id of who did it."
+  actor: ID
+  "An action, or its beginning up to a dot: ` + "`" + `member` + "`" + ` finds ` + "`" + `member.removed` + "`" + `."
+  action: String
+  "When it was."
+  createdAt: AuditLogTime
+}
+
+"A range of time."
+input AuditLogTime {
+  "From then on."
+  gte: DateTime
+  "Before then."
+  lt: DateTime
+}
+
+"One page of the audit log."
+type AuditLogConnection {
+  "The entries."
+  nodes: [AuditEntry!]!
+  "Where the page stands."
+  pageInfo: PageInfo!
+}
+
+"Something that was done to the account."
+type AuditEntry {
+  "Opaque id, prefix ` + "`" + `aud_` + "`" + `."
+  id: ID!
+  "Who did it."
+  actor: AuditActor!
+  "What, as ` + "`" + `member.removed` + "`" + `; or the id of a REST operation, as ` + "`" + `createWebhook` + "`" + `."
+  action: String!
+  "Id of what was changed; may be empty."
+  target: String!
+  "What was changed; never a secret."
+  changes: JSON!
+  "From which address."
+  ip: String!
+  "By which browser or program."
+  userAgent: String!
+  "Id of the request."
+  requestId: String!
+  "When."
+  createdAt: DateTime!
+}
+
+"Who did something."
+type AuditActor {
+  "What they are."
+  kind: AuditActorKind!
+  "Their id; may be empty."
+  id: String!
+  "What they were called then."
+  name: String!
+}
+
+"What an actor is."
+enum AuditActorKind {
+  "A person who was signed in."
+  USER
+  "An API key."
+  KEY
+  "The operator, at the command line."
+  OPERATOR
+  "The service itself."
+  SYSTEM
 }
 `, BuiltIn: false},
 	{Name: "../schema/queue.graphqls", Input: `extend type Query {
@@ -4727,6 +6868,312 @@ func (ec *executionContext) childFields_Attachment(ctx context.Context, field gr
 	return nil, fmt.Errorf("no field named %q was found under type Attachment", field.Name)
 }
 
+func (ec *executionContext) childFields_AuditActor(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "kind":
+		return ec.fieldContext_AuditActor_kind(ctx, field)
+	case "id":
+		return ec.fieldContext_AuditActor_id(ctx, field)
+	case "name":
+		return ec.fieldContext_AuditActor_name(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type AuditActor", field.Name)
+}
+
+func (ec *executionContext) childFields_AuditEntry(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "id":
+		return ec.fieldContext_AuditEntry_id(ctx, field)
+	case "actor":
+		return ec.fieldContext_AuditEntry_actor(ctx, field)
+	case "action":
+		return ec.fieldContext_AuditEntry_action(ctx, field)
+	case "target":
+		return ec.fieldContext_AuditEntry_target(ctx, field)
+	case "changes":
+		return ec.fieldContext_AuditEntry_changes(ctx, field)
+	case "ip":
+		return ec.fieldContext_AuditEntry_ip(ctx, field)
+	case "userAgent":
+		return ec.fieldContext_AuditEntry_userAgent(ctx, field)
+	case "requestId":
+		return ec.fieldContext_AuditEntry_requestId(ctx, field)
+	case "createdAt":
+		return ec.fieldContext_AuditEntry_createdAt(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type AuditEntry", field.Name)
+}
+
+func (ec *executionContext) childFields_AuditLogConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "nodes":
+		return ec.fieldContext_AuditLogConnection_nodes(ctx, field)
+	case "pageInfo":
+		return ec.fieldContext_AuditLogConnection_pageInfo(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type AuditLogConnection", field.Name)
+}
+
+func (ec *executionContext) childFields_Automation(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "id":
+		return ec.fieldContext_Automation_id(ctx, field)
+	case "name":
+		return ec.fieldContext_Automation_name(ctx, field)
+	case "description":
+		return ec.fieldContext_Automation_description(ctx, field)
+	case "status":
+		return ec.fieldContext_Automation_status(ctx, field)
+	case "trigger":
+		return ec.fieldContext_Automation_trigger(ctx, field)
+	case "timezone":
+		return ec.fieldContext_Automation_timezone(ctx, field)
+	case "version":
+		return ec.fieldContext_Automation_version(ctx, field)
+	case "hasUnpublishedChanges":
+		return ec.fieldContext_Automation_hasUnpublishedChanges(ctx, field)
+	case "draining":
+		return ec.fieldContext_Automation_draining(ctx, field)
+	case "etag":
+		return ec.fieldContext_Automation_etag(ctx, field)
+	case "createdAt":
+		return ec.fieldContext_Automation_createdAt(ctx, field)
+	case "updatedAt":
+		return ec.fieldContext_Automation_updatedAt(ctx, field)
+	case "activatedAt":
+		return ec.fieldContext_Automation_activatedAt(ctx, field)
+	case "steps":
+		return ec.fieldContext_Automation_steps(ctx, field)
+	case "versions":
+		return ec.fieldContext_Automation_versions(ctx, field)
+	case "stats":
+		return ec.fieldContext_Automation_stats(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type Automation", field.Name)
+}
+
+func (ec *executionContext) childFields_AutomationConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "nodes":
+		return ec.fieldContext_AutomationConnection_nodes(ctx, field)
+	case "pageInfo":
+		return ec.fieldContext_AutomationConnection_pageInfo(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type AutomationConnection", field.Name)
+}
+
+func (ec *executionContext) childFields_AutomationEmailStats(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "sent":
+		return ec.fieldContext_AutomationEmailStats_sent(ctx, field)
+	case "delivered":
+		return ec.fieldContext_AutomationEmailStats_delivered(ctx, field)
+	case "opened":
+		return ec.fieldContext_AutomationEmailStats_opened(ctx, field)
+	case "clicked":
+		return ec.fieldContext_AutomationEmailStats_clicked(ctx, field)
+	case "bounced":
+		return ec.fieldContext_AutomationEmailStats_bounced(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type AutomationEmailStats", field.Name)
+}
+
+func (ec *executionContext) childFields_AutomationRun(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "id":
+		return ec.fieldContext_AutomationRun_id(ctx, field)
+	case "automationId":
+		return ec.fieldContext_AutomationRun_automationId(ctx, field)
+	case "version":
+		return ec.fieldContext_AutomationRun_version(ctx, field)
+	case "eventId":
+		return ec.fieldContext_AutomationRun_eventId(ctx, field)
+	case "event":
+		return ec.fieldContext_AutomationRun_event(ctx, field)
+	case "userId":
+		return ec.fieldContext_AutomationRun_userId(ctx, field)
+	case "email":
+		return ec.fieldContext_AutomationRun_email(ctx, field)
+	case "status":
+		return ec.fieldContext_AutomationRun_status(ctx, field)
+	case "stepIndex":
+		return ec.fieldContext_AutomationRun_stepIndex(ctx, field)
+	case "error":
+		return ec.fieldContext_AutomationRun_error(ctx, field)
+	case "startedAt":
+		return ec.fieldContext_AutomationRun_startedAt(ctx, field)
+	case "endedAt":
+		return ec.fieldContext_AutomationRun_endedAt(ctx, field)
+	case "steps":
+		return ec.fieldContext_AutomationRun_steps(ctx, field)
+	case "waitingFor":
+		return ec.fieldContext_AutomationRun_waitingFor(ctx, field)
+	case "nextAt":
+		return ec.fieldContext_AutomationRun_nextAt(ctx, field)
+	case "held":
+		return ec.fieldContext_AutomationRun_held(ctx, field)
+	case "timeline":
+		return ec.fieldContext_AutomationRun_timeline(ctx, field)
+	case "emails":
+		return ec.fieldContext_AutomationRun_emails(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type AutomationRun", field.Name)
+}
+
+func (ec *executionContext) childFields_AutomationRunConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "nodes":
+		return ec.fieldContext_AutomationRunConnection_nodes(ctx, field)
+	case "pageInfo":
+		return ec.fieldContext_AutomationRunConnection_pageInfo(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type AutomationRunConnection", field.Name)
+}
+
+func (ec *executionContext) childFields_AutomationRunStep(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "index":
+		return ec.fieldContext_AutomationRunStep_index(ctx, field)
+	case "key":
+		return ec.fieldContext_AutomationRunStep_key(ctx, field)
+	case "type":
+		return ec.fieldContext_AutomationRunStep_type(ctx, field)
+	case "status":
+		return ec.fieldContext_AutomationRunStep_status(ctx, field)
+	case "output":
+		return ec.fieldContext_AutomationRunStep_output(ctx, field)
+	case "emailId":
+		return ec.fieldContext_AutomationRunStep_emailId(ctx, field)
+	case "error":
+		return ec.fieldContext_AutomationRunStep_error(ctx, field)
+	case "startedAt":
+		return ec.fieldContext_AutomationRunStep_startedAt(ctx, field)
+	case "endedAt":
+		return ec.fieldContext_AutomationRunStep_endedAt(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type AutomationRunStep", field.Name)
+}
+
+func (ec *executionContext) childFields_AutomationRunTimelineEntry(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "at":
+		return ec.fieldContext_AutomationRunTimelineEntry_at(ctx, field)
+	case "source":
+		return ec.fieldContext_AutomationRunTimelineEntry_source(ctx, field)
+	case "type":
+		return ec.fieldContext_AutomationRunTimelineEntry_type(ctx, field)
+	case "status":
+		return ec.fieldContext_AutomationRunTimelineEntry_status(ctx, field)
+	case "stepKey":
+		return ec.fieldContext_AutomationRunTimelineEntry_stepKey(ctx, field)
+	case "subjectId":
+		return ec.fieldContext_AutomationRunTimelineEntry_subjectId(ctx, field)
+	case "error":
+		return ec.fieldContext_AutomationRunTimelineEntry_error(ctx, field)
+	case "data":
+		return ec.fieldContext_AutomationRunTimelineEntry_data(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type AutomationRunTimelineEntry", field.Name)
+}
+
+func (ec *executionContext) childFields_AutomationSMSStats(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "sent":
+		return ec.fieldContext_AutomationSMSStats_sent(ctx, field)
+	case "delivered":
+		return ec.fieldContext_AutomationSMSStats_delivered(ctx, field)
+	case "failed":
+		return ec.fieldContext_AutomationSMSStats_failed(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type AutomationSMSStats", field.Name)
+}
+
+func (ec *executionContext) childFields_AutomationStats(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "started":
+		return ec.fieldContext_AutomationStats_started(ctx, field)
+	case "running":
+		return ec.fieldContext_AutomationStats_running(ctx, field)
+	case "waiting":
+		return ec.fieldContext_AutomationStats_waiting(ctx, field)
+	case "completed":
+		return ec.fieldContext_AutomationStats_completed(ctx, field)
+	case "failed":
+		return ec.fieldContext_AutomationStats_failed(ctx, field)
+	case "cancelled":
+		return ec.fieldContext_AutomationStats_cancelled(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type AutomationStats", field.Name)
+}
+
+func (ec *executionContext) childFields_AutomationStep(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "index":
+		return ec.fieldContext_AutomationStep_index(ctx, field)
+	case "key":
+		return ec.fieldContext_AutomationStep_key(ctx, field)
+	case "type":
+		return ec.fieldContext_AutomationStep_type(ctx, field)
+	case "name":
+		return ec.fieldContext_AutomationStep_name(ctx, field)
+	case "summary":
+		return ec.fieldContext_AutomationStep_summary(ctx, field)
+	case "stats":
+		return ec.fieldContext_AutomationStep_stats(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type AutomationStep", field.Name)
+}
+
+func (ec *executionContext) childFields_AutomationStepStats(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "entered":
+		return ec.fieldContext_AutomationStepStats_entered(ctx, field)
+	case "completed":
+		return ec.fieldContext_AutomationStepStats_completed(ctx, field)
+	case "timedOut":
+		return ec.fieldContext_AutomationStepStats_timedOut(ctx, field)
+	case "skipped":
+		return ec.fieldContext_AutomationStepStats_skipped(ctx, field)
+	case "failed":
+		return ec.fieldContext_AutomationStepStats_failed(ctx, field)
+	case "cancelled":
+		return ec.fieldContext_AutomationStepStats_cancelled(ctx, field)
+	case "waiting":
+		return ec.fieldContext_AutomationStepStats_waiting(ctx, field)
+	case "emails":
+		return ec.fieldContext_AutomationStepStats_emails(ctx, field)
+	case "sms":
+		return ec.fieldContext_AutomationStepStats_sms(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type AutomationStepStats", field.Name)
+}
+
+func (ec *executionContext) childFields_AutomationVersion(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "number":
+		return ec.fieldContext_AutomationVersion_number(ctx, field)
+	case "definition":
+		return ec.fieldContext_AutomationVersion_definition(ctx, field)
+	case "createdAt":
+		return ec.fieldContext_AutomationVersion_createdAt(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type AutomationVersion", field.Name)
+}
+
+func (ec *executionContext) childFields_AutomationWait(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "step":
+		return ec.fieldContext_AutomationWait_step(ctx, field)
+	case "events":
+		return ec.fieldContext_AutomationWait_events(ctx, field)
+	case "since":
+		return ec.fieldContext_AutomationWait_since(ctx, field)
+	case "until":
+		return ec.fieldContext_AutomationWait_until(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type AutomationWait", field.Name)
+}
+
 func (ec *executionContext) childFields_CategoryOptOut(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "id":
@@ -4755,6 +7202,66 @@ func (ec *executionContext) childFields_CategoryOptOutConnection(ctx context.Con
 		return ec.fieldContext_CategoryOptOutConnection_pageInfo(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type CategoryOptOutConnection", field.Name)
+}
+
+func (ec *executionContext) childFields_CustomEvent(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "id":
+		return ec.fieldContext_CustomEvent_id(ctx, field)
+	case "name":
+		return ec.fieldContext_CustomEvent_name(ctx, field)
+	case "userId":
+		return ec.fieldContext_CustomEvent_userId(ctx, field)
+	case "email":
+		return ec.fieldContext_CustomEvent_email(ctx, field)
+	case "data":
+		return ec.fieldContext_CustomEvent_data(ctx, field)
+	case "source":
+		return ec.fieldContext_CustomEvent_source(ctx, field)
+	case "createdAt":
+		return ec.fieldContext_CustomEvent_createdAt(ctx, field)
+	case "matches":
+		return ec.fieldContext_CustomEvent_matches(ctx, field)
+	case "explanation":
+		return ec.fieldContext_CustomEvent_explanation(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type CustomEvent", field.Name)
+}
+
+func (ec *executionContext) childFields_CustomEventConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "nodes":
+		return ec.fieldContext_CustomEventConnection_nodes(ctx, field)
+	case "pageInfo":
+		return ec.fieldContext_CustomEventConnection_pageInfo(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type CustomEventConnection", field.Name)
+}
+
+func (ec *executionContext) childFields_CustomEventExplanation(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "matches":
+		return ec.fieldContext_CustomEventExplanation_matches(ctx, field)
+	case "nearMisses":
+		return ec.fieldContext_CustomEventExplanation_nearMisses(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type CustomEventExplanation", field.Name)
+}
+
+func (ec *executionContext) childFields_CustomEventMatch(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "automationId":
+		return ec.fieldContext_CustomEventMatch_automationId(ctx, field)
+	case "version":
+		return ec.fieldContext_CustomEventMatch_version(ctx, field)
+	case "outcome":
+		return ec.fieldContext_CustomEventMatch_outcome(ctx, field)
+	case "runId":
+		return ec.fieldContext_CustomEventMatch_runId(ctx, field)
+	case "error":
+		return ec.fieldContext_CustomEventMatch_error(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type CustomEventMatch", field.Name)
 }
 
 func (ec *executionContext) childFields_DKIM(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -4979,12 +7486,28 @@ func (ec *executionContext) childFields_Email(ctx context.Context, field graphql
 		return ec.fieldContext_Email_attempts(ctx, field)
 	case "timeline":
 		return ec.fieldContext_Email_timeline(ctx, field)
+	case "automation":
+		return ec.fieldContext_Email_automation(ctx, field)
 	case "engagement":
 		return ec.fieldContext_Email_engagement(ctx, field)
 	case "engagements":
 		return ec.fieldContext_Email_engagements(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type Email", field.Name)
+}
+
+func (ec *executionContext) childFields_EmailAutomation(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "automationId":
+		return ec.fieldContext_EmailAutomation_automationId(ctx, field)
+	case "automationName":
+		return ec.fieldContext_EmailAutomation_automationName(ctx, field)
+	case "runId":
+		return ec.fieldContext_EmailAutomation_runId(ctx, field)
+	case "stepKey":
+		return ec.fieldContext_EmailAutomation_stepKey(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type EmailAutomation", field.Name)
 }
 
 func (ec *executionContext) childFields_EmailConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -5081,6 +7604,54 @@ func (ec *executionContext) childFields_EventPage(ctx context.Context, field gra
 	return nil, fmt.Errorf("no field named %q was found under type EventPage", field.Name)
 }
 
+func (ec *executionContext) childFields_ExplainedCondition(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "text":
+		return ec.fieldContext_ExplainedCondition_text(ctx, field)
+	case "result":
+		return ec.fieldContext_ExplainedCondition_result(ctx, field)
+	case "error":
+		return ec.fieldContext_ExplainedCondition_error(ctx, field)
+	case "parts":
+		return ec.fieldContext_ExplainedCondition_parts(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type ExplainedCondition", field.Name)
+}
+
+func (ec *executionContext) childFields_ExplainedMatch(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "automationId":
+		return ec.fieldContext_ExplainedMatch_automationId(ctx, field)
+	case "automationName":
+		return ec.fieldContext_ExplainedMatch_automationName(ctx, field)
+	case "version":
+		return ec.fieldContext_ExplainedMatch_version(ctx, field)
+	case "outcome":
+		return ec.fieldContext_ExplainedMatch_outcome(ctx, field)
+	case "runId":
+		return ec.fieldContext_ExplainedMatch_runId(ctx, field)
+	case "stepKey":
+		return ec.fieldContext_ExplainedMatch_stepKey(ctx, field)
+	case "error":
+		return ec.fieldContext_ExplainedMatch_error(ctx, field)
+	case "conditions":
+		return ec.fieldContext_ExplainedMatch_conditions(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type ExplainedMatch", field.Name)
+}
+
+func (ec *executionContext) childFields_ExplainedPart(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "text":
+		return ec.fieldContext_ExplainedPart_text(ctx, field)
+	case "value":
+		return ec.fieldContext_ExplainedPart_value(ctx, field)
+	case "error":
+		return ec.fieldContext_ExplainedPart_error(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type ExplainedPart", field.Name)
+}
+
 func (ec *executionContext) childFields_Header(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "name":
@@ -5089,6 +7660,76 @@ func (ec *executionContext) childFields_Header(ctx context.Context, field graphq
 		return ec.fieldContext_Header_value(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type Header", field.Name)
+}
+
+func (ec *executionContext) childFields_Invitation(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "id":
+		return ec.fieldContext_Invitation_id(ctx, field)
+	case "email":
+		return ec.fieldContext_Invitation_email(ctx, field)
+	case "role":
+		return ec.fieldContext_Invitation_role(ctx, field)
+	case "invitedBy":
+		return ec.fieldContext_Invitation_invitedBy(ctx, field)
+	case "createdAt":
+		return ec.fieldContext_Invitation_createdAt(ctx, field)
+	case "expiresAt":
+		return ec.fieldContext_Invitation_expiresAt(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type Invitation", field.Name)
+}
+
+func (ec *executionContext) childFields_InvitationConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "nodes":
+		return ec.fieldContext_InvitationConnection_nodes(ctx, field)
+	case "pageInfo":
+		return ec.fieldContext_InvitationConnection_pageInfo(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type InvitationConnection", field.Name)
+}
+
+func (ec *executionContext) childFields_Member(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "user":
+		return ec.fieldContext_Member_user(ctx, field)
+	case "role":
+		return ec.fieldContext_Member_role(ctx, field)
+	case "joinedAt":
+		return ec.fieldContext_Member_joinedAt(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type Member", field.Name)
+}
+
+func (ec *executionContext) childFields_MemberConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "nodes":
+		return ec.fieldContext_MemberConnection_nodes(ctx, field)
+	case "pageInfo":
+		return ec.fieldContext_MemberConnection_pageInfo(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type MemberConnection", field.Name)
+}
+
+func (ec *executionContext) childFields_NearMiss(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "kind":
+		return ec.fieldContext_NearMiss_kind(ctx, field)
+	case "automationId":
+		return ec.fieldContext_NearMiss_automationId(ctx, field)
+	case "runId":
+		return ec.fieldContext_NearMiss_runId(ctx, field)
+	case "stepKey":
+		return ec.fieldContext_NearMiss_stepKey(ctx, field)
+	case "eventId":
+		return ec.fieldContext_NearMiss_eventId(ctx, field)
+	case "name":
+		return ec.fieldContext_NearMiss_name(ctx, field)
+	case "condition":
+		return ec.fieldContext_NearMiss_condition(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type NearMiss", field.Name)
 }
 
 func (ec *executionContext) childFields_PageInfo(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -5549,6 +8190,32 @@ func (ec *executionContext) childFields_Usage(ctx context.Context, field graphql
 		return ec.fieldContext_Usage_monthResetsAt(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type Usage", field.Name)
+}
+
+func (ec *executionContext) childFields_User(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "id":
+		return ec.fieldContext_User_id(ctx, field)
+	case "email":
+		return ec.fieldContext_User_email(ctx, field)
+	case "name":
+		return ec.fieldContext_User_name(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type User", field.Name)
+}
+
+func (ec *executionContext) childFields_Viewer(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "user":
+		return ec.fieldContext_Viewer_user(ctx, field)
+	case "account":
+		return ec.fieldContext_Viewer_account(ctx, field)
+	case "role":
+		return ec.fieldContext_Viewer_role(ctx, field)
+	case "can":
+		return ec.fieldContext_Viewer_can(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type Viewer", field.Name)
 }
 
 func (ec *executionContext) childFields_Webhook(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {

@@ -2,6 +2,7 @@ package model
 
 import (
 	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/modules/automations"
 	"github.com/postrider/postrider/modules/tracking"
 	"github.com/postrider/postrider/runtime/event"
 )
@@ -26,4 +27,5 @@ type EmailPage struct {
 	Timeline    func() (map[string][]event.Fact, error)
 	Engagement  func() (map[string]tracking.Counts, error)
 	Engagements func(first int) (map[string][]*ent.Engagement, error)
+	Origins     func() (map[string]automations.Origin, error)
 }

@@ -11,6 +11,8 @@ import (
 
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/ent/attempt"
+	"github.com/postrider/postrider/ent/automation"
+	"github.com/postrider/postrider/ent/automationrun"
 	"github.com/postrider/postrider/ent/domain"
 	"github.com/postrider/postrider/ent/email"
 	"github.com/postrider/postrider/ent/engagement"
@@ -66,12 +68,208 @@ type AddressRules struct {
 	CatchAll bool `json:"catchAll"`
 }
 
+// Who did something.
+type AuditActor struct {
+	// What they are.
+	Kind AuditActorKind `json:"kind"`
+	// Their id; may be empty.
+	ID string `json:"id"`
+	// What they were called then.
+	Name string `json:"name"`
+}
+
+// Something that was done to the account.
+type AuditEntry struct {
+	// Opaque id, prefix `aud_`.
+	ID string `json:"id"`
+	// Who did it.
+	Actor *AuditActor `json:"actor"`
+	// What, as `member.removed`; or the id of a REST operation, as `createWebhook`.
+	Action string `json:"action"`
+	// Id of what was changed; may be empty.
+	Target string `json:"target"`
+	// What was changed; never a secret.
+	Changes json.RawMessage `json:"changes"`
+	// From which address.
+	IP string `json:"ip"`
+	// By which browser or program.
+	UserAgent string `json:"userAgent"`
+	// Id of the request.
+	RequestID string `json:"requestId"`
+	// When.
+	CreatedAt time.Time `json:"createdAt"`
+}
+
+// One page of the audit log.
+type AuditLogConnection struct {
+	// The entries.
+	Nodes []*AuditEntry `json:"nodes"`
+	// Where the page stands.
+	PageInfo *PageInfo `json:"pageInfo"`
+}
+
+// Which entries of the audit log.
+type AuditLogFilter struct {
+	// Id of who did it.
+	Actor *string `json:"actor,omitempty"`
+	// An action, or its beginning up to a dot: `member` finds `member.removed`.
+	Action *string `json:"action,omitempty"`
+	// When it was.
+	CreatedAt *AuditLogTime `json:"createdAt,omitempty"`
+}
+
+// A range of time.
+type AuditLogTime struct {
+	// From then on.
+	Gte *time.Time `json:"gte,omitempty"`
+	// Before then.
+	Lt *time.Time `json:"lt,omitempty"`
+}
+
+// One page of automations.
+type AutomationConnection struct {
+	// The automations.
+	Nodes []*Automation `json:"nodes"`
+	// Where the page stands.
+	PageInfo *PageInfo `json:"pageInfo"`
+}
+
+// What became of the emails of a step.
+type AutomationEmailStats struct {
+	// Emails that were handed over for delivery, whatever became of them.
+	Sent int `json:"sent"`
+	// Emails that every recipient's server took.
+	Delivered int `json:"delivered"`
+	// Emails that somebody opened, programs left out; null while the module tracking is off.
+	Opened *int `json:"opened,omitempty"`
+	// Emails whose links somebody used, programs left out; null while the module tracking is off.
+	Clicked *int `json:"clicked,omitempty"`
+	// Emails that came back.
+	Bounced int `json:"bounced"`
+}
+
+// What narrows a list of automations. Fields that are left out narrow nothing.
+type AutomationFilter struct {
+	// Of this status.
+	Status *automation.Status `json:"status,omitempty"`
+	// Whose draft is started by events of this name.
+	Event *string `json:"event,omitempty"`
+	// With this in the name, in any case.
+	Q *string `json:"q,omitempty"`
+}
+
+// One page of runs.
+type AutomationRunConnection struct {
+	// The runs.
+	Nodes []*AutomationRun `json:"nodes"`
+	// Where the page stands.
+	PageInfo *PageInfo `json:"pageInfo"`
+}
+
+// What narrows a list of runs. Fields that are left out narrow nothing.
+type AutomationRunFilter struct {
+	// Of this automation.
+	AutomationID *string `json:"automationId,omitempty"`
+	// Of this status.
+	Status *automationrun.Status `json:"status,omitempty"`
+	// Of this person.
+	UserID *string `json:"userId,omitempty"`
+	// Of this address, in any case.
+	Email *string `json:"email,omitempty"`
+	// That are at the step with this key, wait there or have ended there; needs `automationId`.
+	Step *string `json:"step,omitempty"`
+	// That follow this version.
+	Version *int `json:"version,omitempty"`
+	// Started at this time or later.
+	Since *time.Time `json:"since,omitempty"`
+	// Started before this time.
+	Until *time.Time `json:"until,omitempty"`
+}
+
+// One thing that happened to a run.
+type AutomationRunTimelineEntry struct {
+	// When it happened.
+	At time.Time `json:"at"`
+	// `event`: a custom event did something to the run; `run`: a fact of the run; `step`: a step ended; `email`, `sms`: a fact of what a step has sent.
+	Source string `json:"source"`
+	// The name of the event, the type of the step, or the type of the fact as `email.delivered`.
+	Type string `json:"type"`
+	// What the event did to the run, or how the step ended; null for facts.
+	Status *string `json:"status,omitempty"`
+	// The step, or the one that has sent what the fact is about; null for events and facts of the run.
+	StepKey *string `json:"stepKey,omitempty"`
+	// The event, or what the fact is about; null for steps.
+	SubjectID *string `json:"subjectId,omitempty"`
+	// Of a step; null when nothing went wrong.
+	Error *string `json:"error,omitempty"`
+	// Of the event or the fact; of a step what it gave.
+	Data json.RawMessage `json:"data"`
+}
+
+// What a run waits for.
+type AutomationWait struct {
+	// The key of the step that waits.
+	Step string `json:"step"`
+	// Names of events of the person, the first of which ends the wait; none where it waits for the time alone.
+	Events []string `json:"events"`
+	// Events count from here on; null where it waits for the time alone.
+	Since *time.Time `json:"since,omitempty"`
+	// When the wait is over.
+	Until time.Time `json:"until"`
+}
+
 // One page of opt-outs.
 type CategoryOptOutConnection struct {
 	// The opt-outs.
 	Nodes []*ent.CategoryOptOut `json:"nodes"`
 	// Where the page stands.
 	PageInfo *PageInfo `json:"pageInfo"`
+}
+
+// One page of custom events.
+type CustomEventConnection struct {
+	// The events.
+	Nodes []*ent.CustomEvent `json:"nodes"`
+	// Where the page stands.
+	PageInfo *PageInfo `json:"pageInfo"`
+}
+
+// Why an event did what it did.
+type CustomEventExplanation struct {
+	// What automations did about the event, and why.
+	Matches []*ExplainedMatch `json:"matches"`
+	// What it has almost done.
+	NearMisses []*NearMiss `json:"nearMisses"`
+}
+
+// What narrows a list of custom events. Fields that are left out narrow nothing.
+type CustomEventFilter struct {
+	// Of this name.
+	Name *string `json:"name,omitempty"`
+	// Of this person.
+	UserID *string `json:"userId,omitempty"`
+	// Of this address, in any case.
+	Email *string `json:"email,omitempty"`
+	// That came this way.
+	Source *CustomEventSource `json:"source,omitempty"`
+	// Of this time or later.
+	Since *time.Time `json:"since,omitempty"`
+	// Before this time.
+	Until *time.Time `json:"until,omitempty"`
+}
+
+// What one automation did about an event.
+type CustomEventMatch struct {
+	// The automation, prefix `aut_`.
+	AutomationID string `json:"automationId"`
+	// The version that judged the event.
+	Version int `json:"version"`
+	// `started`, `resumed`, `cancelled`, `condition_false`, `condition_error`, `re_entry`, `too_many_runs`, `paused` or `loop_guard`.
+	Outcome string `json:"outcome"`
+	// The run that was started, resumed or cancelled; null when there was none.
+	RunID *string `json:"runId,omitempty"`
+	// Why a condition has no value; null when it has one.
+	Error *string `json:"error,omitempty"`
 }
 
 // How messages of a domain are signed.
@@ -196,6 +394,18 @@ type DomainConnection struct {
 	PageInfo *PageInfo `json:"pageInfo"`
 }
 
+// The run that has sent an email.
+type EmailAutomation struct {
+	// The automation, prefix `aut_`.
+	AutomationID string `json:"automationId"`
+	// The automation's name; null when the automation is deleted.
+	AutomationName *string `json:"automationName,omitempty"`
+	// The run, prefix `run_`.
+	RunID string `json:"runId"`
+	// The step that has sent the email; null when the run's records are deleted.
+	StepKey *string `json:"stepKey,omitempty"`
+}
+
 // One page of emails.
 type EmailConnection struct {
 	// The emails, each with its place in the list.
@@ -270,6 +480,109 @@ type EventPage struct {
 	HasMore bool `json:"hasMore"`
 	// What to give as `after` to go on, now or later.
 	EndCursor string `json:"endCursor"`
+}
+
+// A condition with the value of each of its parts.
+type ExplainedCondition struct {
+	// The condition, in CEL.
+	Text string `json:"text"`
+	// Whether it is true.
+	Result bool `json:"result"`
+	// Why the whole has no value, which counts as false; null when it has one.
+	Error *string `json:"error,omitempty"`
+	// Each part with its value, also those that could not change the result.
+	Parts []*ExplainedPart `json:"parts"`
+}
+
+// What one automation did about an event, and why.
+type ExplainedMatch struct {
+	// The automation, prefix `aut_`.
+	AutomationID string `json:"automationId"`
+	// Its name; null when it is deleted.
+	AutomationName *string `json:"automationName,omitempty"`
+	// The version that judged the event.
+	Version int `json:"version"`
+	// As in `matches` of the event. Also `activated_later`: it listens since after the event; `not_kept`: the event keeps what the first 20 did.
+	Outcome string `json:"outcome"`
+	// The run that was started, resumed or cancelled; null when there was none.
+	RunID *string `json:"runId,omitempty"`
+	// The wait that it was about; null when it was about none.
+	StepKey *string `json:"stepKey,omitempty"`
+	// Why a condition has no value; null when it has one.
+	Error *string `json:"error,omitempty"`
+	// The conditions that were judged, each part with its value.
+	Conditions []*ExplainedCondition `json:"conditions"`
+}
+
+// A part of a condition.
+type ExplainedPart struct {
+	// The part, in CEL.
+	Text string `json:"text"`
+	// Its value; null for null.
+	Value json.RawMessage `json:"value,omitempty"`
+	// Why it has no value; null when it has one.
+	Error *string `json:"error,omitempty"`
+}
+
+// An offer to a mailbox to join the account.
+type Invitation struct {
+	// Opaque id, prefix `inv_`.
+	ID string `json:"id"`
+	// Whom it was mailed to.
+	Email string `json:"email"`
+	// What they may do once they have accepted.
+	Role Role `json:"role"`
+	// Id of the person who invited; null when that is not known.
+	InvitedBy *string `json:"invitedBy,omitempty"`
+	// When it was made.
+	CreatedAt time.Time `json:"createdAt"`
+	// When it ends.
+	ExpiresAt time.Time `json:"expiresAt"`
+}
+
+// The open invitations of an account.
+type InvitationConnection struct {
+	// The invitations.
+	Nodes []*Invitation `json:"nodes"`
+	// Where the page stands: there is one.
+	PageInfo *PageInfo `json:"pageInfo"`
+}
+
+// A person of an account.
+type Member struct {
+	// Who.
+	User *User `json:"user"`
+	// What they may do.
+	Role Role `json:"role"`
+	// Since when they are.
+	JoinedAt time.Time `json:"joinedAt"`
+}
+
+// The people of an account.
+type MemberConnection struct {
+	// The members.
+	Nodes []*Member `json:"nodes"`
+	// Where the page stands: there is one.
+	PageInfo *PageInfo `json:"pageInfo"`
+}
+
+// What an event has almost done.
+type NearMiss struct {
+	// `wait_of_another_person`: a run waits for this name and has the address under another user id; `wait_condition_false`: a run of the person waits for it, and the condition is not
+	// true; `event_of_another_person`: an event of the name has the address under another user id; `name_spelled_otherwise`: an automation listens to the name in other letter case.
+	Kind string `json:"kind"`
+	// The automation; null when it is about none.
+	AutomationID *string `json:"automationId,omitempty"`
+	// The run; null when it is about none.
+	RunID *string `json:"runId,omitempty"`
+	// The wait; null when it is about none.
+	StepKey *string `json:"stepKey,omitempty"`
+	// The other event; null when it is about none.
+	EventID *string `json:"eventId,omitempty"`
+	// The name that is listened to, or of the other event.
+	Name string `json:"name"`
+	// The condition that is not true; null when it is about none.
+	Condition *ExplainedCondition `json:"condition,omitempty"`
 }
 
 // Where a page of a list stands in the list.
@@ -533,6 +846,28 @@ type Usage struct {
 	MonthResetsAt time.Time `json:"monthResetsAt"`
 }
 
+// A person.
+type User struct {
+	// Opaque id, prefix `usr_`.
+	ID string `json:"id"`
+	// Their address.
+	Email string `json:"email"`
+	// What they are called; may be empty.
+	Name string `json:"name"`
+}
+
+// Who asks.
+type Viewer struct {
+	// The person; null for an API key.
+	User *User `json:"user,omitempty"`
+	// The account that is asked about; null for a person who belongs to none, and for who may not read it.
+	Account *Account `json:"account,omitempty"`
+	// The person's role in the account; null for an API key.
+	Role *Role `json:"role,omitempty"`
+	// What they may do in the account.
+	Can []Right `json:"can"`
+}
+
 // One page of webhook endpoints.
 type WebhookConnection struct {
 	// The endpoints.
@@ -590,6 +925,227 @@ func (e *AddressRuleAction) UnmarshalGQL(v any) error {
 }
 
 func (e AddressRuleAction) MarshalGQL(w io.Writer) {
+	fmt.Fprint(w, strconv.Quote(e.String()))
+}
+
+// What an actor is.
+type AuditActorKind string
+
+const (
+	// A person who was signed in.
+	AuditActorKindUser AuditActorKind = "USER"
+	// An API key.
+	AuditActorKindKey AuditActorKind = "KEY"
+	// The operator, at the command line.
+	AuditActorKindOperator AuditActorKind = "OPERATOR"
+	// The service itself.
+	AuditActorKindSystem AuditActorKind = "SYSTEM"
+)
+
+var AllAuditActorKind = []AuditActorKind{
+	AuditActorKindUser,
+	AuditActorKindKey,
+	AuditActorKindOperator,
+	AuditActorKindSystem,
+}
+
+func (e AuditActorKind) IsValid() bool {
+	switch e {
+	case AuditActorKindUser, AuditActorKindKey, AuditActorKindOperator, AuditActorKindSystem:
+		return true
+	}
+	return false
+}
+
+func (e AuditActorKind) String() string {
+	return string(e)
+}
+
+func (e *AuditActorKind) UnmarshalGQL(v any) error {
+	str, ok := v.(string)
+	if !ok {
+		return fmt.Errorf("enums must be strings")
+	}
+
+	*e = AuditActorKind(str)
+	if !e.IsValid() {
+		return fmt.Errorf("%s is not a valid AuditActorKind", str)
+	}
+	return nil
+}
+
+func (e AuditActorKind) MarshalGQL(w io.Writer) {
+	fmt.Fprint(w, strconv.Quote(e.String()))
+}
+
+// How a custom event came.
+type CustomEventSource string
+
+const (
+	// By a key.
+	CustomEventSourceAPI CustomEventSource = "API"
+	// From a session of the dashboard.
+	CustomEventSourceDashboard CustomEventSource = "DASHBOARD"
+	// It is one of the service's own, whose name begins with `$`.
+	CustomEventSourceSystem CustomEventSource = "SYSTEM"
+)
+
+var AllCustomEventSource = []CustomEventSource{
+	CustomEventSourceAPI,
+	CustomEventSourceDashboard,
+	CustomEventSourceSystem,
+}
+
+func (e CustomEventSource) IsValid() bool {
+	switch e {
+	case CustomEventSourceAPI, CustomEventSourceDashboard, CustomEventSourceSystem:
+		return true
+	}
+	return false
+}
+
+func (e CustomEventSource) String() string {
+	return string(e)
+}
+
+func (e *CustomEventSource) UnmarshalGQL(v any) error {
+	str, ok := v.(string)
+	if !ok {
+		return fmt.Errorf("enums must be strings")
+	}
+
+	*e = CustomEventSource(str)
+	if !e.IsValid() {
+		return fmt.Errorf("%s is not a valid CustomEventSource", str)
+	}
+	return nil
+}
+
+func (e CustomEventSource) MarshalGQL(w io.Writer) {
+	fmt.Fprint(w, strconv.Quote(e.String()))
+}
+
+// A kind of operation.
+type Right string
+
+const (
+	// Changes what the account has.
+	RightWrite Right = "WRITE"
+	// Reads anything but emails and events.
+	RightRead Right = "READ"
+	// Reads emails and events.
+	RightReadSent Right = "READ_SENT"
+	// Sends emails and events.
+	RightSend Right = "SEND"
+	// Reads the account itself.
+	RightReadAccount Right = "READ_ACCOUNT"
+	// Changes the account itself.
+	RightSettings Right = "SETTINGS"
+	// Decides who belongs to the account, below its owners.
+	RightTeam Right = "TEAM"
+	// Reads plan, usage and invoices.
+	RightReadBilling Right = "READ_BILLING"
+	// Changes plan, payment method and limits.
+	RightBilling Right = "BILLING"
+	// Decides about owners.
+	RightOwn Right = "OWN"
+	// Changes their own profile, sessions and factors.
+	RightPerson Right = "PERSON"
+)
+
+var AllRight = []Right{
+	RightWrite,
+	RightRead,
+	RightReadSent,
+	RightSend,
+	RightReadAccount,
+	RightSettings,
+	RightTeam,
+	RightReadBilling,
+	RightBilling,
+	RightOwn,
+	RightPerson,
+}
+
+func (e Right) IsValid() bool {
+	switch e {
+	case RightWrite, RightRead, RightReadSent, RightSend, RightReadAccount, RightSettings, RightTeam, RightReadBilling, RightBilling, RightOwn, RightPerson:
+		return true
+	}
+	return false
+}
+
+func (e Right) String() string {
+	return string(e)
+}
+
+func (e *Right) UnmarshalGQL(v any) error {
+	str, ok := v.(string)
+	if !ok {
+		return fmt.Errorf("enums must be strings")
+	}
+
+	*e = Right(str)
+	if !e.IsValid() {
+		return fmt.Errorf("%s is not a valid Right", str)
+	}
+	return nil
+}
+
+func (e Right) MarshalGQL(w io.Writer) {
+	fmt.Fprint(w, strconv.Quote(e.String()))
+}
+
+// What a member of an account may do.
+type Role string
+
+const (
+	// Everything.
+	RoleOwner Role = "OWNER"
+	// All but what touches owners and money.
+	RoleAdmin Role = "ADMIN"
+	// What API keys of the scope full do.
+	RoleDeveloper Role = "DEVELOPER"
+	// Plan, usage, invoices.
+	RoleBilling Role = "BILLING"
+	// Read.
+	RoleViewer Role = "VIEWER"
+)
+
+var AllRole = []Role{
+	RoleOwner,
+	RoleAdmin,
+	RoleDeveloper,
+	RoleBilling,
+	RoleViewer,
+}
+
+func (e Role) IsValid() bool {
+	switch e {
+	case RoleOwner, RoleAdmin, RoleDeveloper, RoleBilling, RoleViewer:
+		return true
+	}
+	return false
+}
+
+func (e Role) String() string {
+	return string(e)
+}
+
+func (e *Role) UnmarshalGQL(v any) error {
+	str, ok := v.(string)
+	if !ok {
+		return fmt.Errorf("enums must be strings")
+	}
+
+	*e = Role(str)
+	if !e.IsValid() {
+		return fmt.Errorf("%s is not a valid Role", str)
+	}
+	return nil
+}
+
+func (e Role) MarshalGQL(w io.Writer) {
 	fmt.Fprint(w, strconv.Quote(e.String()))
 }
 

@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/maypok86/otter/v2"
 
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/ent/account"
+	"github.com/postrider/postrider/ent/membership"
 	"github.com/postrider/postrider/ent/plan"
 	"github.com/postrider/postrider/ent/user"
 	"github.com/postrider/postrider/runtime/fault"
@@ -39,17 +41,31 @@ func (in NewAccount) normalized() (NewAccount, fault.Fields) {
 	wrong := fault.Fields{}
 	in.Name = checkName(wrong, "name", in.Name, true)
 	in.OwnerName = checkName(wrong, "owner_name", in.OwnerName, false)
-	if parsed, err := address.Parse(in.Email); err != nil {
-		wrong.Add("email", "%s", err)
-	} else if parsed.Name != "" {
-		wrong.Add("email", "must be a bare address without a display name")
-	} else {
-		in.Email = strings.ToLower(parsed.AddrSpec())
-	}
+	in.Email = CheckEmail(wrong, "email", in.Email)
 	if in.Plan == "" {
 		in.Plan = PlanFree
 	}
 	return in, wrong
+}
+
+// CheckEmail gives an address of a person in the form in which it is stored: bare, in lower case,
+// with A-labels.
+func CheckEmail(wrong fault.Fields, field, email string) string {
+	parsed, err := address.Parse(email)
+	switch {
+	case err != nil:
+		wrong.Add(field, "%s", err)
+	case parsed.Name != "":
+		wrong.Add(field, "must be a bare address without a display name")
+	default:
+		return strings.ToLower(parsed.AddrSpec())
+	}
+	return email
+}
+
+// CheckName trims a name for people and refuses what cannot be shown on a line.
+func CheckName(wrong fault.Fields, field, name string) string {
+	return checkName(wrong, field, name, false)
 }
 
 // checkName trims a name for people and refuses what cannot be shown on a line.
@@ -60,6 +76,8 @@ func checkName(wrong fault.Fields, field, name string, required bool) string {
 		wrong.Add(field, "is required")
 	case len(name) > maxName:
 		wrong.Add(field, "is longer than %d octets", maxName)
+	case !utf8.ValidString(name):
+		wrong.Add(field, "is no valid UTF-8")
 	case strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r == 0x7f }):
 		wrong.Add(field, "must not contain control characters")
 	}
@@ -76,6 +94,8 @@ type Account struct {
 	PaymentMethod      bool // on file
 	Unmetered          bool
 	Suspended          bool
+	SecondFactor       bool // every member needs one
+	System             bool // sends the installation's own mail: no caps, no sandbox
 
 	BodyRetentionDays, RecordRetentionDays int
 }
@@ -92,7 +112,8 @@ type snapshot struct {
 	askedAt time.Time
 }
 
-// CreateAccount makes an account and its owner in one transaction.
+// CreateAccount makes an account and its owner in one transaction. A user who has the email already
+// becomes the owner.
 func (s *Service) CreateAccount(ctx context.Context, in NewAccount) (*ent.Account, error) {
 	in, wrong := in.normalized()
 	if err := wrong.Err(); err != nil {
@@ -100,59 +121,135 @@ func (s *Service) CreateAccount(ctx context.Context, in NewAccount) (*ent.Accoun
 	}
 	var made *ent.Account
 	err := s.db.InTx(ctx, func(tx *ent.Tx) error {
-		known, err := tx.Plan.Query().Where(plan.ID(in.Plan)).Exist(ctx)
-		if err != nil {
-			return err
+		owner, err := EnsureUser(ctx, tx, in.Email, in.OwnerName)
+		if err == nil {
+			made, err = insertAccount(ctx, tx, in, owner.ID)
 		}
-		if !known {
-			return fault.InvalidField("plan", "%q is not a plan of this installation", in.Plan)
-		}
-		made, err = tx.Account.Create().SetID(id.New(id.Account)).SetName(in.Name).SetEmail(in.Email).SetPlanID(in.Plan).
-			SetProductionUnlocked(in.ProductionUnlocked).SetUnmetered(in.Unmetered).Save(ctx)
-		if err != nil {
-			return err
-		}
-		return tx.User.Create().SetID(id.New(id.User)).SetAccountID(made.ID).SetEmail(in.Email).SetName(in.OwnerName).
-			SetRole(user.RoleOwner).Exec(ctx)
+		return err
 	})
-	switch {
-	case ent.IsConstraintError(err):
-		return nil, fault.Conflictf(fault.CodeConflict, "There is already an account with the email %s", in.Email).Because(err)
-	case err != nil:
+	if err != nil {
 		return nil, fmt.Errorf("create account: %w", err)
 	}
 	return made.Unwrap(), nil
 }
 
-// EnsureAccount is CreateAccount for what must exist: the account that already
-// has the email is returned as it is. Safe against a second process.
-func (s *Service) EnsureAccount(ctx context.Context, in NewAccount) (*ent.Account, error) {
+// CreateAccountIn is CreateAccount in a transaction, for a user who is there.
+func (s *Service) CreateAccountIn(ctx context.Context, tx *ent.Tx, in NewAccount, ownerID string) (*ent.Account, error) {
 	in, wrong := in.normalized()
 	if err := wrong.Err(); err != nil {
 		return nil, err
 	}
-	found, err := s.AccountByEmail(ctx, in.Email)
-	if fault.KindOf(err) != fault.NotFound {
-		return found, err
-	}
-	made, err := s.CreateAccount(ctx, in)
-	if err != nil && fault.KindOf(err) == fault.Conflict {
-		return s.AccountByEmail(ctx, in.Email)
-	}
-	return made, err
+	return insertAccount(ctx, tx, in, ownerID)
 }
 
-// AccountByEmail finds an account, for the command line and development mode.
+func insertAccount(ctx context.Context, tx *ent.Tx, in NewAccount, ownerID string) (*ent.Account, error) {
+	known, err := tx.Plan.Query().Where(plan.ID(in.Plan)).Exist(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if !known {
+		return nil, fault.InvalidField("plan", "%q is not a plan of this installation", in.Plan)
+	}
+	made, err := tx.Account.Create().SetID(id.New(id.Account)).SetName(in.Name).SetEmail(in.Email).SetPlanID(in.Plan).
+		SetProductionUnlocked(in.ProductionUnlocked).SetUnmetered(in.Unmetered).Save(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return made, tx.Membership.Create().SetAccountID(made.ID).SetUserID(ownerID).SetRole(membership.RoleOwner).Exec(ctx)
+}
+
+// EnsureUser gives the user who has an address, in its stored form, and makes one if there is none.
+func EnsureUser(ctx context.Context, tx *ent.Tx, email, name string) (*ent.User, error) {
+	// Two at once: the second one waits, and finds the first one's.
+	if err := lockEmail(ctx, tx, email); err != nil {
+		return nil, err
+	}
+	found, err := tx.User.Query().Where(user.Email(email)).Only(ctx)
+	if !ent.IsNotFound(err) {
+		return found, err
+	}
+	return tx.User.Create().SetID(id.New(id.User)).SetEmail(email).SetName(name).Save(ctx)
+}
+
+func lockEmail(ctx context.Context, tx *ent.Tx, email string) error {
+	_, err := tx.ExecContext(ctx, `SELECT pg_advisory_xact_lock(hashtextextended('accounts/email/' || $1, 0))`, email)
+	return err
+}
+
+// EnsureAccount is CreateAccount for what must exist: the oldest account that already
+// has the email is returned as it is. Safe against a second process.
+func (s *Service) EnsureAccount(ctx context.Context, in NewAccount) (found *ent.Account, err error) {
+	in, wrong := in.normalized()
+	if err := wrong.Err(); err != nil {
+		return nil, err
+	}
+	err = s.db.InTx(ctx, func(tx *ent.Tx) error {
+		if err := lockEmail(ctx, tx, in.Email); err != nil {
+			return err
+		}
+		found, err = tx.Account.Query().Where(account.Email(in.Email), account.System(false)).Order(ent.Asc(account.FieldID)).First(ctx)
+		if !ent.IsNotFound(err) {
+			return err
+		}
+		owner, err := EnsureUser(ctx, tx, in.Email, in.OwnerName)
+		if err == nil {
+			found, err = insertAccount(ctx, tx, in, owner.ID)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("ensure account: %w", err)
+	}
+	return found.Unwrap(), nil
+}
+
+// systemEmail is of the account that sends the installation's own mail. No mailbox has it.
+const systemEmail = "system@postrider.invalid"
+
+// EnsureSystem gives the id of the account that sends the installation's own mail, made once. It has
+// no members and no keys, is not listed, and neither caps nor the sandbox hold it.
+func (s *Service) EnsureSystem(ctx context.Context) (accountID string, err error) {
+	err = s.db.InTx(ctx, func(tx *ent.Tx) error {
+		if err := lockEmail(ctx, tx, systemEmail); err != nil {
+			return err
+		}
+		accountID, err = tx.Account.Query().Where(account.System(true)).OnlyID(ctx)
+		if !ent.IsNotFound(err) {
+			return err
+		}
+		accountID = id.New(id.Account)
+		return tx.Account.Create().SetID(accountID).SetName("Postrider").SetEmail(systemEmail).SetPlanID(PlanScale).SetProductionUnlocked(true).
+			SetUnmetered(true).SetSystem(true).SetBodyRetentionDays(1).SetRecordRetentionDays(systemRetention).Exec(ctx)
+	})
+	if err != nil {
+		return "", fmt.Errorf("system account: %w", err)
+	}
+	return accountID, nil
+}
+
+const systemRetention = 30 // days that records of the installation's own mail are kept
+
+// AccountByEmail finds the account that has an email, for the command line and development mode.
+// Errors: NotFound; Conflict if several have it.
 func (s *Service) AccountByEmail(ctx context.Context, email string) (*ent.Account, error) {
-	found, err := s.db.Ent.Account.Query().Where(account.Email(strings.ToLower(strings.TrimSpace(email)))).Only(ctx)
+	found, err := s.db.Ent.Account.Query().Where(account.Email(strings.ToLower(strings.TrimSpace(email))), account.System(false)).
+		Order(ent.Asc(account.FieldID)).Limit(maxSameEmail).All(ctx)
 	switch {
-	case ent.IsNotFound(err):
-		return nil, fault.Missing("account", email)
 	case err != nil:
 		return nil, fmt.Errorf("account by email: %w", err)
+	case len(found) == 0:
+		return nil, fault.Missing("account", email)
+	case len(found) > 1:
+		ids := make([]string, len(found))
+		for i, a := range found {
+			ids[i] = a.ID
+		}
+		return nil, fault.Conflictf(fault.CodeConflict, "Several accounts have the email %s; give the id of one: %s", email, strings.Join(ids, ", "))
 	}
-	return found, nil
+	return found[0], nil
 }
+
+const maxSameEmail = 20 // accounts that are named
 
 // Account gives the account with its plan, at most CacheTTL old.
 func (s *Service) Account(ctx context.Context, accountID string) (Account, error) {
@@ -170,4 +267,41 @@ func (s *Service) loadAccount(ctx context.Context, accountID string) (snapshot, 
 		return snapshot{}, err
 	}
 	return snapshot{askedAt: askedAt, Account: accountOf(row)}, nil
+}
+
+// maxFreeTeams is how many accounts on a sandboxed plan one person may own.
+const maxFreeTeams = 5
+
+// MayMakeTeam refuses a person who owns as many accounts on sandboxed plans as they may. The row of
+// the user is locked by who asks. Error: Conflict.
+func (s *Service) MayMakeTeam(ctx context.Context, tx *ent.Tx, userID string) error {
+	n, err := tx.Membership.Query().Where(membership.UserID(userID), membership.RoleEQ(membership.RoleOwner),
+		membership.HasAccountWith(account.HasPlanWith(plan.Sandboxed(true)))).Count(ctx)
+	if err == nil && n >= maxFreeTeams {
+		err = fault.Conflictf(fault.CodeConflict, "You own %d teams on a free plan, which is all that one person may", maxFreeTeams)
+	}
+	return err
+}
+
+// MakeTeam makes an account of a person, in a transaction, on the plan that new ones get.
+func (s *Service) MakeTeam(ctx context.Context, tx *ent.Tx, email, name, ownerID string) (*ent.Account, error) {
+	return s.CreateAccountIn(ctx, tx, NewAccount{Name: name, Email: email, Plan: s.config.DefaultPlan}, ownerID)
+}
+
+// Adopt makes a person the owner of the oldest account that has their email, or of a new one, in a
+// transaction.
+func (s *Service) Adopt(ctx context.Context, tx *ent.Tx, email, name, userID string) error {
+	found, err := tx.Account.Query().Where(account.Email(email), account.System(false)).Order(ent.Asc(account.FieldID)).First(ctx)
+	if ent.IsNotFound(err) {
+		_, err = s.MakeTeam(ctx, tx, email, name, userID)
+		return err
+	}
+	if err != nil {
+		return err
+	}
+	known, err := tx.Membership.Update().Where(membership.AccountID(found.ID), membership.UserID(userID)).SetRole(membership.RoleOwner).Save(ctx)
+	if err != nil || known > 0 {
+		return err
+	}
+	return tx.Membership.Create().SetAccountID(found.ID).SetUserID(userID).SetRole(membership.RoleOwner).Exec(ctx)
 }

@@ -3,6 +3,7 @@ package accounts
 import (
 	"context"
 	"log/slog"
+	"strings"
 	"testing"
 	"time"
 
@@ -70,12 +71,12 @@ func TestAccountIsMadeWithItsOwner(t *testing.T) {
 	if made.Name != "Acme" || made.Email != "ada@example.com" || made.PlanID != PlanFree {
 		t.Errorf("the new account is %+v, want Acme, ada@example.com and the free plan", made)
 	}
-	owner, err := made.QueryUsers().Only(t.Context())
+	joined, err := made.QueryMemberships().WithUser().Only(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if owner.Email != made.Email || owner.Name != "Ada" || owner.Role != "owner" {
-		t.Errorf("the user of the new account is %+v, want Ada as owner with address %s", owner, made.Email)
+	if owner := joined.Edges.User; owner.Email != made.Email || owner.Name != "Ada" || joined.Role != "owner" {
+		t.Errorf("the user of the new account is %+v with the role %s, want Ada as owner with address %s", owner, joined.Role, made.Email)
 	}
 	snapshot, err := s.Account(t.Context(), made.ID)
 	if err != nil {
@@ -87,14 +88,22 @@ func TestAccountIsMadeWithItsOwner(t *testing.T) {
 	}
 }
 
-func TestTakenEmailIsAConflictAndLeavesNothing(t *testing.T) {
+// One person may own several teams: they are one user, and the accounts have the same email.
+func TestOnePersonOwnsSeveralAccounts(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
-	addAccount(t, s, "ada@example.com")
-	_, err := s.CreateAccount(t.Context(), NewAccount{Name: "Other", Email: "ADA@example.com"})
+	first := addAccount(t, s, "ada@example.com")
+	second, err := s.CreateAccount(t.Context(), NewAccount{Name: "Other", Email: "ADA@example.com"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if users, members := s.db.Ent.User.Query().CountX(t.Context()), s.db.Ent.Membership.Query().CountX(t.Context()); users != 1 || members != 2 {
+		t.Errorf("%d users and %d memberships, want one person who belongs to both", users, members)
+	}
+	_, err = s.AccountByEmail(t.Context(), "ada@example.com")
 	wantKind(t, err, fault.Conflict)
-	if users := s.db.Ent.User.Query().CountX(t.Context()); users != 1 {
-		t.Errorf("%d users, want 1", users)
+	if said := err.Error(); !strings.Contains(said, first.ID) || !strings.Contains(said, second.ID) {
+		t.Errorf("an email of two accounts is told as %q, want both ids", said)
 	}
 }
 

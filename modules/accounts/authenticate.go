@@ -97,7 +97,7 @@ func (s *Service) loadCredential(ctx context.Context, hash keyHash) (credential,
 	case errors.Is(err, sql.ErrNoRows):
 		return credential{askedAt: found.askedAt}, nil
 	case err != nil:
-		return credential{}, unavailable(err)
+		return credential{}, fault.OrAway(err)
 	}
 	if err := json.Unmarshal([]byte(domainIDs), &found.caller.DomainIDs); err != nil {
 		return credential{}, fmt.Errorf("domains of key %s: %w", found.caller.KeyID, err)
@@ -110,12 +110,4 @@ func (s *Service) loadCredential(ctx context.Context, hash keyHash) (credential,
 		found.expiresAt = found.askedAt.Add(time.Duration(seconds * float64(time.Second)))
 	}
 	return found, nil
-}
-
-// unavailable keeps a database that is away apart from a key that is wrong.
-func unavailable(err error) error {
-	if fault.IsDatabaseAway(err) {
-		return fault.Unavailable(err)
-	}
-	return err
 }

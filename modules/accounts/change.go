@@ -8,7 +8,9 @@ import (
 
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/ent/account"
+	"github.com/postrider/postrider/ent/membership"
 	"github.com/postrider/postrider/ent/plan"
+	"github.com/postrider/postrider/ent/user"
 	"github.com/postrider/postrider/runtime/fault"
 )
 
@@ -21,6 +23,8 @@ const (
 // AccountChange is the input of UpdateAccount; nil leaves things as they are.
 type AccountChange struct {
 	Name                *string
+	Email               *string // of a member
+	RequireSecondFactor *bool   // members without one may only set one up
 	Plan                *string
 	ProductionUnlocked  *bool
 	PaymentMethod       *bool // whether one is on file
@@ -38,6 +42,9 @@ func (c AccountChange) Validate() fault.Fields {
 	wrong := fault.Fields{}
 	if c.Name != nil {
 		checkName(wrong, "name", *c.Name, true)
+	}
+	if c.Email != nil {
+		CheckEmail(wrong, "email", *c.Email)
 	}
 	days := func(field string, n *int, most int) {
 		if n != nil && (*n < 1 || *n > most) {
@@ -81,6 +88,9 @@ func (s *Service) UpdateAccount(ctx context.Context, accountID string, c Account
 		if err := checkPlan(ctx, tx, wrong, c.Plan); err != nil {
 			return err
 		}
+		if err := c.checkMember(ctx, tx, wrong, accountID); err != nil {
+			return err
+		}
 		if err := wrong.Err(); err != nil {
 			return err
 		}
@@ -102,6 +112,18 @@ func (s *Service) UpdateAccount(ctx context.Context, accountID string, c Account
 	return s.accountRow(ctx, accountID)
 }
 
+// checkMember refuses an email that no member has: who is sandboxed writes to nobody else's mailbox.
+func (c AccountChange) checkMember(ctx context.Context, tx *ent.Tx, wrong fault.Fields, accountID string) error {
+	if c.Email == nil || wrong["email"] != "" {
+		return nil
+	}
+	is, err := tx.Membership.Query().Where(membership.AccountID(accountID), membership.HasUserWith(user.Email(CheckEmail(wrong, "email", *c.Email)))).Exist(ctx)
+	if err == nil && !is {
+		wrong.Add("email", "is not the address of a member")
+	}
+	return err
+}
+
 func checkPlan(ctx context.Context, tx *ent.Tx, wrong fault.Fields, planID *string) error {
 	if planID == nil {
 		return nil
@@ -117,7 +139,10 @@ func (c AccountChange) apply(u *ent.AccountUpdateOne) *ent.AccountUpdateOne {
 	if c.Name != nil {
 		u.SetName(checkName(fault.Fields{}, "name", *c.Name, true))
 	}
-	u.SetNillablePlanID(c.Plan).SetNillableProductionUnlocked(c.ProductionUnlocked).
+	if c.Email != nil {
+		u.SetEmail(CheckEmail(fault.Fields{}, "email", *c.Email))
+	}
+	u.SetNillableRequireSecondFactor(c.RequireSecondFactor).SetNillablePlanID(c.Plan).SetNillableProductionUnlocked(c.ProductionUnlocked).
 		SetNillableBodyRetentionDays(c.BodyRetentionDays).SetNillableRecordRetentionDays(c.RecordRetentionDays)
 	since(u, account.FieldPaymentMethodAt, c.PaymentMethod)
 	since(u, account.FieldSuspendedAt, c.Suspended)

@@ -25,6 +25,8 @@ type Config struct {
 	RecountEvery time.Duration
 	// RecountAfter is how long after a change of plan every process is certain to know it: 10 s.
 	RecountAfter time.Duration
+	// DefaultPlan is the plan of teams that people make: scale, whose caps nobody meets.
+	DefaultPlan string
 }
 
 func (c Config) withDefaults() Config {
@@ -43,6 +45,7 @@ func (c Config) withDefaults() Config {
 	c.CloseEvery = cmp.Or(c.CloseEvery, time.Minute)
 	c.RecountEvery = cmp.Or(c.RecountEvery, 2*time.Second)
 	c.RecountAfter = cmp.Or(c.RecountAfter, 10*time.Second)
+	c.DefaultPlan = cmp.Or(c.DefaultPlan, PlanScale)
 	return c
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/ent/account"
 	"github.com/postrider/postrider/ent/apikey"
+	"github.com/postrider/postrider/modules/accounts/rights"
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/id"
 	"github.com/postrider/postrider/runtime/idempotency"
@@ -22,12 +23,14 @@ const maxKeyDomains = 100
 type NewKey struct {
 	AccountID string
 	Name      string
-	Scope     Scope      // full when empty
-	DomainIDs []string   // the domains it may send from; empty is all
-	ExpiresAt *time.Time // never when nil
+	Scope     rights.Scope // full when empty
+	DomainIDs []string     // the domains it may send from; empty is all
+	ExpiresAt *time.Time   // never when nil
 	// MadeBy is the id of the key that asks, whose own bounds the new one cannot
 	// exceed; empty for the operator.
 	MadeBy string
+	// CreatedBy is the id of the person who makes it; empty: not a person.
+	CreatedBy string
 	// Keep stores the caller's answer in the transaction that makes the key, so
 	// that neither is there without the other; nil for none. Its error undoes both
 	// and is returned.
@@ -44,7 +47,7 @@ func (in NewKey) normalized() (NewKey, fault.Fields) {
 	wrong := fault.Fields{}
 	in.Name = checkName(wrong, "name", in.Name, true)
 	if in.Scope == "" {
-		in.Scope = ScopeFull
+		in.Scope = rights.ScopeFull
 	}
 	if err := apikey.ScopeValidator(apikey.Scope(in.Scope)); err != nil {
 		wrong.Add("scope", "must be one of full, sending, read")
@@ -97,7 +100,7 @@ func (s *Service) CreateKey(ctx context.Context, in NewKey) (*ent.APIKey, secret
 // EnsureKey adopts a secret that exists already: it makes the key unless the
 // account has one with this secret, and gives that one otherwise. A revoked one
 // stays revoked. Safe against a second process.
-func (s *Service) EnsureKey(ctx context.Context, accountID, name string, token secret.String, scope Scope) (*ent.APIKey, error) {
+func (s *Service) EnsureKey(ctx context.Context, accountID, name string, token secret.String, scope rights.Scope) (*ent.APIKey, error) {
 	in, wrong := NewKey{AccountID: accountID, Name: name, Scope: scope}.normalized()
 	if !isSecret(token.Reveal()) {
 		wrong.Add("secret", "must be %s and letters, digits, - or _, %d to %d characters in all", KeyPrefix, minSecret, maxSecret)
@@ -128,7 +131,11 @@ func (s *Service) EnsureKey(ctx context.Context, accountID, name string, token s
 }
 
 func insertKey(c *ent.APIKeyClient, in NewKey, token secret.String, hash []byte) *ent.APIKeyCreate {
-	return c.Create().SetID(id.New(id.APIKey)).SetAccountID(in.AccountID).SetName(in.Name).
+	create := c.Create()
+	if in.CreatedBy != "" {
+		create.SetCreatedBy(in.CreatedBy)
+	}
+	return create.SetID(id.New(id.APIKey)).SetAccountID(in.AccountID).SetName(in.Name).
 		SetScope(apikey.Scope(in.Scope)).SetPrefix(token.Reveal()[:shownPrefix]).SetHash(hash).
 		SetDomainIds(in.DomainIDs).SetNillableExpiresAt(in.ExpiresAt)
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/modules/accounts/rights"
 	"github.com/postrider/postrider/runtime/db/dbtest"
 	"github.com/postrider/postrider/runtime/expect"
 	"github.com/postrider/postrider/runtime/fault"
@@ -35,7 +36,7 @@ func TestKeyAuthenticates(t *testing.T) {
 	s := newService(t)
 	owner := addAccount(t, s, "ada@example.com")
 	domainID := addDomain(t, s, owner.ID)
-	made, token := addKey(t, s, NewKey{AccountID: owner.ID, Scope: ScopeSending, DomainIDs: []string{domainID}})
+	made, token := addKey(t, s, NewKey{AccountID: owner.ID, Scope: rights.ScopeSending, DomainIDs: []string{domainID}})
 
 	if !strings.HasPrefix(token, "svc_") || made.Prefix != token[:12] {
 		t.Errorf("secret %s, prefix %s", token, made.Prefix)
@@ -43,7 +44,7 @@ func TestKeyAuthenticates(t *testing.T) {
 	if hash := sha256.Sum256([]byte(token)); cmp.Diff(hash[:], made.Hash) != "" {
 		t.Error("the stored hash is not SHA-256 of the secret")
 	}
-	want := Caller{AccountID: owner.ID, KeyID: made.ID, Scope: ScopeSending, DomainIDs: []string{domainID}}
+	want := Caller{AccountID: owner.ID, KeyID: made.ID, Scope: rights.ScopeSending, DomainIDs: []string{domainID}}
 	for range 2 { // from the database, from the cache
 		caller, err := s.Authenticate(t.Context(), token)
 		if err != nil {
@@ -129,16 +130,16 @@ func TestSuspendedAccountMayAllButSend(t *testing.T) {
 	if err != nil || !caller.Suspended {
 		t.Fatalf("a key of a suspended account authenticates as %+v, %v, want a suspended caller", caller, err)
 	}
-	for _, op := range []Operation{Write, Read, ReadSent} {
+	for _, op := range []rights.Operation{rights.Write, rights.Read, rights.ReadSent} {
 		if err := caller.Authorize(op); err != nil {
 			t.Errorf("operation %d: %v", op, err)
 		}
 	}
-	if refused := fault.From(caller.Authorize(Send)); refused.Kind != fault.Forbidden || refused.Code != fault.CodeAccountSuspended {
+	if refused := fault.From(caller.Authorize(rights.Send)); refused.Kind != fault.Forbidden || refused.Code != fault.CodeAccountSuspended {
 		t.Errorf("a suspended account that sends got %+v, want account_suspended", refused)
 	}
-	caller.Scope = ScopeRead
-	if refused := fault.From(caller.Authorize(Send)); refused.Code != fault.CodeInsufficientScope {
+	caller.Scope = rights.ScopeRead
+	if refused := fault.From(caller.Authorize(rights.Send)); refused.Code != fault.CodeInsufficientScope {
 		t.Errorf("a key that may not send anyway is told: %+v", refused)
 	}
 }
@@ -184,11 +185,11 @@ func TestUnknownKeyIsRememberedAndEnsureForgetsIt(t *testing.T) {
 	if _, cached := s.keys.GetIfPresent(keyHash(secret.HashToken(token.Reveal()))); !cached {
 		t.Error("an unknown key is asked for each time")
 	}
-	first, err := s.EnsureKey(t.Context(), owner.ID, "development", token, ScopeFull)
+	first, err := s.EnsureKey(t.Context(), owner.ID, "development", token, rights.ScopeFull)
 	if err != nil {
 		t.Fatal(err)
 	}
-	second, err := s.EnsureKey(t.Context(), owner.ID, "development", token, ScopeFull)
+	second, err := s.EnsureKey(t.Context(), owner.ID, "development", token, rights.ScopeFull)
 	if err != nil || second.ID != first.ID {
 		t.Errorf("second start: %v, %v, want %s", second, err, first.ID)
 	}
@@ -196,9 +197,9 @@ func TestUnknownKeyIsRememberedAndEnsureForgetsIt(t *testing.T) {
 	if err != nil || caller.KeyID != first.ID {
 		t.Errorf("after EnsureKey the token authenticates as %+v, %v, want the key %s", caller, err, first.ID)
 	}
-	_, err = s.EnsureKey(t.Context(), addAccount(t, s, "eve@example.com").ID, "mine", token, ScopeFull)
+	_, err = s.EnsureKey(t.Context(), addAccount(t, s, "eve@example.com").ID, "mine", token, rights.ScopeFull)
 	wantKind(t, err, fault.Conflict)
-	_, err = s.EnsureKey(t.Context(), owner.ID, "weak", secret.New("svc_1"), ScopeFull)
+	_, err = s.EnsureKey(t.Context(), owner.ID, "weak", secret.New("svc_1"), rights.ScopeFull)
 	wantKind(t, err, fault.Invalid)
 }
 

@@ -67,7 +67,7 @@ func (s *Service) usageOf(ctx context.Context, a Account) (Usage, error) {
 // Accounts lists every account of the installation by its email, with its plan:
 // for the operator alone.
 func (s *Service) Accounts(ctx context.Context) ([]*ent.Account, error) {
-	rows, err := s.db.Ent.Account.Query().WithPlan().Order(ent.Asc(account.FieldEmail)).All(ctx)
+	rows, err := s.db.Ent.Account.Query().Where(account.System(false)).WithPlan().Order(ent.Asc(account.FieldEmail)).All(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("accounts: %w", err)
 	}
@@ -96,6 +96,6 @@ func (s *Service) accountRow(ctx context.Context, accountID string) (*ent.Accoun
 
 func accountOf(row *ent.Account) Account {
 	return Account{ID: row.ID, Name: row.Name, Email: row.Email, Plan: planOf(row.Edges.Plan), ProductionUnlocked: row.ProductionUnlocked,
-		PaymentMethod: row.PaymentMethodAt != nil, Unmetered: row.Unmetered, Suspended: row.SuspendedAt != nil,
+		PaymentMethod: row.PaymentMethodAt != nil, Unmetered: row.Unmetered, Suspended: row.SuspendedAt != nil, System: row.System, SecondFactor: row.RequireSecondFactor,
 		BodyRetentionDays: row.BodyRetentionDays, RecordRetentionDays: row.RecordRetentionDays}
 }

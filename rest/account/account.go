@@ -7,6 +7,7 @@ import (
 
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/accounts/rights"
 	"github.com/postrider/postrider/rest"
 	"github.com/postrider/postrider/rest/body"
 	"github.com/postrider/postrider/rest/wire"
@@ -31,6 +32,7 @@ type accountRecord struct {
 	Usage               accountUsage  `json:"usage"`
 	ProductionUnlocked  bool          `json:"production_unlocked" doc:"Whether the account may write to others than itself from a verified domain. On the plan Free that needs a payment method on file."`
 	PaymentMethod       bool          `json:"payment_method" doc:"Whether a payment method is on file."`
+	RequireSecondFactor bool          `json:"require_second_factor" doc:"Members without a second factor may only set one up."`
 	Suspended           bool          `json:"suspended" doc:"A suspended account cannot send: 403 account_suspended."`
 	BodyRetentionDays   int           `json:"body_retention_days" doc:"Bodies and attachments of emails are deleted so many days after sending."`
 	RecordRetentionDays int           `json:"record_retention_days" doc:"What is left of an email is deleted so many days after sending."`
@@ -71,12 +73,12 @@ func Routes(service Service) rest.Routes {
 		e := &edge{accounts: service}
 		g := a.Tag(tagAccount, "The account that the API key belongs to: its plan, what it has used of it, and its settings.")
 		rest.Handle(g, rest.Operation{
-			Method: http.MethodGet, Path: "/account", ID: "getAccount", Needs: accounts.Read,
+			Method: http.MethodGet, Path: "/account", ID: "getAccount", Needs: rights.ReadAccount,
 			Summary: "Retrieve the account", Description: "With its plan, and what it has sent of the plan's caps.",
 			Example: map[string]any{"account": accountExample()},
 		}, e.get)
 		rest.HandleBody(g, rest.Operation{
-			Method: http.MethodPatch, Path: "/account", ID: "updateAccount", Needs: accounts.Write,
+			Method: http.MethodPatch, Path: "/account", ID: "updateAccount", Needs: rights.Settings,
 			Summary: "Change the account's settings",
 			Description: "A field that is left out stays as it is; `null` is refused. An email is not kept shorter than its body. A shorter retention applies to what " +
 				"is stored already, too.",
@@ -89,6 +91,8 @@ func Routes(service Service) rest.Routes {
 func changeBody(c *accounts.AccountChange) body.Object {
 	return body.Object{Name: "UpdateAccount", Change: true, Fields: []body.Field{
 		{Name: "name", Type: body.Maybe(&c.Name, name), About: "The name that people know the account by."},
+		{Name: "email", Type: body.Maybe(&c.Email, body.Text), About: "The address of a member: the only one that the sandbox sender may write to."},
+		{Name: "require_second_factor", Type: body.Maybe(&c.RequireSecondFactor, body.Boolean), About: "Whether every member needs a second factor. For owners."},
 		{Name: "body_retention_days", Type: body.Maybe(&c.BodyRetentionDays, days(accounts.MaxBodyRetention)),
 			About: "Bodies and attachments are deleted so many days after sending."},
 		{Name: "record_retention_days", Type: body.Maybe(&c.RecordRetentionDays, days(accounts.MaxRecordRetention)),
@@ -111,6 +115,11 @@ func (e *edge) get(ctx context.Context, c *rest.Call, _ *rest.None) (answer acco
 }
 
 func (e *edge) update(ctx context.Context, c *rest.Call, _ *rest.None, change accounts.AccountChange) (accountAnswer, error) {
+	if change.RequireSecondFactor != nil {
+		if err := c.Authorize(rights.Own); err != nil {
+			return accountAnswer{}, err
+		}
+	}
 	if _, err := e.accounts.UpdateAccount(ctx, c.AccountID, change); err != nil {
 		return accountAnswer{}, err
 	}
@@ -122,7 +131,7 @@ func newAccountRecord(p accounts.Profile) accountRecord {
 		ID: p.ID, Name: p.Name, Email: p.Email, Plan: accountPlan{ID: p.Plan.ID, Name: p.Plan.Name},
 		Limits: accountLimits{RequestsPerSecond: p.Plan.RequestsPerSecond, DailyEmails: p.Plan.DailyEmails, MonthlyEmails: p.Plan.MonthlyEmails,
 			Domains: p.Plan.MaxDomains},
-		Usage: newAccountUsage(p.Usage), ProductionUnlocked: p.Unlocked(true), PaymentMethod: p.PaymentMethod, Suspended: p.Suspended,
+		Usage: newAccountUsage(p.Usage), ProductionUnlocked: p.Unlocked(true), PaymentMethod: p.PaymentMethod, RequireSecondFactor: p.SecondFactor, Suspended: p.Suspended,
 		BodyRetentionDays: p.BodyRetentionDays, RecordRetentionDays: p.RecordRetentionDays, CreatedAt: wire.Time(p.CreatedAt), UpdatedAt: wire.Time(p.UpdatedAt),
 	}
 }
@@ -140,7 +149,7 @@ func accountExample() map[string]any {
 		"limits": map[string]any{"requests_per_second": 10, "daily_emails": 100, "monthly_emails": 3000, "domains": 1},
 		"usage": map[string]any{"day": 12, "month": 340, "daily_cap": 100, "monthly_cap": 3000,
 			"day_resets_at": at(1, 16, 0), "month_resets_at": at(2, 1, 0)},
-		"production_unlocked": false, "payment_method": false, "suspended": false, "body_retention_days": 30, "record_retention_days": 90,
+		"production_unlocked": false, "payment_method": false, "require_second_factor": false, "suspended": false, "body_retention_days": 30, "record_retention_days": 90,
 		"created_at": at(1, 2, 9), "updated_at": at(1, 2, 9),
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/accounts/rights"
 	"github.com/postrider/postrider/rest"
 	"github.com/postrider/postrider/rest/body"
 	"github.com/postrider/postrider/rest/wire"
@@ -31,7 +32,7 @@ const tagKeys = "API keys"
 
 // Keys open everything, so all that is said of them takes the scope full, reading
 // too.
-const needsForKeys = accounts.Write
+const needsForKeys = rights.Write
 
 type keyRecord struct {
 	ID         string            `json:"id" example:"key_01kf0m4w7he6x8q2v5b3n9c1ta"`
@@ -43,6 +44,7 @@ type keyRecord struct {
 	LastUsedAt wire.OptionalTime `json:"last_used_at" doc:"To within a minute; null: never."`
 	CreatedAt  wire.Time         `json:"created_at"`
 	RevokedAt  wire.OptionalTime `json:"revoked_at" doc:"null: not revoked."`
+	CreatedBy  *string           `json:"created_by" doc:"Id of the person who made it; null: a key or the operator did." example:"usr_01kf0m4w7he6x8q2v5b3n9c1ta"`
 }
 
 type keyAnswer struct {
@@ -102,11 +104,11 @@ func keyBody(in *accounts.NewKey) body.Object {
 }
 
 // scope reads a scope. An empty one is not the one that holds when it is left out.
-type scope struct{ to *accounts.Scope }
+type scope struct{ to *rights.Scope }
 
 func (t scope) Read(d *body.Decoder, path string, v body.Value) {
 	text, ok := d.Text(path, v)
-	if *t.to = accounts.Scope(text); ok && text == "" {
+	if *t.to = rights.Scope(text); ok && text == "" {
 		d.Refuse(path, "must be one of full, sending, read")
 	}
 }
@@ -118,13 +120,16 @@ func (scope) Schema(body.Components) *huma.Schema {
 func newKeyRecord(k *ent.APIKey) keyRecord {
 	return keyRecord{ID: k.ID, Name: k.Name, Prefix: k.Prefix, Scope: string(k.Scope), DomainIDs: wire.List(k.DomainIds),
 		ExpiresAt: wire.OptionalTime{At: k.ExpiresAt}, LastUsedAt: wire.OptionalTime{At: k.LastUsedAt}, CreatedAt: wire.Time(k.CreatedAt),
-		RevokedAt: wire.OptionalTime{At: k.RevokedAt}}
+		RevokedAt: wire.OptionalTime{At: k.RevokedAt}, CreatedBy: k.CreatedBy}
 }
 
 func newKeyRecordAnswer(k *ent.APIKey) keyAnswer { return keyAnswer{newKeyRecord(k)} }
 
 func (e *keyEdge) create(ctx context.Context, c *rest.Call, _ *rest.None, in accounts.NewKey, keep rest.Keep) (out newKeyAnswer, err error) {
 	in.AccountID, in.MadeBy = c.AccountID, c.KeyID
+	if c.Person != nil {
+		in.CreatedBy = c.Person.UserID
+	}
 	in.Keep = func(ctx context.Context, tx idempotency.Execer, made *ent.APIKey, token secret.String) error {
 		return keep(ctx, tx, newKeyAnswer{APIKey: newKeyRecord(made), Secret: token.Reveal()})
 	}
@@ -143,6 +148,6 @@ func (e *keyEdge) revoke(ctx context.Context, accountID, keyID string) error {
 func keyExample() map[string]any {
 	return map[string]any{
 		"id": "key_01kf0m4w7he6x8q2v5b3n9c1ta", "name": "web shop", "prefix": "svc_Zk3v9QpA", "scope": "sending", "domain_ids": []any{},
-		"expires_at": nil, "last_used_at": "2026-01-15T09:40:00.000Z", "created_at": "2026-01-15T09:30:00.000Z", "revoked_at": nil,
+		"expires_at": nil, "last_used_at": "2026-01-15T09:40:00.000Z", "created_at": "2026-01-15T09:30:00.000Z", "revoked_at": nil, "created_by": nil,
 	}
 }

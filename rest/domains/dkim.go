@@ -5,7 +5,7 @@ import (
 	"net/http"
 
 	"github.com/postrider/postrider/ent"
-	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/accounts/rights"
 	"github.com/postrider/postrider/modules/domains/signing"
 	"github.com/postrider/postrider/rest"
 	"github.com/postrider/postrider/rest/wire"
@@ -14,7 +14,7 @@ import (
 // rotateDKIM adds the rotation.
 func (e *edge) rotateDKIM(g *rest.Group) {
 	rest.Once(g, rest.Operation{
-		Path: "/domains/{id}/dkim/rotate", ID: "rotateDomainDKIM", Needs: accounts.Write,
+		Path: "/domains/{id}/dkim/rotate", ID: "rotateDomainDKIM", Needs: rights.Write,
 		Summary: "Rotate the DKIM key",
 		Description: "Makes a new signing key and lists its record beside the present one. Mail goes on being signed with the present key until the new " +
 			"record was found and a sample signature verified with it, by `verify` or by the checks in the background; then the new key signs and the " +

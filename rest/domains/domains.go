@@ -5,7 +5,7 @@ import (
 	"net/http"
 
 	"github.com/postrider/postrider/ent"
-	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/accounts/rights"
 	"github.com/postrider/postrider/modules/domains"
 	"github.com/postrider/postrider/modules/domains/dnscheck"
 	"github.com/postrider/postrider/rest"
@@ -87,7 +87,7 @@ func Routes(service Service) rest.Routes {
 
 func (e *edge) domains(g *rest.Group) {
 	rest.OnceBody(g, rest.Operation{
-		Path: "/domains", ID: "addDomain", Needs: accounts.Write,
+		Path: "/domains", ID: "addDomain", Needs: rights.Write,
 		Summary: "Add a domain",
 		Description: "Makes a signing key for the domain and answers the DNS records to publish. Then verify it. The same domain twice is 409 " +
 			"`conflict`; one that another account has verified is 409 `domain_claimed`, and `details.claim` has the TXT record that proves control of " +
@@ -97,17 +97,17 @@ func (e *edge) domains(g *rest.Group) {
 		Problems: []int{http.StatusConflict},
 	}, addBody, e.add)
 	rest.List(g, rest.Operation{
-		Path: "/domains", ID: "listDomains", Needs: accounts.Read,
+		Path: "/domains", ID: "listDomains", Needs: rights.Read,
 		Summary: "List domains", Description: "Newest first.",
 		Example: domainExample(),
 	}, rest.Plural{Member: "domains", Schema: "DomainList"}, e.service.List, e.record)
 	rest.Get(g, rest.Operation{
-		Path: "/domains/{id}", ID: "getDomain", Needs: accounts.Read,
+		Path: "/domains/{id}", ID: "getDomain", Needs: rights.Read,
 		Summary: "Retrieve a domain", Description: "With its DNS records as the last check saw them.",
 		Example: map[string]any{"domain": domainExample()}, Of: Noun,
 	}, e.service.Get, e.answer)
 	rest.Handle(g, rest.Operation{
-		Method: http.MethodPost, Path: "/domains/{id}/verify", ID: "verifyDomain", Needs: accounts.Write,
+		Method: http.MethodPost, Path: "/domains/{id}/verify", ID: "verifyDomain", Needs: rights.Write,
 		Summary: "Verify a domain",
 		Description: "Looks its records up in DNS now and answers the domain as it stands after that. Ownership, DKIM, return path and SPF are " +
 			"required. A domain that is not verified yet is checked again by itself as well.",

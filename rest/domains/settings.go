@@ -5,7 +5,7 @@ import (
 	"net/http"
 
 	"github.com/postrider/postrider/ent"
-	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/accounts/rights"
 	"github.com/postrider/postrider/modules/domains"
 	"github.com/postrider/postrider/rest"
 	"github.com/postrider/postrider/rest/body"
@@ -22,13 +22,13 @@ const zoneType = "text/plain; charset=utf-8"
 
 func (e *edge) settings(g *rest.Group) {
 	rest.Raw(g, rest.Operation{
-		Method: http.MethodGet, Path: "/domains/{id}/zone-file", ID: "getDomainZoneFile", Needs: accounts.Read,
+		Method: http.MethodGet, Path: "/domains/{id}/zone-file", ID: "getDomainZoneFile", Needs: rights.Read,
 		Summary:     "Export a domain's DNS records",
 		Description: "The records to publish as lines of a zone file (RFC 1035), for DNS servers that import one. Names are given in full.",
 		Media:       "text/plain", Example: zoneExample, Problems: []int{http.StatusNotFound}, Of: Noun,
 	}, e.zoneFile)
 	rest.HandleBody(g, rest.Operation{
-		Method: http.MethodPatch, Path: "/domains/{id}", ID: "updateDomain", Needs: accounts.Write,
+		Method: http.MethodPatch, Path: "/domains/{id}", ID: "updateDomain", Needs: rights.Write,
 		Summary: "Change a domain's settings",
 		Description: "A field that is left out stays as it is; `null` is refused. `open_tracking`, `click_tracking` and `tls_mode` are set after the domain is verified, " +
 			"before that they are 409 `domain_not_verified`. With `inbound_enabled` a verified domain has an MX record to publish.",
@@ -36,7 +36,7 @@ func (e *edge) settings(g *rest.Group) {
 		Example: map[string]any{"domain": domainExample()}, Problems: []int{http.StatusNotFound, http.StatusConflict}, Of: Noun,
 	}, changeBody, e.update)
 	rest.Delete(g, rest.Operation{
-		Path: "/domains/{id}", ID: "deleteDomain", Needs: accounts.Write,
+		Path: "/domains/{id}", ID: "deleteDomain", Needs: rights.Write,
 		Summary: "Delete a domain",
 		Description: "Takes the domain away with its signing keys. Its emails can still be read. Mail of it that is not delivered yet fails at its next attempt, with " +
 			"a reason that says so. To send from it again, add it anew: it then has new keys and records.", Of: Noun,

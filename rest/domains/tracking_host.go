@@ -5,7 +5,7 @@ import (
 	"net/http"
 	"slices"
 
-	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/accounts/rights"
 	"github.com/postrider/postrider/modules/tracking"
 	"github.com/postrider/postrider/rest"
 	"github.com/postrider/postrider/rest/body"
@@ -60,7 +60,7 @@ func TrackingHostRoutes(service TrackingHostService) rest.Routes {
 		g := a.Tag(Tag, "")
 		example := map[string]any{"tracking_host": trackingHostExample()}
 		rest.HandleBody(g, rest.Operation{
-			Method: http.MethodPut, Path: "/domains/{id}/tracking-host", ID: "setDomainTrackingHost", Needs: accounts.Write,
+			Method: http.MethodPut, Path: "/domains/{id}/tracking-host", ID: "setDomainTrackingHost", Needs: rights.Write,
 			Summary: "Set a domain's tracking host",
 			Description: "Links in mail of the domain stand under a name of its own, instead of this service's. The name lies below the domain, which has to be " +
 				"verified. Publish the CNAME record of the answer, then verify it. Another name replaces the one before; the same one changes nothing. A name " +
@@ -69,19 +69,19 @@ func TrackingHostRoutes(service TrackingHostService) rest.Routes {
 			Example: example, Problems: []int{http.StatusNotFound, http.StatusConflict}, Of: Noun,
 		}, hostBody, e.set)
 		rest.Get(g, rest.Operation{
-			Path: "/domains/{id}/tracking-host", ID: "getDomainTrackingHost", Needs: accounts.Read,
+			Path: "/domains/{id}/tracking-host", ID: "getDomainTrackingHost", Needs: rights.Read,
 			Summary: "Retrieve a domain's tracking host", Description: "With its CNAME record as the last check saw it. 404 when the domain has none.",
 			Example: example, Of: Noun,
 		}, e.hosts.GetHost, newTrackingHostAnswer)
 		rest.Handle(g, rest.Operation{
-			Method: http.MethodPost, Path: "/domains/{id}/tracking-host/verify", ID: "verifyDomainTrackingHost", Needs: accounts.Write,
+			Method: http.MethodPost, Path: "/domains/{id}/tracking-host/verify", ID: "verifyDomainTrackingHost", Needs: rights.Write,
 			Summary: "Verify a domain's tracking host",
 			Description: "Looks its CNAME record up now and answers the host as it stands after that. It is checked by itself as well; a verified host whose " +
 				"record is gone for 72 hours is `failed`, and links of new mail stand under this service's own host until the record is back.",
 			Example: example, Problems: []int{http.StatusNotFound}, Of: Noun,
 		}, e.verify)
 		rest.Delete(g, rest.Operation{
-			Path: "/domains/{id}/tracking-host", ID: "deleteDomainTrackingHost", Needs: accounts.Write,
+			Path: "/domains/{id}/tracking-host", ID: "deleteDomainTrackingHost", Needs: rights.Write,
 			Summary: "Remove a domain's tracking host", Description: "Links of new mail stand under this service's own host again. Keep the CNAME record as long as links that were sent are to work.", Of: Noun,
 		}, e.hosts.DeleteHost)
 	})

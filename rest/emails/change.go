@@ -9,9 +9,10 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/postrider/postrider/ent"
-	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/accounts/rights"
 	"github.com/postrider/postrider/rest"
 	"github.com/postrider/postrider/rest/body"
+	"github.com/postrider/postrider/rest/openapi"
 )
 
 // schedule is what the operation on a scheduled email needs of sending.
@@ -23,12 +24,12 @@ type schedule interface {
 // changing adds the operation on a scheduled email.
 func (e *edge) changing(g *rest.Group) {
 	rest.HandleBody(g, rest.Operation{
-		Method: http.MethodPatch, Path: "/emails/{id}", ID: "updateEmail", Needs: accounts.Write,
+		Method: http.MethodPatch, Path: "/emails/{id}", ID: "updateEmail", Needs: rights.Write,
 		Summary: "Reschedule or cancel an email",
 		Description: "Only while its status is `scheduled`; any other is 409 `email_not_scheduled`, and `details.status` says which. The body is exactly one of " +
 			"`scheduled_at`, with the same limits as when sending and before `expires_at`, and `cancel`. An email whose cancellation was answered 200 is never sent.",
 		Body: &rest.Body{About: "The new time, or `cancel`.", Examples: map[string]any{
-			"reschedule": map[string]any{"scheduled_at": "2026-01-15T09:30:00Z"},
+			"reschedule": map[string]any{"scheduled_at": openapi.Tomorrow + "T09:30:00Z"},
 			"cancel":     map[string]any{"cancel": true},
 		}},
 		Example: map[string]any{"email": cancelledExample()}, Problems: []int{http.StatusNotFound, http.StatusConflict}, Of: email,

@@ -5,7 +5,7 @@ import (
 	"net/http"
 
 	"github.com/postrider/postrider/ent"
-	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/accounts/rights"
 	"github.com/postrider/postrider/modules/sending/records"
 	"github.com/postrider/postrider/rest"
 	"github.com/postrider/postrider/rest/wire"
@@ -84,14 +84,14 @@ type attemptsQuery struct {
 // delivery adds the operations that tell how the delivery of an email goes.
 func (e *edge) delivery(g *rest.Group) {
 	rest.Handle(g, rest.Operation{
-		Method: http.MethodGet, Path: "/emails/{id}/recipients", ID: "listEmailRecipients", Needs: accounts.ReadSent,
+		Method: http.MethodGet, Path: "/emails/{id}/recipients", ID: "listEmailRecipients", Needs: rights.ReadSent,
 		Summary:     "List the recipients of an email",
 		Description: "Every address that the email goes to, each with its own state, in the order of the request.",
 		Problems:    []int{http.StatusNotFound},
 		Example:     map[string]any{"recipients": []any{recipientExample()}, "has_more": false, "next_cursor": nil}, Of: email,
 	}, e.recipients)
 	rest.ListBy(g, rest.Operation{
-		Path: "/emails/{id}/attempts", ID: "listEmailAttempts", Needs: accounts.ReadSent,
+		Path: "/emails/{id}/attempts", ID: "listEmailAttempts", Needs: rights.ReadSent,
 		Summary:     "List the delivery attempts of an email",
 		Description: "Newest first, those of all recipients together. Each is recorded before it begins, so one that was cut off is here too, as `unknown` or `not_started`.",
 		Problems:    []int{http.StatusNotFound},

@@ -7,6 +7,7 @@ import (
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/ent/schema/shape"
 	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/accounts/rights"
 	"github.com/postrider/postrider/modules/sending"
 	"github.com/postrider/postrider/modules/sending/records"
 	"github.com/postrider/postrider/rest"
@@ -119,14 +120,14 @@ func Routes(sender Sender, records Records) rest.Routes {
 
 func (e *edge) reading(g *rest.Group) {
 	rest.ListBy(g, rest.Operation{
-		Path: "/emails", ID: "listEmails", Needs: accounts.ReadSent,
+		Path: "/emails", ID: "listEmails", Needs: rights.ReadSent,
 		Summary: "List emails",
 		Description: "Newest first. Emails that arrive while you page do not move what you have not seen yet. Filters can be combined; " +
 			"give the same ones with each cursor.",
 		Example: emailExample(),
 	}, rest.Plural{Member: "emails", Schema: "EmailList"}, e.list, newEmailRecord)
 	rest.Get(g, rest.Operation{
-		Path: "/emails/{id}", ID: "getEmail", Needs: accounts.ReadSent,
+		Path: "/emails/{id}", ID: "getEmail", Needs: rights.ReadSent,
 		Summary: "Retrieve an email",
 		Description: "With its bodies, header fields, files and recipients, which lists leave out. An unset timestamp is `null`. Another account's email is answered like one that " +
 			"does not exist.",

@@ -4,9 +4,10 @@ import (
 	"context"
 	"net/http"
 
-	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/accounts/rights"
 	"github.com/postrider/postrider/modules/sending"
 	"github.com/postrider/postrider/rest"
+	"github.com/postrider/postrider/rest/openapi"
 	"github.com/postrider/postrider/rest/wire"
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/idempotency"
@@ -19,7 +20,7 @@ const BodyLimit = 150 << 20
 // sending adds the operations that send.
 func (e *edge) sending(g *rest.Group) {
 	rest.Claimed(g, rest.Operation{
-		Path: "/emails", ID: "sendEmail", Needs: accounts.Send,
+		Path: "/emails", ID: "sendEmail", Needs: rights.Send,
 		Summary: "Send an email",
 		Description: "Stores the message durably, then answers; delivery follows at once. `from` must be on a verified domain of the account, or on the sandbox " +
 			"domain if every recipient is the account email. At most 50 recipients over `to`, `cc` and `bcc`.\n\n" +
@@ -34,13 +35,13 @@ func (e *edge) sending(g *rest.Group) {
 				"tags": map[string]any{"kind": "receipt"}, "headers": map[string]any{"X-Order": "1742"},
 				"attachments": []any{map[string]any{"name": "logo.png", "content_type": "image/png", "content_id": "logo", "data": "iVBORw0KGgo="}}},
 			"from_template": map[string]any{"to": "bob@example.net", "template": map[string]any{"alias": "receipt", "variables": map[string]any{"name": "Bob", "total": "12.00 EUR"}},
-				"scheduled_at": "2026-01-16T09:30:00+01:00", "expires_at": "2026-01-16T18:00:00+01:00", "unsubscribe": true, "category": "Receipts"},
+				"scheduled_at": openapi.Tomorrow + "T09:30:00+01:00", "expires_at": openapi.Tomorrow + "T18:00:00+01:00", "unsubscribe": true, "category": "Receipts"},
 		}},
 		Example: map[string]any{"id": "msg_01kf0m4w7he6x8q2v5b3n9c1ta", "status": "sent"},
 		Answer:  EmailReceipt{}, Problems: []int{http.StatusBadGateway},
 	}, sendBody, e.send)
 	rest.Claimed(g, rest.Operation{
-		Path: "/emails/batch", ID: "sendBatch", Needs: accounts.Send,
+		Path: "/emails/batch", ID: "sendBatch", Needs: rights.Send,
 		Summary: "Send up to 100 emails",
 		Description: "Every item is an email as in `POST /emails`, without attachments, and is judged by itself: the answer is 200 whenever the envelope is valid, " +
 			"and has one result for each item, in the same order. An item that was refused has `id` null, the status `failed` and an `error`; the others are stored, " +
@@ -48,7 +49,7 @@ func (e *edge) sending(g *rest.Group) {
 		Body: &rest.Body{Limit: batchBodyLimit, Large: true, About: "The emails to send.", Examples: map[string]any{
 			"two": map[string]any{"emails": []any{
 				map[string]any{"from": "Ada <ada@example.com>", "to": "bob@example.net", "subject": "Your receipt", "text": "Thank you."},
-				map[string]any{"from": "Ada <ada@example.com>", "to": "carol@example.net", "subject": "Your receipt", "text": "Thank you.", "scheduled_at": "2026-01-16T09:30:00Z"},
+				map[string]any{"from": "Ada <ada@example.com>", "to": "carol@example.net", "subject": "Your receipt", "text": "Thank you.", "scheduled_at": openapi.Tomorrow + "T09:30:00Z"},
 			}},
 		}},
 		Problems: []int{http.StatusBadGateway},
@@ -59,7 +60,7 @@ func (e *edge) sending(g *rest.Group) {
 		}}, Answer: batchAnswer{},
 	}, batchBody, e.sendBatch)
 	rest.Claimed(g, rest.Operation{
-		Path: "/emails/{id}/resend", ID: "resendEmail", Needs: accounts.Send,
+		Path: "/emails/{id}/resend", ID: "resendEmail", Needs: rights.Send,
 		Summary: "Send a stored email once more",
 		Description: "Makes a new email, with an id of its own, of what the stored one said: `from`, all recipients, `subject`, bodies, `tags`, `headers`, `reply_to`, " +
 			"`unsubscribe` and `category`. Attachments and `expires_at` are left out. It is sent at once, whatever became of the stored one and whenever that was to be sent, and all rules of a send apply anew. " +

@@ -5,7 +5,7 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/accounts/rights"
 	"github.com/postrider/postrider/modules/eventlog"
 	"github.com/postrider/postrider/rest"
 	"github.com/postrider/postrider/rest/events"
@@ -58,12 +58,12 @@ func Routes(service Service) rest.Routes {
 		g := a.Tag(tagEventLog, "What has happened, in order, for 30 days: the same events as webhooks carry, to be fetched instead of received. "+
 			"Who goes on from where the last answer ended misses no event and gets none twice. An event is shown about two seconds after it has happened.")
 		rest.Handle(g, rest.Operation{
-			Method: http.MethodGet, Path: "/event-log", ID: "listEvents", Needs: accounts.Read,
+			Method: http.MethodGet, Path: "/event-log", ID: "listEvents", Needs: rights.Read,
 			Summary: "Read the event log", Description: "Oldest first. Keep `next_cursor`, handle the events, and ask again behind it.",
 			Example: map[string]any{"events": []any{loggedEventExample()}, "has_more": false, "next_cursor": "evt_01kf0m4w7he6x8q2v5b3n9c1ta"},
 		}, e.list)
 		rest.Raw(g, rest.Operation{
-			Method: http.MethodGet, Path: "/event-log/stream", ID: "streamEvents", Needs: accounts.Read,
+			Method: http.MethodGet, Path: "/event-log/stream", ID: "streamEvents", Needs: rights.Read,
 			Summary: "Follow the event log",
 			Description: "The same as Server-Sent Events that go on until one side ends them. The `data` of each is the JSON of an event, its `id` the event's. " +
 				"Comments keep the connection alive every 15 seconds. The stream ends when the service is stopped or the key revoked: connect again with `Last-Event-ID`. " +

@@ -9,7 +9,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
-	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/accounts/rights"
 	"github.com/postrider/postrider/modules/eventlog"
 	"github.com/postrider/postrider/rest"
 	"github.com/postrider/postrider/rest/wire"
@@ -38,26 +38,30 @@ func follow(c *rest.Call, r *http.Request, w *sse.Writer, stream *eventlog.Strea
 	if err := w.Begin(stream.Position()); err != nil {
 		return err
 	}
-	asked := time.Now()
+	asked, said := time.Now(), time.Now()
 	for {
-		found, err := stream.Next(r.Context(), sse.Heartbeat)
+		found, err := stream.Next(r.Context(), sse.Recheck)
 		if err != nil {
 			return err
 		}
-		if time.Since(asked) >= sse.Heartbeat {
-			if err := c.StillAllowed(r, accounts.Read); err != nil {
+		if time.Since(asked) >= sse.Recheck {
+			if err := c.StillAllowed(r, rights.Read); err != nil {
 				return err
 			}
 			asked = time.Now()
 		}
-		if len(found.Items) == 0 {
-			err = w.Beat()
-		} else {
+		switch {
+		case len(found.Items) > 0:
 			err = sendEvents(w, found.Items)
+		case time.Since(said) >= sse.Heartbeat:
+			err = w.Beat()
+		default:
+			continue
 		}
 		if err != nil {
 			return err
 		}
+		said = time.Now()
 	}
 }
 

@@ -38,9 +38,9 @@ A 2xx is answered after the data is stored durably. No answer means unknown: rep
 
 Changes are additive: new fields and new values may appear. A removal is announced by the headers ` + "`Deprecation`" + ` and ` + "`Sunset`" + `.`
 
-// New makes a document without operations. Each operation that is added is completed by
+// New makes a document without operations. cookie is the name of a session's. Each operation that is added is completed by
 // the Operation in its metadata.
-func New(version, server string) *huma.OpenAPI {
+func New(version, server, cookie string) *huma.OpenAPI {
 	if version == "" {
 		version = "0.0.0-dev"
 	}
@@ -55,7 +55,10 @@ func New(version, server string) *huma.OpenAPI {
 			Headers:    responseHeaders(),
 			Parameters: map[string]*huma.Param{"IdempotencyKey": idempotencyParameter()},
 			SecuritySchemes: map[string]*huma.SecurityScheme{"bearer": {Type: "http", Scheme: "bearer",
-				Description: "An API key. Its secret starts with `svc_` and is shown once, when the key is made. For servers only."}},
+				Description: "An API key. Its secret starts with `svc_` and is shown once, when the key is made. For servers only."},
+				"session": {Type: "apiKey", In: "cookie", Name: cookie,
+					Description: "The cookie of somebody who is signed in. A request that changes something must come from a page of this installation. " +
+						"The header Postrider-Account names the team that is meant, where it is not the session's."}},
 		},
 		Security: []map[string][]string{{"bearer": {}}},
 	}
@@ -103,7 +106,9 @@ func responseHeaders() map[string]*huma.Header {
 // Operation is what the document says of an operation beside what Huma derives from the
 // Go types.
 type Operation struct {
-	Scopes     []string                 // that may ask
+	Scopes     []string                 // of keys that may ask
+	Roles      []string                 // of people that may ask
+	Public     bool                     // anybody may ask
 	Idempotent bool                     // reads Idempotency-Key
 	Path       map[string]PathParameter // by name
 	Request    *huma.RequestBody
@@ -116,14 +121,28 @@ type Operation struct {
 // PathParameter is what the document says of a parameter that Huma knows the name of.
 type PathParameter struct{ About, Example string }
 
+// describeRights says who may ask: keys by their scope, people by their role.
+func (o Operation) describeRights(op *huma.Operation) {
+	if o.Public {
+		op.Description += "\n\nNeeds no credential."
+		op.Security = []map[string][]string{}
+		return
+	}
+	if len(o.Scopes) > 0 {
+		op.Description += "\n\nScopes: `" + strings.Join(o.Scopes, "`, `") + "`."
+		op.Security = append(op.Security, map[string][]string{"bearer": {}})
+	}
+	op.Description += "\n\nRoles: `" + strings.Join(o.Roles, "`, `") + "`."
+	op.Security = append(op.Security, map[string][]string{"session": {}})
+}
+
 // complete completes what Huma has derived from the Go types.
 func complete(d *huma.OpenAPI, op *huma.Operation) {
 	o, ours := op.Metadata[Key].(Operation)
 	if !ours {
 		return
 	}
-	op.Description += "\n\nScopes: `" + strings.Join(o.Scopes, "`, `") + "`."
-	op.Security = []map[string][]string{{"bearer": {}}}
+	o.describeRights(op)
 	if o.Idempotent {
 		op.Parameters = append(op.Parameters, &huma.Param{Ref: "#/components/parameters/IdempotencyKey"})
 	}
@@ -142,10 +161,14 @@ func complete(d *huma.OpenAPI, op *huma.Operation) {
 	}
 }
 
+const redirect = "302"
+
 // successOf is the answer of an operation that succeeds: there is one.
 func successOf(op *huma.Operation) *huma.Response {
-	if accepted := op.Responses["202"]; accepted != nil {
-		return accepted
+	for _, status := range []string{"202", redirect} {
+		if other := op.Responses[status]; other != nil {
+			return other
+		}
 	}
 	return op.Responses["200"]
 }
@@ -157,6 +180,10 @@ func (o Operation) success(d *huma.OpenAPI, success *huma.Response) {
 	}
 	for component, name := range headerNames {
 		success.Headers[name] = &huma.Header{Ref: "#/components/headers/" + component}
+	}
+	if success.Headers["Location"] != nil {
+		success.Description, success.Content = "Go there.", nil
+		return
 	}
 	if o.Media != "" {
 		success.Content = map[string]*huma.MediaType{o.Media: {Schema: &huma.Schema{Type: huma.TypeString}, Example: o.Example}}

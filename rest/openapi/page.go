@@ -205,6 +205,9 @@ func answerExample(op *huma.Operation) (string, error) {
 			return text, nil
 		}
 	}
+	if successOf(op).Content == nil { // it leads elsewhere
+		return "", nil
+	}
 	return shown(successOf(op).Content[jsonType].Example)
 }
 

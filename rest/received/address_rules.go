@@ -5,7 +5,7 @@ import (
 	"net/http"
 
 	"github.com/postrider/postrider/ent/schema/shape"
-	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/accounts/rights"
 	"github.com/postrider/postrider/modules/inbound/addressrules"
 	"github.com/postrider/postrider/rest"
 	"github.com/postrider/postrider/rest/body"
@@ -32,12 +32,12 @@ func (e *edge) rules(g *rest.Group) {
 	example := map[string]any{"rules": []any{map[string]any{"match": "support", "action": "accept"}, map[string]any{"match": "sales*", "action": "accept"}}, "catch_all": false}
 	answer := map[string]any{"address_rules": example}
 	rest.Get(g, rest.Operation{
-		Path: "/domains/{id}/address-rules", ID: "getAddressRules", Needs: accounts.Read,
+		Path: "/domains/{id}/address-rules", ID: "getAddressRules", Needs: rights.Read,
 		Summary: "Retrieve a domain's address rules", Description: "Which addresses of the domain receive. A domain without rules takes mail for every address.",
 		Example: answer, Of: domains.Noun,
 	}, e.mail.Rules, newRulesAnswer)
 	rest.HandleBody(g, rest.Operation{
-		Method: http.MethodPut, Path: "/domains/{id}/address-rules", ID: "putAddressRules", Needs: accounts.Write,
+		Method: http.MethodPut, Path: "/domains/{id}/address-rules", ID: "putAddressRules", Needs: rights.Write,
 		Summary: "Replace a domain's address rules",
 		Description: "The first rule that matches the part before the @ decides; `*` stands for any characters, and capitals do not matter. What is not taken is refused when it is brought " +
 			"(`550 5.1.1`), so that senders learn it at once. `postmaster` is always taken. Other processes of the installation follow within seconds.",

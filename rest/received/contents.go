@@ -12,7 +12,7 @@ import (
 
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/ent/schema/shape"
-	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/accounts/rights"
 	"github.com/postrider/postrider/modules/inbound"
 	"github.com/postrider/postrider/rest"
 	"github.com/postrider/postrider/rest/wire"
@@ -60,7 +60,7 @@ type streamed struct {
 
 func (e *edge) contents(g *rest.Group) {
 	rest.Raw(g, rest.Operation{
-		Method: http.MethodGet, Path: "/received-emails/{id}", ID: "getReceivedEmail", Needs: accounts.Read,
+		Method: http.MethodGet, Path: "/received-emails/{id}", ID: "getReceivedEmail", Needs: rights.Read,
 		Summary: "Retrieve a received email",
 		Description: "With its bodies, its header and its files in base64. Once the content is older than the account keeps bodies, `html`, `text` and the `data` of the files are " +
 			"`null` and `headers` is empty. 503 when the content is in an object store that does not answer.",
@@ -68,7 +68,7 @@ func (e *edge) contents(g *rest.Group) {
 		Example:  map[string]any{"received_email": receivedExample(true)}, Answer: receivedAnswer{}, Of: received,
 	}, e.get)
 	rest.Raw(g, rest.Operation{
-		Method: http.MethodGet, Path: "/received-emails/{id}/raw", ID: "getReceivedEmailRaw", Needs: accounts.Read,
+		Method: http.MethodGet, Path: "/received-emails/{id}/raw", ID: "getReceivedEmailRaw", Needs: rights.Read,
 		Summary:     "Download a received email",
 		Description: "The message as it came in, octet for octet. 409 `conflict` once its content was deleted by age.",
 		Media:       "message/rfc822", Example: "From: Bob <bob@example.net>\r\nTo: support@example.com\r\nSubject: Re: Your receipt\r\n\r\nThank you.\r\n",

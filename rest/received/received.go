@@ -6,6 +6,7 @@ import (
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/ent/schema/shape"
 	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/accounts/rights"
 	"github.com/postrider/postrider/modules/inbound"
 	"github.com/postrider/postrider/modules/inbound/addressrules"
 	"github.com/postrider/postrider/modules/sending"
@@ -120,14 +121,14 @@ func Routes(service Service, answers bool) rest.Routes {
 
 func (e *edge) reading(g *rest.Group) {
 	rest.ListBy(g, rest.Operation{
-		Path: "/received-emails", ID: "listReceivedEmails", Needs: accounts.Read,
+		Path: "/received-emails", ID: "listReceivedEmails", Needs: rights.Read,
 		Summary: "List received emails",
 		Description: "Newest first, without bodies and the octets of files. Emails that arrive while you page do not move what you have not seen yet. Filters can be " +
 			"combined; give the same ones with each cursor.",
 		Example: receivedExample(false),
 	}, rest.Plural{Member: "received_emails", Schema: "ReceivedList"}, e.list, newReceivedItem)
 	rest.Delete(g, rest.Operation{
-		Path: "/received-emails/{id}", ID: "deleteReceivedEmail", Needs: accounts.Write,
+		Path: "/received-emails/{id}", ID: "deleteReceivedEmail", Needs: rights.Write,
 		Summary: "Delete a received email", Description: "With its content, at once and for good.", Of: received,
 	}, e.mail.Delete)
 }

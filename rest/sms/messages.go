@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/postrider/postrider/ent"
-	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/accounts/rights"
 	"github.com/postrider/postrider/modules/sms"
 	"github.com/postrider/postrider/rest"
 	"github.com/postrider/postrider/rest/wire"
@@ -67,13 +67,13 @@ var message = rest.Noun{Name: "text message", About: "Id of the text message.", 
 
 func (e *edge) messages(g *rest.Group) {
 	rest.ListBy(g, rest.Operation{
-		Path: "/sms-messages", ID: "listSMSMessages", Needs: accounts.Read,
+		Path: "/sms-messages", ID: "listSMSMessages", Needs: rights.Read,
 		Summary: "List text messages", Description: "Newest first.", Example: messageExample(),
 	}, rest.Plural{Member: "sms_messages", Schema: "SMSMessageList"}, e.list, newMessage)
 	detail := messageExample()
 	detail["attempts"] = []any{map[string]any{"number": 1, "provider": "twilio", "outcome": "sent", "status_code": 201, "error": nil, "started_at": "2026-01-15T09:30:01.000Z", "finished_at": "2026-01-15T09:30:02.000Z"}}
 	rest.Get(g, rest.Operation{
-		Path: "/sms-messages/{id}", ID: "getSMSMessage", Needs: accounts.Read,
+		Path: "/sms-messages/{id}", ID: "getSMSMessage", Needs: rights.Read,
 		Summary: "Retrieve a text message", Description: "With its attempts.", Example: map[string]any{"sms_message": detail}, Of: message,
 	}, e.sms.Get, newDetail)
 }

@@ -7,8 +7,9 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/postrider/postrider/ent"
-	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/accounts/rights"
 	"github.com/postrider/postrider/modules/sms"
+	"github.com/postrider/postrider/modules/sms/settings"
 	"github.com/postrider/postrider/rest"
 	"github.com/postrider/postrider/rest/body"
 	"github.com/postrider/postrider/rest/wire"
@@ -16,15 +17,22 @@ import (
 	"github.com/postrider/postrider/runtime/secret"
 )
 
-// Service is what these operations need of the module.
-type Service interface {
-	Settings(ctx context.Context, accountID string) (sms.Settings, error)
-	SetSettings(ctx context.Context, accountID string, c sms.Change) (sms.Settings, error)
+// Settings is what these operations need of the settings of accounts.
+type Settings interface {
+	Settings(ctx context.Context, accountID string) (settings.Settings, error)
+	SetSettings(ctx context.Context, accountID string, c settings.Change) (settings.Settings, error)
+}
+
+// Messages is what these operations need of stored messages.
+type Messages interface {
 	List(ctx context.Context, accountID string, f sms.Filter) (page.Page[*ent.SMSMessage], error)
 	Get(ctx context.Context, accountID, messageID string) (sms.Stored, error)
 }
 
-var _ Service = (*sms.Service)(nil)
+var (
+	_ Settings = (*settings.Service)(nil)
+	_ Messages = (*sms.Service)(nil)
+)
 
 type settingsRecord struct {
 	Provider  string                        `json:"provider" enum:"operator,none,twilio,http" doc:"operator: the one that the operator of this service has set up."`
@@ -58,7 +66,7 @@ type settingsAnswer struct {
 	Settings settingsRecord `json:"sms_settings"`
 }
 
-func newSettings(s sms.Settings) settingsAnswer {
+func newSettings(s settings.Settings) settingsAnswer {
 	out := settingsRecord{Provider: s.Provider, Usable: s.Usable, Carrier: wire.OrNull(s.Carrier), From: wire.OrNull(s.Config.From), Countries: wire.List(s.Countries), DailyCap: s.DailyCap,
 		ReplyURL: wire.OrNull(s.ReplyURL), UpdatedAt: wire.OptionalTime{At: s.UpdatedAt}}
 	switch s.Provider {
@@ -71,21 +79,24 @@ func newSettings(s sms.Settings) settingsAnswer {
 	return settingsAnswer{out}
 }
 
-type edge struct{ sms Service }
+type edge struct {
+	chosen Settings
+	sms    Messages
+}
 
 // Routes makes the routes of text messages.
-func Routes(service Service) rest.Routes {
+func Routes(chosen Settings, messages Messages) rest.Routes {
 	return rest.NewRoutes("sms", func(a *rest.API) {
-		e := &edge{sms: service}
+		e := &edge{chosen: chosen, sms: messages}
 		g := a.Tag("SMS", "Text messages, which steps of automations send: by which provider, to which countries, and what became of each. A message that was handed over without an answer is "+
 			"`unknown` and is not sent again.")
 		one := map[string]any{"sms_settings": settingsExample()}
 		rest.Handle(g, rest.Operation{
-			Method: http.MethodGet, Path: "/sms-settings", ID: "getSMSSettings", Needs: accounts.Read,
+			Method: http.MethodGet, Path: "/sms-settings", ID: "getSMSSettings", Needs: rights.Read,
 			Summary: "Retrieve the settings of text messages", Description: "Without the secrets of the provider.", Example: one,
 		}, e.settings)
 		rest.HandleBody(g, rest.Operation{
-			Method: http.MethodPut, Path: "/sms-settings", ID: "putSMSSettings", Needs: accounts.Write,
+			Method: http.MethodPut, Path: "/sms-settings", ID: "putSMSSettings", Needs: rights.Write,
 			Summary: "Replace the settings of text messages",
 			Description: "All of them: a field that is left out gets its default. Secrets are encrypted and never shown; those that are left out stay while the provider, its account and its address stay " +
 				"the same. A URL must be `https` and lead to a public address. No country is allowed until some are given: who can have you write to numbers of his choice may earn by it.",
@@ -102,19 +113,19 @@ func Routes(service Service) rest.Routes {
 }
 
 func (e *edge) settings(ctx context.Context, c *rest.Call, _ *rest.None) (settingsAnswer, error) {
-	return rest.As(newSettings)(e.sms.Settings(ctx, c.AccountID))
+	return rest.As(newSettings)(e.chosen.Settings(ctx, c.AccountID))
 }
 
-func (e *edge) put(ctx context.Context, c *rest.Call, _ *rest.None, change sms.Change) (settingsAnswer, error) {
-	return rest.As(newSettings)(e.sms.SetSettings(ctx, c.AccountID, change))
+func (e *edge) put(ctx context.Context, c *rest.Call, _ *rest.None, change settings.Change) (settingsAnswer, error) {
+	return rest.As(newSettings)(e.chosen.SetSettings(ctx, c.AccountID, change))
 }
 
-func changeBody(c *sms.Change) body.Object {
+func changeBody(c *settings.Change) body.Object {
 	return body.Object{Name: "PutSMSSettings", Fields: []body.Field{
 		{Name: "provider", Type: body.Choice(&c.Provider, "operator", "none", "twilio", "http"), Need: body.Required, About: "Who carries the messages."},
 		{Name: "countries", Type: body.List(&c.Countries, country).Count(0, 300), Need: body.Required,
 			About: "That messages may go to, by the country of the number: two capital letters of ISO 3166; `001` for numbers that belong to no country.", Example: []any{"DE"}},
-		{Name: "daily_cap", Type: body.Integer(&c.DailyCap).From(1).UpTo(sms.MaxDailyCap), Default: 100, About: "Messages in a day of UTC. One number gets 10 in an hour at most."},
+		{Name: "daily_cap", Type: body.Integer(&c.DailyCap).From(1).UpTo(settings.MaxDailyCap), Default: 100, About: "Messages in a day of UTC. One number gets 10 in an hour at most."},
 		{Name: "from", Type: body.Text(&c.From).Length(0, 34), About: "The sender of messages that name none, of an own provider: a number, a short number, a word of at most 11 characters, or a messaging service of Twilio."},
 		{Name: "twilio", Type: body.Maybe(&c.Twilio, twilioBody), About: "With `twilio`: an account at Twilio, or at one that is compatible with it."},
 		{Name: "http", Type: body.Maybe(&c.HTTP, httpBody), About: "With `http`: a gateway that takes a message by one POST."},
@@ -123,7 +134,7 @@ func changeBody(c *sms.Change) body.Object {
 
 func country(to *string) body.Type { return body.Text(to).Length(2, 3) }
 
-func twilioBody(t *sms.TwilioChange) body.Object {
+func twilioBody(t *settings.TwilioChange) body.Object {
 	return body.Object{Fields: []body.Field{
 		{Name: "account_sid", Type: body.Text(&t.AccountSID).Length(1, 64), Need: body.Required, About: "Of the account."},
 		{Name: "auth_token", Type: secretText{&t.AuthToken}, About: "Its token; left out: as it is."},
@@ -131,7 +142,7 @@ func twilioBody(t *sms.TwilioChange) body.Object {
 	}}
 }
 
-func httpBody(h *sms.HTTPChange) body.Object {
+func httpBody(h *settings.HTTPChange) body.Object {
 	return body.Object{Fields: []body.Field{
 		{Name: "url", Type: body.Text(&h.URL).Length(0, 2048).Format("uri"), Need: body.Required, About: "Where the message is posted."},
 		{Name: "headers", Type: texts{&h.Headers}, About: "Header fields by name, as a key of the gateway; left out: as they are."},

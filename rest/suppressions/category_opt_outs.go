@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/postrider/postrider/ent"
-	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/accounts/rights"
 	"github.com/postrider/postrider/modules/suppression"
 	"github.com/postrider/postrider/rest"
 	"github.com/postrider/postrider/rest/wire"
@@ -48,17 +48,17 @@ var optOut = rest.Noun{Name: "category opt-out", About: "Id of the opt-out.", Ex
 func (e *edge) optOuts(a *rest.API) {
 	g := a.Tag(tagOptOuts, "Addresses that do not want one category of your mail. Other mail is sent to them.")
 	rest.ListBy(g, rest.Operation{
-		Path: "/category-opt-outs", ID: "listCategoryOptOuts", Needs: accounts.Read,
+		Path: "/category-opt-outs", ID: "listCategoryOptOuts", Needs: rights.Read,
 		Summary: "List category opt-outs", Description: "Newest first. Filters can be combined; give the same ones with each cursor.",
 		Example: optOutExample(),
 	}, rest.Plural{Member: "category_opt_outs", Schema: "OptOutList"}, e.findOptOuts, newOptOutRecord)
 	rest.Get(g, rest.Operation{
-		Path: "/category-opt-outs/{id}", ID: "getCategoryOptOut", Needs: accounts.Read,
+		Path: "/category-opt-outs/{id}", ID: "getCategoryOptOut", Needs: rights.Read,
 		Summary: "Retrieve a category opt-out", Description: "Who wants no mail of a category any more, and through which email they said so.",
 		Example: map[string]any{"category_opt_out": optOutExample()}, Of: optOut,
 	}, e.list.OptOut, newOptOutAnswer)
 	rest.Delete(g, rest.Operation{
-		Path: "/category-opt-outs/{id}", ID: "deleteCategoryOptOut", Needs: accounts.Write,
+		Path: "/category-opt-outs/{id}", ID: "deleteCategoryOptOut", Needs: rights.Write,
 		Summary:     "Delete a category opt-out",
 		Description: "Emails of the category may be sent to the address again. Do so only when the person asks for it.",
 		Example:     map[string]any{"ok": true}, Of: optOut,

@@ -7,7 +7,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/postrider/postrider/ent"
-	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/accounts/rights"
 	"github.com/postrider/postrider/modules/suppression"
 	"github.com/postrider/postrider/rest"
 	"github.com/postrider/postrider/rest/body"
@@ -79,17 +79,17 @@ func Routes(service Service) rest.Routes {
 func (e *edge) reading(g *rest.Group) {
 	one := map[string]any{"suppression": suppressionExample()}
 	rest.ListBy(g, rest.Operation{
-		Path: "/suppressions", ID: "listSuppressions", Needs: accounts.Read,
+		Path: "/suppressions", ID: "listSuppressions", Needs: rights.Read,
 		Summary: "List suppressions", Description: "Newest first. Filters can be combined; give the same ones with each cursor.",
 		Example: suppressionExample(),
 	}, rest.Plural{Member: "suppressions", Schema: "SuppressionList"}, e.find, newSuppressionRecord)
 	rest.Get(g, rest.Operation{
-		Path: "/suppressions/{id}", ID: "getSuppression", Needs: accounts.Read,
+		Path: "/suppressions/{id}", ID: "getSuppression", Needs: rights.Read,
 		Summary: "Retrieve a suppression", Description: "By its id or by the address, which may be written in any case and with the domain in Unicode.",
 		Example: one, Of: suppressed,
 	}, e.get, newSuppressionAnswer)
 	rest.Delete(g, rest.Operation{
-		Path: "/suppressions/{id}", ID: "deleteSuppression", Needs: accounts.Write,
+		Path: "/suppressions/{id}", ID: "deleteSuppression", Needs: rights.Write,
 		Summary: "Delete a suppression",
 		Description: "By its id or by the address. Emails may be sent to it again. A person who has unsubscribed or complained should be written to again only " +
 			"when they ask for it. Opt-outs from categories stay.", Of: suppressed,
@@ -98,7 +98,7 @@ func (e *edge) reading(g *rest.Group) {
 
 func (e *edge) adding(g *rest.Group) {
 	rest.OnceBody(g, rest.Operation{
-		Path: "/suppressions", ID: "addSuppression", Needs: accounts.Write,
+		Path: "/suppressions", ID: "addSuppression", Needs: rights.Write,
 		Summary: "Suppress an address",
 		Description: "Its reason is `manual`. An address that is suppressed already is answered as it is, with the reason that it has. " +
 			"Bounces, complaints and unsubscribes get here by themselves.",
@@ -106,7 +106,7 @@ func (e *edge) adding(g *rest.Group) {
 		Example: map[string]any{"suppression": suppressionExample()},
 	}, addBody, e.add)
 	rest.OnceBody(g, rest.Operation{
-		Path: "/suppressions/batch", ID: "addSuppressions", Needs: accounts.Write,
+		Path: "/suppressions/batch", ID: "addSuppressions", Needs: rights.Write,
 		Summary: "Suppress many addresses",
 		Description: "Up to 1,000, as from another service's list. The answer is 200 whenever the list has the right form: an address that is not valid is an " +
 			"error of its item, and the others are suppressed.",

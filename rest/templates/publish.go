@@ -5,7 +5,7 @@ import (
 	"net/http"
 
 	"github.com/postrider/postrider/ent"
-	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/accounts/rights"
 	"github.com/postrider/postrider/modules/templates"
 	"github.com/postrider/postrider/rest"
 	"github.com/postrider/postrider/rest/wire"
@@ -43,7 +43,7 @@ type versionAnswer struct {
 func (e *edge) publishing(g *rest.Group) {
 	published := map[string]any{"template": templateExample(), "warnings": []any{}}
 	rest.Once(g, rest.Operation{
-		Path: "/templates/{id}/publish", ID: "publishTemplate", Needs: accounts.Write,
+		Path: "/templates/{id}/publish", ID: "publishTemplate", Needs: rights.Write,
 		Summary: "Publish a template",
 		Description: "Makes the draft the version that sends use: at once in this process, within a second in others. `html` or `text` is required, and every variable " +
 			"that is used must be declared. CSS in `<style>` is inlined where that leaves the structure of the HTML alone, otherwise `warnings` says why not; rules of media queries stay " +
@@ -51,7 +51,7 @@ func (e *edge) publishing(g *rest.Group) {
 		Example: published, Problems: []int{http.StatusNotFound}, Of: template,
 	}, e.publish)
 	rest.OnceBody(g, rest.Operation{
-		Path: "/templates/{id}/rollback", ID: "rollbackTemplate", Needs: accounts.Write,
+		Path: "/templates/{id}/rollback", ID: "rollbackTemplate", Needs: rights.Write,
 		Summary: "Roll a template back",
 		Description: "Publishes what an earlier version said once more, as a new version, and makes it the draft: changes that were not published are gone. " +
 			"`alias` and `name` stay.",
@@ -59,7 +59,7 @@ func (e *edge) publishing(g *rest.Group) {
 		Example: published, Problems: []int{http.StatusNotFound}, Of: template,
 	}, rollbackBody, e.rollback)
 	rest.HandleBody(g, rest.Operation{
-		Method: http.MethodPost, Path: "/templates/{id}/render", ID: "renderTemplate", Needs: accounts.Write,
+		Method: http.MethodPost, Path: "/templates/{id}/render", ID: "renderTemplate", Needs: rights.Write,
 		Summary: "Render a template",
 		Description: "Fills the gaps and sends nothing: the draft, or a version as it would be sent. Variables are judged as for a send. `{{unsubscribe_url}}` stays as it is, " +
 			"because only a send has a link.",
@@ -68,13 +68,13 @@ func (e *edge) publishing(g *rest.Group) {
 		Problems: []int{http.StatusNotFound}, Of: template,
 	}, renderBody, e.render)
 	rest.ListBy(g, rest.Operation{
-		Path: "/templates/{id}/versions", ID: "listTemplateVersions", Needs: accounts.Read,
+		Path: "/templates/{id}/versions", ID: "listTemplateVersions", Needs: rights.Read,
 		Summary: "List a template's versions", Description: "Newest first, without `html` and `text`.",
 		Example:  versionExample(false),
 		Problems: []int{http.StatusNotFound}, Of: template,
 	}, rest.Plural{Member: "versions", Schema: "VersionList"}, e.versions, newVersionSummary)
 	rest.Handle(g, rest.Operation{
-		Method: http.MethodGet, Path: "/templates/{id}/versions/{version}", ID: "getTemplateVersion", Needs: accounts.Read,
+		Method: http.MethodGet, Path: "/templates/{id}/versions/{version}", ID: "getTemplateVersion", Needs: rights.Read,
 		Summary: "Retrieve a version of a template", Description: "As it is sent. It never changes.",
 		Example: map[string]any{"version": versionExample(true)}, Problems: []int{http.StatusNotFound}, Of: template,
 	}, e.version)

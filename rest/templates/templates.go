@@ -5,7 +5,7 @@ import (
 	"net/http"
 
 	"github.com/postrider/postrider/ent/schema/shape"
-	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/accounts/rights"
 	"github.com/postrider/postrider/modules/templates"
 	"github.com/postrider/postrider/rest"
 	"github.com/postrider/postrider/rest/wire"
@@ -104,7 +104,7 @@ func Routes(service Service) rest.Routes {
 		g := a.Tag(tagTemplates, templatesDoc)
 		one := map[string]any{"template": templateExample()}
 		rest.OnceBody(g, rest.Operation{
-			Path: "/templates", ID: "addTemplate", Needs: accounts.Write,
+			Path: "/templates", ID: "addTemplate", Needs: rights.Write,
 			Summary: "Create a template",
 			Description: "Makes a draft; publish it before a send uses it. The sources are judged: `details` names the line of what is wrong. " +
 				"An `alias` that another template of the account has is 409 `conflict`.",
@@ -112,16 +112,16 @@ func Routes(service Service) rest.Routes {
 			Example: one,
 		}, addBody, e.add)
 		rest.ListBy(g, rest.Operation{
-			Path: "/templates", ID: "listTemplates", Needs: accounts.Read,
+			Path: "/templates", ID: "listTemplates", Needs: rights.Read,
 			Summary: "List templates", Description: "Newest first, without `html` and `text`.",
 			Example: templateSummaryExample(),
 		}, rest.Plural{Member: "templates", Schema: "TemplateList"}, e.list, newTemplateSummary)
 		rest.Get(g, rest.Operation{
-			Path: "/templates/{id}", ID: "getTemplate", Needs: accounts.Read,
+			Path: "/templates/{id}", ID: "getTemplate", Needs: rights.Read,
 			Summary: "Retrieve a template", Description: "The draft. What is published is among the versions.", Example: one, Of: template,
 		}, e.templates.Get, newTemplateAnswer)
 		rest.HandleBody(g, rest.Operation{
-			Method: http.MethodPatch, Path: "/templates/{id}", ID: "updateTemplate", Needs: accounts.Write,
+			Method: http.MethodPatch, Path: "/templates/{id}", ID: "updateTemplate", Needs: rights.Write,
 			Summary: "Change a template",
 			Description: "Changes the draft; sends go on with the published version until it is published. `alias` and `name` change at once. A field that is left out stays. " +
 				"`null` takes `alias`, `subject`, `from`, `reply_to`, `html`, `text` or `category` away; for others it is refused.",
@@ -129,11 +129,11 @@ func Routes(service Service) rest.Routes {
 			Example: one, Problems: []int{http.StatusNotFound, http.StatusConflict}, Of: template,
 		}, changeBody, e.update)
 		rest.Delete(g, rest.Operation{
-			Path: "/templates/{id}", ID: "deleteTemplate", Needs: accounts.Write,
+			Path: "/templates/{id}", ID: "deleteTemplate", Needs: rights.Write,
 			Summary: "Delete a template", Description: "Takes it away with its versions. Emails that were sent with it stay as they are.", Of: template,
 		}, e.templates.Delete)
 		rest.Once(g, rest.Operation{
-			Path: "/templates/{id}/duplicate", ID: "duplicateTemplate", Needs: accounts.Write,
+			Path: "/templates/{id}/duplicate", ID: "duplicateTemplate", Needs: rights.Write,
 			Summary: "Duplicate a template", Description: "Makes a new draft of the draft: without an alias, and with `(copy)` behind its name.",
 			Example: one, Problems: []int{http.StatusNotFound}, Of: template,
 		}, e.duplicate)

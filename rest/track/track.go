@@ -9,13 +9,13 @@ package track
 
 import (
 	"log/slog"
-	"net"
 	"net/http"
 	"net/netip"
 	"strings"
 
 	"github.com/postrider/postrider/modules/tracking"
 	"github.com/postrider/postrider/runtime/telemetry"
+	"github.com/postrider/postrider/runtime/visitor"
 )
 
 // Tracker is what is needed of the module. Record never waits.
@@ -110,7 +110,7 @@ func (l links) reads(w http.ResponseWriter, r *http.Request) bool {
 // record counts a GET; a HEAD only looks whether there is something.
 func (l links) record(r *http.Request, mark tracking.Mark) {
 	if r.Method == http.MethodGet {
-		l.Tracker.Record(tracking.Visit{Mark: mark, IP: l.visitor(r), UserAgent: r.UserAgent(), Header: r.Header})
+		l.Tracker.Record(tracking.Visit{Mark: mark, IP: visitor.Of(r, l.Proxies), UserAgent: r.UserAgent(), Header: r.Header})
 	}
 }
 
@@ -131,44 +131,6 @@ func (l links) write(w http.ResponseWriter, r *http.Request, body []byte) {
 	if _, err := w.Write(body); err != nil && r.Method != http.MethodHead {
 		l.Logger.DebugContext(r.Context(), "caller left before the answer", telemetry.KeyError, err)
 	}
-}
-
-// visitor is the address that asks. Behind proxies that we know it is the last one
-// of X-Forwarded-For that they have not added themselves: what stands before it
-// anybody may have written.
-func (l links) visitor(r *http.Request) netip.Addr {
-	peer, err := netip.ParseAddrPort(r.RemoteAddr)
-	if err != nil {
-		return netip.Addr{}
-	}
-	at := peer.Addr().Unmap()
-	chain := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
-	for i := len(chain) - 1; i >= 0 && l.trusts(at); i-- {
-		before, err := parseForwarded(strings.TrimSpace(chain[i]))
-		if err != nil {
-			return at
-		}
-		at = before
-	}
-	return at
-}
-
-func (l links) trusts(addr netip.Addr) bool {
-	for _, p := range l.Proxies {
-		if p.Contains(addr) {
-			return true
-		}
-	}
-	return false
-}
-
-// parseForwarded reads an address, with a port or without.
-func parseForwarded(text string) (netip.Addr, error) {
-	if host, _, err := net.SplitHostPort(text); err == nil {
-		text = host
-	}
-	addr, err := netip.ParseAddr(strings.Trim(text, "[]"))
-	return addr.Unmap(), err
 }
 
 // pixel is a transparent GIF of one pixel, 43 octets.

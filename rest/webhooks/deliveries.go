@@ -8,7 +8,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/postrider/postrider/ent"
-	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/accounts/rights"
 	"github.com/postrider/postrider/modules/webhooks"
 	"github.com/postrider/postrider/rest"
 	"github.com/postrider/postrider/rest/body"
@@ -117,25 +117,25 @@ func DeliveryRoutes(service Log) rest.Routes {
 		e := &logEdge{log: service}
 		g := a.Tag(tagWebhooks, "")
 		rest.ListBy(g, rest.Operation{
-			Path: "/webhooks/{id}/deliveries", ID: "listWebhookDeliveries", Needs: accounts.Read,
+			Path: "/webhooks/{id}/deliveries", ID: "listWebhookDeliveries", Needs: rights.Read,
 			Summary: "List the deliveries to a webhook endpoint", Description: "Newest first, of the last 30 days.",
 			Example:  webhookDeliveryExample(),
 			Problems: []int{http.StatusNotFound}, Of: endpoint,
 		}, rest.Plural{Member: "deliveries", Schema: "WebhookDeliveryList"}, e.list, newWebhookDelivery)
 		rest.Handle(g, rest.Operation{
-			Method: http.MethodGet, Path: "/webhook-deliveries/{id}", ID: "getWebhookDelivery", Needs: accounts.Read,
+			Method: http.MethodGet, Path: "/webhook-deliveries/{id}", ID: "getWebhookDelivery", Needs: rights.Read,
 			Summary: "Retrieve a webhook delivery", Description: "With what is sent and every attempt.",
 			Example: map[string]any{"delivery": webhookDetailExample()}, Problems: []int{http.StatusNotFound}, Of: delivery,
 		}, e.get)
 		rest.Once(g, rest.Operation{
-			Path: "/webhook-deliveries/{id}/replay", ID: "replayWebhookDelivery", Needs: accounts.Write,
+			Path: "/webhook-deliveries/{id}/replay", ID: "replayWebhookDelivery", Needs: rights.Write,
 			Summary: "Replay a webhook delivery",
 			Description: "Queues it again, whatever became of it, with all five attempts before it and the same event id. 409 while it is still on its way, when the endpoint is " +
 				"switched off or deleted, and when the event was erased.",
 			Example: map[string]any{"delivery": webhookDeliveryExample()}, Problems: []int{http.StatusNotFound, http.StatusConflict}, Of: delivery,
 		}, e.replay)
 		rest.OnceBody(g, rest.Operation{
-			Path: "/webhooks/{id}/recover", ID: "recoverWebhook", Needs: accounts.Write,
+			Path: "/webhooks/{id}/recover", ID: "recoverWebhook", Needs: rights.Write,
 			Summary: "Bring a webhook endpoint what it has missed",
 			Description: "Queues the events since a time, of the last 30 days, that the endpoint subscribes to and has not got: deliveries that failed and, unless `only_failed` is true, " +
 				"events for which none was made because it was switched off. Nothing is queued twice. 409 while the endpoint is switched off.",

@@ -10,7 +10,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/postrider/postrider/ent"
-	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/accounts/rights"
 	"github.com/postrider/postrider/modules/sending/records"
 	"github.com/postrider/postrider/rest"
 	"github.com/postrider/postrider/rest/body"
@@ -68,7 +68,7 @@ func TestEventRoutes(reader EmailReader, delivery Delivery, offer event.Offer) r
 		e := &testEventEdge{emails: reader, delivery: delivery, offer: offer}
 		g := a.Tag(emails.Tag, "")
 		rest.HandleBody(g, rest.Operation{
-			Method: http.MethodPost, Path: "/emails/test", ID: "testEvent", Needs: accounts.Write,
+			Method: http.MethodPost, Path: "/emails/test", ID: "testEvent", Needs: rights.Write,
 			Summary: "Make a test event",
 			Description: "Builds the body that a webhook endpoint would get for an event, with sample values or with those of one of your emails, and queues its delivery to the " +
 				"endpoints that subscribe to the type, unless `deliver` is false. Nothing happens to the email. `GET /webhook-deliveries/{id}` shows what became of a delivery.",

@@ -9,7 +9,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/postrider/postrider/ent"
-	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/accounts/rights"
 	"github.com/postrider/postrider/modules/webhooks"
 	"github.com/postrider/postrider/rest"
 	"github.com/postrider/postrider/rest/body"
@@ -72,7 +72,7 @@ func Routes(service Service) rest.Routes {
 		one := map[string]any{"webhook": webhookExample()}
 		withSecret := map[string]any{"webhook": webhookExample(), "secret": "whsec_Zk3v9QpA1mW5rT8yB2nC4xE6uH7jK0sLd3fG9aVqIo"}
 		rest.OnceBody(g, rest.Operation{
-			Path: "/webhooks", ID: "createWebhook", Needs: accounts.Write,
+			Path: "/webhooks", ID: "createWebhook", Needs: rights.Write,
 			Summary: "Create a webhook endpoint",
 			Description: "The answer has the secret that signs its deliveries, this once. The URL must be `https` and lead to a public address. An account can have 50. Under an " +
 				"Idempotency-Key the answer is kept encrypted.",
@@ -82,16 +82,16 @@ func Routes(service Service) rest.Routes {
 			Example: withSecret, Problems: []int{http.StatusConflict}, Secret: true,
 		}, newBody, e.create)
 		rest.List(g, rest.Operation{
-			Path: "/webhooks", ID: "listWebhooks", Needs: accounts.Read,
+			Path: "/webhooks", ID: "listWebhooks", Needs: rights.Read,
 			Summary: "List webhook endpoints", Description: "Newest first.",
 			Example: webhookExample(),
 		}, rest.Plural{Member: "webhooks", Schema: "WebhookList"}, e.hooks.List, e.record)
 		rest.Get(g, rest.Operation{
-			Path: "/webhooks/{id}", ID: "getWebhook", Needs: accounts.Read,
+			Path: "/webhooks/{id}", ID: "getWebhook", Needs: rights.Read,
 			Summary: "Retrieve a webhook endpoint", Description: "Without its secret.", Example: one, Of: endpoint,
 		}, e.hooks.Get, e.answer)
 		rest.HandleBody(g, rest.Operation{
-			Method: http.MethodPatch, Path: "/webhooks/{id}", ID: "updateWebhook", Needs: accounts.Write,
+			Method: http.MethodPatch, Path: "/webhooks/{id}", ID: "updateWebhook", Needs: rights.Write,
 			Summary: "Change a webhook endpoint",
 			Description: "A field that is left out stays as it is. While `enabled` is false nothing is delivered and no deliveries are made; what was waiting goes on when it is true " +
 				"again, and what was missed is brought by `POST /webhooks/{id}/recover`.",
@@ -99,11 +99,11 @@ func Routes(service Service) rest.Routes {
 			Example: one, Problems: []int{http.StatusNotFound}, Of: endpoint,
 		}, changeBody, e.update)
 		rest.Delete(g, rest.Operation{
-			Path: "/webhooks/{id}", ID: "deleteWebhook", Needs: accounts.Write,
+			Path: "/webhooks/{id}", ID: "deleteWebhook", Needs: rights.Write,
 			Summary: "Delete a webhook endpoint", Description: "What waits for it is not delivered any more.", Of: endpoint,
 		}, e.hooks.Delete)
 		rest.Once(g, rest.Operation{
-			Path: "/webhooks/{id}/rotate-secret", ID: "rotateWebhookSecret", Needs: accounts.Write,
+			Path: "/webhooks/{id}/rotate-secret", ID: "rotateWebhookSecret", Needs: rights.Write,
 			Summary: "Rotate the secret of a webhook endpoint",
 			Description: "For 24 hours deliveries are signed with the new secret and the one before it: `Service-Signature` then has two `v1`. A secret before those ends at once. " +
 				"Under an Idempotency-Key the answer is kept encrypted.",

@@ -1,0 +1,54 @@
+package model
+
+import (
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/modules/automations"
+	"github.com/postrider/postrider/modules/automations/figures"
+)
+
+// Automation is an automation on the page that it was read with.
+type Automation struct {
+	*ent.Automation
+
+	Page *AutomationPage
+}
+
+// AutomationPage gives the figures of the automations of one page, by automation id. Each
+// function asks once for all of them and each argument.
+type AutomationPage struct {
+	Figures func() (map[string]*figures.Figures, error)
+	Emails  func(version int) (map[string]*figures.ByStep, error)
+	Tracked bool // opens and clicks are counted
+}
+
+// AutomationStep is a step of a draft.
+type AutomationStep struct {
+	Index     int
+	Key, Type string
+	Name      *string
+	Summary   string
+
+	Of *Automation
+}
+
+// AutomationStepStats are the figures of a step.
+type AutomationStepStats struct {
+	figures.Step
+
+	At      *AutomationStep
+	Version int // 0: all
+}
+
+// AutomationRun is a run on the page that it was read with.
+type AutomationRun struct {
+	*ent.AutomationRun
+
+	Page *AutomationRunPage
+}
+
+// AutomationRunPage gives what hangs off the runs of one page, by run id. Each function asks once
+// for all of them.
+type AutomationRunPage struct {
+	Details func() (map[string]automations.Run, error)
+	Emails  func() (map[string][]*Email, error)
+}

@@ -1,0 +1,83 @@
+package graph
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/graph/model"
+	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/accounts/audit"
+	"github.com/postrider/postrider/modules/accounts/team"
+	"github.com/postrider/postrider/runtime/page"
+)
+
+// Teams reads who belongs to an account.
+type Teams interface {
+	Members(ctx context.Context, accountID string) ([]team.Member, error)
+	Invitations(ctx context.Context, accountID string) ([]*ent.Invitation, error)
+}
+
+// AuditLog reads what was done to an account.
+type AuditLog interface {
+	List(ctx context.Context, accountID string, f audit.Filter, r page.Request) (page.Page[*ent.AuditEntry], error)
+}
+
+var (
+	_ Teams    = (*team.Service)(nil)
+	_ AuditLog = (*audit.Service)(nil)
+)
+
+func toViewer(c accounts.Caller) *model.Viewer {
+	v := &model.Viewer{Can: []model.Right{}}
+	if p := c.Person; p != nil {
+		v.User = &model.User{ID: p.UserID, Email: p.Email, Name: p.Name}
+		if p.Role != "" {
+			role := toRole(string(p.Role))
+			v.Role = &role
+		}
+	}
+	for _, op := range c.Can() {
+		v.Can = append(v.Can, model.Right(strings.ToUpper(op.String())))
+	}
+	return v
+}
+
+func toRole(role string) model.Role { return model.Role(strings.ToUpper(role)) }
+
+func toMember(m team.Member) *model.Member {
+	return &model.Member{User: &model.User{ID: m.User.ID, Email: m.User.Email, Name: m.User.Name}, Role: toRole(string(m.Role)), JoinedAt: m.Row.CreatedAt}
+}
+
+func toInvitation(i *ent.Invitation) *model.Invitation {
+	return &model.Invitation{ID: i.ID, Email: i.Email, Role: toRole(string(i.Role)), InvitedBy: i.InvitedBy, CreatedAt: i.CreatedAt, ExpiresAt: i.ExpiresAt}
+}
+
+func toAuditEntry(e *ent.AuditEntry) *model.AuditEntry {
+	changes := json.RawMessage("{}")
+	if encoded, err := json.Marshal(e.Changes); err == nil && e.Changes != nil {
+		changes = encoded
+	}
+	return &model.AuditEntry{ID: e.ID, Actor: &model.AuditActor{Kind: model.AuditActorKind(strings.ToUpper(string(e.ActorKind))), ID: e.ActorID, Name: e.ActorName},
+		Action: e.Action, Target: e.Target, Changes: changes, IP: e.IP, UserAgent: e.UserAgent, RequestID: e.RequestID, CreatedAt: e.CreatedAt}
+}
+
+func auditFilter(f *model.AuditLogFilter) (out audit.Filter) {
+	if f == nil {
+		return out
+	}
+	if f.Actor != nil {
+		out.Actor = *f.Actor
+	}
+	if f.Action != nil {
+		out.Action = *f.Action
+	}
+	if f.CreatedAt != nil && f.CreatedAt.Gte != nil {
+		out.Since = *f.CreatedAt.Gte
+	}
+	if f.CreatedAt != nil && f.CreatedAt.Lt != nil {
+		out.Until = *f.CreatedAt.Lt
+	}
+	return out
+}

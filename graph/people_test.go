@@ -1,0 +1,131 @@
+package graph
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/accounts/audit"
+	"github.com/postrider/postrider/modules/accounts/rights"
+	"github.com/postrider/postrider/modules/accounts/team"
+	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/page"
+)
+
+// fakePeople knows a session for each role of ada's account, by its name.
+type fakePeople struct{}
+
+func (fakePeople) Person(_ context.Context, token, _ string) (accounts.Caller, error) {
+	if token == "nobody" {
+		return accounts.Caller{Person: &accounts.Someone{UserID: "usr_2", Email: "eve@example.com"}}, nil
+	}
+	if !rights.Role(token).Known() {
+		return accounts.Caller{}, fault.Unauthenticated()
+	}
+	return accounts.Caller{AccountID: ada, Person: &accounts.Someone{UserID: "usr_1", SessionID: "ses_1", Email: "ada@example.com", Name: "Ada", Role: rights.Role(token)}}, nil
+}
+
+type fakeTeams struct{}
+
+func (fakeTeams) Members(_ context.Context, accountID string) ([]team.Member, error) {
+	if accountID != ada {
+		return nil, nil
+	}
+	return []team.Member{{User: &ent.User{ID: "usr_1", Email: "ada@example.com", Name: "Ada"}, Role: rights.RoleOwner, Row: &ent.Membership{CreatedAt: day}}}, nil
+}
+
+func (fakeTeams) Invitations(_ context.Context, accountID string) ([]*ent.Invitation, error) {
+	if accountID != ada {
+		return nil, nil
+	}
+	return []*ent.Invitation{{ID: "inv_1", Email: "bob@example.com", Role: "developer", CreatedAt: day, ExpiresAt: day}}, nil
+}
+
+type fakeAuditLog struct{}
+
+func (fakeAuditLog) List(_ context.Context, accountID string, f audit.Filter, _ page.Request) (found page.Page[*ent.AuditEntry], err error) {
+	if accountID == ada {
+		found.Items = []*ent.AuditEntry{{ID: "aud_1", ActorKind: "user", ActorID: f.Actor, ActorName: "ada@example.com", Action: "member.removed", Target: "usr_2", Changes: map[string]any{"role": "viewer"}, CreatedAt: day}}
+	}
+	return found, nil
+}
+
+// asPerson asks GraphQL with the cookie of a role.
+func (s *server) asPerson(t *testing.T, role, query, origin string) answer {
+	t.Helper()
+	body, err := json.Marshal(map[string]any{"query": query})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := request(t, s.url, "", string(body))
+	r.Header.Del("Authorization")
+	r.Header.Set("Cookie", "postrider="+role)
+	r.Header.Set("Origin", origin)
+	return s.send(t, r)
+}
+
+const ownOrigin = "http://mail.example.com"
+
+func TestViewersSeeWhoTheyAre(t *testing.T) {
+	t.Parallel()
+	s := newServer(t, setup{})
+	const query = `{ viewer { user { id email name } role can account { id } } }`
+	for who, want := range map[string]map[string]any{
+		"owner": {"user": map[string]any{"id": "usr_1", "email": "ada@example.com", "name": "Ada"}, "role": "OWNER", "account": map[string]any{"id": ada},
+			"can": []any{"WRITE", "READ", "READ_SENT", "SEND", "READ_ACCOUNT", "SETTINGS", "TEAM", "READ_BILLING", "BILLING", "OWN", "PERSON"}},
+		"billing": {"user": map[string]any{"id": "usr_1", "email": "ada@example.com", "name": "Ada"}, "role": "BILLING", "account": map[string]any{"id": ada},
+			"can": []any{"READ_ACCOUNT", "READ_BILLING", "BILLING", "PERSON"}},
+		"nobody": {"user": map[string]any{"id": "usr_2", "email": "eve@example.com", "name": ""}, "role": nil, "account": nil, "can": []any{"PERSON"}},
+	} {
+		got := s.asPerson(t, who, query, ownOrigin)
+		if diff := cmp.Diff(map[string]any{"viewer": want}, got.Data); diff != "" {
+			t.Errorf("the viewer with the role %s (-want +got):\n%s\n%s", who, diff, got.body)
+		}
+	}
+	key := s.askAs(t, "svc_read", query, nil)
+	want := map[string]any{"viewer": map[string]any{"user": nil, "role": nil, "account": map[string]any{"id": ada}, "can": []any{"READ", "READ_SENT", "READ_ACCOUNT"}}}
+	if diff := cmp.Diff(want, key.Data); diff != "" {
+		t.Errorf("the viewer of a read key (-want +got):\n%s", diff)
+	}
+}
+
+func TestPeopleOfAnAccount(t *testing.T) {
+	t.Parallel()
+	s := newServer(t, setup{})
+	const query = `{ members { nodes { user { id email name } role joinedAt } pageInfo { hasNextPage } }
+		invitations { nodes { id email role invitedBy createdAt expiresAt } }
+		auditLog(filter: { actor: "usr_1", createdAt: { gte: "2026-01-01T00:00:00Z" } }) { nodes { id actor { kind id name } action target changes } pageInfo { endCursor } } }`
+	got := s.asPerson(t, "admin", query, ownOrigin)
+	at := "2026-01-15T09:30:00.007Z"
+	want := map[string]any{
+		"members": map[string]any{"nodes": []any{map[string]any{"user": map[string]any{"id": "usr_1", "email": "ada@example.com", "name": "Ada"}, "role": "OWNER", "joinedAt": at}},
+			"pageInfo": map[string]any{"hasNextPage": false}},
+		"invitations": map[string]any{"nodes": []any{map[string]any{"id": "inv_1", "email": "bob@example.com", "role": "DEVELOPER", "invitedBy": nil, "createdAt": at, "expiresAt": at}}},
+		"auditLog": map[string]any{"nodes": []any{map[string]any{"id": "aud_1", "actor": map[string]any{"kind": "USER", "id": "usr_1", "name": "ada@example.com"}, "action": "member.removed", "target": "usr_2",
+			"changes": map[string]any{"role": "viewer"}}}, "pageInfo": map[string]any{"endCursor": nil}},
+	}
+	if diff := cmp.Diff(want, got.Data); diff != "" {
+		t.Errorf("an admin reads (-want +got):\n%s\n%s", diff, got.body)
+	}
+	for who, field := range map[string]string{"developer": "invitations", "viewer": "auditLog", "billing": "members"} {
+		if got := s.asPerson(t, who, `{ `+field+` { nodes { __typename } } }`, ownOrigin); got.codes() != "insufficient_role" {
+			t.Errorf("the role %s reads %s: %s, want insufficient_role", who, field, got.body)
+		}
+	}
+}
+
+func TestACookieFromAnotherSiteIsRefused(t *testing.T) {
+	t.Parallel()
+	s := newServer(t, setup{})
+	for _, origin := range []string{"", "null", "https://mail.example.com", "http://evil.example", "http://mail.example.com.evil.example"} {
+		if got := s.asPerson(t, "owner", `{ viewer { role } }`, origin); got.status != http.StatusForbidden || !strings.Contains(got.body, fault.CodeCrossOrigin) {
+			t.Errorf("from %q: %d %s, want 403 cross_origin", origin, got.status, got.body)
+		}
+	}
+}

@@ -1,0 +1,97 @@
+package audit
+
+import (
+	"context"
+	"net/netip"
+	"strings"
+	"unicode"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/ent/auditentry"
+	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/runtime/id"
+)
+
+// The kinds of actors.
+const (
+	ByUser     = "user"
+	ByKey      = "key"
+	ByOperator = "operator" // the command line, or an operator's page
+	BySystem   = "system"
+)
+
+// Actor is who did something. Name is what they were called then.
+type Actor struct{ Kind, ID, Name string }
+
+// ActorOf is the caller of a request.
+func ActorOf(c accounts.Caller) Actor {
+	if p := c.Person; p != nil {
+		return Actor{ByUser, p.UserID, p.Email}
+	}
+	return Actor{ByKey, c.KeyID, ""}
+}
+
+// Origin is where a request came from.
+type Origin struct {
+	Addr      netip.Addr // zero: not known
+	Agent     string     // the header User-Agent as it came
+	RequestID string
+}
+
+// IP is the address in words; empty where it is not known.
+func (o Origin) IP() string {
+	if !o.Addr.IsValid() {
+		return ""
+	}
+	return o.Addr.String()
+}
+
+const maxUserAgent = 300 // octets
+
+// UserAgent is what can be stored and shown of the header.
+func (o Origin) UserAgent() string {
+	clean := strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(o.Agent[:min(len(o.Agent), 2*maxUserAgent)], ""))
+	return strings.ToValidUTF8(clean[:min(len(clean), maxUserAgent)], "")
+}
+
+type originKey struct{}
+
+// WithOrigin is the context of a request.
+func WithOrigin(ctx context.Context, o Origin) context.Context {
+	return context.WithValue(ctx, originKey{}, o)
+}
+
+// OriginOf is where the request of a context came from; zero where there is none.
+func OriginOf(ctx context.Context) Origin {
+	o, _ := ctx.Value(originKey{}).(Origin)
+	return o
+}
+
+// Entry is one line of the log.
+type Entry struct {
+	AccountID string // empty: it is about the installation
+	Actor     Actor
+	Action    string         // as member.removed
+	Target    string         // id
+	Changes   map[string]any // never a secret
+}
+
+// Write writes an entry in the transaction of what it tells.
+func Write(ctx context.Context, tx *ent.Tx, e Entry) error {
+	o := OriginOf(ctx)
+	create := tx.AuditEntry.Create().SetID(id.New(id.AuditEntry)).SetActorKind(auditentry.ActorKind(e.Actor.Kind)).SetActorID(e.Actor.ID).
+		SetActorName(e.Actor.Name).SetAction(e.Action).SetTarget(e.Target).SetIP(o.IP()).SetUserAgent(o.UserAgent()).
+		SetRequestID(o.RequestID)
+	if e.AccountID != "" {
+		create.SetAccountID(e.AccountID)
+	}
+	if len(e.Changes) > 0 {
+		create.SetChanges(e.Changes)
+	}
+	return create.Exec(ctx)
+}

@@ -1,0 +1,107 @@
+package audit
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"go.uber.org/fx"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/ent/auditentry"
+	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/id"
+	"github.com/postrider/postrider/runtime/module"
+	"github.com/postrider/postrider/runtime/page"
+)
+
+// Module gives *Service and its sweep.
+var Module = fx.Module("audit", fx.Provide(New),
+	module.Sweeps(func(s *Service) module.Sweep { return module.Sweep{What: "entries of the audit log", Run: s.sweep} }),
+)
+
+// Service reads the log, and writes what an edge has seen done. Safe for concurrent use.
+type Service struct {
+	db      *db.DB
+	cursors *page.Codec
+}
+
+// New makes the service.
+func New(d *db.DB, cursors *page.Codec) *Service { return &Service{d, cursors} }
+
+const recordSQL = `
+INSERT INTO audit_entries (id, account_id, actor_kind, actor_id, actor_name, action, target, ip, user_agent, request_id)
+SELECT $1, nullif($2::text, ''), $3::text, $4::text, CASE WHEN $3 = 'key' THEN coalesce((SELECT name FROM api_keys WHERE id = $4), '') ELSE $5::text END, $6, $7, $8, $9, $10`
+
+// Record writes that an operation was done, after it. An error is for the log.
+func (s *Service) Record(ctx context.Context, c accounts.Caller, operation, target string) error {
+	o, actor := OriginOf(ctx), ActorOf(c)
+	_, err := s.db.SQL.ExecContext(ctx, recordSQL, id.New(id.AuditEntry), c.AccountID, actor.Kind, actor.ID, actor.Name, operation, target,
+		o.IP(), o.UserAgent(), o.RequestID)
+	if err != nil {
+		return fmt.Errorf("audit log: %w", err)
+	}
+	return nil
+}
+
+// Filter says which entries are wanted. Zero fields do not filter.
+type Filter struct {
+	Actor  string // id
+	Action string // a whole one, or its beginning up to a dot
+	Since  time.Time
+	Until  time.Time // exclusive
+}
+
+// List gives one page of an account's entries, the newest first. Error: Invalid.
+func (s *Service) List(ctx context.Context, accountID string, f Filter, r page.Request) (page.Page[*ent.AuditEntry], error) {
+	list := page.List{Name: "audit_log", AccountID: accountID}
+	limit, after, err := s.cursors.Open(list, r.OrDefault())
+	if err != nil {
+		return page.Page[*ent.AuditEntry]{}, err
+	}
+	if !f.Since.IsZero() && !f.Until.IsZero() && !f.Since.Before(f.Until) {
+		return page.Page[*ent.AuditEntry]{}, fault.InvalidField("until", "must be after since")
+	}
+	query := s.db.Ent.AuditEntry.Query().Where(auditentry.AccountID(accountID)).Order(ent.Desc(auditentry.FieldID)).Limit(limit + 1)
+	if after != "" {
+		query.Where(auditentry.IDLT(after))
+	}
+	if f.Actor != "" {
+		query.Where(auditentry.ActorID(f.Actor))
+	}
+	if f.Action != "" {
+		query.Where(auditentry.Or(auditentry.Action(f.Action), auditentry.ActionHasPrefix(strings.TrimSuffix(f.Action, ".")+".")))
+	}
+	if !f.Since.IsZero() {
+		query.Where(auditentry.CreatedAtGTE(f.Since))
+	}
+	if !f.Until.IsZero() {
+		query.Where(auditentry.CreatedAtLT(f.Until))
+	}
+	rows, err := query.All(ctx)
+	if err != nil {
+		return page.Page[*ent.AuditEntry]{}, fmt.Errorf("audit log: %w", err)
+	}
+	return page.Of(s.cursors, list, rows, limit, func(e *ent.AuditEntry) string { return e.ID }), nil
+}
+
+const keptDays = 400
+
+const sweepSQL = `
+DELETE FROM audit_entries WHERE id IN (SELECT id FROM audit_entries WHERE id COLLATE "C" < $1 ORDER BY id COLLATE "C" LIMIT $2 FOR UPDATE SKIP LOCKED)`
+
+const sweepBatch = 1000
+
+// sweep deletes what is older than 400 days. Ids are in the order of time.
+func (s *Service) sweep(ctx context.Context) (deleted int64, err error) {
+	before := id.Since(id.AuditEntry, time.Now().AddDate(0, 0, -keptDays))
+	for n := sweepBatch; n == sweepBatch; deleted += int64(n) {
+		if n, err = db.Exec(ctx, s.db.SQL, sweepSQL, before, sweepBatch); err != nil {
+			return deleted, err
+		}
+	}
+	return deleted, nil
+}

@@ -1,0 +1,228 @@
+package team
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	entsql "entgo.io/ent/dialect/sql"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/ent/invitation"
+	"github.com/postrider/postrider/ent/membership"
+	"github.com/postrider/postrider/ent/user"
+	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/accounts/audit"
+	"github.com/postrider/postrider/modules/accounts/rights"
+	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/id"
+)
+
+// InvitationLife is how long an invitation is open.
+const InvitationLife = 7 * 24 * time.Hour
+
+// MaxInvitations is how many may be open in an account.
+const MaxInvitations = 50
+
+// mailsADay bounds how many mails of invitations an account sends in 24 hours, new ones and repeated.
+const mailsADay = 100
+
+const mailsOfDaySQL = `
+SELECT count(*) FROM audit_entries WHERE account_id = $1 AND id COLLATE "C" > $2 AND action IN ('invitation.created', 'invitation.resent')`
+
+// mayMail refuses one mail too many, under the account's lock.
+func mayMail(ctx context.Context, tx *ent.Tx, accountID string) error {
+	n, err := db.One(ctx, tx, db.Value[int], mailsOfDaySQL, accountID, id.Since(id.AuditEntry, time.Now().Add(-24*time.Hour)))
+	if err == nil && n >= mailsADay {
+		return &fault.Error{Kind: fault.Limit, Code: fault.CodeRateLimit, RetryAfter: time.Hour, Message: fmt.Sprintf("This team has sent %d mails of invitations in 24 hours, which is all that it may", mailsADay)}
+	}
+	return err
+}
+
+// Channel is where it is told that an invitation's mail is to be written.
+const Channel = "invitations"
+
+// NewInvitation is whom a member invites.
+type NewInvitation struct {
+	Email string
+	Role  rights.Role
+	// Keep is called in the transaction; nil: nothing is kept.
+	Keep func(ctx context.Context, tx db.Execer, made *ent.Invitation) error
+}
+
+// Validate reports every wrong field.
+func (in NewInvitation) Validate() error {
+	wrong := fault.Fields{}
+	accounts.CheckEmail(wrong, "email", in.Email)
+	if !in.Role.Known() {
+		wrong.Add("role", "must be one of owner, admin, developer, billing, viewer")
+	}
+	return wrong.Err()
+}
+
+// Invite offers a mailbox to join the caller's account. Errors: Invalid; Forbidden by the caller's
+// own role; Conflict for a member, for one who is invited, and over MaxInvitations; Limit over the mails of a day.
+func (s *Service) Invite(ctx context.Context, c accounts.Caller, in NewInvitation) (made *ent.Invitation, err error) {
+	if err := in.Validate(); err != nil {
+		return nil, err
+	}
+	in.Email = stored(in.Email)
+	err = s.db.InTx(ctx, func(tx *ent.Tx) error {
+		if _, err := lockAccount(ctx, tx, c.AccountID); err != nil {
+			return err
+		}
+		if err := s.mayInvite(ctx, tx, c, in); err != nil {
+			return err
+		}
+		if err := mayMail(ctx, tx, c.AccountID); err != nil {
+			return err
+		}
+		made, err = tx.Invitation.Create().SetID(id.New(id.Invitation)).SetAccountID(c.AccountID).SetEmail(in.Email).SetRole(invitation.Role(in.Role)).
+			SetInvitedBy(c.Person.UserID).SetExpiresAt(time.Now().Add(InvitationLife)).SetDueAt(time.Now()).Save(ctx)
+		if err != nil {
+			return err
+		}
+		made = made.Unwrap()
+		if in.Keep != nil {
+			if err := in.Keep(ctx, tx, made); err != nil {
+				return err
+			}
+		}
+		if err := db.Notify(ctx, tx, Channel); err != nil {
+			return err
+		}
+		return audit.Write(ctx, tx, audit.Entry{AccountID: c.AccountID, Actor: audit.ActorOf(c), Action: "invitation.created", Target: made.ID,
+			Changes: map[string]any{"email": in.Email, "role": in.Role}})
+	})
+	if err != nil {
+		return nil, fault.Wrap("invite", err)
+	}
+	return made, nil
+}
+
+// mayInvite judges an invitation under the account's lock. One that has expired makes room.
+func (s *Service) mayInvite(ctx context.Context, tx *ent.Tx, c accounts.Caller, in NewInvitation) error {
+	own, err := actingRole(ctx, tx, c)
+	if err != nil {
+		return err
+	}
+	if !own.MayGive(in.Role) {
+		return tooHigh(own, in.Role)
+	}
+	is, err := tx.Membership.Query().Where(membership.AccountID(c.AccountID), membership.HasUserWith(user.Email(in.Email))).Exist(ctx)
+	if err != nil {
+		return err
+	}
+	if is {
+		return fault.Conflictf(fault.CodeConflict, "%s is a member of this team already", in.Email)
+	}
+	open := tx.Invitation.Query().Where(invitation.AccountID(c.AccountID), invitation.AcceptedAtIsNil(), invitation.RevokedAtIsNil())
+	if _, err := tx.Invitation.Update().Where(invitation.AccountID(c.AccountID), invitation.AcceptedAtIsNil(), invitation.RevokedAtIsNil(), expired()).
+		SetRevokedAt(time.Now()).ClearDueAt().Save(ctx); err != nil {
+		return err
+	}
+	invited, err := open.Clone().Where(invitation.Email(in.Email)).Exist(ctx)
+	if err != nil {
+		return err
+	}
+	if invited {
+		return fault.Conflictf(fault.CodeConflict, "%s is invited already: send that invitation again, or revoke it", in.Email)
+	}
+	n, err := open.Count(ctx)
+	if err != nil {
+		return err
+	}
+	if n >= MaxInvitations {
+		return fault.Conflictf(fault.CodeConflict, "%d invitations are open, which is all that a team may have: revoke one first", MaxInvitations)
+	}
+	return nil
+}
+
+// expired is judged by the database's clock.
+func expired() func(*entsql.Selector) {
+	return func(s *entsql.Selector) { s.Where(entsql.ExprP("expires_at <= now()")) }
+}
+
+// Invitations lists those of an account that are open, the newest first.
+func (s *Service) Invitations(ctx context.Context, accountID string) ([]*ent.Invitation, error) {
+	rows, err := s.db.Ent.Invitation.Query().Where(invitation.AccountID(accountID), invitation.AcceptedAtIsNil(), invitation.RevokedAtIsNil()).
+		Order(ent.Desc(invitation.FieldID)).Limit(MaxInvitations).All(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("invitations: %w", err)
+	}
+	return rows, nil
+}
+
+// Revoke takes an invitation back. Repeating it changes nothing. Errors: NotFound; Forbidden by the
+// caller's own role; Conflict once it was accepted.
+func (s *Service) Revoke(ctx context.Context, c accounts.Caller, invitationID string) error {
+	_, err := s.change(ctx, c, invitationID, "invitation.revoked", func(u *ent.InvitationUpdateOne) { u.SetRevokedAt(time.Now()).ClearDueAt().ClearTokenHash() })
+	return err
+}
+
+// Resend sends an invitation again, with a new link that is good for seven days. The old one ends
+// when the mail is written. Errors as Revoke; Limit over the mails of a day.
+func (s *Service) Resend(ctx context.Context, c accounts.Caller, invitationID string) (*ent.Invitation, error) {
+	return s.change(ctx, c, invitationID, "invitation.resent", func(u *ent.InvitationUpdateOne) {
+		u.SetExpiresAt(time.Now().Add(InvitationLife)).SetDueAt(time.Now()).SetAttempts(0)
+	})
+}
+
+func (s *Service) change(ctx context.Context, c accounts.Caller, invitationID, action string, apply func(*ent.InvitationUpdateOne)) (changed *ent.Invitation, err error) {
+	err = s.db.InTx(ctx, func(tx *ent.Tx) error {
+		row, err := s.changeable(ctx, tx, c, invitationID)
+		if err != nil {
+			return err
+		}
+		if row.RevokedAt != nil {
+			if changed = row.Unwrap(); action == "invitation.revoked" {
+				return nil
+			}
+			return fault.Conflictf(fault.CodeConflict, "This invitation was revoked: invite again")
+		}
+		if action == "invitation.resent" {
+			if err := mayMail(ctx, tx, c.AccountID); err != nil {
+				return err
+			}
+		}
+		update := tx.Invitation.UpdateOneID(invitationID)
+		apply(update)
+		if changed, err = update.Save(ctx); err != nil {
+			return err
+		}
+		changed = changed.Unwrap()
+		if err := db.Notify(ctx, tx, Channel); err != nil {
+			return err
+		}
+		return audit.Write(ctx, tx, audit.Entry{AccountID: c.AccountID, Actor: audit.ActorOf(c), Action: action, Target: invitationID,
+			Changes: map[string]any{"email": row.Email, "role": row.Role}})
+	})
+	if err != nil {
+		return nil, fault.Wrap("change invitation", err)
+	}
+	return changed, nil
+}
+
+// changeable reads an invitation that the caller may change, locked with its account.
+func (s *Service) changeable(ctx context.Context, tx *ent.Tx, c accounts.Caller, invitationID string) (*ent.Invitation, error) {
+	if _, err := lockAccount(ctx, tx, c.AccountID); err != nil {
+		return nil, err
+	}
+	own, err := actingRole(ctx, tx, c)
+	if err != nil {
+		return nil, err
+	}
+	row, err := tx.Invitation.Query().Where(invitation.ID(invitationID), invitation.AccountID(c.AccountID)).Only(ctx)
+	switch {
+	case ent.IsNotFound(err):
+		return nil, fault.Missing("invitation", invitationID)
+	case err != nil:
+		return nil, err
+	case !own.MayGive(rights.Role(row.Role)):
+		return nil, tooHigh(own, rights.Role(row.Role))
+	case row.AcceptedAt != nil:
+		return nil, fault.Conflictf(fault.CodeConflict, "This invitation was accepted")
+	}
+	return row, nil
+}

@@ -1,0 +1,214 @@
+package team
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/ent/membership"
+	"github.com/postrider/postrider/ent/user"
+	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/accounts/audit"
+	"github.com/postrider/postrider/modules/accounts/rights"
+	"github.com/postrider/postrider/runtime/fault"
+)
+
+// Member is a person of an account.
+type Member struct {
+	User *ent.User
+	Role rights.Role
+	Row  *ent.Membership
+}
+
+const maxMembers = 1000
+
+// Members lists the people of an account, the oldest membership first.
+func (s *Service) Members(ctx context.Context, accountID string) ([]Member, error) {
+	rows, err := s.db.Ent.Membership.Query().Where(membership.AccountID(accountID)).WithUser().Order(ent.Asc(membership.FieldID)).Limit(maxMembers).All(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("members: %w", err)
+	}
+	list := make([]Member, len(rows))
+	for i, row := range rows {
+		list[i] = Member{row.Edges.User, rights.Role(row.Role), row}
+	}
+	return list, nil
+}
+
+// member reads one, locked with its account.
+func member(ctx context.Context, tx *ent.Tx, accountID, userID string) (*ent.Membership, error) {
+	found, err := tx.Membership.Query().Where(membership.AccountID(accountID), membership.UserID(userID)).WithUser().Only(ctx)
+	if ent.IsNotFound(err) {
+		return nil, fault.Missing("member", userID)
+	}
+	return found, err
+}
+
+// SetRole changes the role of a member. Errors: NotFound; Forbidden by the caller's own role;
+// Conflict for the last owner.
+func (s *Service) SetRole(ctx context.Context, c accounts.Caller, userID string, role rights.Role) (changed Member, err error) {
+	if !role.Known() {
+		return changed, fault.InvalidField("role", "must be one of owner, admin, developer, billing, viewer")
+	}
+	err = s.db.InTx(ctx, func(tx *ent.Tx) error {
+		if _, err := lockAccount(ctx, tx, c.AccountID); err != nil {
+			return err
+		}
+		row, err := s.mayChange(ctx, tx, c, userID, role)
+		if err != nil {
+			return err
+		}
+		before := rights.Role(row.Role)
+		if before != role {
+			if err := keepAnOwner(ctx, tx, c.AccountID, before, role); err != nil {
+				return err
+			}
+			if err := tx.Membership.UpdateOneID(row.ID).SetRole(membership.Role(role)).Exec(ctx); err != nil {
+				return err
+			}
+			if err := audit.Write(ctx, tx, audit.Entry{AccountID: c.AccountID, Actor: audit.ActorOf(c), Action: "member.role_changed", Target: userID,
+				Changes: map[string]any{"email": row.Edges.User.Email, "from": before, "to": role}}); err != nil {
+				return err
+			}
+		}
+		changed = Member{row.Edges.User.Unwrap(), role, row.Unwrap()}
+		return nil
+	})
+	if err != nil {
+		return Member{}, fault.Wrap("change role", err)
+	}
+	return changed, nil
+}
+
+// mayChange reads a member whom the caller may make one of the role; "": may remove.
+func (s *Service) mayChange(ctx context.Context, tx *ent.Tx, c accounts.Caller, userID string, role rights.Role) (*ent.Membership, error) {
+	own, err := actingRole(ctx, tx, c)
+	if err != nil {
+		return nil, err
+	}
+	row, err := member(ctx, tx, c.AccountID, userID)
+	if err != nil {
+		return nil, err
+	}
+	if current := rights.Role(row.Role); !own.MayGive(current) {
+		return nil, tooHigh(own, current)
+	}
+	if role != "" && !own.MayGive(role) {
+		return nil, tooHigh(own, role)
+	}
+	return row, nil
+}
+
+// mayRemove reads a member whom the caller may remove. The operation itself needs no right, since one
+// leaves by it too.
+func (s *Service) mayRemove(ctx context.Context, tx *ent.Tx, c accounts.Caller, userID string) (*ent.Membership, error) {
+	if err := c.Authorize(rights.Team); err != nil {
+		return nil, err
+	}
+	return s.mayChange(ctx, tx, c, userID, "")
+}
+
+// keepAnOwner refuses a change after which an account would have no owner.
+func keepAnOwner(ctx context.Context, tx *ent.Tx, accountID string, before, after rights.Role) error {
+	if before != rights.RoleOwner || after == rights.RoleOwner {
+		return nil
+	}
+	owners, err := tx.Membership.Query().Where(membership.AccountID(accountID), membership.RoleEQ(membership.RoleOwner)).Count(ctx)
+	if err != nil {
+		return err
+	}
+	if owners <= 1 {
+		return fault.Conflictf(fault.CodeConflict, "This is the last owner of the team: make somebody else an owner first")
+	}
+	return nil
+}
+
+// Remove takes a member out of the account; oneself may always leave. Their sessions see nothing of
+// it within five seconds; keys that they made go on working. Errors: NotFound; Forbidden by the
+// caller's own role; Conflict for the last owner.
+func (s *Service) Remove(ctx context.Context, c accounts.Caller, userID string) error {
+	err := s.db.InTx(ctx, func(tx *ent.Tx) error {
+		account, err := lockAccount(ctx, tx, c.AccountID)
+		if err != nil {
+			return err
+		}
+		var row *ent.Membership
+		if c.Person != nil && c.Person.UserID == userID {
+			row, err = member(ctx, tx, c.AccountID, userID)
+		} else {
+			row, err = s.mayRemove(ctx, tx, c, userID)
+		}
+		if err != nil {
+			return err
+		}
+		if err := keepAnOwner(ctx, tx, c.AccountID, rights.Role(row.Role), ""); err != nil {
+			return err
+		}
+		if err := tx.Membership.DeleteOneID(row.ID).Exec(ctx); err != nil {
+			return err
+		}
+		if row.Edges.User.Email == account.Email {
+			if err := passEmailOn(ctx, tx, c.AccountID); err != nil {
+				return err
+			}
+		}
+		return audit.Write(ctx, tx, audit.Entry{AccountID: c.AccountID, Actor: audit.ActorOf(c), Action: "member.removed", Target: userID,
+			Changes: map[string]any{"email": row.Edges.User.Email, "role": row.Role}})
+	})
+	return fault.Wrap("remove member", err)
+}
+
+// passEmailOn makes the account's email that of its oldest owner.
+func passEmailOn(ctx context.Context, tx *ent.Tx, accountID string) error {
+	oldest, err := tx.Membership.Query().Where(membership.AccountID(accountID), membership.RoleEQ(membership.RoleOwner)).
+		WithUser().Order(ent.Asc(membership.FieldID)).First(ctx)
+	if err != nil {
+		return err
+	}
+	return tx.Account.UpdateOneID(accountID).SetEmail(oldest.Edges.User.Email).Exec(ctx)
+}
+
+// Join makes a person a member, in a transaction. Who is one already keeps the wider role.
+func Join(ctx context.Context, tx *ent.Tx, accountID, userID string, role rights.Role) error {
+	if _, err := lockAccount(ctx, tx, accountID); err != nil {
+		return err
+	}
+	current, err := roleOf(ctx, tx, accountID, userID)
+	switch {
+	case err != nil:
+		return err
+	case current == "":
+		return tx.Membership.Create().SetAccountID(accountID).SetUserID(userID).SetRole(membership.Role(role)).Exec(ctx)
+	case role == rights.RoleOwner && current != rights.RoleOwner:
+		return tx.Membership.Update().Where(membership.AccountID(accountID), membership.UserID(userID)).SetRole(membership.RoleOwner).Exec(ctx)
+	}
+	return nil
+}
+
+// Change is what a person changes about themselves; nil leaves things as they are.
+type Change struct {
+	Name  *string
+	Email *string // in its stored form; the accounts that have the old one follow
+}
+
+// ChangeUser changes a person, in a transaction. Error: Conflict for an email that somebody has.
+func ChangeUser(ctx context.Context, tx *ent.Tx, userID string, c Change) error {
+	before, err := tx.User.Query().Where(user.ID(userID)).ForUpdate().Only(ctx)
+	if err != nil {
+		return err
+	}
+	update := tx.User.UpdateOneID(userID).SetNillableName(c.Name).SetNillableEmail(c.Email)
+	if err := update.Exec(ctx); err != nil {
+		if ent.IsConstraintError(err) {
+			return fault.Conflictf(fault.CodeConflict, "There is already a user with the email %s", *c.Email).Because(err)
+		}
+		return err
+	}
+	if c.Email == nil || *c.Email == before.Email {
+		return nil
+	}
+	_, err = tx.ExecContext(ctx, `
+UPDATE accounts a SET email = $2, updated_at = now()
+ WHERE a.email = $1 AND EXISTS (SELECT FROM memberships m WHERE m.account_id = a.id AND m.user_id = $3)`, before.Email, *c.Email, userID)
+	return err
+}

@@ -1,0 +1,187 @@
+package team
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"go.uber.org/fx"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/ent/account"
+	"github.com/postrider/postrider/ent/membership"
+	"github.com/postrider/postrider/ent/user"
+	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/accounts/audit"
+	"github.com/postrider/postrider/modules/accounts/rights"
+	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/module"
+)
+
+// Module gives *Service.
+var Module = fx.Module("team", fx.Provide(New),
+	module.Sweeps(func(s *Service) module.Sweep { return module.Sweep{What: "old invitations", Run: s.sweep} }),
+)
+
+// Params of New.
+type Params struct {
+	fx.In
+
+	DB       *db.DB
+	Accounts *accounts.Service
+	Signals  *db.Signals `optional:"true"`
+}
+
+// Service answers for members and invitations. Safe for concurrent use.
+type Service struct {
+	db       *db.DB
+	accounts *accounts.Service
+	signals  *db.Signals
+}
+
+// New makes the service.
+func New(p Params) *Service { return &Service{p.DB, p.Accounts, p.Signals} }
+
+// lockAccount locks the row of an account until the transaction ends: roles change one at a time.
+func lockAccount(ctx context.Context, tx *ent.Tx, accountID string) (*ent.Account, error) {
+	found, err := tx.Account.Query().Where(account.ID(accountID)).ForUpdate().Only(ctx)
+	if ent.IsNotFound(err) {
+		return nil, fault.Missing("account", accountID)
+	}
+	return found, err
+}
+
+// roleOf gives the role of a member as it is now; empty: not a member.
+func roleOf(ctx context.Context, tx *ent.Tx, accountID, userID string) (rights.Role, error) {
+	found, err := tx.Membership.Query().Where(membership.AccountID(accountID), membership.UserID(userID)).Only(ctx)
+	switch {
+	case ent.IsNotFound(err):
+		return "", nil
+	case err != nil:
+		return "", err
+	}
+	return rights.Role(found.Role), nil
+}
+
+// actingRole is the role with which a caller changes a team, asked again under the lock. A key, or
+// the command line, has none: it is refused.
+func actingRole(ctx context.Context, tx *ent.Tx, c accounts.Caller) (rights.Role, error) {
+	if c.Person == nil {
+		return "", fault.Forbiddenf(fault.CodeInsufficientScope, "This operation is for people who are signed in, not for API keys")
+	}
+	return roleOf(ctx, tx, c.AccountID, c.Person.UserID)
+}
+
+func tooHigh(own, other rights.Role) error {
+	return fault.Forbiddenf(fault.CodeInsufficientRole, "Your role in this team is %q, which does not decide over the role %q", own, other)
+}
+
+// Membership is an account that a person belongs to.
+type Membership struct {
+	AccountID   string
+	AccountName string
+	Role        rights.Role
+}
+
+const maxMemberships = 1000
+
+// Memberships lists the accounts of a person, by name.
+func (s *Service) Memberships(ctx context.Context, userID string) ([]Membership, error) {
+	rows, err := s.db.Ent.Membership.Query().Where(membership.UserID(userID)).WithAccount().Limit(maxMemberships).
+		Order(membership.ByAccountField(account.FieldName), ent.Asc(membership.FieldAccountID)).All(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("memberships: %w", err)
+	}
+	list := make([]Membership, len(rows))
+	for i, row := range rows {
+		list[i] = Membership{row.AccountID, row.Edges.Account.Name, rights.Role(row.Role)}
+	}
+	return list, nil
+}
+
+// User gives a person by their email or id, for the operator. Error: NotFound.
+func (s *Service) User(ctx context.Context, emailOrID string) (*ent.User, error) {
+	found, err := s.db.Ent.User.Query().Where(user.Or(user.ID(emailOrID), user.Email(stored(emailOrID)))).Only(ctx)
+	switch {
+	case ent.IsNotFound(err):
+		return nil, fault.Missing("user", emailOrID)
+	case err != nil:
+		return nil, fmt.Errorf("user: %w", err)
+	}
+	return found, nil
+}
+
+// Users lists every person of the installation with their memberships, by email: for the operator.
+func (s *Service) Users(ctx context.Context) ([]*ent.User, error) {
+	rows, err := s.db.Ent.User.Query().WithMemberships().Order(ent.Asc(user.FieldEmail)).All(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("users: %w", err)
+	}
+	return rows, nil
+}
+
+// stored is an address as it is stored, as far as it is one.
+func stored(email string) string { return accounts.CheckEmail(fault.Fields{}, "email", email) }
+
+// SignedIn notes that a person has signed in, in the transaction of the session.
+func (s *Service) SignedIn(ctx context.Context, tx *ent.Tx, userID string) error {
+	return tx.User.UpdateOneID(userID).SetLastSignInAt(time.Now()).Exec(ctx)
+}
+
+// UserChange is what the operator changes about a person; nil leaves things as they are.
+type UserChange struct{ Disabled, Operator *bool }
+
+// ChangeAsOperator changes a person by the operator's word. Error: NotFound.
+func (s *Service) ChangeAsOperator(ctx context.Context, emailOrID string, c UserChange) (*ent.User, error) {
+	who, err := s.User(ctx, emailOrID)
+	if err != nil {
+		return nil, err
+	}
+	err = s.db.InTx(ctx, func(tx *ent.Tx) error {
+		update := tx.User.UpdateOneID(who.ID).SetNillableOperator(c.Operator)
+		changes := map[string]any{}
+		if c.Operator != nil {
+			changes["operator"] = *c.Operator
+		}
+		if c.Disabled != nil {
+			changes["disabled"] = *c.Disabled
+			if *c.Disabled {
+				update.SetDisabledAt(time.Now())
+			} else {
+				update.ClearDisabledAt()
+			}
+		}
+		if err := update.Exec(ctx); err != nil {
+			return err
+		}
+		return audit.Write(ctx, tx, audit.Entry{Actor: audit.Actor{Kind: audit.ByOperator}, Action: "user.changed", Target: who.ID, Changes: changes})
+	})
+	if err != nil {
+		return nil, fault.Wrap("change user", err)
+	}
+	return s.User(ctx, who.ID)
+}
+
+// CreateUser makes a person, for the command line. Who is there already is given as they are.
+func (s *Service) CreateUser(ctx context.Context, email, name string) (made *ent.User, err error) {
+	wrong := fault.Fields{}
+	email = accounts.CheckEmail(wrong, "email", email)
+	name = accounts.CheckName(wrong, "name", name)
+	if err := wrong.Err(); err != nil {
+		return nil, err
+	}
+	err = s.db.InTx(ctx, func(tx *ent.Tx) error {
+		made, err = accounts.EnsureUser(ctx, tx, email, name)
+		return err
+	})
+	if err != nil {
+		return nil, fault.Wrap("create user", err)
+	}
+	return s.User(ctx, made.ID)
+}
+
+// MakeOperator makes a person one who runs the installation, in a transaction.
+func MakeOperator(ctx context.Context, tx *ent.Tx, userID string) error {
+	return tx.User.UpdateOneID(userID).SetOperator(true).Exec(ctx)
+}

@@ -1,0 +1,172 @@
+package openid
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/ent/identity"
+	"github.com/postrider/postrider/ent/user"
+	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/accounts/audit"
+	"github.com/postrider/postrider/modules/accounts/team"
+	"github.com/postrider/postrider/modules/signin"
+)
+
+// lockSQL is held by who comes in as a subject, and by who has an email: of two who come in for the
+// first time at once, the second one finds what the first has made.
+const lockSQL = `SELECT pg_advisory_xact_lock(hashtextextended('signin/openid/' || $1, 0))`
+
+func lock(ctx context.Context, tx *ent.Tx, name string) error {
+	_, err := tx.ExecContext(ctx, lockSQL, name)
+	return err
+}
+
+// enter lets a person of the provider in.
+func (s *Service) enter(ctx context.Context, p pending, who claims) (signin.Entered, error) {
+	options, err := s.people.Options(ctx)
+	switch {
+	case err != nil:
+		return signin.Entered{}, err
+	case options.SetUp: // the first person must be the operator, who has the link of the log
+		return signin.Entered{}, refuse(SetUpFirst)
+	}
+	return s.people.EnterAs(ctx, signin.ByOIDC, func(ctx context.Context, tx *ent.Tx) (*ent.User, bool, error) {
+		if err := spend(ctx, tx, p); err != nil {
+			return nil, false, err
+		}
+		found, err := s.admit(ctx, tx, who)
+		return found, who.secondFactor(), err
+	})
+}
+
+// admit gives the user of a person of the provider; who is new is made, and linked.
+func (s *Service) admit(ctx context.Context, tx *ent.Tx, who claims) (*ent.User, error) {
+	if err := lock(ctx, tx, who.Issuer+"\x1f"+who.Subject); err != nil {
+		return nil, err
+	}
+	k, open, err := s.lookUp(ctx, tx, who)
+	if err != nil {
+		return nil, err
+	}
+	what, err := s.config.decide(who, k)
+	if err != nil {
+		return nil, err
+	}
+	switch what {
+	case enter:
+		return k.linked, nil
+	case link:
+		return k.holder, s.keep(ctx, tx, k.holder, who)
+	}
+	made, err := accounts.EnsureUser(ctx, tx, who.email(), who.name())
+	if err != nil {
+		return nil, err
+	}
+	if err := s.keep(ctx, tx, made, who); err != nil {
+		return nil, err
+	}
+	if what == join {
+		return made, s.join(ctx, tx, made)
+	}
+	for _, invitation := range open {
+		if err := team.Accept(ctx, tx, invitation, made); err != nil {
+			return nil, err
+		}
+	}
+	return made, nil
+}
+
+// lookUp reads what is known of a person of the provider, and what their email is invited to.
+func (s *Service) lookUp(ctx context.Context, tx *ent.Tx, who claims) (k known, open []*ent.Invitation, err error) {
+	linked, err := tx.Identity.Query().Where(identity.Issuer(who.Issuer), identity.Subject(who.Subject)).Only(ctx)
+	switch {
+	case err == nil:
+		k.linked, err = tx.User.Query().Where(user.ID(linked.UserID)).Only(ctx)
+		return k, nil, err
+	case !ent.IsNotFound(err):
+		return k, nil, err
+	}
+	email := who.email()
+	if email == "" {
+		return k, nil, nil
+	}
+	if err := lock(ctx, tx, email); err != nil {
+		return k, nil, err
+	}
+	k.holder, err = tx.User.Query().Where(user.Email(email)).Only(ctx)
+	switch {
+	case ent.IsNotFound(err):
+		k.holder = nil
+		open, err = team.OpenInvitationsTo(ctx, tx, email)
+		k.invited = len(open) > 0
+		return k, open, err
+	case err != nil:
+		return k, nil, err
+	}
+	k.other, err = tx.Identity.Query().Where(identity.Issuer(who.Issuer), identity.UserID(k.holder.ID)).Exist(ctx)
+	return k, nil, err
+}
+
+// keep links a user with a subject of the provider.
+func (s *Service) keep(ctx context.Context, tx *ent.Tx, to *ent.User, who claims) error {
+	if err := tx.Identity.Create().SetUserID(to.ID).SetIssuer(who.Issuer).SetSubject(who.Subject).Exec(ctx); err != nil {
+		return err
+	}
+	return audit.Write(ctx, tx, audit.Entry{Actor: audit.Actor{Kind: audit.ByUser, ID: to.ID, Name: to.Email}, Action: "identity.linked", Target: to.ID,
+		Changes: map[string]any{"issuer": who.Issuer, "subject": who.Subject}})
+}
+
+// join makes somebody new a member of the team that the setting names.
+func (s *Service) join(ctx context.Context, tx *ent.Tx, made *ent.User) error {
+	j := s.config.Join
+	if err := team.Join(ctx, tx, j.AccountID, made.ID, j.Role); err != nil {
+		return fmt.Errorf("POSTRIDER_OIDC_JOIN: %w", err)
+	}
+	return audit.Write(ctx, tx, audit.Entry{AccountID: j.AccountID, Actor: audit.Actor{Kind: audit.ByUser, ID: made.ID, Name: made.Email}, Action: "member.joined",
+		Target: made.ID, Changes: map[string]any{"email": made.Email, "role": j.Role, "method": signin.ByOIDC}})
+}
+
+// link joins the caller with a subject of the provider, in place of an earlier one. The browser must
+// still be signed in as who began.
+func (s *Service) link(ctx context.Context, p pending, c accounts.Caller, who claims) error {
+	if c.Person == nil || c.Person.UserID != p.UserID {
+		return refuse(SignedOut)
+	}
+	return s.db.InTx(ctx, func(tx *ent.Tx) error {
+		if err := spend(ctx, tx, p); err != nil {
+			return err
+		}
+		if err := lock(ctx, tx, who.Issuer+"\x1f"+who.Subject); err != nil {
+			return err
+		}
+		found, err := tx.Identity.Query().Where(identity.Issuer(who.Issuer), identity.Subject(who.Subject)).Only(ctx)
+		switch {
+		case err == nil && found.UserID == p.UserID:
+			return nil
+		case err == nil:
+			return refuse(Taken)
+		case !ent.IsNotFound(err):
+			return err
+		}
+		if _, err := tx.Identity.Delete().Where(identity.Issuer(who.Issuer), identity.UserID(p.UserID)).Exec(ctx); err != nil {
+			return err
+		}
+		return s.keep(ctx, tx, &ent.User{ID: p.UserID, Email: c.Person.Email}, who)
+	})
+}
+
+// Unlink forgets who the caller is at the provider. Repeating it changes nothing.
+func (s *Service) Unlink(ctx context.Context, c accounts.Caller) error {
+	err := s.db.InTx(ctx, func(tx *ent.Tx) error {
+		n, err := tx.Identity.Delete().Where(identity.UserID(c.Person.UserID)).Exec(ctx)
+		if err != nil || n == 0 {
+			return err
+		}
+		return audit.Write(ctx, tx, audit.Entry{AccountID: c.AccountID, Actor: audit.ActorOf(c), Action: "identity.unlinked", Target: c.Person.UserID})
+	})
+	if err != nil {
+		return fmt.Errorf("unlink the provider: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,451 @@
+package openid_test
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"log/slog"
+	"maps"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/golang-jwt/jwt/v5"
+	"github.com/oauth2-proxy/mockoidc"
+
+	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/accounts/rights"
+	"github.com/postrider/postrider/modules/accounts/team"
+	"github.com/postrider/postrider/modules/signin"
+	"github.com/postrider/postrider/modules/signin/openid"
+	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/db/dbtest"
+	"github.com/postrider/postrider/runtime/expect"
+	"github.com/postrider/postrider/runtime/page"
+	"github.com/postrider/postrider/runtime/secret"
+)
+
+// world is an installation with a provider at its side. Its operator is ada.
+type world struct {
+	*openid.Service
+
+	db       *db.DB
+	accounts *accounts.Service
+	teams    *team.Service
+	people   *signin.Service
+	box      *secret.Box
+	ada      signin.Entered
+	mock     *mockoidc.MockOIDC
+	config   openid.Config
+	mend     func(answer map[string]any) // changes what the token endpoint answers; nil: nothing
+}
+
+const base = "https://mail.example.com"
+
+func newWorld(t *testing.T, change ...func(*openid.Config)) *world {
+	t.Helper()
+	w := &world{db: dbtest.New(t)}
+	var err error
+	if w.box, err = secret.NewBox(secret.NewKey()); err != nil {
+		t.Fatal(err)
+	}
+	quiet := slog.New(slog.DiscardHandler)
+	if w.accounts, err = accounts.New(accounts.Params{DB: w.db, Cursors: page.NewCodec([]byte("sixteen octets or more")), Logger: quiet}); err != nil {
+		t.Fatal(err)
+	}
+	w.teams = team.New(team.Params{DB: w.db, Accounts: w.accounts})
+	if w.people, err = signin.New(signin.Params{Config: signin.Config{BaseURL: base, Passwords: true}, DB: w.db, Accounts: w.accounts, Teams: w.teams, Box: w.box, Logger: quiet}); err != nil {
+		t.Fatal(err)
+	}
+	link, err := w.people.SetUpLink(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, token, _ := strings.Cut(link, "#")
+	if w.ada, err = w.people.SetUp(t.Context(), signin.SetUp{Token: token, Email: "ada@example.com", Password: "green paper horses run", AccountName: "Acme"}); err != nil {
+		t.Fatal(err)
+	}
+	if w.mock, err = mockoidc.NewServer(nil); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.mock.AddMiddleware(w.mending); err != nil {
+		t.Fatal(err)
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.mock.Start(listener, nil); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := w.mock.Server.Close(); err != nil {
+			t.Errorf("the provider does not end: %v", err)
+		}
+	})
+	w.config = openid.Config{Issuer: w.mock.Issuer(), ClientID: w.mock.ClientID, ClientSecret: secret.New(w.mock.ClientSecret), Name: "Mock", BaseURL: base}
+	for _, c := range change {
+		c(&w.config)
+	}
+	w.Service = w.with(w.config)
+	return w
+}
+
+func (w *world) with(c openid.Config) *openid.Service {
+	return openid.New(openid.Params{Config: c, DB: w.db, People: w.people, Box: w.box, Logger: slog.New(slog.DiscardHandler)})
+}
+
+// mending lets a test change the answers of the token endpoint.
+func (w *world) mending(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		if w.mend == nil || r.URL.Path != mockoidc.TokenEndpoint {
+			next.ServeHTTP(rw, r)
+			return
+		}
+		kept := httptest.NewRecorder()
+		next.ServeHTTP(kept, r)
+		var answer map[string]any
+		if err := json.Unmarshal(kept.Body.Bytes(), &answer); err == nil && kept.Code == http.StatusOK {
+			w.mend(answer)
+		}
+		rw.Header().Set("Content-Type", "application/json")
+		rw.WriteHeader(kept.Code)
+		_ = json.NewEncoder(rw).Encode(answer)
+	})
+}
+
+// somebody is a person at the provider, by the claims of their ID token; nil takes a claim away.
+type somebody jwt.MapClaims
+
+func bob(change somebody) somebody {
+	who := somebody{"sub": "bob-1", "email": "bob@example.com", "email_verified": true, "name": "Bob"}
+	maps.Copy(who, change)
+	return who
+}
+
+func (s somebody) ID() string { return "bob-1" }
+
+func (s somebody) Userinfo([]string) ([]byte, error) {
+	return json.Marshal(map[string]any{"sub": s["sub"], "name": "Somebody"})
+}
+
+func (s somebody) Claims(_ []string, b *mockoidc.IDTokenClaims) (jwt.Claims, error) {
+	all := jwt.MapClaims{"iss": b.Issuer, "aud": b.Audience, "exp": b.ExpiresAt, "iat": b.IssuedAt, "nonce": b.Nonce}
+	maps.Copy(all, jwt.MapClaims(s))
+	maps.DeleteFunc(all, func(_ string, value any) bool { return value == nil })
+	return all, nil
+}
+
+// there sends a browser to the provider as somebody, and gives what it brings back.
+func (w *world) there(t *testing.T, d openid.Departure, who somebody) openid.Return {
+	t.Helper()
+	w.mock.QueueUser(who)
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, d.URL, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, err := http.DefaultTransport.RoundTrip(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	back, err := url.Parse(res.Header.Get("Location"))
+	if err != nil || !strings.HasPrefix(back.String(), base+openid.PathCallback) {
+		t.Fatalf("the provider answered %d and sends the browser to %q, want to the callback", res.StatusCode, back)
+	}
+	return openid.Return{State: back.Query().Get("state"), Code: back.Query().Get("code"), Cookies: d.Cookie.Name + "=" + d.Cookie.Value}
+}
+
+func (w *world) begin(t *testing.T) openid.Departure {
+	t.Helper()
+	d, err := w.Begin(t.Context(), "/emails")
+	if err != nil {
+		t.Fatalf("nobody can begin to sign in: %v", err)
+	}
+	return d
+}
+
+func (w *world) signIn(t *testing.T, who somebody) (openid.Arrival, error) {
+	t.Helper()
+	return w.Finish(t.Context(), w.there(t, w.begin(t), who))
+}
+
+func wantProblem(t *testing.T, what string, err error, want openid.Problem) {
+	t.Helper()
+	if err == nil || openid.ProblemOf(err) != want {
+		t.Errorf("%s got the error %v, want the problem %q", what, err, want)
+	}
+}
+
+func (w *world) user(t *testing.T, email string) {
+	t.Helper()
+	if _, err := w.teams.CreateUser(t.Context(), email, ""); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestAPersonIsFoundBySubjectAndFirstByEmail(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.user(t, "bob@example.com")
+	first, err := w.signIn(t, bob(nil))
+	if err != nil || first.Entered == nil || first.ReturnTo != "/emails" || first.Entered.Session.Method != "oidc" || first.Entered.Session.SecondFactor {
+		t.Fatalf("bob's first sign-in gave %+v and the error %v, want a session by oidc that goes on to /emails", first, err)
+	}
+	again, err := w.signIn(t, bob(somebody{"email": "robert@example.com", "email_verified": false, "amr": []string{"pwd", "mfa"}}))
+	if err != nil || again.Entered.User.ID != first.Entered.User.ID || !again.Entered.Session.SecondFactor {
+		t.Errorf("with another email bob came in as %+v with the error %v, want the same user, and a second factor", again.Entered, err)
+	}
+	_, err = w.signIn(t, bob(somebody{"sub": "bob-2"}))
+	wantProblem(t, "another subject with bob's email", err, openid.Other)
+	disabled := true
+	if _, err := w.teams.ChangeAsOperator(t.Context(), "bob@example.com", team.UserChange{Disabled: &disabled}); err != nil {
+		t.Fatal(err)
+	}
+	_, err = w.signIn(t, bob(nil))
+	wantProblem(t, "bob, who is disabled,", err, openid.Disabled)
+}
+
+func TestWhatTheProviderAnswersIsChecked(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.user(t, "bob@example.com")
+	for name, test := range map[string]struct {
+		who  somebody
+		want openid.Problem
+	}{
+		"another nonce":                {bob(somebody{"nonce": "x"}), openid.Untrusted},
+		"no nonce":                     {bob(somebody{"nonce": nil}), openid.Untrusted},
+		"another audience":             {bob(somebody{"aud": "somebody-else"}), openid.Untrusted},
+		"two audiences without azp":    {bob(somebody{"aud": []string{w.mock.ClientID, "somebody-else"}}), openid.Untrusted},
+		"made for another party":       {bob(somebody{"azp": "somebody-else"}), openid.Untrusted},
+		"another issuer":               {bob(somebody{"iss": w.mock.Issuer() + "/"}), openid.Untrusted},
+		"expired":                      {bob(somebody{"exp": time.Now().Add(-time.Hour).Unix()}), openid.Untrusted},
+		"no subject":                   {bob(somebody{"sub": nil}), openid.Untrusted},
+		"an access token of another":   {bob(somebody{"at_hash": "x"}), openid.Untrusted},
+		"no email":                     {bob(somebody{"email": nil}), openid.NoEmail},
+		"an email that is none":        {bob(somebody{"email": "bob"}), openid.NoEmail},
+		"email not verified":           {bob(somebody{"email_verified": false}), openid.Unverified},
+		"email not verified, in words": {bob(somebody{"email_verified": "false"}), openid.Unverified},
+		"verified by a number":         {bob(somebody{"email_verified": 1}), openid.Unverified},
+		"silence about the email":      {bob(somebody{"email_verified": nil}), openid.Unverified},
+		"an operator's email":          {bob(somebody{"email": "ADA@example.com"}), openid.Operator},
+		"somebody unknown":             {bob(somebody{"email": "eve@example.com"}), openid.Unknown},
+	} {
+		_, err := w.signIn(t, test.who)
+		wantProblem(t, name, err, test.want)
+	}
+	w.mend = func(answer map[string]any) {
+		parts := strings.Split(answer["id_token"].(string), ".")
+		answer["id_token"] = base64.RawURLEncoding.EncodeToString([]byte(`{"alg":"none"}`)) + "." + parts[1] + "."
+	}
+	_, err := w.signIn(t, bob(nil))
+	wantProblem(t, "a token without signature", err, openid.Untrusted)
+	w.mend = func(answer map[string]any) { delete(answer, "id_token") }
+	_, err = w.signIn(t, bob(nil))
+	wantProblem(t, "an answer without ID token", err, openid.Untrusted)
+	w.mend = nil
+	if _, err := w.signIn(t, bob(somebody{"email_verified": "true"})); err != nil {
+		t.Errorf("an email that is verified in words got the error %v, want bob in", err)
+	}
+	trusting := w.config
+	trusting.TrustEmail = true
+	w.Service = w.with(trusting)
+	w.user(t, "carol@example.com")
+	_, err = w.signIn(t, bob(somebody{"sub": "carol", "email": "carol@example.com", "email_verified": "false"}))
+	wantProblem(t, "a no to a trusting installation", err, openid.Unverified)
+	if _, err := w.signIn(t, bob(somebody{"sub": "carol", "email": "carol@example.com", "email_verified": nil})); err != nil {
+		t.Errorf("silence to a trusting installation got the error %v, want carol in", err)
+	}
+}
+
+func TestAnAnswerCountsOnceInTheBrowserThatBegan(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.user(t, "bob@example.com")
+	d := w.begin(t)
+	if got, err := url.Parse(d.URL); err != nil || got.Query().Get("code_challenge_method") != "S256" || got.Query().Get("nonce") == "" || strings.Contains(d.Cookie.Value, got.Query().Get("nonce")) {
+		t.Errorf("the browser is sent to %s, want PKCE by S256 and a nonce that it does not keep", d.URL)
+	}
+	if !d.Cookie.HttpOnly || !d.Cookie.Secure || d.Cookie.SameSite != http.SameSiteLaxMode || !strings.HasPrefix(d.Cookie.Name, "__Host-") || d.Cookie.MaxAge != 300 {
+		t.Errorf("the cookie of the sign-in is %s, want one of this host, hidden, for five minutes", d.Cookie)
+	}
+	back, other := w.there(t, d, bob(nil)), w.there(t, w.begin(t), bob(nil))
+	wrong := func(what string, change func(*openid.Return), want openid.Problem) {
+		t.Helper()
+		r := back
+		change(&r)
+		_, err := w.Finish(t.Context(), r)
+		wantProblem(t, what, err, want)
+	}
+	wrong("another state", func(r *openid.Return) { r.State = other.State }, openid.Lost)
+	wrong("the cookie of another browser", func(r *openid.Return) { r.Cookies = other.Cookies }, openid.Lost)
+	wrong("a browser without the cookie", func(r *openid.Return) { r.Cookies = "" }, openid.Lost)
+	wrong("a browser with two such cookies", func(r *openid.Return) { r.Cookies += "; " + other.Cookies }, openid.Lost)
+	wrong("a no of the provider", func(r *openid.Return) { r.Code, r.Problem = "", "access_denied" }, openid.Refused)
+	wrong("the answer of another issuer", func(r *openid.Return) { r.Issuer = "https://other.example" }, openid.Untrusted)
+	wrong("a code that is none", func(r *openid.Return) { r.Code = "x" }, openid.Untrusted)
+	wrong("the code of another sign-in, by PKCE", func(r *openid.Return) { r.Code = other.Code }, openid.Untrusted)
+	if _, err := w.Finish(t.Context(), back); err != nil {
+		t.Fatalf("bob's answer got the error %v after all that was refused, want bob in", err)
+	}
+	wrong("the same answer again", func(*openid.Return) {}, openid.Untrusted)
+	session, err := w.mock.SessionStore.GetSessionByID(back.Code)
+	if err != nil {
+		t.Fatal(err)
+	}
+	session.Granted = false // the provider lets the code count twice
+	wrong("the same answer again, to a careless provider", func(*openid.Return) {}, openid.Lost)
+}
+
+func TestWhoIsNewNeedsAnInvitationOrATeamToJoin(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	caller, err := w.people.Person(t.Context(), w.ada.Token.Reveal(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.teams.Invite(t.Context(), caller, team.NewInvitation{Email: "bob@example.com", Role: rights.RoleDeveloper}); err != nil {
+		t.Fatal(err)
+	}
+	got, err := w.signIn(t, bob(nil))
+	if err != nil || len(got.Entered.Memberships) != 1 || got.Entered.Memberships[0].Role != rights.RoleDeveloper || got.Entered.User.Name != "Bob" {
+		t.Fatalf("bob, who is invited, came in as %+v with the error %v, want a developer called Bob", got.Entered, err)
+	}
+	if open, err := w.teams.Invitations(t.Context(), caller.AccountID); err != nil || len(open) != 0 {
+		t.Errorf("%d invitations are open after it was accepted (error %v), want none", len(open), err)
+	}
+	joining := w.config
+	joining.Join = openid.Join{AccountID: caller.AccountID, Role: rights.RoleViewer}
+	w.Service = w.with(joining)
+	carol := bob(somebody{"sub": "carol", "email": "carol@example.com"})
+	if got, err = w.signIn(t, carol); err != nil || len(got.Entered.Memberships) != 1 || got.Entered.Memberships[0].Role != rights.RoleViewer {
+		t.Fatalf("carol, who is new, came in as %+v with the error %v, want a viewer", got.Entered, err)
+	}
+	if err := w.teams.Remove(t.Context(), caller, got.Entered.User.ID); err != nil {
+		t.Fatal(err)
+	}
+	if got, err = w.signIn(t, carol); err != nil || len(got.Entered.Memberships) != 0 {
+		t.Errorf("carol, who was removed, came in as %+v with the error %v, want no membership", got.Entered, err)
+	}
+	_, err = w.signIn(t, bob(somebody{"sub": "dan", "email": "dan@example.com", "email_verified": false}))
+	wantProblem(t, "somebody new without a verified email", err, openid.Unverified)
+}
+
+func TestAnOperatorLinksTheProviderWhileSignedIn(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	caller, err := w.people.Person(t.Context(), w.ada.Token.Reveal(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	old := caller
+	person := *caller.Person
+	person.ConfirmedAt = time.Now().Add(-accounts.ConfirmedFor)
+	old.Person = &person
+	if _, err := w.BeginLink(t.Context(), old); err == nil {
+		t.Error("a session that was not confirmed of late begins to link, want a refusal")
+	}
+	ada := bob(somebody{"sub": "ada", "email": nil})
+	link := func(c accounts.Caller, who somebody) error {
+		d, err := w.BeginLink(t.Context(), caller)
+		if err != nil {
+			t.Fatal(err)
+		}
+		back := w.there(t, d, who)
+		back.Caller = c
+		_, err = w.Finish(t.Context(), back)
+		return err
+	}
+	wantProblem(t, "a browser in which nobody is signed in any more", link(accounts.Caller{}, ada), openid.SignedOut)
+	if err := link(caller, ada); err != nil {
+		t.Fatalf("ada cannot link the provider: %v", err)
+	}
+	if got, err := w.signIn(t, ada); err != nil || got.Entered.User.Email != "ada@example.com" {
+		t.Errorf("after ada linked the provider it gave %+v and the error %v, want ada", got.Entered, err)
+	}
+	w.user(t, "bob@example.com")
+	if _, err := w.signIn(t, bob(nil)); err != nil {
+		t.Fatal(err)
+	}
+	wantProblem(t, "ada with bob's subject", link(caller, bob(nil)), openid.Taken)
+	if err := w.Unlink(t.Context(), caller); err != nil {
+		t.Fatal(err)
+	}
+	_, err = w.signIn(t, ada)
+	wantProblem(t, "ada after she unlinked the provider", err, openid.NoEmail)
+}
+
+func TestTwoFirstSignInsMakeOneUser(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.config.Join = openid.Join{AccountID: w.ada.Memberships[0].AccountID, Role: rights.RoleViewer}
+	w.Service = w.with(w.config)
+	const n = 4
+	var backs [n]openid.Return
+	for i := range backs {
+		backs[i] = w.there(t, w.begin(t), bob(nil))
+	}
+	var all sync.WaitGroup
+	var users [n]string
+	for i, back := range backs {
+		all.Go(func() {
+			got, err := w.Finish(context.WithoutCancel(t.Context()), back)
+			if err != nil {
+				t.Errorf("one of %d first sign-ins got the error %v, want all in", n, err)
+				return
+			}
+			users[i] = got.Entered.User.ID
+		})
+	}
+	all.Wait()
+	for _, user := range users {
+		if user != users[0] {
+			t.Errorf("first sign-ins at once made the users %v, want one", users)
+		}
+	}
+}
+
+func TestAProviderThatIsAwayIsAskedAgain(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	var up bool
+	var mu sync.Mutex
+	server := &http.Server{ReadHeaderTimeout: time.Second, Handler: http.HandlerFunc(func(rw http.ResponseWriter, _ *http.Request) {
+		mu.Lock()
+		defer mu.Unlock()
+		if !up {
+			rw.WriteHeader(http.StatusBadGateway)
+			return
+		}
+		issuer := "http://" + listener.Addr().String()
+		rw.Header().Set("Content-Type", "application/json")
+		_ = json.NewEncoder(rw).Encode(map[string]string{"issuer": issuer, "authorization_endpoint": issuer + "/a", "token_endpoint": issuer + "/t", "jwks_uri": issuer + "/k"})
+	})}
+	go func() { _ = server.Serve(listener) }()
+	defer server.Close()
+	w.config.Issuer = "http://" + listener.Addr().String()
+	w.Service = w.with(w.config)
+	_, err = w.Begin(t.Context(), "/")
+	wantProblem(t, "a provider that answers 502", err, openid.Away)
+	mu.Lock()
+	up = true
+	mu.Unlock()
+	expect.Within(t, 20*time.Second, "somebody can begin to sign in after the provider has come back", func() bool {
+		_, err := w.Begin(t.Context(), "/")
+		return err == nil
+	})
+	w.config.Issuer += "/"
+	_, err = w.with(w.config).Begin(t.Context(), "/")
+	wantProblem(t, "a provider that calls itself otherwise, by a slash,", err, openid.Away)
+}

@@ -1,0 +1,36 @@
+package signin
+
+import (
+	"context"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/signin/passkeys"
+	"github.com/postrider/postrider/runtime/fault"
+)
+
+// Passkeys answers for passkeys themselves.
+func (s *Service) Passkeys() *passkeys.Service { return s.passkeys }
+
+// SignInByPasskey lets somebody in; it counts as both factors. Wrong passwords do not lock it. Errors:
+// Invalid; Unauthorized; Conflict where there are no passkeys.
+func (s *Service) SignInByPasskey(ctx context.Context, in passkeys.Answer) (Entered, error) {
+	var entered Entered
+	err := s.passkeys.Judge(ctx, in, func(tx *ent.Tx, who *ent.User) (err error) {
+		entered, err = s.start(ctx, tx, who, ByPasskey, true)
+		return err
+	})
+	return s.complete(ctx, entered, fault.Wrap("sign in by passkey", err))
+}
+
+// confirmByPasskey is Confirm by a passkey of the caller's own.
+func (s *Service) confirmByPasskey(ctx context.Context, c accounts.Caller, in passkeys.Answer) (entered Entered, err error) {
+	err = s.passkeys.Judge(ctx, in, func(tx *ent.Tx, who *ent.User) (err error) {
+		if who.ID != c.Person.UserID {
+			return fault.Unauthenticated()
+		}
+		entered, err = s.confirm(ctx, tx, c, true)
+		return err
+	})
+	return entered, err
+}

@@ -1,0 +1,283 @@
+package passkeys
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/go-webauthn/webauthn/protocol"
+	"github.com/go-webauthn/webauthn/webauthn"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/ent/passkey"
+	"github.com/postrider/postrider/ent/signinchallenge"
+	"github.com/postrider/postrider/ent/user"
+	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/accounts/audit"
+	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/id"
+	"github.com/postrider/postrider/runtime/secret"
+)
+
+// Max is how many passkeys one person may have.
+const Max = 20
+
+// Service answers for passkeys. Safe for concurrent use.
+type Service struct {
+	db    *db.DB
+	box   *secret.Box
+	party *webauthn.WebAuthn // nil: no URL has a host name
+}
+
+// New makes the service of pages that are served under the URLs, the first one first.
+func New(d *db.DB, box *secret.Box, name string, urls ...string) (*Service, error) {
+	party, err := relyingParty(name, urls)
+	if err != nil {
+		return nil, fmt.Errorf("passkeys: %w", err)
+	}
+	return &Service{d, box, party}, nil
+}
+
+// Possible tells whether people can have passkeys here.
+func (s *Service) Possible() bool { return s.party != nil }
+
+func impossible() error {
+	return fault.Conflictf(fault.CodeConflict, "Passkeys need a host name in POSTRIDER_BASE_URL; in development open the pages at localhost")
+}
+
+// holder is a person as WebAuthn sees them.
+type holder struct {
+	who  *ent.User
+	keys []webauthn.Credential
+}
+
+func (h *holder) WebAuthnID() []byte                         { return []byte(h.who.ID) }
+func (h *holder) WebAuthnName() string                       { return h.who.Email }
+func (h *holder) WebAuthnDisplayName() string                { return h.who.Email }
+func (h *holder) WebAuthnCredentials() []webauthn.Credential { return h.keys }
+
+// holderOf reads a person with their passkeys. Their row is locked until the transaction ends.
+func holderOf(ctx context.Context, tx *ent.Tx, userID string) (*holder, error) {
+	who, err := tx.User.Query().Where(user.ID(userID)).ForUpdate().Only(ctx)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := tx.Passkey.Query().Where(passkey.UserID(userID)).Order(ent.Asc(passkey.FieldID)).Limit(Max).All(ctx)
+	if err != nil {
+		return nil, err
+	}
+	h := &holder{who: who}
+	for _, row := range rows {
+		var key webauthn.Credential
+		if err := json.Unmarshal(row.Credential, &key); err != nil {
+			return nil, fmt.Errorf("passkey %s: %w", row.ID, err)
+		}
+		h.keys = append(h.keys, key)
+	}
+	return h, nil
+}
+
+// Begin asks a browser for a passkey of whoever sits before it. Error: Conflict where there are none.
+func (s *Service) Begin() (c Ceremony, err error) {
+	if s.party == nil {
+		return c, impossible()
+	}
+	options, session, err := s.party.BeginDiscoverableLogin(webauthn.WithUserVerification(protocol.VerificationRequired))
+	if err != nil {
+		return c, fmt.Errorf("begin passkey: %w", err)
+	}
+	c.Options = options
+	c.ChallengeID, err = seal(s.box, session, toSignIn)
+	return c, err
+}
+
+// Answer is what a browser has made of a ceremony.
+type Answer struct {
+	ChallengeID string
+	Credential  []byte // JSON of PublicKeyCredential
+	Name        string // of a new passkey
+}
+
+// Judge tells whose passkey has answered, to then, in one transaction that uses the challenge up.
+// Errors: Invalid; Unauthorized; Conflict where there are no passkeys; those of then.
+func (s *Service) Judge(ctx context.Context, in Answer, then func(tx *ent.Tx, who *ent.User) error) error {
+	if s.party == nil {
+		return impossible()
+	}
+	session, err := unseal(s.box, in.ChallengeID, toSignIn)
+	if err != nil {
+		return err
+	}
+	answer, err := protocol.ParseCredentialRequestResponseBytes(in.Credential)
+	if err != nil {
+		return fault.InvalidField("credential", "is no answer of a passkey")
+	}
+	return fault.OrAway(s.db.InTx(ctx, func(tx *ent.Tx) error {
+		who, err := s.verify(ctx, tx, session, answer)
+		if err != nil {
+			return err
+		}
+		if err := spend(ctx, tx, session); err != nil {
+			return err
+		}
+		return then(tx, who)
+	}))
+}
+
+// verify judges an answer and notes the use of its passkey. Error: Unauthorized.
+func (s *Service) verify(ctx context.Context, tx *ent.Tx, session webauthn.SessionData, answer *protocol.ParsedCredentialAssertionData) (*ent.User, error) {
+	var met error
+	found, key, err := s.party.ValidatePasskeyLogin(func(_, handle []byte) (webauthn.User, error) {
+		h, err := holderOf(ctx, tx, string(handle))
+		if err != nil && !ent.IsNotFound(err) {
+			met = err
+		}
+		return h, err
+	}, session, answer)
+	switch {
+	case met != nil:
+		return nil, met
+	case err != nil:
+		return nil, fault.Unauthenticated().Because(err)
+	case key.Authenticator.CloneWarning: // the counter went back: two devices have the key
+		return nil, fault.Unauthenticated().Because(errors.New("the counter of the passkey went back"))
+	}
+	h, is := found.(*holder)
+	if !is {
+		return nil, errors.New("WebAuthn gave back somebody else")
+	}
+	encoded, err := json.Marshal(key)
+	if err != nil {
+		return nil, err
+	}
+	return h.who, tx.Passkey.Update().Where(passkey.CredentialID(key.ID)).SetCredential(encoded).SetLastUsedAt(time.Now()).Exec(ctx)
+}
+
+// spend stores that a challenge was used. The library itself would take one answer again and again.
+// Error: Unauthorized for one that was used.
+func spend(ctx context.Context, tx *ent.Tx, session webauthn.SessionData) error {
+	sum := sha256.Sum256([]byte(session.Challenge))
+	err := tx.SignInChallenge.Create().SetID(string(id.Challenge) + "_" + hex.EncodeToString(sum[:])).SetKind(signinchallenge.KindPasskey).
+		SetData([]byte("{}")).SetExpiresAt(session.Expires.Add(time.Minute)).Exec(ctx)
+	if ent.IsConstraintError(err) {
+		return fault.Unauthenticated().Because(errors.New("the challenge was used already"))
+	}
+	return err
+}
+
+// BeginNew asks the browser of a person for a new passkey. Error: Conflict where there are none, and
+// over Max.
+func (s *Service) BeginNew(ctx context.Context, userID string) (c Ceremony, err error) {
+	if s.party == nil {
+		return c, impossible()
+	}
+	var h *holder
+	if err := s.db.InTx(ctx, func(tx *ent.Tx) error {
+		h, err = holderOf(ctx, tx, userID)
+		return err
+	}); err != nil {
+		return c, fault.Wrap("begin new passkey", err)
+	}
+	if len(h.keys) >= Max {
+		return c, tooMany()
+	}
+	known := make([]protocol.CredentialDescriptor, len(h.keys))
+	for i, key := range h.keys {
+		known[i] = key.Descriptor()
+	}
+	options, session, err := s.party.BeginRegistration(h, webauthn.WithExclusions(known))
+	if err != nil {
+		return c, fmt.Errorf("begin new passkey: %w", err)
+	}
+	c.Options = options
+	c.ChallengeID, err = seal(s.box, session, toRegister)
+	return c, err
+}
+
+func tooMany() error {
+	return fault.Conflictf(fault.CodeConflict, "You have %d passkeys, which is all that one person may: remove one first", Max)
+}
+
+// Add stores a passkey that the caller's browser has made. Errors: Invalid; Unauthorized for a
+// challenge that is not the caller's; Conflict for one that somebody has, and over Max.
+func (s *Service) Add(ctx context.Context, c accounts.Caller, in Answer) (made *ent.Passkey, err error) {
+	if s.party == nil {
+		return nil, impossible()
+	}
+	wrong := fault.Fields{}
+	if in.Name = accounts.CheckName(wrong, "name", in.Name); in.Name == "" {
+		in.Name = "Passkey"
+	}
+	answer, malformed := protocol.ParseCredentialCreationResponseBytes(in.Credential)
+	if malformed != nil {
+		wrong.Add("credential", "is no new passkey")
+	}
+	if err := wrong.Err(); err != nil {
+		return nil, err
+	}
+	session, err := unseal(s.box, in.ChallengeID, toRegister)
+	if err != nil {
+		return nil, err
+	}
+	err = s.db.InTx(ctx, func(tx *ent.Tx) error {
+		made, err = s.add(ctx, tx, c, session, answer, in.Name)
+		return err
+	})
+	if err != nil {
+		return nil, fault.Wrap("add passkey", err)
+	}
+	return made, nil
+}
+
+func (s *Service) add(ctx context.Context, tx *ent.Tx, c accounts.Caller, session webauthn.SessionData, answer *protocol.ParsedCredentialCreationData, name string) (*ent.Passkey, error) {
+	h, err := holderOf(ctx, tx, c.Person.UserID)
+	switch {
+	case err != nil:
+		return nil, err
+	case string(session.UserID) != h.who.ID:
+		return nil, fault.Unauthenticated()
+	case len(h.keys) >= Max:
+		return nil, tooMany()
+	}
+	key, err := s.party.CreateCredential(h, session, answer)
+	if err != nil {
+		return nil, fault.InvalidField("credential", "does not answer what was asked")
+	}
+	encoded, err := json.Marshal(key)
+	if err != nil {
+		return nil, err
+	}
+	made, err := tx.Passkey.Create().SetID(id.New(id.Passkey)).SetUserID(h.who.ID).SetCredentialID(key.ID).SetCredential(encoded).SetName(name).Save(ctx)
+	switch {
+	case ent.IsConstraintError(err):
+		return nil, fault.Conflictf(fault.CodeConflict, "This passkey is in use already").Because(err)
+	case err != nil:
+		return nil, err
+	}
+	return made.Unwrap(), audit.Write(ctx, tx, audit.Entry{AccountID: c.AccountID, Actor: audit.ActorOf(c), Action: "passkey.added", Target: made.ID, Changes: map[string]any{"name": name}})
+}
+
+// List gives those of a person, the oldest first.
+func (s *Service) List(ctx context.Context, userID string) ([]*ent.Passkey, error) {
+	rows, err := s.db.Ent.Passkey.Query().Where(passkey.UserID(userID)).Order(ent.Asc(passkey.FieldID)).Limit(Max).All(ctx)
+	return rows, fault.Wrap("passkeys", err)
+}
+
+// Remove takes a passkey of the caller away. Error: NotFound.
+func (s *Service) Remove(ctx context.Context, c accounts.Caller, passkeyID string) error {
+	return fault.Wrap("remove passkey", s.db.InTx(ctx, func(tx *ent.Tx) error {
+		n, err := tx.Passkey.Delete().Where(passkey.ID(passkeyID), passkey.UserID(c.Person.UserID)).Exec(ctx)
+		switch {
+		case err != nil:
+			return err
+		case n == 0:
+			return fault.Missing("passkey", passkeyID)
+		}
+		return audit.Write(ctx, tx, audit.Entry{AccountID: c.AccountID, Actor: audit.ActorOf(c), Action: "passkey.removed", Target: passkeyID})
+	}))
+}

@@ -1,0 +1,247 @@
+package signin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/ent/password"
+	"github.com/postrider/postrider/ent/session"
+	"github.com/postrider/postrider/ent/user"
+	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/accounts/audit"
+	"github.com/postrider/postrider/modules/signin/passkeys"
+	"github.com/postrider/postrider/modules/signin/passwords"
+	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/secret"
+)
+
+// Credentials are what somebody signs in with.
+type Credentials struct {
+	Email    string
+	Password string
+	Code     string // of the authenticator app, or a recovery code; empty: none
+}
+
+// known is what is stored of somebody who may be signing in; zero for one who is not known.
+type known struct {
+	user   *ent.User
+	hash   string
+	factor *ent.SecondFactor // nil: none that counts
+}
+
+// SignIn lets somebody in by password, and code where one is set up. Errors: Invalid; Unauthorized
+// for a wrong email, password or code alike; Forbidden with second_factor_required; Limit; Away.
+func (s *Service) SignIn(ctx context.Context, in Credentials) (Entered, error) {
+	if !s.config.Passwords {
+		return Entered{}, fault.Unauthenticated()
+	}
+	wrong := fault.Fields{}
+	email := accounts.CheckEmail(wrong, "email", in.Email)
+	if err := wrong.Err(); err != nil {
+		return Entered{}, err
+	}
+	var entered Entered
+	err := s.judged(ctx, email, func() (err error) {
+		entered, err = s.signIn(ctx, email, in)
+		return err
+	})
+	return s.complete(ctx, entered, fault.Wrap("sign in", err))
+}
+
+func (s *Service) signIn(ctx context.Context, email string, in Credentials) (entered Entered, err error) {
+	who, err := s.knownBy(ctx, email)
+	if err != nil {
+		return entered, err
+	}
+	same, err := s.hasher.Check(ctx, in.Password, who.hash)
+	switch {
+	case err != nil:
+		return entered, err
+	case !same || who.user.DisabledAt != nil:
+		return entered, fault.Unauthenticated()
+	case who.factor != nil && in.Code == "":
+		return entered, needsCode()
+	}
+	err = s.db.InTx(ctx, func(tx *ent.Tx) error {
+		if who.factor != nil {
+			if err := s.takeCode(ctx, tx, who.user.ID, in.Code); err != nil {
+				return err
+			}
+		}
+		entered, err = s.start(ctx, tx, who.user, ByPassword, who.factor != nil)
+		return err
+	})
+	return entered, err
+}
+
+// judged lets somebody try to show that they are the person with the email, unless they have failed
+// too often. A try that came to no judgement is not counted. Errors: Limit; Away; those of try.
+func (s *Service) judged(ctx context.Context, email string, try func() error) error {
+	attempt := s.guard.SignIn(email, audit.OriginOf(ctx).Addr)
+	last, err := s.guard.Begin(ctx, attempt)
+	if err != nil {
+		return err
+	}
+	failed := try()
+	switch fault.KindOf(failed) {
+	case fault.Unauthorized, fault.Invalid:
+		if last {
+			return errors.Join(failed, s.noteLock(ctx, email))
+		}
+		return failed
+	}
+	if failed != nil {
+		return errors.Join(failed, s.guard.Undo(context.WithoutCancel(ctx), attempt))
+	}
+	return s.guard.Succeeded(ctx, attempt)
+}
+
+func needsCode() error {
+	return fault.Forbiddenf(fault.CodeSecondFactorRequired, "Give the code of your authenticator app, or a recovery code, together with email and password")
+}
+
+// noteLock writes to the audit log that the password of somebody who is known is locked for a while.
+func (s *Service) noteLock(ctx context.Context, email string) error {
+	s.post.log.WarnContext(ctx, "a password is locked for a while after wrong attempts", "from", audit.OriginOf(ctx).IP())
+	who, err := s.knownBy(ctx, email)
+	if err != nil || who.user == nil {
+		return err
+	}
+	return fault.Wrap("note a lock", s.db.InTx(ctx, func(tx *ent.Tx) error {
+		accountID, err := lastAccount(ctx, tx, who.user.ID)
+		if err != nil {
+			return err
+		}
+		return audit.Write(ctx, tx, audit.Entry{AccountID: accountID, Actor: audit.Actor{Kind: audit.BySystem}, Action: "user.locked", Target: who.user.ID, Changes: map[string]any{"email": email}})
+	}))
+}
+
+// knownBy reads who has an email. One that nobody has gives a zero answer.
+func (s *Service) knownBy(ctx context.Context, email string) (known, error) {
+	who, err := s.db.Ent.User.Query().Where(user.Email(email)).Only(ctx)
+	switch {
+	case ent.IsNotFound(err):
+		return known{}, nil
+	case err != nil:
+		return known{}, fault.OrAway(fmt.Errorf("sign in: %w", err))
+	}
+	return s.knownUser(ctx, who)
+}
+
+func (s *Service) knownUser(ctx context.Context, who *ent.User) (k known, err error) {
+	k.user = who
+	row, err := s.db.Ent.Password.Query().Where(password.ID(who.ID)).Only(ctx)
+	switch {
+	case err == nil:
+		k.hash = row.Hash
+	case !ent.IsNotFound(err):
+		return known{}, fault.OrAway(fmt.Errorf("sign in: %w", err))
+	}
+	if k.factor, err = activeFactor(ctx, s.db.Ent.SecondFactor, who.ID); err != nil {
+		return known{}, fault.OrAway(fmt.Errorf("sign in: %w", err))
+	}
+	return k, nil
+}
+
+// setPassword stores the hash of a new password, in a transaction.
+func setPassword(ctx context.Context, tx *ent.Tx, userID, hash string) error {
+	n, err := tx.Password.Update().Where(password.ID(userID)).SetHash(hash).SetChangedAt(time.Now()).Save(ctx)
+	if err != nil || n > 0 {
+		return err
+	}
+	return tx.Password.Create().SetID(userID).SetHash(hash).Exec(ctx)
+}
+
+// newHash judges a new password and hashes it. Error: Invalid for the field; Away.
+func (s *Service) newHash(ctx context.Context, field, password, email string) (string, error) {
+	if err := passwords.Check(password, email); err != nil {
+		return "", fault.InvalidField(field, "%s", err)
+	}
+	return s.hasher.Hash(ctx, password)
+}
+
+// Confirmation is how somebody shows again that it is them: a password, a code, or a passkey.
+type Confirmation struct {
+	Password, Code string
+	Passkey        *passkeys.Answer
+}
+
+func (c Confirmation) ways() (n int) {
+	for _, given := range []bool{c.Password != "", c.Code != "", c.Passkey != nil} {
+		if given {
+			n++
+		}
+	}
+	return n
+}
+
+// Confirm lets a session do what is dangerous for ten minutes. It gets a new cookie. Errors: Invalid;
+// Unauthorized; Limit; Away.
+func (s *Service) Confirm(ctx context.Context, c accounts.Caller, in Confirmation) (Entered, error) {
+	if in.ways() != 1 {
+		return Entered{}, fault.InvalidField("password", "or code or passkey is required, one of them")
+	}
+	entered, err := s.confirmBy(ctx, c, in)
+	s.seen.sessions.InvalidateAll()
+	return s.complete(ctx, entered, fault.Wrap("confirm", err))
+}
+
+func (s *Service) confirmBy(ctx context.Context, c accounts.Caller, in Confirmation) (entered Entered, err error) {
+	if in.Passkey != nil {
+		return s.confirmByPasskey(ctx, c, *in.Passkey)
+	}
+	err = s.judged(ctx, c.Person.Email, func() error {
+		if in.Password != "" {
+			if err := s.checkOwnPassword(ctx, c, in.Password); err != nil {
+				return err
+			}
+		}
+		return s.db.InTx(ctx, func(tx *ent.Tx) (err error) {
+			if in.Code != "" {
+				if err := s.takeCode(ctx, tx, c.Person.UserID, in.Code); err != nil {
+					return err
+				}
+			}
+			entered, err = s.confirm(ctx, tx, c, in.Code != "")
+			return err
+		})
+	})
+	return entered, err
+}
+
+// checkOwnPassword refuses a password that is not the caller's. Errors: Unauthorized; Away.
+func (s *Service) checkOwnPassword(ctx context.Context, c accounts.Caller, password string) error {
+	who, err := s.knownBy(ctx, c.Person.Email)
+	if err != nil {
+		return err
+	}
+	same, err := s.hasher.Check(ctx, password, who.hash)
+	if err == nil && (!same || who.user.ID != c.Person.UserID) {
+		return fault.Unauthenticated()
+	}
+	return err
+}
+
+// confirm gives a session a new cookie and ten minutes, in a transaction.
+func (s *Service) confirm(ctx context.Context, tx *ent.Tx, c accounts.Caller, factor bool) (Entered, error) {
+	token, hash := secret.NewToken("")
+	row, err := tx.Session.Query().Where(session.ID(c.Person.SessionID), session.RevokedAtIsNil()).ForUpdate().Only(ctx)
+	switch {
+	case ent.IsNotFound(err):
+		return Entered{}, fault.Unauthenticated() // signed out a moment ago
+	case err != nil:
+		return Entered{}, err
+	}
+	update := tx.Session.UpdateOneID(row.ID).SetTokenHash(hash).SetConfirmedAt(time.Now())
+	if factor {
+		update.SetSecondFactor(true)
+	}
+	changed, err := update.Save(ctx)
+	if err != nil {
+		return Entered{}, err
+	}
+	return Entered{Token: token, View: View{Session: changed.Unwrap()}}, nil
+}

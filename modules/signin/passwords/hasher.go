@@ -1,0 +1,101 @@
+package passwords
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/alexedwards/argon2id"
+
+	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/turnstile"
+)
+
+var cost = &argon2id.Params{Memory: 19 * 1024, Iterations: 2, Parallelism: 1, SaltLength: 16, KeyLength: 32}
+
+const (
+	mostAtOnce = 4
+	mostWait   = 16
+	retryAfter = 2 * time.Second
+)
+
+// Hasher hashes and checks, so many at a time. Safe for concurrent use.
+type Hasher struct {
+	gate   *turnstile.Turnstile
+	done   atomic.Int64
+	nobody func() string // the hash that is checked where there is none
+	log    *slog.Logger
+}
+
+// NewHasher makes a Hasher.
+func NewHasher(log *slog.Logger) *Hasher {
+	return &Hasher{gate: turnstile.New(min(runtime.GOMAXPROCS(0)/2, mostAtOnce), mostWait), log: log, nobody: sync.OnceValue(nobodysHash)}
+}
+
+// nobodysHash is one that no password has.
+func nobodysHash() string {
+	made, err := argon2id.CreateHash(strings.Repeat("0", Longest+1), cost)
+	if err != nil { // the system gives no random octets
+		panic(err)
+	}
+	return made
+}
+
+// Done is how many hashes were made or checked: what guessing has cost.
+func (h *Hasher) Done() int64 { return h.done.Load() }
+
+// Hash gives what is stored of a password. Error: Away where too many wait.
+func (h *Hasher) Hash(ctx context.Context, password string) (hash string, err error) {
+	err = h.inTurn(ctx, func() (err error) {
+		hash, err = argon2id.CreateHash(password, cost)
+		return err
+	})
+	return hash, err
+}
+
+// Check tells whether a password is that of a stored hash. Without a hash it answers no, and takes as
+// long. Error: Away where too many wait.
+func (h *Hasher) Check(ctx context.Context, password, hash string) (same bool, err error) {
+	known := hash != ""
+	if !known {
+		hash = h.nobody()
+	}
+	err = h.inTurn(ctx, func() error {
+		same, err = compare(password, hash)
+		return err
+	})
+	var refused *fault.Error
+	if err != nil && !errors.As(err, &refused) && ctx.Err() == nil {
+		h.log.ErrorContext(ctx, "a stored password hash cannot be read", "error", err)
+		return false, nil
+	}
+	return same && known, err
+}
+
+// compare answers no to a hash that is malformed, on which the library panics.
+func compare(password, hash string) (same bool, err error) {
+	defer func() {
+		if met := recover(); met != nil {
+			same, err = false, fmt.Errorf("malformed hash: %v", met)
+		}
+	}()
+	return argon2id.ComparePasswordAndHash(password, hash)
+}
+
+// inTurn runs a hash when there is room. Error: Away where too many wait.
+func (h *Hasher) inTurn(ctx context.Context, run func() error) error {
+	err := h.gate.Do(ctx, func() error {
+		h.done.Add(1)
+		return run()
+	})
+	if errors.Is(err, turnstile.ErrFull) {
+		return fault.Crowded(retryAfter)
+	}
+	return err
+}

@@ -1,0 +1,77 @@
+package passwords
+
+import (
+	"bufio"
+	_ "embed"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"unicode/utf8"
+)
+
+// Lengths of a password, in characters.
+const (
+	Shortest = 12
+	Longest  = 256
+)
+
+//go:embed common.txt
+var commonText string
+
+var common = sync.OnceValue(func() map[string]bool {
+	words := map[string]bool{}
+	lines := bufio.NewScanner(strings.NewReader(commonText))
+	for lines.Scan() {
+		words[lines.Text()] = true
+	}
+	return words
+})
+
+// Check judges a new password of the person with the email; the error is a reason to stand beside
+// the field. There are no rules of composition (NIST SP 800-63B section 3.1.1).
+func Check(password, email string) error {
+	length := utf8.RuneCountInString(password)
+	switch {
+	case !utf8.ValidString(password):
+		return errors.New("is no valid UTF-8")
+	case strings.ContainsRune(password, 0):
+		return errors.New("must not contain NUL")
+	case length < Shortest:
+		return fmt.Errorf("must have at least %d characters", Shortest)
+	case length > Longest:
+		return fmt.Errorf("must have at most %d characters", Longest)
+	case strings.EqualFold(password, email):
+		return errors.New("must not be the email")
+	case isCommon(password):
+		return errors.New("is among the passwords that are guessed first; take another")
+	}
+	return nil
+}
+
+// isCommon tells whether a password is on the list, repeats a short piece, or counts up or down.
+func isCommon(password string) bool {
+	lower := strings.ToLower(password)
+	return common()[lower] || repeats(lower) || counts(lower)
+}
+
+const longestPiece = 4 // octets
+
+func repeats(s string) bool {
+	for n := 1; n <= longestPiece; n++ {
+		if len(s) > n && strings.HasPrefix(strings.Repeat(s[:n], len(s)/n+1), s) {
+			return true
+		}
+	}
+	return false
+}
+
+// counts tells whether each octet is one more, or one less, than the one before; 0 follows 9.
+func counts(s string) bool {
+	up, down := true, true
+	for i := 1; i < len(s); i++ {
+		up = up && (s[i] == s[i-1]+1 || s[i] == '0' && s[i-1] == '9')
+		down = down && (s[i] == s[i-1]-1 || s[i] == '9' && s[i-1] == '0')
+	}
+	return up || down
+}

@@ -1,0 +1,307 @@
+package signin
+
+import (
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/maypok86/otter/v2"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/ent/session"
+	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/accounts/audit"
+	"github.com/postrider/postrider/modules/accounts/rights"
+	"github.com/postrider/postrider/modules/accounts/team"
+	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/id"
+	"github.com/postrider/postrider/runtime/secret"
+)
+
+// How long a session lives.
+const (
+	IdleLife    = 7 * 24 * time.Hour
+	SessionLife = 30 * 24 * time.Hour
+)
+
+// The ways of signing in.
+const (
+	ByPassword = "password"
+	ByPasskey  = "passkey"
+	ByOIDC     = "oidc"
+	ByLink     = "link"
+)
+
+// Entered is somebody who has come in: the cookie, shown this once, and what it opens.
+type Entered struct {
+	Token secret.String
+	View
+}
+
+// View is a session as its owner sees it.
+type View struct {
+	Session      *ent.Session
+	User         Profile
+	Memberships  []team.Membership
+	SecondFactor bool // the user has one that counts
+}
+
+type tokenHash [sha256.Size]byte
+
+// belonging is a membership in the snapshot of a session.
+type belonging struct {
+	AccountID string      `json:"a"`
+	Role      rights.Role `json:"r"`
+	Factor    bool        `json:"f"` // the account wants a second factor
+	Suspended bool        `json:"s"`
+}
+
+// found is what the database said of a token, also that it knows none.
+type found struct {
+	known     bool
+	person    accounts.Someone
+	accountID string // the session's own
+	belongs   []belonging
+	endsAt    time.Time // on this process's clock
+	askedAt   time.Time
+}
+
+const (
+	cacheTTL      = 3 * time.Second
+	cacheSize     = 20_000
+	lookupTimeout = 5 * time.Second
+)
+
+func newCache() (*otter.Cache[tokenHash, found], error) {
+	return otter.New(&otter.Options[tokenHash, found]{MaximumSize: cacheSize,
+		ExpiryCalculator: otter.ExpiryWritingFunc(func(e otter.Entry[tokenHash, found]) time.Duration {
+			return max(cacheTTL-time.Since(e.Value.askedAt), time.Nanosecond)
+		})})
+}
+
+// Person tells who has the cookie of a session, in the account of the id; empty: in the session's
+// own. Errors: Unauthorized; NotFound for an account that the person does not belong to; Away.
+func (s *Service) Person(ctx context.Context, token, accountID string) (accounts.Caller, error) {
+	f, err := s.seen.sessions.Get(ctx, tokenHash(secret.HashToken(token)), otter.LoaderFunc[tokenHash, found](s.load))
+	switch {
+	case err != nil:
+		return accounts.Caller{}, fmt.Errorf("session: %w", err)
+	case !f.known || !time.Now().Before(f.endsAt):
+		return accounts.Caller{}, fault.Unauthenticated()
+	}
+	s.seen.used.Mark(f.person.SessionID)
+	return f.in(accountID)
+}
+
+// in is the person as the caller of a request for an account.
+func (f found) in(accountID string) (accounts.Caller, error) {
+	who := f.person
+	wanted := accountID
+	if wanted == "" {
+		wanted = f.accountID
+	}
+	for _, b := range f.belongs {
+		if b.AccountID == wanted {
+			who.Role, who.SetUpFirst = b.Role, b.Factor && !who.SecondFactor
+			return accounts.Caller{AccountID: b.AccountID, Suspended: b.Suspended, Person: &who}, nil
+		}
+	}
+	if accountID != "" {
+		return accounts.Caller{}, fault.Missing("account", accountID)
+	}
+	return accounts.Caller{Person: &who}, nil
+}
+
+const sessionSQL = `
+SELECT s.id, s.user_id, coalesce(s.account_id, ''), s.second_factor, extract(epoch FROM now() - s.confirmed_at)::float8,
+       extract(epoch FROM least(s.expires_at, s.last_used_at + $2 * interval '1 second') - now())::float8, u.email, u.name, u.operator,
+       coalesce((SELECT jsonb_agg(jsonb_build_object('a', m.account_id, 'r', m.role, 'f', a.require_second_factor, 's', a.suspended_at IS NOT NULL) ORDER BY m.id)
+                   FROM memberships m JOIN accounts a ON a.id = m.account_id WHERE m.user_id = s.user_id), '[]')::text
+  FROM sessions s JOIN users u ON u.id = s.user_id
+ WHERE s.token_hash = $1 AND s.revoked_at IS NULL AND u.disabled_at IS NULL`
+
+func (s *Service) load(ctx context.Context, hash tokenHash) (found, error) {
+	// Others wait for this answer, so it must not end with the first caller.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lookupTimeout)
+	defer cancel()
+	type row struct {
+		found
+
+		confirmed, endsIn float64
+	}
+	askedAt := time.Now()
+	r, err := db.One(ctx, s.db.SQL, func(r *row) []any {
+		p := &r.person
+		return []any{&p.SessionID, &p.UserID, &r.accountID, &p.SecondFactor, &r.confirmed, &r.endsIn, &p.Email, &p.Name, &p.Operator, db.ScanJSON(&r.belongs)}
+	}, sessionSQL, hash[:], IdleLife.Seconds())
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return found{askedAt: askedAt}, nil
+	case fault.IsDatabaseAway(err):
+		return found{}, fault.Unavailable(err)
+	case err != nil:
+		return found{}, err
+	}
+	out := r.found
+	out.known, out.askedAt, out.endsAt = true, askedAt, askedAt.Add(seconds(r.endsIn))
+	out.person.ConfirmedAt = askedAt.Add(-seconds(r.confirmed))
+	return out, nil
+}
+
+func seconds(n float64) time.Duration { return time.Duration(n * float64(time.Second)) }
+
+// start makes a session for a user, in a transaction.
+func (s *Service) start(ctx context.Context, tx *ent.Tx, who *ent.User, method string, secondFactor bool) (Entered, error) {
+	if who.DisabledAt != nil {
+		return Entered{}, fault.Unauthenticated()
+	}
+	token, hash := secret.NewToken("")
+	o := audit.OriginOf(ctx)
+	accountID, err := lastAccount(ctx, tx, who.ID)
+	if err != nil {
+		return Entered{}, err
+	}
+	create := tx.Session.Create().SetID(id.New(id.Session)).SetTokenHash(hash).SetUserID(who.ID).SetMethod(session.Method(method)).SetSecondFactor(secondFactor).
+		SetIP(o.IP()).SetUserAgent(o.UserAgent()).SetExpiresAt(time.Now().Add(SessionLife))
+	if accountID != "" {
+		create.SetAccountID(accountID)
+	}
+	made, err := create.Save(ctx)
+	if err != nil {
+		return Entered{}, err
+	}
+	if err := s.teams.SignedIn(ctx, tx, who.ID); err != nil {
+		return Entered{}, err
+	}
+	if err := audit.Write(ctx, tx, audit.Entry{AccountID: accountID, Actor: audit.Actor{Kind: audit.ByUser, ID: who.ID, Name: who.Email}, Action: "session.started",
+		Target: made.ID, Changes: map[string]any{"method": method, "second_factor": secondFactor}}); err != nil {
+		return Entered{}, err
+	}
+	return Entered{Token: token, View: View{Session: made.Unwrap()}}, nil
+}
+
+const lastAccountSQL = `
+SELECT m.account_id FROM memberships m WHERE m.user_id = $1
+ ORDER BY (SELECT max(s.id COLLATE "C") FROM sessions s WHERE s.user_id = $1 AND s.account_id = m.account_id) DESC NULLS LAST, m.id LIMIT 1`
+
+// lastAccount is the account of a person's latest session that they still belong to, else their
+// oldest; empty: none.
+func lastAccount(ctx context.Context, tx db.Execer, userID string) (string, error) {
+	list, err := db.All(ctx, tx, db.Value[string], lastAccountSQL, userID)
+	if err != nil || len(list) == 0 {
+		return "", err
+	}
+	return list[0], nil
+}
+
+// complete reads what is shown of a session beside itself.
+func (s *Service) complete(ctx context.Context, e Entered, err error) (Entered, error) {
+	if err != nil {
+		return Entered{}, err
+	}
+	e.View, err = s.view(ctx, e.Session)
+	return e, err
+}
+
+func (s *Service) view(ctx context.Context, row *ent.Session) (v View, err error) {
+	v.Session = row
+	if v.User, err = s.profile(ctx, row.UserID); err != nil {
+		return v, err
+	}
+	v.Memberships, err = s.teams.Memberships(ctx, row.UserID)
+	return v, err
+}
+
+// Session gives the caller's own.
+func (s *Service) Session(ctx context.Context, c accounts.Caller) (View, error) {
+	row, err := s.db.Ent.Session.Query().Where(session.ID(c.Person.SessionID), session.UserID(c.Person.UserID)).Only(ctx)
+	switch {
+	case ent.IsNotFound(err):
+		return View{}, fault.Unauthenticated()
+	case err != nil:
+		return View{}, fmt.Errorf("session: %w", err)
+	}
+	return s.view(ctx, row)
+}
+
+// SignOut ends the session of a token. Repeating it changes nothing.
+func (s *Service) SignOut(ctx context.Context, c accounts.Caller) error {
+	return s.EndSession(ctx, c, c.Person.SessionID)
+}
+
+// Sessions lists those of the caller that are open, the latest first.
+func (s *Service) Sessions(ctx context.Context, c accounts.Caller) ([]*ent.Session, error) {
+	rows, err := s.db.Ent.Session.Query().Where(session.UserID(c.Person.UserID), session.RevokedAtIsNil(), session.ExpiresAtGT(time.Now()),
+		session.LastUsedAtGT(time.Now().Add(-IdleLife))).Order(ent.Desc(session.FieldID)).Limit(maxSessions).All(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("sessions: %w", err)
+	}
+	return rows, nil
+}
+
+const maxSessions = 200
+
+// EndSession ends one session of the caller; it lets nobody in after five seconds. Error: NotFound.
+func (s *Service) EndSession(ctx context.Context, c accounts.Caller, sessionID string) error {
+	err := s.db.InTx(ctx, func(tx *ent.Tx) error {
+		row, err := tx.Session.Query().Where(session.ID(sessionID), session.UserID(c.Person.UserID)).Only(ctx)
+		switch {
+		case ent.IsNotFound(err):
+			return fault.Missing("session", sessionID)
+		case err != nil:
+			return err
+		case row.RevokedAt != nil:
+			return nil
+		}
+		if err := tx.Session.UpdateOneID(sessionID).SetRevokedAt(time.Now()).Exec(ctx); err != nil {
+			return err
+		}
+		return audit.Write(ctx, tx, audit.Entry{AccountID: c.AccountID, Actor: audit.ActorOf(c), Action: "session.ended", Target: sessionID})
+	})
+	s.seen.sessions.InvalidateAll() // rare, and the tokens are not kept
+	return fault.Wrap("end session", err)
+}
+
+// EndOthers ends all sessions of the caller but the one that calls.
+func (s *Service) EndOthers(ctx context.Context, c accounts.Caller) error {
+	err := s.db.InTx(ctx, func(tx *ent.Tx) error {
+		if err := endSessions(ctx, tx, c.Person.UserID, c.Person.SessionID); err != nil {
+			return err
+		}
+		return audit.Write(ctx, tx, audit.Entry{AccountID: c.AccountID, Actor: audit.ActorOf(c), Action: "session.ended_others", Target: c.Person.UserID})
+	})
+	s.seen.sessions.InvalidateAll()
+	return fault.Wrap("end sessions", err)
+}
+
+// endSessions ends the sessions of a user but one; "": all.
+func endSessions(ctx context.Context, tx *ent.Tx, userID, but string) error {
+	return tx.Session.Update().Where(session.UserID(userID), session.IDNEQ(but), session.RevokedAtIsNil()).SetRevokedAt(time.Now()).Exec(ctx)
+}
+
+// SwitchAccount makes another of the caller's accounts the one that the session is in. Error:
+// NotFound.
+func (s *Service) SwitchAccount(ctx context.Context, c accounts.Caller, accountID string) (View, error) {
+	list, err := s.teams.Memberships(ctx, c.Person.UserID)
+	if err != nil {
+		return View{}, err
+	}
+	for _, m := range list {
+		if m.AccountID != accountID {
+			continue
+		}
+		if err := s.db.Ent.Session.UpdateOneID(c.Person.SessionID).SetAccountID(accountID).Exec(ctx); err != nil {
+			return View{}, fmt.Errorf("switch account: %w", err)
+		}
+		s.seen.sessions.InvalidateAll()
+		return s.Session(ctx, c)
+	}
+	return View{}, fault.Missing("account", accountID)
+}
+
+const sweepSessionsSQL = `
+DELETE FROM sessions WHERE id IN (SELECT id FROM sessions WHERE expires_at < now() - interval '1 day' LIMIT 1000 FOR UPDATE SKIP LOCKED)`

@@ -1,0 +1,494 @@
+package signin_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/netip"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/pquerna/otp/totp"
+
+	"github.com/postrider/postrider/ent/auditentry"
+	"github.com/postrider/postrider/ent/signinlink"
+	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/accounts/audit"
+	"github.com/postrider/postrider/modules/accounts/rights"
+	"github.com/postrider/postrider/modules/accounts/team"
+	"github.com/postrider/postrider/modules/signin"
+	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/db/dbtest"
+	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/page"
+	"github.com/postrider/postrider/runtime/secret"
+)
+
+const (
+	adasPassword = "green paper horses run"
+	base         = "https://mail.example.com"
+)
+
+// world is an installation without users.
+type world struct {
+	*signin.Service
+
+	db       *db.DB
+	accounts *accounts.Service
+	teams    *team.Service
+}
+
+func newWorld(t *testing.T, change ...func(*signin.Config)) *world {
+	t.Helper()
+	w := &world{db: dbtest.New(t)}
+	box, err := secret.NewBox(secret.NewKey())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if w.accounts, err = accounts.New(accounts.Params{DB: w.db, Cursors: page.NewCodec([]byte("sixteen octets or more")), Logger: slog.New(slog.DiscardHandler)}); err != nil {
+		t.Fatal(err)
+	}
+	w.teams = team.New(team.Params{DB: w.db, Accounts: w.accounts})
+	config := signin.Config{BaseURL: base, Passwords: true}
+	for _, c := range change {
+		c(&config)
+	}
+	if w.Service, err = signin.New(signin.Params{Config: config, DB: w.db, Accounts: w.accounts, Teams: w.teams, Box: box, Logger: slog.New(slog.DiscardHandler)}); err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+// from is a request from an address.
+func from(t *testing.T, ip string) context.Context {
+	t.Helper()
+	return audit.WithOrigin(t.Context(), audit.Origin{Addr: netip.MustParseAddr(ip)})
+}
+
+func tokenOf(t *testing.T, link string) string {
+	t.Helper()
+	_, token, found := strings.Cut(link, "#")
+	if !found {
+		t.Fatalf("the link %q has no token", link)
+	}
+	return token
+}
+
+func (w *world) setUp(t *testing.T) signin.Entered {
+	t.Helper()
+	link, err := w.SetUpLink(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	in, err := w.SetUp(t.Context(), signin.SetUp{Token: tokenOf(t, link), Email: "ada@example.com", Password: adasPassword, AccountName: "Acme"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return in
+}
+
+// caller is who has a session.
+func (w *world) caller(t *testing.T, in signin.Entered) accounts.Caller {
+	t.Helper()
+	c, err := w.Person(t.Context(), in.Token.Reveal(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// atOnce runs something many times at once and counts how it ended, by kind.
+func atOnce(n int, do func(i int) error) map[fault.Kind]int {
+	var mu sync.Mutex
+	ended := map[fault.Kind]int{}
+	var all sync.WaitGroup
+	for i := range n {
+		all.Go(func() {
+			err := do(i)
+			mu.Lock()
+			defer mu.Unlock()
+			if err == nil {
+				ended[-1]++
+				return
+			}
+			ended[fault.KindOf(err)]++
+		})
+	}
+	all.Wait()
+	return ended
+}
+
+const succeeded = fault.Kind(-1)
+
+// A set-up link works once: of twenty at once one wins, and afterwards no link sets anything up.
+func TestOneSetUpWins(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	link, err := w.SetUpLink(t.Context())
+	if err != nil || !strings.HasPrefix(link, base+"/setup#") {
+		t.Fatalf("the set-up link is %q, %v", link, err)
+	}
+	second, err := w.SetUpLink(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended := atOnce(20, func(i int) error {
+		token := tokenOf(t, []string{link, second}[i%2])
+		_, err := w.SetUp(t.Context(), signin.SetUp{Token: token, Email: fmt.Sprintf("p%d@example.com", i), Password: adasPassword, AccountName: "Acme"})
+		return err
+	})
+	if ended[succeeded] != 1 || ended[fault.NotFound]+ended[fault.Away] != 19 {
+		t.Errorf("of 20 who set up at once the ends are %v, want one that succeeds; others find no link, or that too many hash", ended)
+	}
+	if users := w.db.Ent.User.Query().CountX(t.Context()); users != 1 {
+		t.Errorf("there are %d users, want the one who won", users)
+	}
+	if again, err := w.SetUpLink(t.Context()); err != nil || again != "" {
+		t.Errorf("once somebody can sign in the set-up link is %q, %v; want none", again, err)
+	}
+}
+
+// The first person becomes the owner of the account that has their email already.
+func TestSetUpAdoptsTheAccountOfItsEmail(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	before, err := w.accounts.CreateAccount(t.Context(), accounts.NewAccount{Name: "Old", Email: "ada@example.com"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := w.setUp(t)
+	if len(in.Memberships) != 1 || in.Memberships[0].AccountID != before.ID || in.Memberships[0].Role != rights.RoleOwner || !in.User.Operator {
+		t.Errorf("who has set up is %+v of %+v, want the operator, and owner of %s", in.User, in.Memberships, before.ID)
+	}
+}
+
+// Guesses at one email from one network: five are hashed, the others are refused alike and cost no hash,
+// also for an email that nobody has.
+func TestGuessesAreBounded(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.setUp(t)
+	for i, email := range []string{"ada@example.com", "nobody@example.com"} {
+		ctx := from(t, fmt.Sprintf("192.0.2.%d", i+1))
+		before := w.Hashes()
+		ended := map[fault.Kind]int{}
+		for range 200 {
+			_, err := w.SignIn(ctx, signin.Credentials{Email: email, Password: "wrong"})
+			ended[fault.KindOf(err)]++
+		}
+		if hashed := w.Hashes() - before; hashed != 5 || ended[fault.Unauthorized] != 5 || ended[fault.Limit] != 195 {
+			t.Errorf("200 guesses at %s: %d hashed, ends %v; want 5 hashed and 195 refused by the limit", email, hashed, ended)
+		}
+	}
+	if _, err := w.SignIn(from(t, "192.0.2.1"), signin.Credentials{Email: "ada@example.com", Password: adasPassword}); fault.KindOf(err) != fault.Limit {
+		t.Errorf("the right password from the locked network: %v, want the limit", err)
+	}
+	if _, err := w.SignIn(from(t, "198.51.100.7"), signin.Credentials{Email: "ada@example.com", Password: adasPassword}); err != nil {
+		t.Errorf("the right password from another network: %v, want it let in", err)
+	}
+	link, err := w.UserLink(t.Context(), "ada@example.com")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.EnterByLink(from(t, "192.0.2.1"), tokenOf(t, link)); err != nil {
+		t.Errorf("a link from the locked network: %v, want it let in", err)
+	}
+}
+
+// Networks that guess at many emails are bounded too, and all IPv6 addresses of one /64 are one.
+func TestANetworkThatGuessesIsBounded(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	before := w.Hashes()
+	for i := range 60 {
+		_, err := w.SignIn(from(t, fmt.Sprintf("2001:db8::%x", i+1)), signin.Credentials{Email: fmt.Sprintf("p%d@example.com", i), Password: "wrong"})
+		if kind := fault.KindOf(err); kind != fault.Unauthorized && kind != fault.Limit {
+			t.Fatal(err)
+		}
+	}
+	if hashed := w.Hashes() - before; hashed != 30 {
+		t.Errorf("60 guesses from one /64 made %d hashes, want 30", hashed)
+	}
+}
+
+// A password that is right takes failures back: who mistypes now and then is never locked.
+func TestWhoGetsInIsNotLocked(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.setUp(t)
+	ctx := from(t, "192.0.2.9")
+	for range 4 {
+		for range 4 {
+			if _, err := w.SignIn(ctx, signin.Credentials{Email: "ada@example.com", Password: "wrong"}); fault.KindOf(err) != fault.Unauthorized {
+				t.Fatalf("a wrong password: %v, want unauthorized", err)
+			}
+		}
+		if _, err := w.SignIn(ctx, signin.Credentials{Email: "ada@example.com", Password: adasPassword}); err != nil {
+			t.Fatalf("the right password after four wrong ones: %v", err)
+		}
+	}
+}
+
+// Two owners who leave at the same moment: one stays.
+func TestTheLastTwoOwnersDoNotBothLeave(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ada := w.caller(t, w.setUp(t))
+	other, err := w.teams.CreateUser(t.Context(), "bob@example.com", "Bob")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.db.Ent.Membership.Create().SetAccountID(ada.AccountID).SetUserID(other.ID).SetRole("owner").ExecX(t.Context())
+	link, err := w.UserLink(t.Context(), other.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	in, err := w.EnterByLink(t.Context(), tokenOf(t, link))
+	if err != nil {
+		t.Fatal(err)
+	}
+	bob := w.caller(t, in)
+	ended := atOnce(2, func(i int) error {
+		c := []accounts.Caller{ada, bob}[i]
+		return w.teams.Remove(t.Context(), c, c.Person.UserID)
+	})
+	if ended[succeeded] != 1 || ended[fault.Conflict] != 1 {
+		t.Errorf("two owners who leave at once: %v, want one gone and one refused", ended)
+	}
+}
+
+// Of many who accept one invitation at once one does.
+func TestAnInvitationIsAcceptedOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ada := w.caller(t, w.setUp(t))
+	if _, err := w.teams.Invite(t.Context(), ada, team.NewInvitation{Email: "Bob@Example.com", Role: rights.RoleViewer}); err != nil {
+		t.Fatal(err)
+	}
+	due, err := w.teams.TakeDue(t.Context(), 10)
+	if err != nil || len(due) != 1 || due[0].Email != "bob@example.com" {
+		t.Fatalf("due are %+v, %v; want bob's invitation", due, err)
+	}
+	token, hash := secret.NewToken("")
+	if held, err := team.Mailed(t.Context(), w.db.SQL, due[0], hash); err != nil || !held {
+		t.Fatalf("mailed: %t, %v", held, err)
+	}
+	if held, err := team.Mailed(t.Context(), w.db.SQL, due[0], hash); err != nil || held {
+		t.Errorf("mailed a second time: %t, %v; want it refused", held, err)
+	}
+	ended := atOnce(10, func(int) error {
+		_, err := w.Accept(t.Context(), signin.Acceptance{Token: token.Reveal(), Password: "seven wet umbrellas sing"})
+		return err
+	})
+	if ended[succeeded] != 1 {
+		t.Errorf("of 10 who accept at once the ends are %v, want one that succeeds", ended)
+	}
+	if n := w.db.Ent.Membership.Query().CountX(t.Context()); n != 2 {
+		t.Errorf("the team has %d members, want 2", n)
+	}
+}
+
+// A session that is ended while a request of it runs stays ended: a request writes no session.
+func TestASignOutDuringARequestStays(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	in := w.setUp(t)
+	slow := w.caller(t, in) // the request has begun
+	if err := w.SignOut(t.Context(), slow); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.Confirm(t.Context(), slow, signin.Confirmation{Password: adasPassword}); fault.KindOf(err) != fault.Unauthorized {
+		t.Errorf("the slow request confirms its session: %v, want unauthorized", err)
+	}
+	if err := w.Stop(t.Context()); err != nil { // writes what it has seen used
+		t.Error(err)
+	}
+	var ended bool
+	if err := w.db.SQL.QueryRowContext(t.Context(), `SELECT revoked_at IS NOT NULL FROM sessions WHERE id = $1`, in.Session.ID).Scan(&ended); err != nil || !ended {
+		t.Errorf("the session is ended: %t, %v; want it to stay so", ended, err)
+	}
+}
+
+// Who sets a password is told what is wrong with it.
+func TestPasswordsAreJudged(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	link, err := w.SetUpLink(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, bad := range []string{"", "eleven char", strings.Repeat("x", 257), strings.Repeat("a", 20), "abababababab", "123456789012", "ada@example.com", "password1234", "PassWordPassWord", "with\x00a NUL inside", "bad \xff octets here"} {
+		_, err := w.SetUp(t.Context(), signin.SetUp{Token: tokenOf(t, link), Email: "ada@example.com", Password: bad, AccountName: "Acme"})
+		var refused *fault.Error
+		if !errors.As(err, &refused) || refused.Fields["password"] == "" {
+			t.Errorf("the password %.40q: %v, want a reason beside the field", bad, err)
+		}
+	}
+	_, err = w.SetUp(t.Context(), signin.SetUp{Token: tokenOf(t, link), Email: "not an address", Password: "short", Name: "a\nb"})
+	for _, field := range []string{"email", "password", "name", "account_name"} {
+		if fault.From(err).Fields[field] == "" {
+			t.Errorf("no reason for %s in %v", field, err)
+		}
+	}
+}
+
+func userChange(disabled *bool) team.UserChange { return team.UserChange{Disabled: disabled} }
+
+// A stranger who knows no link makes nobody hash.
+func TestAWrongLinkCostsNoHash(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	wrong, _ := secret.NewToken("")
+	before := w.Hashes()
+	if _, err := w.SetUp(t.Context(), signin.SetUp{Token: wrong.Reveal(), Email: "eve@example.com", Password: adasPassword, AccountName: "Eve"}); fault.KindOf(err) != fault.NotFound {
+		t.Errorf("a set-up by a wrong link: %v, want not found", err)
+	}
+	if _, err := w.CompleteSignUp(t.Context(), signin.SignUpCompleted{Token: wrong.Reveal(), Password: adasPassword, AccountName: "Eve"}); fault.KindOf(err) != fault.NotFound {
+		t.Errorf("a sign-up by a wrong link: %v, want not found", err)
+	}
+	if err := w.Reset(t.Context(), wrong.Reveal(), adasPassword); fault.KindOf(err) != fault.NotFound {
+		t.Errorf("a reset by a wrong link: %v, want not found", err)
+	}
+	if _, err := w.Accept(t.Context(), signin.Acceptance{Token: wrong.Reveal(), Password: adasPassword}); fault.KindOf(err) != fault.NotFound {
+		t.Errorf("an acceptance by a wrong link: %v, want not found", err)
+	}
+	if hashed := w.Hashes() - before; hashed != 0 {
+		t.Errorf("wrong links made %d hashes, want none", hashed)
+	}
+}
+
+// Nobody fills the mailbox of a stranger: neither who asks for links, nor who changes their address.
+func TestMailsToOneMailboxAreBounded(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ada := w.caller(t, w.setUp(t))
+	for i := range 40 {
+		err := w.Forgot(from(t, fmt.Sprintf("192.0.2.%d", i+1)), "victim@example.org")
+		if kind := fault.KindOf(err); err != nil && kind != fault.Limit {
+			t.Fatal(err)
+		}
+	}
+	if n := w.db.Ent.SignInLink.Query().Where(signinlink.Email("victim@example.org")).CountX(t.Context()); n != 10 {
+		t.Errorf("40 networks that ask for one mailbox make %d mails a day, want 10", n)
+	}
+	changed := 0
+	for i := range 60 {
+		email := fmt.Sprintf("v%d@example.org", i)
+		switch _, err := w.ChangeUser(from(t, "198.51.100.1"), ada, signin.UserChange{Email: &email}); fault.KindOf(err) {
+		case fault.Limit:
+		default:
+			if err != nil {
+				t.Fatal(err)
+			}
+			changed++
+		}
+	}
+	if changed != 30 {
+		t.Errorf("one person's changes of address mail %d strangers in 15 minutes, want 30", changed)
+	}
+}
+
+// An account mails so many invitations a day, however often they are taken back.
+func TestInvitationsOfADayAreBounded(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ada := w.caller(t, w.setUp(t))
+	var refused *fault.Error
+	mails := 0
+	for refused == nil && mails <= 200 {
+		made, err := w.teams.Invite(t.Context(), ada, team.NewInvitation{Email: "victim@example.org", Role: rights.RoleViewer})
+		if errors.As(err, &refused) {
+			break
+		}
+		if mails++; err != nil {
+			t.Fatal(err)
+		}
+		if mails%2 == 0 {
+			_, err = w.teams.Resend(t.Context(), ada, made.ID)
+			if errors.As(err, &refused) {
+				break
+			}
+			mails++
+		}
+		if err := errors.Join(err, w.teams.Revoke(t.Context(), ada, made.ID)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if refused == nil || refused.Kind != fault.Limit || mails != 100 {
+		t.Errorf("%d mails of invitations went, then %v; want 100, then the limit", mails, refused)
+	}
+}
+
+// A lock is in the audit log of the person's team, once.
+func TestALockIsAudited(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ada := w.caller(t, w.setUp(t))
+	for range 20 {
+		_, _ = w.SignIn(from(t, "192.0.2.1"), signin.Credentials{Email: "ada@example.com", Password: "wrong"})
+	}
+	found := w.db.Ent.AuditEntry.Query().Where(auditentry.Action("user.locked")).AllX(t.Context())
+	if len(found) != 1 || found[0].AccountID == nil || *found[0].AccountID != ada.AccountID || found[0].Target != ada.Person.UserID || found[0].IP != "192.0.2.1" {
+		t.Errorf("20 wrong passwords left the entries %+v, want one, in ada's team, from 192.0.2.1", found)
+	}
+}
+
+// Who knows a password does not take failures of the code back with it.
+func TestCodesAreBoundedToo(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ada := w.caller(t, w.setUp(t))
+	key, err := w.NewFactor(t.Context(), ada)
+	if err != nil {
+		t.Fatal(err)
+	}
+	code, err := totp.GenerateCode(key.Secret, time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.ActivateFactor(t.Context(), ada, code); err != nil {
+		t.Fatal(err)
+	}
+	ctx := from(t, "192.0.2.1")
+	tried := 0
+	for range 20 {
+		_, err := w.SignIn(ctx, signin.Credentials{Email: "ada@example.com", Password: adasPassword}) // which needs a code
+		if fault.KindOf(err) == fault.Limit {
+			continue
+		}
+		if fault.From(err).Code != fault.CodeSecondFactorRequired {
+			t.Fatalf("the password alone: %v, want the code asked for", err)
+		}
+		if _, err := w.SignIn(ctx, signin.Credentials{Email: "ada@example.com", Password: adasPassword, Code: "000000"}); fault.KindOf(err) == fault.Unauthorized {
+			tried++
+		}
+	}
+	if tried > 5 {
+		t.Errorf("%d codes were tried from one network, want 5 at most", tried)
+	}
+	if _, err := w.Accept(ctx, signin.Acceptance{}); fault.KindOf(err) != fault.NotFound {
+		t.Errorf("no invitation: %v, want not found", err)
+	}
+}
+
+// Hostile headers are stored as far as they are text.
+func TestHostileUserAgentsAreStored(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.setUp(t)
+	for _, agent := range []string{"bad \xff octets", "NUL \x00 inside", strings.Repeat("é", 400), "a" + strings.Repeat("é", 400), strings.Repeat("\xff", 8000), "line\r\nbreak", ""} {
+		ctx := audit.WithOrigin(t.Context(), audit.Origin{Agent: agent})
+		in, err := w.SignIn(ctx, signin.Credentials{Email: "ada@example.com", Password: adasPassword})
+		if err != nil {
+			t.Errorf("the User-Agent %.20q: %v, want it let in", agent, err)
+			continue
+		}
+		if got := in.Session.UserAgent; !utf8.ValidString(got) || len(got) > 300 || strings.ContainsAny(got, "\x00\r\n") || in.Session.IP != "" {
+			t.Errorf("the User-Agent %.20q is stored as %.20q, from %q", agent, got, in.Session.IP)
+		}
+	}
+}

@@ -1,0 +1,93 @@
+package people
+
+import (
+	"context"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/modules/accounts/audit"
+	"github.com/postrider/postrider/modules/accounts/rights"
+	"github.com/postrider/postrider/rest"
+	"github.com/postrider/postrider/rest/wire"
+	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/page"
+)
+
+// AuditLog is what the operation needs of audit.
+type AuditLog interface {
+	List(ctx context.Context, accountID string, f audit.Filter, r page.Request) (page.Page[*ent.AuditEntry], error)
+}
+
+var _ AuditLog = (*audit.Service)(nil)
+
+type auditActor struct {
+	Kind string `json:"kind" enum:"user,key,operator,system"`
+	ID   string `json:"id" example:"usr_01kf0m4w7he6x8q2v5b3n9c1ta"`
+	Name string `json:"name" doc:"As it was then." example:"ada@example.com"`
+}
+
+type auditRecord struct {
+	ID        string         `json:"id" example:"aud_01kf0m4w7he6x8q2v5b3n9c1ta"`
+	Actor     auditActor     `json:"actor"`
+	Action    string         `json:"action" doc:"As member.removed; or the id of an operation of this API, as createWebhook." example:"member.removed"`
+	Target    string         `json:"target" doc:"Id of what was changed; may be empty." example:"usr_01kf0m4w7he6x8q2v5b3n9c1ta"`
+	Changes   map[string]any `json:"changes" nullable:"false" doc:"What was changed; never a secret."`
+	IP        string         `json:"ip" example:"192.0.2.7"`
+	UserAgent string         `json:"user_agent"`
+	RequestID string         `json:"request_id"`
+	CreatedAt wire.Time      `json:"created_at"`
+}
+
+type auditInput struct {
+	rest.Page
+
+	Actor  string `query:"actor" doc:"Id of who did it."`
+	Action string `query:"action" doc:"An action, or its beginning up to a dot: member finds member.removed."`
+	Since  string `query:"since" format:"date-time" doc:"Entries from then on."`
+	Until  string `query:"until" format:"date-time" doc:"Entries before then."`
+}
+
+// AuditRoutes makes the route of the audit log.
+func AuditRoutes(service AuditLog) rest.Routes {
+	return rest.NewRoutes("audit-log", func(a *rest.API) {
+		g := a.Tag(tagTeam, "")
+		rest.ListBy(g, rest.Operation{
+			Path: "/audit-log", ID: "listAuditLog", Needs: rights.Team,
+			Summary: "List the audit log", Description: "Who did what to the account, the newest first: members, invitations, settings, keys, and every other operation that changes something. " +
+				"Entries are kept for 400 days.",
+			Example: auditExample(),
+		}, rest.Plural{Member: "entries", Schema: "AuditLog"}, func(ctx context.Context, c *rest.Call, in *auditInput) (page.Page[*ent.AuditEntry], error) {
+			f, err := in.filter()
+			if err != nil {
+				return page.Page[*ent.AuditEntry]{}, err
+			}
+			return service.List(ctx, c.AccountID, f, in.Request())
+		}, newAuditRecord)
+	})
+}
+
+func (in *auditInput) filter() (f audit.Filter, err error) {
+	wrong := fault.Fields{}
+	f = audit.Filter{Actor: in.Actor, Action: in.Action}
+	if since := rest.QueryTime(wrong, "since", in.Since); since != nil {
+		f.Since = *since
+	}
+	if until := rest.QueryTime(wrong, "until", in.Until); until != nil {
+		f.Until = *until
+	}
+	return f, wrong.Err()
+}
+
+func newAuditRecord(e *ent.AuditEntry) auditRecord {
+	changes := e.Changes
+	if changes == nil {
+		changes = map[string]any{}
+	}
+	return auditRecord{ID: e.ID, Actor: auditActor{string(e.ActorKind), e.ActorID, e.ActorName}, Action: e.Action, Target: e.Target, Changes: changes,
+		IP: e.IP, UserAgent: e.UserAgent, RequestID: e.RequestID, CreatedAt: wire.Time(e.CreatedAt)}
+}
+
+func auditExample() map[string]any {
+	return map[string]any{"id": "aud_01kf0m4w7he6x8q2v5b3n9c1ta", "actor": map[string]any{"kind": "user", "id": exampleUser, "name": "ada@example.com"},
+		"action": "member.removed", "target": exampleUser, "changes": map[string]any{"email": "bob@example.com", "role": "developer"}, "ip": "192.0.2.7",
+		"user_agent": "Mozilla/5.0", "request_id": "req_01kf0m4w7he6x8q2v5b3n9c1ta", "created_at": exampleTime}
+}

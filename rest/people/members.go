@@ -1,0 +1,208 @@
+package people
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/accounts/rights"
+	"github.com/postrider/postrider/modules/accounts/team"
+	"github.com/postrider/postrider/rest"
+	"github.com/postrider/postrider/rest/body"
+	"github.com/postrider/postrider/rest/wire"
+	"github.com/postrider/postrider/runtime/id"
+	"github.com/postrider/postrider/runtime/idempotency"
+)
+
+// Teams is what the operations need of team.
+type Teams interface {
+	Members(ctx context.Context, accountID string) ([]team.Member, error)
+	SetRole(ctx context.Context, c accounts.Caller, userID string, role rights.Role) (team.Member, error)
+	Remove(ctx context.Context, c accounts.Caller, userID string) error
+	Invite(ctx context.Context, c accounts.Caller, in team.NewInvitation) (*ent.Invitation, error)
+	Invitations(ctx context.Context, accountID string) ([]*ent.Invitation, error)
+	Revoke(ctx context.Context, c accounts.Caller, invitationID string) error
+	Resend(ctx context.Context, c accounts.Caller, invitationID string) (*ent.Invitation, error)
+}
+
+var _ Teams = (*team.Service)(nil)
+
+const tagTeam = "Team"
+
+var (
+	personNoun = rest.Noun{Name: "member", About: "Id of the person.", Example: exampleUser,
+		Is: func(word string) bool { return id.Is(id.User, word) }}
+	invitationNoun = rest.Noun{Name: "invitation", About: "Id of the invitation.", Example: exampleInvitation,
+		Is: func(word string) bool { return id.Is(id.Invitation, word) }}
+)
+
+type memberUser struct {
+	ID    string `json:"id" example:"usr_01kf0m4w7he6x8q2v5b3n9c1ta"`
+	Email string `json:"email" example:"ada@example.com"`
+	Name  string `json:"name" example:"Ada"`
+}
+
+type memberRecord struct {
+	User     memberUser `json:"user"`
+	Role     string     `json:"role" enum:"owner,admin,developer,billing,viewer"`
+	JoinedAt wire.Time  `json:"joined_at"`
+}
+
+type memberAnswer struct {
+	Member memberRecord `json:"member"`
+}
+
+type membersAnswer struct {
+	Members []memberRecord `json:"members" nullable:"false"`
+}
+
+type invitationRecord struct {
+	ID         string            `json:"id" example:"inv_01kf0m4w7he6x8q2v5b3n9c1ta"`
+	Email      string            `json:"email" example:"bob@example.com"`
+	Role       string            `json:"role" enum:"owner,admin,developer,billing,viewer"`
+	InvitedBy  *string           `json:"invited_by" doc:"Id of the person who invited." example:"usr_01kf0m4w7he6x8q2v5b3n9c1ta"`
+	CreatedAt  wire.Time         `json:"created_at"`
+	ExpiresAt  wire.Time         `json:"expires_at"`
+	AcceptedAt wire.OptionalTime `json:"accepted_at"`
+	RevokedAt  wire.OptionalTime `json:"revoked_at"`
+}
+
+type invitationAnswer struct {
+	Invitation invitationRecord `json:"invitation"`
+}
+
+type invitationsAnswer struct {
+	Invitations []invitationRecord `json:"invitations" nullable:"false"`
+}
+
+type edge struct{ teams Teams }
+
+// Routes makes the routes of members and invitations.
+func Routes(service Teams) rest.Routes {
+	return rest.NewRoutes("team", func(a *rest.API) {
+		e := &edge{service}
+		g := a.Tag(tagTeam, "The people of the account: members with a role, and invitations. Owners do everything; admins all but what touches owners and money; "+
+			"developers what API keys of the scope `full` do; billing plan, usage and invoices; viewers read.")
+		rest.Handle(g, rest.Operation{
+			Method: http.MethodGet, Path: "/members", ID: "listMembers", Needs: rights.Read,
+			Summary: "List members", Description: "The people of the account, the oldest membership first.",
+			Example: map[string]any{"members": []any{memberExample()}},
+		}, e.members)
+		rest.HandleBody(g, rest.Operation{
+			Method: http.MethodPatch, Path: "/members/{id}", ID: "updateMember", Needs: rights.Team, Confirmed: true, Audited: true, Of: personNoun,
+			Problems: []int{http.StatusNotFound, http.StatusConflict}, Summary: "Change a member's role",
+			Description: "Nobody gives a role above their own, and only owners touch owners: 403 `insufficient_role`. An account keeps at least one owner: 409.",
+			Body:        &rest.Body{About: "The new role.", Examples: map[string]any{"admin": map[string]any{"role": "admin"}}},
+			Example:     map[string]any{"member": memberExample()},
+		}, roleBody, e.setRole)
+		rest.Handle(g, rest.Operation{
+			Method: http.MethodDelete, Path: "/members/{id}", ID: "removeMember", Needs: rights.Person, Confirmed: true, Audited: true, Of: personNoun,
+			Problems: []int{http.StatusNotFound, http.StatusConflict}, Summary: "Remove a member",
+			Description: "Oneself: leaving. Others: by the rules of changing a role. What they were signed in with sees nothing of the account within five seconds; " +
+				"the keys they made belong to the account and go on working.",
+			Example: map[string]any{"ok": true},
+		}, e.remove)
+		rest.Handle(g, rest.Operation{
+			Method: http.MethodGet, Path: "/invitations", ID: "listInvitations", Needs: rights.Team,
+			Summary: "List invitations", Description: "Those that are open, the newest first; at most 50.",
+			Example: map[string]any{"invitations": []any{invitationExample()}},
+		}, e.invitations)
+		rest.OnceBody(g, rest.Operation{
+			Path: "/invitations", ID: "createInvitation", Needs: rights.Team, Confirmed: true, Audited: true, Problems: []int{http.StatusConflict},
+			Summary: "Invite somebody", Description: "They get a mail with a link that works once, for seven days. Who is a member, or invited, already: 409.",
+			Body:    &rest.Body{About: "Whom, and as what.", Examples: map[string]any{"developer": map[string]any{"email": "bob@example.com", "role": "developer"}}},
+			Example: map[string]any{"invitation": invitationExample()},
+		}, inviteBody, e.invite)
+		rest.Handle(g, rest.Operation{
+			Method: http.MethodDelete, Path: "/invitations/{id}", ID: "revokeInvitation", Needs: rights.Team, Audited: true, Of: invitationNoun,
+			Problems: []int{http.StatusNotFound, http.StatusConflict}, Summary: "Revoke an invitation",
+			Description: "Its link opens nothing any more. Repeating it changes nothing; what was accepted is 409.", Example: map[string]any{"ok": true},
+		}, e.revoke)
+		rest.Handle(g, rest.Operation{
+			Method: http.MethodPost, Path: "/invitations/{id}/resend", ID: "resendInvitation", Needs: rights.Team, Audited: true, Of: invitationNoun,
+			Problems: []int{http.StatusNotFound, http.StatusConflict}, Summary: "Send an invitation again",
+			Description: "With a new link, for seven days from now. The old link ends.", Example: map[string]any{"invitation": invitationExample()},
+		}, e.resend)
+	})
+}
+
+func (e *edge) members(ctx context.Context, c *rest.Call, _ *rest.None) (answer membersAnswer, err error) {
+	list, err := e.teams.Members(ctx, c.AccountID)
+	return membersAnswer{wire.ListOf(list, newMemberRecord)}, err
+}
+
+func newMemberRecord(m team.Member) memberRecord {
+	return memberRecord{User: memberUser{m.User.ID, m.User.Email, m.User.Name}, Role: string(m.Role), JoinedAt: wire.Time(m.Row.CreatedAt)}
+}
+
+func roleBody(role *rights.Role) body.Object {
+	return body.Object{Name: "UpdateMember", Fields: []body.Field{
+		{Name: "role", Type: roleType(role), Need: body.RequiredByService, About: "What the member may do."},
+	}}
+}
+
+func roleType(to *rights.Role) body.Type { return body.Choice(to, rights.Roles()...) }
+
+func (e *edge) setRole(ctx context.Context, c *rest.Call, in *rest.Item, role rights.Role) (memberAnswer, error) {
+	changed, err := e.teams.SetRole(ctx, c.Caller, in.ID, role)
+	if err != nil {
+		return memberAnswer{}, err
+	}
+	return memberAnswer{newMemberRecord(changed)}, nil
+}
+
+func (e *edge) remove(ctx context.Context, c *rest.Call, in *rest.Item) (rest.OkAnswer, error) {
+	return rest.OkAnswer{OK: true}, e.teams.Remove(ctx, c.Caller, in.ID)
+}
+
+func (e *edge) invitations(ctx context.Context, c *rest.Call, _ *rest.None) (invitationsAnswer, error) {
+	list, err := e.teams.Invitations(ctx, c.AccountID)
+	return invitationsAnswer{wire.ListOf(list, newInvitationRecord)}, err
+}
+
+func inviteBody(in *team.NewInvitation) body.Object {
+	return body.Object{Name: "CreateInvitation", Fields: []body.Field{
+		{Name: "email", Type: body.Text(&in.Email).Format("email"), Need: body.RequiredByService, About: "Where the mail goes.", Example: "bob@example.com"},
+		{Name: "role", Type: roleType(&in.Role), Need: body.RequiredByService, About: "What they may do, once they have accepted."},
+	}}
+}
+
+func (e *edge) invite(ctx context.Context, c *rest.Call, _ *rest.None, in team.NewInvitation, keep rest.Keep) (invitationAnswer, error) {
+	in.Keep = func(ctx context.Context, tx idempotency.Execer, made *ent.Invitation) error {
+		return keep(ctx, tx, newInvitationAnswer(made))
+	}
+	return rest.As(newInvitationAnswer)(e.teams.Invite(ctx, c.Caller, in))
+}
+
+func (e *edge) revoke(ctx context.Context, c *rest.Call, in *rest.Item) (rest.OkAnswer, error) {
+	return rest.OkAnswer{OK: true}, e.teams.Revoke(ctx, c.Caller, in.ID)
+}
+
+func (e *edge) resend(ctx context.Context, c *rest.Call, in *rest.Item) (invitationAnswer, error) {
+	return rest.As(newInvitationAnswer)(e.teams.Resend(ctx, c.Caller, in.ID))
+}
+
+func newInvitationAnswer(i *ent.Invitation) invitationAnswer {
+	return invitationAnswer{newInvitationRecord(i)}
+}
+
+func newInvitationRecord(i *ent.Invitation) invitationRecord {
+	return invitationRecord{ID: i.ID, Email: i.Email, Role: string(i.Role), InvitedBy: i.InvitedBy, CreatedAt: wire.Time(i.CreatedAt), ExpiresAt: wire.Time(i.ExpiresAt),
+		AcceptedAt: wire.OptionalTime{At: i.AcceptedAt}, RevokedAt: wire.OptionalTime{At: i.RevokedAt}}
+}
+
+const (
+	exampleUser       = "usr_01kf0m4w7he6x8q2v5b3n9c1ta"
+	exampleInvitation = "inv_01kf0m4w7he6x8q2v5b3n9c1ta"
+	exampleTime       = "2026-01-15T09:30:00.000Z"
+)
+
+func memberExample() map[string]any {
+	return map[string]any{"user": map[string]any{"id": exampleUser, "email": "ada@example.com", "name": "Ada"}, "role": "owner", "joined_at": exampleTime}
+}
+
+func invitationExample() map[string]any {
+	return map[string]any{"id": exampleInvitation, "email": "bob@example.com", "role": "developer", "invited_by": exampleUser, "created_at": exampleTime,
+		"expires_at": "2026-01-22T09:30:00.000Z", "accepted_at": nil, "revoked_at": nil}
+}

@@ -1,0 +1,135 @@
+package session
+
+import (
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/modules/accounts/team"
+	"github.com/postrider/postrider/modules/signin"
+	"github.com/postrider/postrider/rest/wire"
+)
+
+type userRecord struct {
+	ID           string    `json:"id" example:"usr_01kf0m4w7he6x8q2v5b3n9c1ta"`
+	Email        string    `json:"email" example:"ada@example.com"`
+	Name         string    `json:"name" example:"Ada"`
+	Operator     bool      `json:"operator" doc:"Runs the installation."`
+	Password     bool      `json:"password" doc:"Whether they have one."`
+	SecondFactor bool      `json:"second_factor" doc:"Whether an authenticator app is set up."`
+	Passkeys     int       `json:"passkeys" doc:"How many they have."`
+	CreatedAt    wire.Time `json:"created_at"`
+}
+
+type sessionRecord struct {
+	ID           string    `json:"id" example:"ses_01kf0m4w7he6x8q2v5b3n9c1ta"`
+	AccountID    *string   `json:"account_id" doc:"That it is in; null: the person belongs to none." example:"acc_01kf0m4w7he6x8q2v5b3n9c1ta"`
+	Method       string    `json:"method" enum:"password,passkey,oidc,link" doc:"How they signed in."`
+	SecondFactor bool      `json:"second_factor" doc:"Whether one was given."`
+	ConfirmedAt  wire.Time `json:"confirmed_at" doc:"When it was seen last that it is them."`
+	IP           string    `json:"ip" example:"192.0.2.7"`
+	UserAgent    string    `json:"user_agent"`
+	CreatedAt    wire.Time `json:"created_at"`
+	LastUsedAt   wire.Time `json:"last_used_at" doc:"To within a minute."`
+	ExpiresAt    wire.Time `json:"expires_at" doc:"Whatever is done with it; without use it ends after seven days."`
+	Current      bool      `json:"current" doc:"It is the one that asks."`
+}
+
+type membershipRecord struct {
+	AccountID   string `json:"account_id" example:"acc_01kf0m4w7he6x8q2v5b3n9c1ta"`
+	AccountName string `json:"account_name" example:"Acme"`
+	Role        string `json:"role" enum:"owner,admin,developer,billing,viewer"`
+}
+
+type enteredAnswer struct {
+	Session     sessionRecord      `json:"session"`
+	User        userRecord         `json:"user"`
+	Memberships []membershipRecord `json:"memberships" nullable:"false"`
+}
+
+type userAnswer struct {
+	User userRecord `json:"user"`
+}
+
+type sessionsAnswer struct {
+	Sessions []sessionRecord `json:"sessions" nullable:"false"`
+}
+
+type signInRecord struct {
+	SetUp     bool   `json:"setup" doc:"Nobody can sign in yet."`
+	SignUp    string `json:"sign_up" enum:"invite,open,closed" doc:"Who may sign up."`
+	Passwords bool   `json:"passwords" doc:"Whether passwords let in."`
+	Passkeys  bool   `json:"passkeys" doc:"Whether people can have passkeys: the base URL has a host name."`
+
+	OIDC *providerRecord `json:"oidc" doc:"The OpenID Connect provider that people may sign in by; null: there is none."`
+}
+
+type signInAnswer struct {
+	SignIn signInRecord `json:"sign_in"`
+}
+
+type offer struct {
+	Email       string `json:"email" example:"bob@example.com"`
+	AccountName string `json:"account_name" example:"Acme"`
+	Role        string `json:"role" enum:"owner,admin,developer,billing,viewer"`
+	Known       bool   `json:"known" doc:"A person with a password has the address."`
+}
+
+type offerAnswer struct {
+	Invitation offer `json:"invitation"`
+}
+
+type factorAnswer struct {
+	Secret string `json:"secret" doc:"In base 32." example:"JBSWY3DPEHPK3PXP"`
+	URI    string `json:"uri" doc:"For a QR code."`
+}
+
+type recoveryAnswer struct {
+	RecoveryCodes []string `json:"recovery_codes" nullable:"false" doc:"Shown this once."`
+}
+
+type madeAccount struct {
+	ID   string `json:"id" example:"acc_01kf0m4w7he6x8q2v5b3n9c1ta"`
+	Name string `json:"name" example:"Acme"`
+	Role string `json:"role" enum:"owner"`
+}
+
+type madeAccountAnswer struct {
+	Account madeAccount `json:"account"`
+}
+
+func newUserRecord(p signin.Profile) userRecord {
+	return userRecord{ID: p.ID, Email: p.Email, Name: p.Name, Operator: p.Operator, Password: p.Password, SecondFactor: p.SecondFactor, Passkeys: p.Passkeys, CreatedAt: wire.Time(p.CreatedAt)}
+}
+
+func newSessionRecord(s *ent.Session, current string) sessionRecord {
+	return sessionRecord{ID: s.ID, AccountID: s.AccountID, Method: string(s.Method), SecondFactor: s.SecondFactor, ConfirmedAt: wire.Time(s.ConfirmedAt), IP: s.IP, UserAgent: s.UserAgent,
+		CreatedAt: wire.Time(s.CreatedAt), LastUsedAt: wire.Time(s.LastUsedAt), ExpiresAt: wire.Time(s.ExpiresAt), Current: s.ID == current}
+}
+
+func newEnteredAnswer(v signin.View) enteredAnswer {
+	return enteredAnswer{Session: newSessionRecord(v.Session, v.Session.ID), User: newUserRecord(v.User),
+		Memberships: wire.ListOf(v.Memberships, func(m team.Membership) membershipRecord {
+			return membershipRecord{m.AccountID, m.AccountName, string(m.Role)}
+		})}
+}
+
+const (
+	exampleUser     = "usr_01kf0m4w7he6x8q2v5b3n9c1ta"
+	exampleAccount  = "acc_01kf0m4w7he6x8q2v5b3n9c1ta"
+	exampleSession  = "ses_01kf0m4w7he6x8q2v5b3n9c1ta"
+	exampleTime     = "2026-01-15T09:30:00.000Z"
+	exampleToken    = "0fXk3v9QpA1mW5rT8yB2nC4xE6uH7jK0sLd3fG9aVqI"
+	examplePassword = "green paper horses run"
+)
+
+func userExample() map[string]any {
+	return map[string]any{"id": exampleUser, "email": "ada@example.com", "name": "Ada", "operator": false, "password": true, "second_factor": false, "passkeys": 0, "created_at": exampleTime}
+}
+
+func sessionExample() map[string]any {
+	return map[string]any{"id": exampleSession, "account_id": exampleAccount, "method": "password", "second_factor": false, "confirmed_at": exampleTime, "ip": "192.0.2.7",
+		"user_agent": "Mozilla/5.0", "created_at": exampleTime, "last_used_at": exampleTime, "expires_at": "2026-02-14T09:30:00.000Z", "current": true}
+}
+
+func enteredExample() map[string]any {
+	return map[string]any{"session": sessionExample(), "user": userExample(),
+		"memberships": []any{map[string]any{"account_id": exampleAccount, "account_name": "Acme", "role": "owner"}}}
+}

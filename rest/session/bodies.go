@@ -1,0 +1,137 @@
+package session
+
+import (
+	"github.com/postrider/postrider/modules/signin"
+	"github.com/postrider/postrider/modules/signin/passwords"
+	"github.com/postrider/postrider/rest"
+	"github.com/postrider/postrider/rest/body"
+)
+
+func email(to *string) body.Type { return body.Text(to).Format("email") }
+
+func newPassword(to *string) body.Type {
+	return body.Text(to).Length(passwords.Shortest, passwords.Longest).Format("password")
+}
+
+func oldPassword(to *string) body.Type { return body.Text(to).Format("password") }
+
+const (
+	aboutToken   = "What stands behind the # of the link."
+	aboutAccount = "How people call the account."
+)
+
+func setUpBody(in *signin.SetUp) body.Object {
+	return body.Object{Name: "SetUp", Fields: []body.Field{
+		{Name: "token", Type: body.Text(&in.Token), Need: body.Required, About: aboutToken},
+		{Name: "email", Type: email(&in.Email), Need: body.RequiredByService, About: "Of the person; the account with this email becomes theirs, or a new one."},
+		{Name: "password", Type: newPassword(&in.Password), Need: body.RequiredByService, About: "12 to 256 characters."},
+		{Name: "name", Type: body.Text(&in.Name).Length(0, maxName), About: "Of the person."},
+		{Name: "account_name", Type: body.Text(&in.AccountName).Length(1, maxName), Need: body.RequiredByService, About: aboutAccount},
+	}}
+}
+
+const maxName = 200
+
+func signInBody(in *signin.Credentials) body.Object {
+	return body.Object{Name: "SignIn", Fields: []body.Field{
+		{Name: "email", Type: email(&in.Email), Need: body.RequiredByService, About: "Of the person."},
+		{Name: "password", Type: oldPassword(&in.Password), Need: body.Required, About: "Theirs."},
+		{Name: "code", Type: body.Text(&in.Code), About: "Of the authenticator app, or a recovery code."},
+	}}
+}
+
+func tokenExample() *rest.Body {
+	return &rest.Body{About: "The token of the link.", Examples: map[string]any{"token": map[string]any{"token": exampleToken}}}
+}
+
+func tokenBody(name string) func(*string) body.Object {
+	return func(to *string) body.Object {
+		return body.Object{Name: name, Fields: []body.Field{{Name: "token", Type: body.Text(to), Need: body.Required, About: aboutToken}}}
+	}
+}
+
+func emailExample() *rest.Body {
+	return &rest.Body{About: "The address.", Examples: map[string]any{"ada": map[string]any{"email": "ada@example.com"}}}
+}
+
+func emailBody(name string) func(*string) body.Object {
+	return func(to *string) body.Object {
+		return body.Object{Name: name, Fields: []body.Field{{Name: "email", Type: email(to), Need: body.RequiredByService, About: "Where the mail goes."}}}
+	}
+}
+
+func signUpBody(in *signin.SignUpCompleted) body.Object {
+	return body.Object{Name: "CompleteSignUp", Fields: []body.Field{
+		{Name: "token", Type: body.Text(&in.Token), Need: body.Required, About: aboutToken},
+		{Name: "password", Type: newPassword(&in.Password), Need: body.RequiredByService, About: "12 to 256 characters."},
+		{Name: "name", Type: body.Text(&in.Name).Length(0, maxName), About: "Of the person."},
+		{Name: "account_name", Type: body.Text(&in.AccountName).Length(1, maxName), Need: body.RequiredByService, About: aboutAccount},
+	}}
+}
+
+type resetting struct{ token, password string }
+
+func resetBody(in *resetting) body.Object {
+	return body.Object{Name: "ResetPassword", Fields: []body.Field{
+		{Name: "token", Type: body.Text(&in.token), Need: body.Required, About: aboutToken},
+		{Name: "password", Type: newPassword(&in.password), Need: body.RequiredByService, About: "12 to 256 characters."},
+	}}
+}
+
+func acceptBody(in *signin.Acceptance) body.Object {
+	return body.Object{Name: "AcceptInvitation", Fields: []body.Field{
+		{Name: "token", Type: body.Text(&in.Token), Need: body.Required, About: aboutToken},
+		{Name: "name", Type: body.Text(&in.Name).Length(0, maxName), About: "Of a person who is new."},
+		{Name: "password", Type: oldPassword(&in.Password), About: "The person's, or a new one of 12 to 256 characters; left out by who is signed in."},
+	}}
+}
+
+// confirming is signin.Confirmation as it stands in a body.
+type confirming struct {
+	password, code string
+	passkey        *written
+}
+
+func (in confirming) confirmation() signin.Confirmation {
+	out := signin.Confirmation{Password: in.password, Code: in.code}
+	if in.passkey != nil {
+		answer := in.passkey.answer()
+		out.Passkey = &answer
+	}
+	return out
+}
+
+func confirmBody(in *confirming) body.Object {
+	return body.Object{Name: "ConfirmSession", Single: true, Fields: []body.Field{
+		{Name: "password", Type: oldPassword(&in.password), About: "Of the person."},
+		{Name: "code", Type: body.Text(&in.code), About: "Of the authenticator app, or a recovery code."},
+		{Name: "passkey", Type: body.Maybe(&in.passkey, passkeyBody), About: "What the browser has made of the options of POST /session/passkey/options."},
+	}}
+}
+
+func switchBody(to *string) body.Object {
+	return body.Object{Name: "SwitchAccount", Fields: []body.Field{{Name: "account_id", Type: body.Text(to), Need: body.Required, About: "One that the person belongs to."}}}
+}
+
+func teamBody(to *string) body.Object {
+	return body.Object{Name: "CreateAccount", Fields: []body.Field{{Name: "name", Type: body.Text(to).Length(1, maxName), Need: body.RequiredByService, About: aboutAccount}}}
+}
+
+func codeBody(to *string) body.Object {
+	return body.Object{Name: "ActivateTOTP", Fields: []body.Field{{Name: "code", Type: body.Text(to), Need: body.Required, About: "That the app shows now."}}}
+}
+
+func userBody(in *signin.UserChange) body.Object {
+	return body.Object{Name: "UpdateUser", Change: true, Fields: []body.Field{
+		{Name: "name", Type: body.Maybe(&in.Name, func(to *string) body.Type { return body.Text(to).Length(0, maxName) }), About: "Of the person."},
+		{Name: "email", Type: body.Maybe(&in.Email, email), About: "Counts once the link that is mailed there was used."},
+		{Name: "password", Type: body.Maybe(&in.Password, passwordChange), About: "A new password. It ends the other sessions."},
+	}}
+}
+
+func passwordChange(to *signin.PasswordChange) body.Object {
+	return body.Object{Name: "PasswordChange", Fields: []body.Field{
+		{Name: "current", Type: oldPassword(&to.Current), About: "The present one; left out by who has none."},
+		{Name: "new", Type: newPassword(&to.New), Need: body.RequiredByService, About: "12 to 256 characters."},
+	}}
+}

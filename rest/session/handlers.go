@@ -1,0 +1,137 @@
+package session
+
+import (
+	"context"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/modules/signin"
+	"github.com/postrider/postrider/rest"
+	"github.com/postrider/postrider/rest/wire"
+)
+
+// let gives somebody who has come in their cookie, beside the answer.
+func let(c *rest.Call, e signin.Entered, err error) (enteredAnswer, error) {
+	if err != nil {
+		return enteredAnswer{}, err
+	}
+	c.SetCookie(e.Token.Reveal())
+	return newEnteredAnswer(e.View), nil
+}
+
+func (e *edge) options(ctx context.Context, _ *rest.Call, _ *rest.None) (signInAnswer, error) {
+	o, err := e.people.Options(ctx)
+	return signInAnswer{signInRecord{SetUp: o.SetUp, SignUp: o.SignUp, Passwords: o.Passwords, Passkeys: o.Passkeys, OIDC: newProviderRecord(e.outside.Name())}}, err
+}
+
+func (e *edge) setUp(ctx context.Context, c *rest.Call, _ *rest.None, in signin.SetUp) (enteredAnswer, error) {
+	entered, err := e.people.SetUp(ctx, in)
+	return let(c, entered, err)
+}
+
+func (e *edge) signIn(ctx context.Context, c *rest.Call, _ *rest.None, in signin.Credentials) (enteredAnswer, error) {
+	entered, err := e.people.SignIn(ctx, in)
+	return let(c, entered, err)
+}
+
+func (e *edge) byLink(ctx context.Context, c *rest.Call, _ *rest.None, token string) (enteredAnswer, error) {
+	entered, err := e.people.EnterByLink(ctx, token)
+	return let(c, entered, err)
+}
+
+func (e *edge) askSignUp(ctx context.Context, _ *rest.Call, _ *rest.None, email string) (rest.OkAnswer, error) {
+	return rest.OkAnswer{OK: true}, e.people.AskSignUp(ctx, email)
+}
+
+func (e *edge) completeSignUp(ctx context.Context, c *rest.Call, _ *rest.None, in signin.SignUpCompleted) (enteredAnswer, error) {
+	entered, err := e.people.CompleteSignUp(ctx, in)
+	return let(c, entered, err)
+}
+
+func (e *edge) forgot(ctx context.Context, _ *rest.Call, _ *rest.None, email string) (rest.OkAnswer, error) {
+	return rest.OkAnswer{OK: true}, e.people.Forgot(ctx, email)
+}
+
+func (e *edge) reset(ctx context.Context, _ *rest.Call, _ *rest.None, in resetting) (rest.OkAnswer, error) {
+	return rest.OkAnswer{OK: true}, e.people.Reset(ctx, in.token, in.password)
+}
+
+func (e *edge) invitation(ctx context.Context, _ *rest.Call, _ *rest.None, token string) (offerAnswer, error) {
+	i, err := e.people.InvitationOf(ctx, token)
+	return offerAnswer{offer{i.Email, i.AccountName, string(i.Role), i.Known}}, err
+}
+
+func (e *edge) accept(ctx context.Context, c *rest.Call, _ *rest.None, in signin.Acceptance) (enteredAnswer, error) {
+	if c.Person != nil {
+		in.Caller = &c.Caller
+	}
+	entered, err := e.people.Accept(ctx, in)
+	return let(c, entered, err)
+}
+
+func (e *edge) confirmEmail(ctx context.Context, _ *rest.Call, _ *rest.None, token string) (userAnswer, error) {
+	return asUser(e.people.ConfirmEmail(ctx, token))
+}
+
+func asUser(p signin.Profile, err error) (userAnswer, error) {
+	if err != nil {
+		return userAnswer{}, err
+	}
+	return userAnswer{newUserRecord(p)}, nil
+}
+
+func (e *edge) current(ctx context.Context, c *rest.Call, _ *rest.None) (enteredAnswer, error) {
+	return rest.As(newEnteredAnswer)(e.people.Session(ctx, c.Caller))
+}
+
+func (e *edge) signOut(ctx context.Context, c *rest.Call, _ *rest.None) (rest.OkAnswer, error) {
+	if err := e.people.SignOut(ctx, c.Caller); err != nil {
+		return rest.OkAnswer{}, err
+	}
+	c.SetCookie("")
+	return rest.OkAnswer{OK: true}, nil
+}
+
+func (e *edge) confirm(ctx context.Context, c *rest.Call, _ *rest.None, in confirming) (enteredAnswer, error) {
+	entered, err := e.people.Confirm(ctx, c.Caller, in.confirmation())
+	return let(c, entered, err)
+}
+
+func (e *edge) switchAccount(ctx context.Context, c *rest.Call, _ *rest.None, accountID string) (enteredAnswer, error) {
+	return rest.As(newEnteredAnswer)(e.people.SwitchAccount(ctx, c.Caller, accountID))
+}
+
+func (e *edge) list(ctx context.Context, c *rest.Call, _ *rest.None) (sessionsAnswer, error) {
+	list, err := e.people.Sessions(ctx, c.Caller)
+	return sessionsAnswer{wire.ListOf(list, func(s *ent.Session) sessionRecord { return newSessionRecord(s, c.Person.SessionID) })}, err
+}
+
+func (e *edge) endOthers(ctx context.Context, c *rest.Call, _ *rest.None) (rest.OkAnswer, error) {
+	return rest.OkAnswer{OK: true}, e.people.EndOthers(ctx, c.Caller)
+}
+
+func (e *edge) end(ctx context.Context, c *rest.Call, in *rest.Item) (rest.OkAnswer, error) {
+	return rest.OkAnswer{OK: true}, e.people.EndSession(ctx, c.Caller, in.ID)
+}
+
+func (e *edge) newTeam(ctx context.Context, c *rest.Call, _ *rest.None, name string) (madeAccountAnswer, error) {
+	accountID, err := e.people.NewTeam(ctx, c.Caller, name)
+	return madeAccountAnswer{madeAccount{accountID, name, "owner"}}, err
+}
+
+func (e *edge) changeUser(ctx context.Context, c *rest.Call, _ *rest.None, change signin.UserChange) (userAnswer, error) {
+	return asUser(e.people.ChangeUser(ctx, c.Caller, change))
+}
+
+func (e *edge) newFactor(ctx context.Context, c *rest.Call, _ *rest.None) (factorAnswer, error) {
+	key, err := e.people.NewFactor(ctx, c.Caller)
+	return factorAnswer{key.Secret, key.URI}, err
+}
+
+func (e *edge) activateFactor(ctx context.Context, c *rest.Call, _ *rest.None, code string) (recoveryAnswer, error) {
+	codes, err := e.people.ActivateFactor(ctx, c.Caller, code)
+	return recoveryAnswer{wire.List(codes)}, err
+}
+
+func (e *edge) removeFactor(ctx context.Context, c *rest.Call, _ *rest.None) (rest.OkAnswer, error) {
+	return rest.OkAnswer{OK: true}, e.people.RemoveFactor(ctx, c.Caller)
+}

@@ -1,0 +1,139 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+
+	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/accounts/rights"
+	"github.com/postrider/postrider/modules/signin"
+	"github.com/postrider/postrider/modules/signin/openid"
+	"github.com/postrider/postrider/rest"
+	"github.com/postrider/postrider/runtime/fault"
+)
+
+// OpenID is what the operations need of the outside provider.
+type OpenID interface {
+	Name() string
+	Begin(ctx context.Context, returnTo string) (openid.Departure, error)
+	BeginLink(ctx context.Context, c accounts.Caller) (openid.Departure, error)
+	Finish(ctx context.Context, r openid.Return) (openid.Arrival, error)
+	Forget() *http.Cookie
+	Unlink(ctx context.Context, c accounts.Caller) error
+}
+
+var _ OpenID = (*openid.Service)(nil)
+
+type providerRecord struct {
+	Name string `json:"name" doc:"What people call it." example:"Example"`
+}
+
+func newProviderRecord(name string) *providerRecord {
+	if name == "" {
+		return nil
+	}
+	return &providerRecord{name}
+}
+
+// sentOn is an answer that sends a browser elsewhere.
+type sentOn struct {
+	Status   int
+	Location string `header:"Location" doc:"Where the browser goes."`
+}
+
+func to(location string) *sentOn { return &sentOn{http.StatusFound, location} }
+
+type begun struct {
+	ReturnTo string `query:"return_to" doc:"Path of this installation to go to afterwards. What is no such path counts as /." example:"/"`
+}
+
+// returned is what the provider sends back by the browser.
+type returned struct {
+	State   string `query:"state" doc:"That the sign-in began with." example:"0fXk3v9QpA1mW5rT8yB2nC4xE6uH7jK0sLd3fG9aVqI"`
+	Code    string `query:"code" doc:"That the provider gives the token for." example:"SplxlOBeZQQYbYS6WxSbIA"`
+	Problem string `query:"error" doc:"Why the provider gives no code." example:"access_denied"`
+	Issuer  string `query:"iss" doc:"Of the provider (RFC 9207)." example:"https://id.example.com"`
+	Cookies string `header:"Cookie" hidden:"true"`
+}
+
+type departureAnswer struct {
+	URL string `json:"url" format:"uri" doc:"Where the browser goes now."`
+}
+
+func (e *edge) openID(g *rest.Group) {
+	rest.Raw(g, rest.Operation{
+		Method: http.MethodGet, Path: "/session/oidc", ID: "signInByOpenID", Public: true, Status: http.StatusFound, Problems: []int{http.StatusNotFound},
+		Summary: "Sign in by the OpenID Connect provider", Description: "For a link in a browser. 404 where no provider is set up. A provider that is away leads back to the sign-in page.",
+	}, e.depart)
+	rest.Raw(g, rest.Operation{
+		Method: http.MethodGet, Path: "/session/oidc/callback", ID: "finishSignInByOpenID", Public: true, OpenQuery: true, Status: http.StatusFound, Problems: []int{http.StatusNotFound},
+		Summary: "Come back from the OpenID Connect provider",
+		Description: "The redirect URI of the provider's client. It sets the cookie of a session and leads to `return_to`. Who does not get in is led to the sign-in page, which says why. " +
+			"It works once, in the browser that began, within five minutes.",
+	}, e.arrive)
+}
+
+func (e *edge) linkOpenID(g *rest.Group) {
+	rest.Handle(g, rest.Operation{
+		Method: http.MethodPost, Path: "/user/oidc", ID: "linkOpenID", Needs: rights.Person, Confirmed: true, Quiet: true, Problems: []int{http.StatusNotFound},
+		Summary: "Begin to link the OpenID Connect provider", Description: "Send the browser to `url`: who they are there signs them in from then on, in place of who was linked before.",
+		Example: map[string]any{"url": "https://id.example.com/authorize?client_id=postrider"},
+	}, e.departToLink)
+	rest.Handle(g, rest.Operation{
+		Method: http.MethodDelete, Path: "/user/oidc", ID: "unlinkOpenID", Needs: rights.Person, Confirmed: true, Audited: true,
+		Summary: "Unlink the OpenID Connect provider", Description: "A verified email may link it again at the next sign-in.", Example: map[string]any{"ok": true},
+	}, e.unlink)
+}
+
+func (e *edge) depart(ctx context.Context, c *rest.Call, in *begun) (*sentOn, error) {
+	departure, err := e.outside.Begin(ctx, in.ReturnTo)
+	if err != nil {
+		return e.turnedAway(ctx, c, err)
+	}
+	c.AddCookie(departure.Cookie)
+	return to(departure.URL), nil
+}
+
+func (e *edge) departToLink(ctx context.Context, c *rest.Call, _ *rest.None) (departureAnswer, error) {
+	departure, err := e.outside.BeginLink(ctx, c.Caller)
+	var refusal *openid.Refusal
+	switch {
+	case errors.As(err, &refusal):
+		return departureAnswer{}, (&fault.Error{Kind: fault.Upstream, Code: fault.CodeUpstream, Message: "The OpenID Connect provider cannot be asked right now"}).Because(err)
+	case err != nil:
+		return departureAnswer{}, err
+	}
+	c.AddCookie(departure.Cookie)
+	return departureAnswer{departure.URL}, nil
+}
+
+func (e *edge) arrive(ctx context.Context, c *rest.Call, in *returned) (*sentOn, error) {
+	arrival, err := e.outside.Finish(ctx, openid.Return{State: in.State, Code: in.Code, Problem: in.Problem, Issuer: in.Issuer, Cookies: in.Cookies, Caller: c.Caller})
+	if err != nil {
+		return e.turnedAway(ctx, c, err)
+	}
+	c.AddCookie(e.outside.Forget())
+	if arrival.Entered != nil {
+		c.SetCookie(arrival.Entered.Token.Reveal())
+	}
+	return to(arrival.ReturnTo), nil
+}
+
+func (e *edge) unlink(ctx context.Context, c *rest.Call, _ *rest.None) (rest.OkAnswer, error) {
+	return rest.OkAnswer{OK: true}, e.outside.Unlink(ctx, c.Caller)
+}
+
+// turnedAway leads a person who does not get in to the page that says why. Where there is no provider
+// nobody was led here, and the answer is as everywhere.
+func (e *edge) turnedAway(ctx context.Context, c *rest.Call, err error) (*sentOn, error) {
+	if e.outside.Name() == "" {
+		return nil, c.Fail(ctx, err)
+	}
+	problem := openid.ProblemOf(err)
+	if problem == openid.Failed {
+		c.Fail(ctx, err) //nolint:errcheck // it is for the log
+	}
+	return to(signin.PathSignIn + "?" + url.Values{openid.Parameter: {string(problem)}}.Encode()), nil
+}

@@ -1,0 +1,165 @@
+package session
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/modules/accounts/rights"
+	"github.com/postrider/postrider/modules/signin/passkeys"
+	"github.com/postrider/postrider/rest"
+	"github.com/postrider/postrider/rest/body"
+	"github.com/postrider/postrider/rest/wire"
+	"github.com/postrider/postrider/runtime/id"
+)
+
+type ceremonyAnswer struct {
+	Options     map[string]any `json:"options" doc:"For navigator.credentials, as PublicKeyCredential.parseRequestOptionsFromJSON and parseCreationOptionsFromJSON take its publicKey."`
+	ChallengeID string         `json:"challenge_id" doc:"To be sent back beside the credential, within five minutes, once."`
+}
+
+type passkeyRecord struct {
+	ID         string            `json:"id" example:"psk_01kf0m4w7he6x8q2v5b3n9c1ta"`
+	Name       string            `json:"name" example:"Laptop"`
+	CreatedAt  wire.Time         `json:"created_at"`
+	LastUsedAt wire.OptionalTime `json:"last_used_at" doc:"null: never."`
+}
+
+type passkeyAnswer struct {
+	Passkey passkeyRecord `json:"passkey"`
+}
+
+type passkeysAnswer struct {
+	Passkeys []passkeyRecord `json:"passkeys" nullable:"false"`
+}
+
+func newPasskeyRecord(p *ent.Passkey) passkeyRecord {
+	return passkeyRecord{p.ID, p.Name, wire.Time(p.CreatedAt), wire.OptionalTime{At: p.LastUsedAt}}
+}
+
+const examplePasskey = "psk_01kf0m4w7he6x8q2v5b3n9c1ta"
+
+func passkeyExample() map[string]any {
+	return map[string]any{"id": examplePasskey, "name": "Laptop", "created_at": exampleTime, "last_used_at": nil}
+}
+
+func ceremonyExample(member map[string]any) map[string]any {
+	return map[string]any{"options": map[string]any{"publicKey": member}, "challenge_id": "c2VhbGVk"}
+}
+
+var credentialExample = map[string]any{"id": "AQID", "rawId": "AQID", "type": "public-key", "response": map[string]any{"clientDataJSON": "e30", "authenticatorData": "AQID", "signature": "AQID", "userHandle": "AQID"}}
+
+// written is an answer of a browser as it stands in a body.
+type written struct {
+	challengeID string
+	credential  map[string]any
+	name        string
+}
+
+func (w written) answer() passkeys.Answer {
+	encoded, err := json.Marshal(w.credential)
+	if err != nil { // it was decoded from JSON
+		panic(fmt.Sprintf("a credential cannot be encoded: %v", err))
+	}
+	return passkeys.Answer{ChallengeID: w.challengeID, Credential: encoded, Name: w.name}
+}
+
+func credentialFields(in *written) []body.Field {
+	return []body.Field{
+		{Name: "challenge_id", Type: body.Text(&in.challengeID), Need: body.Required, About: "Of the options."},
+		{Name: "credential", Type: body.AnyObject(&in.credential), Need: body.Required, About: "What navigator.credentials gave, by toJSON()."},
+	}
+}
+
+func passkeyBody(in *written) body.Object {
+	return body.Object{Name: "PasskeyAssertion", Fields: credentialFields(in)}
+}
+
+func newPasskeyBody(in *written) body.Object {
+	name := body.Field{Name: "name", Type: body.Text(&in.name).Length(0, maxName), About: "By which its owner knows it."}
+	return body.Object{Name: "NewPasskey", Fields: append(credentialFields(in), name)}
+}
+
+var passkeyNoun = rest.Noun{Name: "passkey", About: "Id of the passkey.", Example: examplePasskey,
+	Is: func(word string) bool { return id.Is(id.Passkey, word) }}
+
+func (e *edge) byPasskeys(g *rest.Group) {
+	rest.Handle(g, rest.Operation{
+		Method: http.MethodPost, Path: "/session/passkey/options", ID: "beginSignInByPasskey", Public: true, Problems: []int{http.StatusConflict},
+		Summary: "Begin to sign in by passkey", Description: "Hand `options.publicKey` to `navigator.credentials.get`. 409 where the base URL has no host name.",
+		Example: ceremonyExample(map[string]any{"challenge": "AQID", "rpId": "mail.example.com", "timeout": 300000, "userVerification": "required"}),
+	}, e.beginPasskey)
+	rest.HandleBody(g, rest.Operation{
+		Method: http.MethodPost, Path: "/session/passkey", ID: "signInByPasskey", Public: true, Problems: []int{http.StatusConflict},
+		Summary: "Sign in by passkey", Description: "It counts as both factors, and wrong passwords do not lock it.",
+		Body:    &rest.Body{About: "What the browser has made.", Examples: map[string]any{"passkey": map[string]any{"challenge_id": "c2VhbGVk", "credential": credentialExample}}},
+		Example: enteredExample(),
+	}, passkeyBody, e.byPasskey)
+}
+
+func (e *edge) passkeys(g *rest.Group) {
+	rest.Handle(g, rest.Operation{
+		Method: http.MethodGet, Path: "/user/passkeys", ID: "listPasskeys", Needs: rights.Person,
+		Summary: "List one's passkeys", Description: "The oldest first; at most 20.", Example: map[string]any{"passkeys": []any{passkeyExample()}},
+	}, e.listPasskeys)
+	rest.Handle(g, rest.Operation{
+		Method: http.MethodPost, Path: "/user/passkeys/options", ID: "beginPasskey", Needs: rights.Person, Confirmed: true, Quiet: true, Problems: []int{http.StatusConflict},
+		Summary: "Begin to make a passkey", Description: "Hand `options.publicKey` to `navigator.credentials.create`. 409 over 20 passkeys, and where the base URL has no host name.",
+		Example: ceremonyExample(map[string]any{"challenge": "AQID", "rp": map[string]any{"id": "mail.example.com", "name": "Postrider"}, "user": map[string]any{"id": "AQID", "name": "ada@example.com", "displayName": "ada@example.com"}}),
+	}, e.beginNewPasskey)
+	rest.HandleBody(g, rest.Operation{
+		Method: http.MethodPost, Path: "/user/passkeys", ID: "createPasskey", Needs: rights.Person, Confirmed: true, Audited: true, Problems: []int{http.StatusConflict},
+		Summary: "Make a passkey", Description: "Stores what the browser has made.",
+		Body: &rest.Body{About: "What the browser has made, and a name.", Examples: map[string]any{"laptop": map[string]any{"challenge_id": "c2VhbGVk", "name": "Laptop",
+			"credential": map[string]any{"id": "AQID", "rawId": "AQID", "type": "public-key", "response": map[string]any{"clientDataJSON": "e30", "attestationObject": "AQID"}}}}},
+		Example: map[string]any{"passkey": passkeyExample()},
+	}, newPasskeyBody, e.addPasskey)
+	rest.Handle(g, rest.Operation{
+		Method: http.MethodDelete, Path: "/user/passkeys/{id}", ID: "deletePasskey", Needs: rights.Person, Confirmed: true, Audited: true, Of: passkeyNoun, Problems: []int{http.StatusNotFound},
+		Summary: "Remove a passkey", Description: "It lets nobody in any more. Sessions that it began go on.", Example: map[string]any{"ok": true},
+	}, e.removePasskey)
+}
+
+func asCeremony(c passkeys.Ceremony, err error) (out ceremonyAnswer, _ error) {
+	if err != nil {
+		return out, err
+	}
+	encoded, err := json.Marshal(c.Options)
+	if err != nil {
+		return out, err
+	}
+	out.ChallengeID = c.ChallengeID
+	return out, json.Unmarshal(encoded, &out.Options)
+}
+
+func (e *edge) beginPasskey(context.Context, *rest.Call, *rest.None) (ceremonyAnswer, error) {
+	return asCeremony(e.people.Passkeys().Begin())
+}
+
+func (e *edge) byPasskey(ctx context.Context, c *rest.Call, _ *rest.None, in written) (enteredAnswer, error) {
+	entered, err := e.people.SignInByPasskey(ctx, in.answer())
+	return let(c, entered, err)
+}
+
+func (e *edge) beginNewPasskey(ctx context.Context, c *rest.Call, _ *rest.None) (ceremonyAnswer, error) {
+	return asCeremony(e.people.Passkeys().BeginNew(ctx, c.Person.UserID))
+}
+
+func (e *edge) addPasskey(ctx context.Context, c *rest.Call, _ *rest.None, in written) (passkeyAnswer, error) {
+	made, err := e.people.Passkeys().Add(ctx, c.Caller, in.answer())
+	if err != nil {
+		return passkeyAnswer{}, err
+	}
+	return passkeyAnswer{newPasskeyRecord(made)}, nil
+}
+
+func (e *edge) listPasskeys(ctx context.Context, c *rest.Call, _ *rest.None) (passkeysAnswer, error) {
+	list, err := e.people.Passkeys().List(ctx, c.Person.UserID)
+	return passkeysAnswer{wire.ListOf(list, newPasskeyRecord)}, err
+}
+
+func (e *edge) removePasskey(ctx context.Context, c *rest.Call, in *rest.Item) (rest.OkAnswer, error) {
+	return rest.OkAnswer{OK: true}, e.people.Passkeys().Remove(ctx, c.Caller, in.ID)
+}

@@ -1,0 +1,176 @@
+package welcome
+
+import (
+	"net/http"
+	"slices"
+
+	"github.com/postrider/postrider/modules/signin"
+)
+
+// field is an input of a form.
+type field struct {
+	Name, Label, Type, Autocomplete, Hint string
+	Required                              bool
+
+	Value, Wrong string
+	Focus        bool
+}
+
+const fieldCode = "code"
+
+// form is one page: what it asks, and what it does with that.
+type form struct {
+	path, title, about, button string
+	token                      bool // needs the token of a link
+	fields                     []field
+	links                      []string
+	do                         func(*pages, *http.Request) (done, error)
+}
+
+// done is what came of a form: somebody came in, or is told something.
+type done struct {
+	entered *signin.Entered
+	out     bool
+	goTo    string
+	title   string
+	lines   []string
+	links   []link
+	cookie  *http.Cookie
+}
+
+// view is what is shown.
+type view struct {
+	Title, About, Button, Action, Wrong, Email string
+	Token                                      bool
+	TokenValue                                 string
+	Fields                                     []field
+	Lines                                      []string
+	Links                                      []link
+	Options                                    signin.Options
+	OpenID                                     string // what the outside provider is called; empty: there is none
+}
+
+type link struct{ Path, Label string }
+
+var labels = map[string]string{signin.PathSignIn: "Sign in", signin.PathSignUp: "Sign up", signin.PathReset: "Forgot your password?"}
+
+func links(paths ...string) (list []link) {
+	for _, path := range paths {
+		list = append(list, link{path, labels[path]})
+	}
+	return list
+}
+
+// shown is the form with what was typed, but for passwords.
+func (f form) shown(r *http.Request) view {
+	v := view{Title: f.title, About: f.about, Button: f.button, Action: f.path, Token: f.token, Fields: slices.Clone(f.fields), Links: links(f.links...)}
+	if r.Method != http.MethodPost {
+		return v
+	}
+	v.TokenValue = r.PostForm.Get("token")
+	for i := range v.Fields {
+		if v.Fields[i].Type != "password" && v.Fields[i].Name != fieldCode {
+			v.Fields[i].Value = r.PostForm.Get(v.Fields[i].Name)
+		}
+	}
+	return v
+}
+
+var (
+	emailField   = field{Name: "email", Label: "Email", Type: "email", Autocomplete: "username", Required: true}
+	oldPassword  = field{Name: "password", Label: "Password", Type: "password", Autocomplete: "current-password"}
+	newPassword  = field{Name: "password", Label: "New password", Type: "password", Autocomplete: "new-password", Hint: "At least 12 characters", Required: true}
+	nameField    = field{Name: "name", Label: "Your name", Type: "text", Autocomplete: "name"}
+	accountField = field{Name: "account_name", Label: "Name of the team", Type: "text", Autocomplete: "organization", Required: true}
+	codeField    = field{Name: fieldCode, Label: "Code", Type: "text", Autocomplete: "one-time-code", Hint: "Only if you have set up an authenticator app"}
+)
+
+var forms = map[string]form{}
+
+func init() { //nolint:gochecknoinits // the forms name each other's pages
+	for _, f := range []form{
+		{path: signin.PathSetUp, title: "Set up Postrider", about: "You become the operator of this installation, and the owner of a team.", button: "Set up", token: true,
+			fields: []field{emailField, newPassword, nameField, accountField}, do: (*pages).setUp},
+		{path: signin.PathSignIn, title: "Sign in", button: "Sign in", fields: []field{emailField, oldPassword, codeField},
+			links: []string{signin.PathReset}, do: (*pages).signIn},
+		{path: signin.PathSignUp, title: "Sign up", button: "Go on", fields: []field{emailField, nameField, accountField, newPassword},
+			links: []string{signin.PathSignIn}, do: (*pages).signUp},
+		{path: signin.PathReset, title: "Set a new password", button: "Go on", fields: []field{emailField, newPassword},
+			links: []string{signin.PathSignIn}, do: (*pages).reset},
+		{path: signin.PathEmail, title: "Confirm your new address", about: "It becomes the address that you sign in with.", button: "Confirm", token: true, do: (*pages).email},
+		{path: signin.PathInvite, title: "Join a team", about: "Have you signed in here before? Then give the password that you have. Otherwise choose one.", button: "Join", token: true,
+			fields: []field{nameField, {Name: "password", Label: "Password", Type: "password", Autocomplete: "new-password", Hint: "At least 12 characters"}}, do: (*pages).accept},
+	} {
+		forms[f.path] = f
+	}
+}
+
+func entered(e signin.Entered, err error) (done, error) {
+	if err != nil {
+		return done{}, err
+	}
+	return done{entered: &e, goTo: "/"}, nil
+}
+
+func (p *pages) setUp(r *http.Request) (done, error) {
+	g := r.PostForm.Get
+	return entered(p.People.SetUp(r.Context(), signin.SetUp{Token: g("token"), Email: g("email"), Password: g("password"), Name: g("name"), AccountName: g("account_name")}))
+}
+
+func (p *pages) signIn(r *http.Request) (done, error) {
+	g := r.PostForm.Get
+	switch {
+	case g("sign_out") != "":
+		if caller, err := p.door.Who(r); err == nil {
+			if err := p.People.SignOut(r.Context(), caller); err != nil {
+				return done{}, err
+			}
+		}
+		return done{out: true, goTo: signin.PathSignIn}, nil
+	case g("link_openid") != "":
+		return p.linkOpenID(r)
+	case g("token") != "":
+		return entered(p.People.EnterByLink(r.Context(), g("token")))
+	}
+	return entered(p.People.SignIn(r.Context(), signin.Credentials{Email: g("email"), Password: g("password"), Code: g(fieldCode)}))
+}
+
+func (p *pages) signUp(r *http.Request) (done, error) {
+	g := r.PostForm.Get
+	if token := g("token"); token != "" {
+		return entered(p.People.CompleteSignUp(r.Context(), signin.SignUpCompleted{Token: token, Name: g("name"), Password: g("password"), AccountName: g("account_name")}))
+	}
+	return told(p.People.AskSignUp(r.Context(), g("email")))
+}
+
+func (p *pages) reset(r *http.Request) (done, error) {
+	g := r.PostForm.Get
+	if token := g("token"); token != "" {
+		if err := p.People.Reset(r.Context(), token, g("password")); err != nil {
+			return done{}, err
+		}
+		return done{title: "Your password is changed", lines: []string{"All your sessions have ended. Sign in with the new password."}}, nil
+	}
+	return told(p.People.Forgot(r.Context(), g("email")))
+}
+
+func told(err error) (done, error) {
+	return done{title: "Look into your mailbox", lines: []string{"If the address can be used here, a mail with a link is on its way to it."}}, err
+}
+
+func (p *pages) email(r *http.Request) (done, error) {
+	who, err := p.People.ConfirmEmail(r.Context(), r.PostForm.Get("token"))
+	if err != nil {
+		return done{}, err
+	}
+	return done{title: "Your address is changed", lines: []string{"You sign in as " + who.Email + " now."}}, nil
+}
+
+func (p *pages) accept(r *http.Request) (done, error) {
+	g := r.PostForm.Get
+	in := signin.Acceptance{Token: g("token"), Name: g("name"), Password: g("password")}
+	if caller, err := p.door.Who(r); err == nil {
+		in.Caller = &caller
+	}
+	return entered(p.People.Accept(r.Context(), in))
+}
