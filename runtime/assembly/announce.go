@@ -21,7 +21,21 @@ func announce(ctx context.Context, cfg setting.Values, o Options, opened *store.
 	}
 	if cfg.Mode != setting.Dev {
 		log.InfoContext(ctx, "ready", "base_url", config.BaseURL.Of(cfg))
-		return nil
+		return sayHowToBegin(ctx, o, seeds)
 	}
 	return seeds.Announce(ctx, cfg, opened, development.Readers{File: o.ReadyFile, Called: o.OnReady, Out: o.Out})
+}
+
+// sayHowToBegin prints the set-up link while nobody can sign in. It is for the operator's eyes, so it
+// is not in the log.
+func sayHowToBegin(ctx context.Context, o Options, seeds development.Seeder) error {
+	if seeds.SignIn == nil || o.Out == nil {
+		return nil
+	}
+	link, err := seeds.SignIn.SetUpLink(ctx)
+	if err != nil || link == "" {
+		return err
+	}
+	_, err = fmt.Fprintf(o.Out, "\n  Nobody can sign in yet. Open this link to become the operator (it works once, for 24 hours):\n\n    %s\n\n", link)
+	return err
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+
 	"net/http"
 	"strings"
 
@@ -12,6 +13,9 @@ import (
 
 	"github.com/postrider/postrider/graph"
 	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/accounts/admission"
+	"github.com/postrider/postrider/modules/accounts/audit"
+	"github.com/postrider/postrider/modules/signin"
 	"github.com/postrider/postrider/rest"
 	"github.com/postrider/postrider/rest/favicon"
 	"github.com/postrider/postrider/runtime/assembly/development"
@@ -46,6 +50,8 @@ type edgeParams struct {
 	Answers   *idempotency.Store
 	Box       *secret.Box
 	Accounts  *accounts.Service
+	Audit     *audit.Service
+	SignIn    *signin.Service `optional:"true"`
 
 	Routes []rest.Routes   `group:"routes"`
 	Parts  []graph.Part    `group:"graph"`
@@ -93,12 +99,12 @@ func sampleSender(mode setting.Mode) string {
 // handler is the one mux of the process.
 func (p edgeParams) handler(on []string, health *probes.Probes) (http.Handler, error) {
 	rate := accountRate{p.Rate}
-	api, err := rest.New(rest.Options{Auth: p.Accounts, Limits: p.Accounts, Rate: rate, Answers: p.Answers, Sealer: p.Box, Routes: p.Routes, Logger: p.Logger, Budget: p.Budget,
+	api, err := rest.New(rest.Options{Auth: p.Accounts, People: p.people(), Audit: p.Audit, Proxies: config.TrustedProxies.Of(p.Config), Origins: config.OtherOrigins(p.Config), Limits: p.Accounts, Rate: rate, Answers: p.Answers, Sealer: p.Box, Routes: p.Routes, Logger: p.Logger, Budget: p.Budget,
 		Version: p.Options.Version, BaseURL: config.BaseURL.Of(p.Config), Sender: sampleSender(p.Config.Mode)})
 	if err != nil {
 		return nil, err
 	}
-	query, err := graph.New(graph.Options{On: on, Auth: p.Accounts, Accounts: p.Accounts, Rate: rate, Parts: p.Parts, Budget: p.Budget, Logger: p.Logger})
+	query, err := graph.New(graph.Options{On: on, Auth: p.Accounts, People: p.people(), Origins: append([]string{config.BaseURL.Of(p.Config)}, config.OtherOrigins(p.Config)...), Audit: p.Audit, Proxies: config.TrustedProxies.Of(p.Config), Accounts: p.Accounts, Rate: rate, Parts: p.Parts, Budget: p.Budget, Logger: p.Logger})
 	if err != nil {
 		return nil, err
 	}
@@ -123,6 +129,14 @@ func (p edgeParams) handler(on []string, health *probes.Probes) (http.Handler, e
 	}
 	p.serveTrackingHosts(observe)
 	return observe.Wrap(apiFirst(api, p.linksFirst(mux))), nil
+}
+
+// people tells who is signed in; nil: nobody signs in here.
+func (p edgeParams) people() admission.Sessions {
+	if p.SignIn == nil {
+		return nil
+	}
+	return p.SignIn
 }
 
 // apiFirst keeps the API's paths from the mux, which answers an unclean one with a

@@ -9,13 +9,17 @@ import (
 
 	"github.com/postrider/postrider/graph"
 	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/accounts/audit"
+	"github.com/postrider/postrider/modules/accounts/team"
 	"github.com/postrider/postrider/modules/automations"
+	"github.com/postrider/postrider/modules/automations/figures"
 	"github.com/postrider/postrider/modules/bounces"
 	"github.com/postrider/postrider/modules/devinbox"
 	"github.com/postrider/postrider/modules/domains"
 	"github.com/postrider/postrider/modules/domains/publish"
 	"github.com/postrider/postrider/modules/eventlog"
 	"github.com/postrider/postrider/modules/inbound"
+	"github.com/postrider/postrider/modules/notices"
 	"github.com/postrider/postrider/modules/outbound"
 	"github.com/postrider/postrider/modules/relay"
 	"github.com/postrider/postrider/modules/retention"
@@ -25,7 +29,10 @@ import (
 	"github.com/postrider/postrider/modules/sending/queue"
 	"github.com/postrider/postrider/modules/sending/records"
 	"github.com/postrider/postrider/modules/sending/release"
+	"github.com/postrider/postrider/modules/signin"
+	"github.com/postrider/postrider/modules/signin/openid"
 	"github.com/postrider/postrider/modules/sms"
+	smssettings "github.com/postrider/postrider/modules/sms/settings"
 	"github.com/postrider/postrider/modules/suppression"
 	"github.com/postrider/postrider/modules/templates"
 	"github.com/postrider/postrider/modules/tracking"
@@ -38,7 +45,9 @@ import (
 	restdomains "github.com/postrider/postrider/rest/domains"
 	restemails "github.com/postrider/postrider/rest/emails"
 	resteventlog "github.com/postrider/postrider/rest/eventlog"
+	restpeople "github.com/postrider/postrider/rest/people"
 	restreceived "github.com/postrider/postrider/rest/received"
+	restsession "github.com/postrider/postrider/rest/session"
 	restsms "github.com/postrider/postrider/rest/sms"
 	restsuppressions "github.com/postrider/postrider/rest/suppressions"
 	resttemplates "github.com/postrider/postrider/rest/templates"
@@ -126,7 +135,7 @@ func shows[I, S any](name string) any {
 var registry = []Module{
 	{
 		Name: "accounts", Line: "accounts, users, API keys, plans and their limits", Always: true,
-		Option: accounts.Module,
+		Option: fx.Options(accounts.Module, team.Module, audit.Module),
 		Routes: []any{
 			func(s *accounts.Service) rest.Routes { return restaccount.Routes(s) },
 			func(s *accounts.Service) rest.Routes { return restaccount.KeyRoutes(s) },
@@ -185,20 +194,38 @@ var registry = []Module{
 		Edges: probes.Queue,
 	},
 	{
+		Name: "notices", Line: "the installation's own mail to people: links, invitations",
+		Requires: []string{"accounts"}, Uses: []string{"sending"},
+		Option: notices.Module,
+	},
+	{
+		Name: "signin", Line: "lets people in: passwords, codes, sessions, teams and their roles",
+		Requires: []string{"accounts"}, Uses: []string{"notices"},
+		Option: fx.Options(signin.Module, openid.Module), Edges: signInPages,
+		Graph: []part{shows[graph.Teams, team.Service], shows[graph.AuditLog, audit.Service]},
+		Routes: []any{
+			func(s *signin.Service, o *openid.Service) rest.Routes { return restsession.Routes(s, o) },
+			func(s *signin.Service, o *openid.Service) rest.Routes { return restsession.UserRoutes(s, o) },
+			func(s *team.Service) rest.Routes { return restpeople.Routes(s) },
+			func(s *audit.Service) rest.Routes { return restpeople.AuditRoutes(s) },
+		},
+	},
+	{
 		Name: "sms", Line: "text messages: providers, opt-outs, caps, receipts",
 		Requires: []string{"accounts"}, Uses: []string{"templates"},
 		Option: fx.Options(sms.Module, fx.Provide(textInbox)),
-		Routes: []any{func(s *sms.Service) rest.Routes { return restsms.Routes(s) }},
+		Routes: []any{func(of *smssettings.Service, s *sms.Service) rest.Routes { return restsms.Routes(of, s) }},
 		Edges:  textReceipts,
 	},
 	{
 		Name: "automations", Line: "custom events, and sequences of steps that they start: emails, waits, decisions, requests",
-		Requires: []string{"accounts", "domains", "sending", "templates"}, Uses: []string{"sms"},
+		Requires: []string{"accounts", "domains", "sending", "templates"}, Uses: []string{"sms", "tracking"},
 		Option: automations.Module,
 		Routes: []any{
 			func(s *automations.Service) rest.Routes { return restautomations.Routes(s) },
 			func(s *automations.Service) rest.Routes { return restinsight.Routes(s) },
 		},
+		Graph: []part{shows[graph.Automations, automations.Service], shows[graph.AutomationFigures, figures.Service]},
 	},
 	{
 		Name: "bounces", Line: "bounces and complaints that come back to our return paths",

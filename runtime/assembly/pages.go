@@ -10,7 +10,9 @@ import (
 
 	"github.com/postrider/postrider/modules/devinbox"
 	"github.com/postrider/postrider/modules/sending/records"
-	"github.com/postrider/postrider/modules/sms"
+	"github.com/postrider/postrider/modules/signin"
+	"github.com/postrider/postrider/modules/signin/openid"
+	"github.com/postrider/postrider/modules/sms/callback"
 	"github.com/postrider/postrider/modules/sms/provider"
 	"github.com/postrider/postrider/modules/suppression"
 	"github.com/postrider/postrider/modules/tracking"
@@ -18,6 +20,7 @@ import (
 	"github.com/postrider/postrider/rest/receipts"
 	"github.com/postrider/postrider/rest/track"
 	"github.com/postrider/postrider/rest/unsubscribe"
+	"github.com/postrider/postrider/rest/welcome"
 	"github.com/postrider/postrider/runtime/config"
 	"github.com/postrider/postrider/runtime/module"
 	"github.com/postrider/postrider/runtime/setting"
@@ -52,6 +55,12 @@ var inboxPages = pages(func(s *devinbox.Service, cfg setting.Values, log *slog.L
 		home:    homeLink{inboxpages.Prefix, "Development inbox", "the mail that was sent"}}
 })
 
+// signInPages are where people get in.
+var signInPages = fx.Provide(fx.Annotate(func(s *signin.Service, o *openid.Service, cfg setting.Values, log *slog.Logger) (webPage, error) {
+	handler, err := welcome.New(welcome.Options{People: s, OpenID: o, BaseURL: config.BaseURL.Of(cfg), Origins: config.OtherOrigins(cfg), Proxies: config.TrustedProxies.Of(cfg), Logger: log})
+	return webPage{paths: welcome.Paths(), handler: handler, home: homeLink{signin.PathSignIn, "Sign in", "for people; programs use API keys"}}, err
+}, fx.ResultTags(`group:"pages"`)))
+
 // unsubscribeLinks are where recipients unsubscribe.
 var unsubscribeLinks = fx.Options(
 	fx.Provide(module.Nearby[unsubscribe.Senders, records.Service]),
@@ -61,7 +70,7 @@ var unsubscribeLinks = fx.Options(
 )
 
 // textReceipts are where providers of text messages tell what became of them.
-var textReceipts = links(func(s *sms.Service, log *slog.Logger) link {
+var textReceipts = links(func(s *callback.Service, log *slog.Logger) link {
 	return link{receipts.Prefix, receipts.New(receipts.Options{Messages: s, Logger: log})}
 })
 

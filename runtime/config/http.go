@@ -158,3 +158,14 @@ func loopback(host string) bool {
 	}
 	return addr.Unmap().IsLoopback()
 }
+
+// OtherOrigins are the other URLs under which development mode is opened; passkeys need the one with
+// a name.
+func OtherOrigins(v setting.Values) []string {
+	host, plain := strings.CutPrefix(BaseURL.Of(v), "http://")
+	_, port, err := net.SplitHostPort(host)
+	if v.Mode != setting.Dev || !plain || err != nil {
+		return nil
+	}
+	return []string{"http://localhost:" + port, "http://127.0.0.1:" + port}
+}

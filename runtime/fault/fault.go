@@ -36,6 +36,10 @@ const (
 const (
 	CodeValidation            = "validation_error"
 	CodeInsufficientScope     = "insufficient_scope"
+	CodeInsufficientRole      = "insufficient_role"
+	CodeConfirmationRequired  = "confirmation_required"
+	CodeSecondFactorRequired  = "second_factor_required"
+	CodeCrossOrigin           = "cross_origin"
 	CodeDomainNotVerified     = "domain_not_verified"
 	CodeSandboxRecipient      = "sandbox_recipient_not_allowed"
 	CodeProductionLocked      = "production_not_unlocked"
@@ -156,6 +160,27 @@ func Conflictf(code, format string, args ...any) *Error {
 func Unavailable(cause error) *Error {
 	return &Error{Kind: Away, Code: CodeUnavailable, RetryAfter: 5 * time.Second, cause: cause,
 		Message: "The service cannot reach its storage right now; try again, and repeat a write with the same Idempotency-Key"}
+}
+
+// Crowded tells a caller to come back after a wait, since too many are being served right now.
+func Crowded(wait time.Duration) *Error {
+	return &Error{Kind: Away, Code: CodeUnavailable, RetryAfter: wait, Message: "Too many ask for this right now; try again in a moment"}
+}
+
+// OrAway gives Unavailable for an error that says that the database is away, and others as they are.
+func OrAway(err error) error {
+	if IsDatabaseAway(err) {
+		return Unavailable(err)
+	}
+	return err
+}
+
+// Wrap says what was being done when an error came; nil stays nil.
+func Wrap(doing string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s: %w", doing, err)
 }
 
 // WholeSeconds says a wait as Retry-After and its like do: rounded up, for who

@@ -19,6 +19,13 @@ const (
 	Account Prefix = "acc"
 	User    Prefix = "usr"
 	APIKey  Prefix = "key"
+
+	Invitation Prefix = "inv"
+	AuditEntry Prefix = "aud"
+	Session    Prefix = "ses"
+	Passkey    Prefix = "psk"
+	Challenge  Prefix = "chl"
+
 	Domain  Prefix = "dom"
 	DKIMKey Prefix = "dkm"
 	Claim   Prefix = "clm"

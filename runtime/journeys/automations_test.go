@@ -2,6 +2,7 @@ package journeys_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -99,6 +100,59 @@ func TestJourney4AnEventStartsARunThatSendsAndWaits(t *testing.T) {
 		if told[what] != n {
 			t.Errorf("%s was told %d times, want %d: %v", what, told[what], n, told)
 		}
+	}
+	checkRunInGraphQL(t, app, made.Automation.ID)
+}
+
+// checkRunInGraphQL asks for the figures of an automation whose one run has sent two mails and
+// ended, and for that run with its emails and its timeline.
+func checkRunInGraphQL(t *testing.T, app *runtimetest.App, automationID string) {
+	t.Helper()
+	var got struct {
+		Automation struct {
+			Stats struct{ Started, Completed int }
+			Steps []struct {
+				Key, Summary string
+				Stats        struct {
+					Entered, Completed int
+					Emails             *struct{ Sent, Opened int }
+				}
+			}
+		}
+		AutomationRuns struct {
+			Nodes []struct {
+				Status     string
+				WaitingFor *struct{ Step string }
+				Steps      []struct{ Key, Status string }
+				Emails     []struct {
+					Subject    string
+					Automation struct{ AutomationName, StepKey string }
+				}
+				Timeline []struct{ Source, Type string }
+			}
+		}
+	}
+	app.Query(t, fmt.Sprintf(`{ automation(id: %q) { stats { started completed } steps { key summary stats { entered completed emails { sent opened } } } }
+		automationRuns(filter: {automationId: %q, status: COMPLETED}) { nodes { status waitingFor { step } steps { key status }
+			emails { subject automation { automationName stepKey } } timeline { source type } } } }`, automationID, automationID), &got)
+	if got.Automation.Stats.Started != 1 || got.Automation.Stats.Completed != 1 || len(got.Automation.Steps) != 3 || got.Automation.Steps[1].Summary != "Wait for user.verified, at most P1D" {
+		t.Errorf("GraphQL shows the automation as %+v, want one run that completed, and three steps", got.Automation)
+	}
+	for _, step := range got.Automation.Steps {
+		if step.Stats.Entered != 1 || step.Stats.Completed != 1 || (step.Stats.Emails != nil) != (step.Key != "verified") || step.Stats.Emails != nil && step.Stats.Emails.Sent != 1 {
+			t.Errorf("the figures of the step %s are %+v, want 1 entered, 1 completed, and one email of a step that sends", step.Key, step.Stats)
+		}
+	}
+	if len(got.AutomationRuns.Nodes) != 1 {
+		t.Fatalf("GraphQL lists %d completed runs, want 1", len(got.AutomationRuns.Nodes))
+	}
+	run, sources := got.AutomationRuns.Nodes[0], map[string]int{}
+	for _, entry := range run.Timeline {
+		sources[entry.Source]++
+	}
+	if len(run.Steps) != 3 || run.WaitingFor != nil || len(run.Emails) != 2 || run.Emails[1].Subject != "Thank you" || run.Emails[1].Automation.StepKey != "thanks" ||
+		run.Emails[0].Automation.AutomationName != "Verify" || sources["event"] != 2 || sources["step"] != 3 || sources["email"] == 0 {
+		t.Errorf("GraphQL shows the run as %+v, want three steps, two emails by the steps hello and thanks, and a timeline of all", run)
 	}
 }
 

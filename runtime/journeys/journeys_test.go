@@ -303,13 +303,7 @@ func TestDeferredRecipientWaitsAndSaysSo(t *testing.T) {
 
 func send(t *testing.T, app *runtimetest.App, body string) string {
 	t.Helper()
-	answer := app.Do(t, http.MethodPost, "/api/emails", body)
-	var receipt struct{ ID, Status string }
-	answer.JSON(t, &receipt)
-	if answer.Status != http.StatusOK || receipt.Status != "sent" || !strings.HasPrefix(receipt.ID, "msg_") {
-		t.Fatalf("POST /emails answered %d %s", answer.Status, answer.Body)
-	}
-	return receipt.ID
+	return app.Send(t, body)
 }
 
 func waitForStatus(t *testing.T, app *runtimetest.App, id, status string) emailAnswer {

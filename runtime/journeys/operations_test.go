@@ -23,6 +23,8 @@ type operation struct {
 	parameters   []parameter
 	body         any  // its example, nil when it takes none
 	endless      bool // answers with events until one side ends it
+	keys         bool // API keys may ask
+	public       bool // anybody may ask
 }
 
 type parameter struct{ Name, In string }
@@ -102,6 +104,7 @@ func operations(t *testing.T, app *runtimetest.App) []operation {
 	t.Helper()
 	type described struct {
 		Parameters  []parameter
+		Security    []map[string][]string
 		Responses   map[string]struct{ Content map[string]any }
 		RequestBody *struct {
 			Content map[string]struct {
@@ -123,6 +126,8 @@ func operations(t *testing.T, app *runtimetest.App) []operation {
 					o.parameters = append(o.parameters, p)
 				}
 			}
+			o.public = len(d.Security) == 0
+			o.keys = slices.ContainsFunc(d.Security, func(s map[string][]string) bool { _, bearer := s["bearer"]; return bearer })
 			_, o.endless = d.Responses["200"].Content["text/event-stream"]
 			if d.RequestBody != nil {
 				content := d.RequestBody.Content["application/json"]

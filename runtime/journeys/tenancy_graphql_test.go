@@ -80,6 +80,15 @@ func TestGraphQLKeepsAccountsApart(t *testing.T) {
 			if got := string(stranger.Do(t, http.MethodPost, "/graphql", query).Body); got != `{"data":{"`+f.Name+`":null}}` {
 				t.Errorf("a stranger's %s of another's domain: %s", f.Name, got)
 			}
+		case f.Name == "auditLog", f.Name == "invitations": // no key reads them; of people: TestPeopleOfOneTeamAreNothingToAnother
+			if got := string(stranger.Do(t, http.MethodPost, "/graphql", map[string]string{"query": `{` + f.Name + `{nodes{id}}}`}).Body); !strings.Contains(got, `"insufficient_scope"`) {
+				t.Errorf("%s by a key: %s, want it refused", f.Name, got)
+			}
+		case f.Name == "members":
+			got := string(stranger.Do(t, http.MethodPost, "/graphql", map[string]string{"query": `{members{nodes{user{email}}}}`}).Body)
+			if !strings.Contains(got, stranger.AccountEmail) || strings.Contains(got, app.AccountEmail) {
+				t.Errorf("a stranger's members: %s, want their own only", got)
+			}
 		case f.takes("after"):
 			checkConnection(t, app, stranger, f.Name)
 		case f.Name == "queueByDestination":
@@ -88,6 +97,10 @@ func TestGraphQLKeepsAccountsApart(t *testing.T) {
 			}
 			if got := string(app.Do(t, http.MethodPost, "/graphql", map[string]string{"query": `{queueByDestination{destination}}`}).Body); !strings.Contains(got, "unanswered.example") {
 				t.Errorf("the owner's queue: %s", got)
+			}
+		case f.Name == "viewer":
+			if got := string(stranger.Do(t, http.MethodPost, "/graphql", map[string]string{"query": `{viewer{account{id}}}`}).Body); !strings.Contains(got, stranger.AccountID) {
+				t.Errorf("viewer: %s", got)
 			}
 		case f.Name == "account":
 			if got := string(stranger.Do(t, http.MethodPost, "/graphql", map[string]string{"query": `{account{id}}`}).Body); !strings.Contains(got, stranger.AccountID) {

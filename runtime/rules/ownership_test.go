@@ -57,6 +57,10 @@ func pluralOf(entity string) string {
 		return "webhookdeliveries"
 	case "AutomationEntry":
 		return "automationentries"
+	case "AuditEntry":
+		return "auditentries"
+	case "Identity":
+		return "identities"
 	case "CapturedMail":
 		return "capturedmails"
 	case "CapturedSMS", "SMSSettings":

@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -157,6 +158,18 @@ func (a *App) Do(t testing.TB, method, path string, body any, headers ...string)
 		t.Fatal(err)
 	}
 	return Answer{Status: res.StatusCode, Header: res.Header, Body: got}
+}
+
+// Send has an email accepted that goes at once, and gives its id.
+func (a *App) Send(t testing.TB, body string) string {
+	t.Helper()
+	answer := a.Do(t, http.MethodPost, "/api/emails", body)
+	var receipt struct{ ID, Status string }
+	answer.JSON(t, &receipt)
+	if answer.Status != http.StatusOK || receipt.Status != "sent" || !strings.HasPrefix(receipt.ID, "msg_") {
+		t.Fatalf("POST /emails answered %d %s", answer.Status, answer.Body)
+	}
+	return receipt.ID
 }
 
 // Query asks GraphQL and gives `data`; errors fail the test.

@@ -16,6 +16,10 @@ const WriteTime = 10 * time.Second
 // proxies end connections that are silent for a minute, some for half of one.
 const Heartbeat = 15 * time.Second
 
+// Recheck is after how long a stream asks again whether its reader may still read. With the caches of
+// keys and sessions that is at most five seconds.
+const Recheck = 2 * time.Second
+
 // Writer is one stream. It is used by one goroutine at a time.
 type Writer struct {
 	to      http.ResponseWriter

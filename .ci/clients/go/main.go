@@ -31,6 +31,7 @@ type call struct {
 	Status []int
 	Until  map[string]string
 	Stream bool
+	Person bool // by cookie, from a page of the installation
 }
 
 type program struct {
@@ -38,17 +39,26 @@ type program struct {
 	known  map[string]string
 	params map[string][]string // names of path parameters, by operation, in their order
 	called map[string]bool
+	person bool
+	cookie string
 }
 
 func main() {
 	log.SetFlags(0)
 	base := os.Getenv("POSTRIDER_API_URL")
+	p := &program{}
 	client, err := postrider.NewClientWithResponses(base, postrider.WithRequestEditorFn(func(_ context.Context, r *http.Request) error {
+		if p.person {
+			r.Header.Set("Origin", strings.TrimSuffix(base, "/api"))
+			r.Header.Set("Cookie", p.cookie)
+			return nil
+		}
 		r.Header.Set("Authorization", "Bearer "+os.Getenv("POSTRIDER_API_KEY"))
 		return nil
 	}))
 	check(err)
-	p := &program{client: client, params: map[string][]string{}, called: map[string]bool{}, known: map[string]string{
+	*p = program{client: client, params: map[string][]string{}, called: map[string]bool{}, known: map[string]string{
+		"link": os.Getenv("POSTRIDER_LINK"), "ownerEmail": os.Getenv("POSTRIDER_OWNER_EMAIL"), "ownerPassword": os.Getenv("POSTRIDER_OWNER_PASSWORD"),
 		"receiver": os.Args[2], "run": fmt.Sprintf("go%d", time.Now().UnixMilli()),
 		"hourAgo": time.Now().Add(-time.Hour).UTC().Format(time.RFC3339), "inAnHour": time.Now().Add(time.Hour).UTC().Format(time.RFC3339),
 	}}
@@ -186,12 +196,16 @@ func (p *program) once(c call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	p.person = c.Person
 	results := method.Call(arguments)
 	if err, failed := results[1].Interface().(error); failed {
 		return nil, err
 	}
 	if c.Stream {
 		return firstEvent(results[0].Interface().(*http.Response))
+	}
+	for _, given := range results[0].Elem().FieldByName("HTTPResponse").Interface().(*http.Response).Cookies() {
+		p.cookie = given.Name + "=" + given.Value
 	}
 	return c.decode(results[0].Elem())
 }

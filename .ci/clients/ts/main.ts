@@ -14,6 +14,7 @@ interface Call {
   status?: number[]
   until?: Record<string, string>
   stream?: boolean
+  person?: boolean
 }
 interface Schema {
   $ref?: string
@@ -56,7 +57,11 @@ export const reason = (event: Bounced): string => {
   return `${type}: ${payload.bounce?.diagnostic ?? ''}`
 }
 
+const baseOrigin = new URL(baseUrl).origin
+let cookie = ''
+
 const known: Record<string, string> = {
+  link: process.env.POSTRIDER_LINK ?? '', ownerEmail: process.env.POSTRIDER_OWNER_EMAIL ?? '', ownerPassword: process.env.POSTRIDER_OWNER_PASSWORD ?? '',
   receiver, run: `ts${Date.now()}`,
   hourAgo: new Date(Date.now() - 3_600_000).toISOString(), inAnHour: new Date(Date.now() + 3_600_000).toISOString(),
 }
@@ -101,8 +106,11 @@ const once = async (call: Call): Promise<unknown> => {
   const { data, error, response } = await request(found.method, found.path, {
     params: { path: call.path ?? {}, query: call.query ?? {} }, signal: stop.signal,
     ...(call.body ? { body: call.body } : {}),
+    // A person comes from a page of the installation, with the cookie of their session.
+    ...(call.person ? { headers: { Authorization: null, Cookie: cookie, Origin: baseOrigin } } : {}),
     parseAs: call.stream ? 'stream' : (Object.entries(found.operation.responses).some(([status, answer]) => status.startsWith('2') && answer.content?.['application/json']) ? 'json' : 'text'),
   })
+  for (const given of response.headers.getSetCookie()) cookie = given.split(';')[0] ?? ''
   if (!(call.status ?? [200]).includes(response.status)) throw new Error(`${call.op}: got ${response.status} ${globalThis.JSON.stringify(error)}, want ${call.status ?? 200}`)
   if (call.stream) {
     const event = await firstEvent(data as ReadableStream<Uint8Array>)

@@ -49,6 +49,7 @@ const banner = `
     SMTP       %s
     receives   %s
     inbox      %s
+    sign in    %s
     docs       %s/docs
 %s
   Send a first mail:
@@ -68,7 +69,7 @@ func (r Ready) print(w io.Writer, cfg setting.Values) error {
 	if domains := playedConfig(cfg).Domains; r.InboxURL != nil && len(domains) > 0 {
 		played = "    failures   " + strings.Join(devinbox.Parts(), "@ ") + "@ at " + domains[0] + ", with +anything behind the name\n"
 	}
-	inbox, smtp, received, domain := "(off)", "(off)", "(off)", "your-verified-domain"
+	inbox, smtp, received, signIn, domain := "(off)", "(off)", "(off)", "(off)", "your-verified-domain"
 	if r.Relay != nil {
 		smtp = r.Relay.Addr + " (STARTTLS) or " + r.Relay.TLSAddr + " (TLS), user " + r.Relay.Username + ", password " + r.Relay.Password
 	}
@@ -78,9 +79,12 @@ func (r Ready) print(w io.Writer, cfg setting.Values) error {
 	if r.InboxURL != nil {
 		inbox = *r.InboxURL
 	}
+	if r.Owner != nil {
+		signIn = r.Owner.link + " (signs you in)"
+	}
 	if r.VerifiedDomain != nil {
 		domain = *r.VerifiedDomain
 	}
-	_, err := fmt.Fprintf(w, banner, where, r.BaseURL, r.AccountEmail, r.APIKey, smtp, received, inbox, r.APIURL, played, r.APIURL, r.APIKey, domain)
+	_, err := fmt.Fprintf(w, banner, where, r.BaseURL, r.AccountEmail, r.APIKey, smtp, received, inbox, signIn, r.APIURL, played, r.APIURL, r.APIKey, domain)
 	return err
 }

@@ -26,8 +26,17 @@ type Ready struct {
 	AccountEmail   string  `json:"account_email"`
 	APIKey         string  `json:"api_key"`
 	VerifiedDomain *string `json:"verified_domain"`
+	Owner          *Owner  `json:"owner"`
 	Relay          *Relay  `json:"relay"`
 	InboundAddr    *string `json:"inbound_addr"`
+}
+
+// Owner is who owns the account, and how they sign in.
+type Owner struct {
+	Email    string `json:"email"`
+	Password string `json:"password"`
+
+	link string // signs them in as often as it is opened, while the process runs
 }
 
 // Relay is how to hand in mail over SMTP.
@@ -66,6 +75,9 @@ func (s Seeder) ready(cfg setting.Values, opened *store.Store, d seeded) Ready {
 		AccountID: d.accountID, AccountEmail: d.email, APIKey: d.apiKey, Relay: d.relay}
 	if pid := opened.ServerPID(); pid != 0 {
 		r.PostgresPID = &pid
+	}
+	if d.owner != nil {
+		r.Owner, r.DashboardURL = d.owner, d.owner.link
 	}
 	if d.domain != "" {
 		r.VerifiedDomain = &d.domain

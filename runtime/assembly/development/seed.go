@@ -11,10 +11,12 @@ import (
 	"go.uber.org/fx"
 
 	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/accounts/rights"
 	"github.com/postrider/postrider/modules/devinbox"
 	"github.com/postrider/postrider/modules/domains"
 	"github.com/postrider/postrider/modules/inbound"
 	"github.com/postrider/postrider/modules/relay"
+	"github.com/postrider/postrider/modules/signin"
 	"github.com/postrider/postrider/modules/suppression"
 	"github.com/postrider/postrider/runtime/assembly/listeners"
 	"github.com/postrider/postrider/runtime/secret"
@@ -30,6 +32,7 @@ const (
 	keyFile  = "api-key" // below the data directory: the database has only the key's hash
 
 	passwordFile = "smtp-password" // likewise
+	ownerFile    = "owner-password"
 )
 
 // Seeder has the services that development mode fills. One of a module that is off is nil.
@@ -41,6 +44,7 @@ type Seeder struct {
 	Inbound  *listeners.Inbound      // nil: no mail comes in
 	Received *inbound.Service        `optional:"true"`
 	Relay    *relay.Service          `optional:"true"`
+	SignIn   *signin.Service         `optional:"true"`
 	Listed   *suppression.Service    `optional:"true"`
 	Played   devinbox.Config         `optional:"true"`
 	Sockets  *listeners.RelaySockets `optional:"true"`
@@ -50,6 +54,7 @@ type Seeder struct {
 // seeded is what development mode has made, or found.
 type seeded struct {
 	accountID, email, apiKey, domain string
+	owner                            *Owner // nil: nobody signs in here
 	relay                            *Relay
 }
 
@@ -64,10 +69,13 @@ func (s Seeder) seed(ctx context.Context, dataDir string) (seeded, error) {
 	if err != nil {
 		return seeded{}, fmt.Errorf("development key: %w", err)
 	}
-	if _, err := s.Accounts.EnsureKey(ctx, account.ID, devKey, key, accounts.ScopeFull); err != nil {
+	if _, err := s.Accounts.EnsureKey(ctx, account.ID, devKey, key, rights.ScopeFull); err != nil {
 		return seeded{}, fmt.Errorf("development key: %w", err)
 	}
 	out := seeded{accountID: account.ID, email: account.Email, apiKey: key.Reveal()}
+	if out.owner, err = s.ensureOwner(ctx, dataDir); err != nil {
+		return seeded{}, fmt.Errorf("development owner: %w", err)
+	}
 	if s.Domains != nil {
 		domain, err := s.Domains.EnsureSeeded(ctx, account.ID, Domain)
 		if err != nil {
@@ -94,6 +102,22 @@ func (s Seeder) seed(ctx context.Context, dataDir string) (seeded, error) {
 		out.relay = &Relay{Addr: s.Sockets.StartTLS.Addr().String(), TLSAddr: s.Sockets.Implicit.Addr().String(), Username: relay.Username, Password: password.Reveal()}
 	}
 	return out, nil
+}
+
+// ensureOwner gives the account's owner, who may sign in by a password or by the link.
+func (s Seeder) ensureOwner(ctx context.Context, dataDir string) (*Owner, error) {
+	if s.SignIn == nil {
+		return nil, nil //nolint:nilnil // nobody signs in here
+	}
+	password, err := devSecret(filepath.Join(dataDir, ownerFile), "")
+	if err != nil {
+		return nil, err
+	}
+	link, err := s.SignIn.EnsureDevelopmentOwner(ctx, devEmail, password)
+	if err != nil {
+		return nil, err
+	}
+	return &Owner{Email: devEmail, Password: password.Reveal(), link: link}, nil
 }
 
 // suppress puts the addresses on the account's list that count as suppressed.

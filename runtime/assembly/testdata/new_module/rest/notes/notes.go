@@ -5,7 +5,7 @@ import (
 	"context"
 	"net/http"
 
-	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/accounts/rights"
 	"github.com/postrider/postrider/modules/notes"
 	"github.com/postrider/postrider/rest"
 )
@@ -26,7 +26,7 @@ func Routes(service Service) rest.Routes {
 	return rest.NewRoutes("notes", func(a *rest.API) {
 		g := a.Tag("Notes", "What is not to be forgotten.")
 		rest.Handle(g, rest.Operation{
-			Method: http.MethodGet, Path: "/notes", ID: "listNotes", Needs: accounts.Read,
+			Method: http.MethodGet, Path: "/notes", ID: "listNotes", Needs: rights.Read,
 			Summary: "List notes", Description: "All of them.", Example: map[string]any{"notes": []any{"remember the milk"}},
 		}, func(ctx context.Context, c *rest.Call, _ *rest.None) (notesAnswer, error) {
 			found, err := service.List(ctx, c.AccountID)

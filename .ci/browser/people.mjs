@@ -1,0 +1,63 @@
+// Somebody signs in by a link, adds a passkey, and signs in by passkey and by password; every page by
+// which people get in is looked at by axe.
+import { check, open, violations } from './browser.mjs'
+
+const base = new URL(process.env.LINK).origin // by name: passkeys need one
+const { browser, context, page } = await open()
+const refused = []
+page.on('console', m => m.type() === 'error' && refused.push(m.text()))
+
+const signedIn = async () => {
+  await page.goto(base + '/sign-in')
+  return (await page.locator('main').innerText()).includes('You are signed in as ' + process.env.EMAIL)
+}
+const signOut = async () => {
+  await page.goto(base + '/sign-in')
+  await page.getByRole('button', { name: 'Sign out' }).click()
+  await page.getByLabel('Password').waitFor()
+}
+
+const devtools = await context.newCDPSession(page)
+await devtools.send('WebAuthn.enable')
+await devtools.send('WebAuthn.addVirtualAuthenticator', { options: { protocol: 'ctap2', transport: 'internal', hasResidentKey: true, hasUserVerification: true, isUserVerified: true, automaticPresenceSimulation: true } })
+
+await page.goto(process.env.LINK)
+await page.waitForURL(base + '/')
+check(await signedIn(), 'the link of development mode signs the owner in')
+check(!page.url().includes('#'), 'the token stays out of the history')
+
+await page.getByRole('button', { name: 'Add a passkey' }).click()
+await page.getByText('Added.').waitFor()
+await signOut()
+await page.getByRole('button', { name: 'Sign in with a passkey' }).click()
+await page.waitForURL(base + '/')
+check(await signedIn(), 'the passkey signs its owner in')
+await signOut()
+
+let origin
+page.on('request', async r => { if (r.method() === 'POST') origin = (await r.allHeaders()).origin })
+await page.getByLabel('Email').fill(process.env.EMAIL)
+await page.getByLabel('Password').fill('not the password')
+await page.getByRole('button', { name: 'Sign in', exact: true }).click()
+await page.getByText('Email, password or code is wrong.').waitFor()
+check(origin === base, `a form is sent with the page's origin, and not with ${origin}`)
+check(await page.getByLabel('Email').inputValue() === process.env.EMAIL, 'the email is still there after a wrong password')
+await page.getByLabel('Password').fill(process.env.PASSWORD)
+await page.getByRole('button', { name: 'Sign in', exact: true }).click()
+await page.waitForURL(base + '/')
+check(await signedIn(), 'the password signs its owner in')
+await signOut()
+
+const wrong = []
+for (const path of ['/setup', '/sign-in', '/sign-up', '/reset', '/email', '/invite'])
+  for (const theme of ['light', 'dark'])
+    for (const width of [390, 1440]) {
+      await page.goto(base + path)
+      for (const v of await violations(page, theme, width)) wrong.push(`${path} ${theme} ${width}: ${v}`)
+      const wide = await page.evaluate(() => document.documentElement.scrollWidth > innerWidth)
+      if (wide) wrong.push(`${path} ${width}: is wider than the window`)
+    }
+check(wrong.length === 0, 'axe finds nothing:\n' + wrong.join('\n'))
+const other = refused.filter(text => !text.includes('401'))
+check(other.length === 0, 'the console stays empty: ' + other.join('\n'))
+await browser.close()
