@@ -29,6 +29,7 @@ type commandLine struct {
 	OpenAPI openAPICommand `cmd:"" help:"Print the OpenAPI document of the modules that are on."                   name:"openapi"`
 	Modules modulesCommand `cmd:"" help:"Print the modules: which are on, what they are for and what they need."`
 	Account accountCommand `cmd:"" help:"Accounts."`
+	User    userCommand    `cmd:"" help:"People who sign in."`
 	Key     keyCommand     `cmd:"" help:"API keys."`
 	Domain  domainCommand  `cmd:"" help:"Sending domains."`
 	Queue   queueCommand   `cmd:"" help:"Mail that waits for delivery, of the whole installation."`
@@ -36,7 +37,9 @@ type commandLine struct {
 	Restore restoreCommand `cmd:"" help:"Make a database of a backup. It is held: nothing leaves until postrider hold release."`
 	Hold    holdCommand    `cmd:"" help:"Keep the whole installation from sending: mail, scheduled mail and webhooks. Requests are accepted meanwhile."`
 
-	Listen listenCommand `cmd:"" help:"Print the events of an account as they happen, and forward them to a server of your own."`
+	SetupLink  setUpLinkCommand  `cmd:"" help:"Print the link by which the first person comes in, while nobody can sign in."`
+	Automation automationCommand `cmd:"" help:"Definitions of automations as files, for an account of a running Postrider."`
+	Listen     listenCommand     `cmd:"" help:"Print the events of an account as they happen, and forward them to a server of your own."`
 
 	Smarthost smarthostCommand `cmd:"" help:"Servers that take the mail of an account or a domain."`
 	Source    sourceCommand    `cmd:"" help:"Addresses that mail leaves from."`

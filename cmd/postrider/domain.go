@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"strings"
 
+	"github.com/postrider/postrider/cmd/postrider/table"
 	"github.com/postrider/postrider/modules/domains"
 	"github.com/postrider/postrider/modules/domains/dnscheck"
 	"github.com/postrider/postrider/runtime/config"
@@ -36,11 +37,11 @@ func (c *domainCheckCommand) Run(s *session) error {
 	if err != nil {
 		return err
 	}
-	table, sound, err := c.check(s.ctx, hushed(cfg, c.Verbose))
+	columns, sound, err := c.check(s.ctx, hushed(cfg, c.Verbose))
 	if err != nil {
 		return err
 	}
-	if _, err := io.WriteString(s.out, table); err != nil {
+	if _, err := io.WriteString(s.out, columns); err != nil {
 		return err
 	}
 	if !sound {
@@ -52,7 +53,7 @@ func (c *domainCheckCommand) Run(s *session) error {
 // check looks the domain's records up and gives a table, and whether all that
 // verification needs is there. With a database the domain's own values are expected;
 // without one it is what DNS alone can tell.
-func (c *domainCheckCommand) check(ctx context.Context, cfg setting.Values) (table string, sound bool, err error) {
+func (c *domainCheckCommand) check(ctx context.Context, cfg setting.Values) (columns string, sound bool, err error) {
 	inspection := domains.Inspection{Config: domains.ConfigOf(cfg), Name: c.Name, Selector: c.Selector, AccountID: c.Account}
 	if inspection.Resolver, err = dnsx.New(dnsx.Config{Server: config.DNSServer.Of(cfg), Logger: slog.New(slog.DiscardHandler)}); err != nil {
 		return "", false, err
@@ -81,5 +82,5 @@ func (c *domainCheckCommand) check(ctx context.Context, cfg setting.Values) (tab
 	if strings.HasSuffix(config.ReturnPathHost.Of(cfg), ".test") { // RFC 2606: nobody's mail goes there
 		notes = append(notes, "The names expected are those of development mode: give POSTRIDER_BASE_URL as the service has it for its own.")
 	}
-	return domainTable(seen, notes)
+	return table.Domain(seen, notes)
 }

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/accounts/rights"
 )
 
 type keyCommand struct {
@@ -47,7 +48,7 @@ type keyCreateCommand struct {
 }
 
 func (c *keyCreateCommand) key() accounts.NewKey {
-	return accounts.NewKey{AccountID: c.Account, Name: c.Name, Scope: accounts.Scope(c.Scope), DomainIDs: c.DomainID, ExpiresAt: c.ExpiresAt}
+	return accounts.NewKey{AccountID: c.Account, Name: c.Name, Scope: rights.Scope(c.Scope), DomainIDs: c.DomainID, ExpiresAt: c.ExpiresAt}
 }
 
 func (c *keyCreateCommand) Run(s *session) error {

@@ -32,6 +32,7 @@ type Stream struct {
 	closed    bool
 	more      bool
 	busyUntil time.Time
+	looked    time.Time // last, however short Next's patience is
 }
 
 // Open begins a stream behind a position; with an empty one that is what happens
@@ -97,6 +98,7 @@ func (s *Stream) Next(ctx context.Context, patience time.Duration) (page.Page[ev
 				return page.Page[event.Fact]{NextCursor: s.query.After}, nil
 			}
 		}
+		s.looked = time.Now()
 		found, err := s.service.tail(ctx, s.accountID, s.query)
 		if err != nil {
 			return page.Page[event.Fact]{}, err
@@ -111,7 +113,7 @@ func (s *Stream) Next(ctx context.Context, patience time.Duration) (page.Page[ev
 // wait ends when it is time to look: at the poll, and often for as long after a wake
 // as what it told of is held back.
 func (s *Stream) wait(ctx context.Context, over <-chan time.Time) (done bool, err error) {
-	look := time.NewTimer(s.pace())
+	look := time.NewTimer(s.untilLook())
 	defer look.Stop()
 	for {
 		select {
@@ -126,13 +128,16 @@ func (s *Stream) wait(ctx context.Context, over <-chan time.Time) (done bool, er
 		case <-s.woken:
 			if waking := time.Now().Add(bus.HoldBack + busyPace); s.busyUntil.Before(time.Now()) {
 				s.busyUntil = waking
-				look.Reset(s.pace())
+				look.Reset(s.untilLook())
 			} else {
 				s.busyUntil = waking
 			}
 		}
 	}
 }
+
+// untilLook is how long it is to the next look.
+func (s *Stream) untilLook() time.Duration { return max(s.pace()-time.Since(s.looked), 0) }
 
 func (s *Stream) pace() time.Duration {
 	if time.Now().Before(s.busyUntil) {

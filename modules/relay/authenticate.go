@@ -13,6 +13,7 @@ import (
 	"github.com/maypok86/otter/v2"
 
 	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/accounts/rights"
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/secret"
 )
@@ -73,7 +74,7 @@ func (s *Service) byKey(ctx context.Context, hash passwordHash) (credential, err
 	case err != nil:
 		return credential{}, err
 	}
-	return credential{caller: caller, known: caller.Scope.Allows(accounts.Send)}, nil
+	return credential{caller: caller, known: caller.Scope.Allows(rights.Send)}, nil
 }
 
 // markUsed notes that a credential was used; package accounts does so for API keys.
@@ -117,7 +118,7 @@ func (s *Service) load(ctx context.Context, hash passwordHash) (credential, erro
 	case err != nil:
 		return credential{}, err
 	}
-	found.caller.Scope = accounts.ScopeSending
+	found.caller.Scope = rights.ScopeSending
 	if err := json.Unmarshal([]byte(domainIDs), &found.caller.DomainIDs); err != nil {
 		return credential{}, fmt.Errorf("domains of credential %s: %w", found.id, err)
 	}

@@ -35,6 +35,33 @@ func (s *Service) Counts(ctx context.Context, accountID string, emailIDs ...stri
 	return found, nil
 }
 
+// Reach is how many emails somebody opened, and of how many somebody used a link. What
+// programs did is left out.
+type Reach struct{ Opened, Clicked int }
+
+// GroupReach counts emails by the name of the group that an email is in. The arrays stand beside
+// each other: emailIDs[i] is in groups[i]. A group without visits has no entry.
+func (s *Service) GroupReach(ctx context.Context, accountID string, groups, emailIDs []string) (map[string]Reach, error) {
+	const reachSQL = `
+SELECT v.name, count(DISTINCT e.email_id) FILTER (WHERE e.kind = 'open'), count(DISTINCT e.email_id) FILTER (WHERE e.kind = 'click')
+  FROM unnest($2::text[], $3::text[]) AS v (name, email_id) JOIN engagements e ON e.email_id = v.email_id
+ WHERE e.account_id = $1 AND e.machine = '' GROUP BY v.name`
+	found := map[string]Reach{}
+	err := db.Each(ctx, s.db.SQL, func(row db.Row) error {
+		var name string
+		var r Reach
+		if err := row.Scan(&name, &r.Opened, &r.Clicked); err != nil {
+			return err
+		}
+		found[name] = r
+		return nil
+	}, reachSQL, accountID, db.Array(groups), db.Array(emailIDs))
+	if err != nil {
+		return nil, fmt.Errorf("count emails with visits: %w", err)
+	}
+	return found, nil
+}
+
 const engagementsSQL = `
 SELECT g.id, g.account_id, g.email_id, g.kind, g.url, g.ip, g.user_agent, g.machine, g.created_at
   FROM unnest($2::text[]) AS e (id) CROSS JOIN LATERAL

@@ -244,6 +244,11 @@ func TestVisitsAreReadByEmailAndAccount(t *testing.T) {
 	if err != nil || len(counts) != 2 || counts[mine] != (Counts{Opens: 2, Clicks: 1, MachineClicks: 1}) || counts[other] != (Counts{Clicks: 1}) {
 		t.Errorf("Counts gives %+v, %v, want two opens, one click and one machine click, and one click of the other email", counts, err)
 	}
+	groups := []string{"both", "both", "eve's"}
+	reach, err := w.GroupReach(t.Context(), w.ada, groups, []string{mine, other, eves})
+	if err != nil || len(reach) != 1 || reach["both"] != (Reach{Opened: 1, Clicked: 1}) {
+		t.Errorf("GroupReach gives %+v, %v, want one email opened and another one clicked, without machines and others' emails", reach, err)
+	}
 	list, err := w.Engagements(t.Context(), w.ada, 2, mine, other, eves)
 	if err != nil || len(list) != 2 || len(list[mine]) != 2 || list[mine][0].Machine != "bot" || list[mine][1].Kind != engagement.KindOpen ||
 		*list[other][0].URL != "https://example.com/a" || list[other][0].UserAgent != "Mail/1.0" || list[other][0].IP != "192.0.2.7" {

@@ -26,6 +26,9 @@ func (p Input) Check() error {
 	if !p.Caller.MayUseDomain(p.Identity.DomainID) {
 		return fault.Forbiddenf(fault.CodeDomainNotVerified, "This credential may not send from %s", p.Identity.Domain)
 	}
+	if p.Account.System {
+		return nil
+	}
 	if p.Identity.Sandbox {
 		if other, found := p.otherRecipient(); found {
 			return fault.Forbiddenf(fault.CodeSandboxRecipient,

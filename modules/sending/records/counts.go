@@ -36,18 +36,35 @@ func (s *Service) DomainCounts(ctx context.Context, accountID string, days int, 
 		return nil, fault.InvalidField("days", "must be between 1 and %d", MaxCountDays)
 	}
 	since := id.Since(id.Email, time.Now().AddDate(0, 0, -days))
+	return s.count(ctx, countByDomain, accountID, db.Array(domainIDs), since)
+}
+
+const countByGroup = `
+SELECT g.name, e.status, count(*) FROM unnest($2::text[], $3::text[]) AS g (name, email_id) JOIN emails e ON e.id = g.email_id
+ WHERE e.account_id = $1 AND e.status NOT IN ('scheduled', 'cancelled')
+ GROUP BY g.name, e.status`
+
+// GroupCounts counts what became of emails of the account, by the name of the group that an
+// email is in. The arrays stand beside each other: emailIDs[i] is in groups[i]. A group of which
+// no email is there has no entry.
+func (s *Service) GroupCounts(ctx context.Context, accountID string, groups, emailIDs []string) (map[string]Counts, error) {
+	return s.count(ctx, countByGroup, accountID, db.Array(groups), db.Array(emailIDs))
+}
+
+// count adds up the rows of a statement: a name, a status and how many.
+func (s *Service) count(ctx context.Context, statement string, args ...any) (map[string]Counts, error) {
 	type count struct {
-		domainID string
-		status   email.Status
-		n        int
+		name   string
+		status email.Status
+		n      int
 	}
-	counts, err := db.All(ctx, s.db.SQL, func(c *count) []any { return []any{&c.domainID, &c.status, &c.n} }, countByDomain, accountID, db.Array(domainIDs), since)
+	counts, err := db.All(ctx, s.db.SQL, func(c *count) []any { return []any{&c.name, &c.status, &c.n} }, statement, args...)
 	if err != nil {
 		return nil, fmt.Errorf("count emails: %w", err)
 	}
-	out := make(map[string]Counts, len(domainIDs))
+	out := map[string]Counts{}
 	for _, counted := range counts {
-		c := out[counted.domainID]
+		c := out[counted.name]
 		c.Sent += counted.n
 		switch counted.status {
 		case email.StatusDelivered:
@@ -58,7 +75,7 @@ func (s *Service) DomainCounts(ctx context.Context, accountID string, days int, 
 			c.Failed += counted.n
 		default: // on its way
 		}
-		out[counted.domainID] = c
+		out[counted.name] = c
 	}
 	return out, nil
 }

@@ -47,3 +47,29 @@ func TestDomainCounts(t *testing.T) {
 		}
 	}
 }
+
+func TestGroupCounts(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	var groups, ids []string
+	for i, status := range []string{"sent", "delivered", "bounced", "failed", "scheduled", "cancelled", "delivered"} {
+		ids = append(ids, f.Send(t, rooms.Simple("bob@example.net")))
+		groups = append(groups, []string{"first", "second"}[i/6])
+		f.Exec(t, `UPDATE emails SET status = $2 WHERE id = $1`, ids[i], status)
+	}
+	groups, ids = append(groups, "none"), append(ids, "msg_01kf0m4w7he6x8q2v5b3n9c1ta")
+	got, err := f.GroupCounts(t.Context(), sendingtest.Account, groups, ids)
+	want := map[string]records.Counts{"first": {Sent: 4, Delivered: 1, Bounced: 1, Failed: 1}, "second": {Sent: 1, Delivered: 1}}
+	if diff := cmp.Diff(want, got); err != nil || diff != "" {
+		t.Errorf("counting seven emails of two groups got %v (-want +got):\n%s", err, diff)
+	}
+	if got, err := f.GroupCounts(t.Context(), "acc_somebody_else", groups, ids); err != nil || len(got) != 0 {
+		t.Errorf("another account counts %v, %v; want nothing", got, err)
+	}
+	if rows, err := f.Several(t.Context(), sendingtest.Account, ids[1], ids[0]); err != nil || len(rows) != 2 || rows[0].ID != ids[0] {
+		t.Errorf("reading two emails got %v, %v; want both, the older one first", rows, err)
+	}
+	if rows, err := f.Several(t.Context(), "acc_somebody_else", ids...); err != nil || len(rows) != 0 {
+		t.Errorf("another account reads %v, %v; want nothing", rows, err)
+	}
+}

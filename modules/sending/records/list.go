@@ -53,6 +53,16 @@ func (s *Service) List(ctx context.Context, accountID string, q ListQuery) (page
 	return page.Of(s.pages, list, rows, limit, func(e *ent.Email) string { return e.ID }), nil
 }
 
+// Several gives emails of the account by their ids, oldest first and without their bodies. Those
+// that the account does not have are left out.
+func (s *Service) Several(ctx context.Context, accountID string, emailIDs ...string) ([]*ent.Email, error) {
+	rows, err := s.db.Ent.Email.Query().Where(email.AccountID(accountID), email.IDIn(emailIDs...)).Order(email.ByID()).Select(ListColumns...).All(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("read emails: %w", err)
+	}
+	return rows, nil
+}
+
 // ListColumns are the columns of an email in a list: all but the bodies and what nobody reads.
 var ListColumns = slices.DeleteFunc(slices.Clone(email.Columns), func(column string) bool {
 	return slices.Contains([]string{email.FieldHTML, email.FieldText, email.FieldMime, email.FieldSearch, email.FieldUncommon}, column)

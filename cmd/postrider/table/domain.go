@@ -1,4 +1,5 @@
-package main
+// Package table prints what was looked up in columns.
+package table
 
 import (
 	"fmt"
@@ -8,9 +9,9 @@ import (
 	"github.com/postrider/postrider/modules/domains/dnscheck"
 )
 
-// domainTable prints what was looked up, and tells whether all that is required was
+// Domain prints what was looked up, and tells whether all that is required was
 // found.
-func domainTable(seen []dnscheck.Inspected, notes []string) (string, bool, error) {
+func Domain(seen []dnscheck.Inspected, notes []string) (string, bool, error) {
 	var out strings.Builder
 	w := tabwriter.NewWriter(&out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "RECORD\tEXPECTED\tFOUND\tSTATE\tWHAT TO DO")

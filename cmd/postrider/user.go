@@ -1,0 +1,159 @@
+package main
+
+import (
+	"errors"
+	"time"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/modules/accounts/team"
+	"github.com/postrider/postrider/modules/signin"
+	"github.com/postrider/postrider/runtime/setting"
+)
+
+type setUpLinkCommand struct{ toolSettings }
+
+func (c *setUpLinkCommand) Run(s *session) error {
+	return c.with(s, func(people peopleServices) error {
+		link, err := people.signIn.SetUpLink(s.ctx)
+		if err == nil && link == "" {
+			err = errors.New("somebody can sign in already: `postrider user link EMAIL` makes a link for them, and `postrider user list` says who they are")
+		}
+		if err != nil {
+			return err
+		}
+		return s.print(map[string]string{"url": link})
+	})
+}
+
+type userCommand struct {
+	List     userListCommand     `cmd:"" help:"Print every person of the installation as JSON, by email."`
+	Create   userCreateCommand   `cmd:"" help:"Make a person; print them as JSON. They get in by postrider user link, or by asking for a new password."`
+	Link     userLinkCommand     `cmd:"" help:"Print a link that lets a person in once, within an hour, whatever they have lost."`
+	Disable  userDisableCommand  `cmd:"" help:"Let a person in no more, and end what they are signed in with; --enable takes that back."`
+	Operator userOperatorCommand `cmd:"" help:"Make a person one who runs the installation; --revoke takes that back."`
+}
+
+type userListCommand struct{ toolSettings }
+
+func (c *userListCommand) Run(s *session) error {
+	return c.with(s, func(people peopleServices) error {
+		all, err := people.teams.Users(s.ctx)
+		if err != nil {
+			return err
+		}
+		return s.print(map[string][]userView{"users": listed(all, userViewOf)})
+	})
+}
+
+type userCreateCommand struct {
+	toolSettings
+
+	Email string `help:"Of the person." placeholder:"ADDRESS" required:""`
+	Name  string `help:"Of the person." placeholder:"NAME"`
+}
+
+func (c *userCreateCommand) Run(s *session) error {
+	return c.with(s, func(people peopleServices) error {
+		return s.printUser(people.teams.CreateUser(s.ctx, c.Email, c.Name))
+	})
+}
+
+type userLinkCommand struct {
+	toolSettings
+
+	User string `arg:"" help:"Their email or id." placeholder:"EMAIL"`
+}
+
+func (c *userLinkCommand) Run(s *session) error {
+	return c.with(s, func(people peopleServices) error {
+		link, err := people.signIn.UserLink(s.ctx, c.User)
+		if err != nil {
+			return err
+		}
+		return s.print(map[string]string{"url": link})
+	})
+}
+
+type userDisableCommand struct {
+	toolSettings
+
+	User   string `arg:""                     help:"Their email or id." placeholder:"EMAIL"`
+	Enable bool   `help:"Let them in again."`
+}
+
+func (c *userDisableCommand) Run(s *session) error {
+	return c.with(s, func(people peopleServices) error {
+		return s.printUser(people.teams.ChangeAsOperator(s.ctx, c.User, team.UserChange{Disabled: new(!c.Enable)}))
+	})
+}
+
+type userOperatorCommand struct {
+	toolSettings
+
+	User   string `arg:""                help:"Their email or id." placeholder:"EMAIL"`
+	Revoke bool   `help:"Take it back."`
+}
+
+func (c *userOperatorCommand) Run(s *session) error {
+	return c.with(s, func(people peopleServices) error {
+		return s.printUser(people.teams.ChangeAsOperator(s.ctx, c.User, team.UserChange{Operator: new(!c.Revoke)}))
+	})
+}
+
+// peopleServices are those that commands about people need.
+type peopleServices struct {
+	teams  *team.Service
+	signIn *signin.Service
+}
+
+func (t toolSettings) with(s *session, do func(peopleServices) error) error {
+	cfg, err := t.load()
+	if err != nil {
+		return err
+	}
+	return withServices(s.ctx, cfg, func(of services) error {
+		people, err := of.people(cfg)
+		if err != nil {
+			return err
+		}
+		return do(people)
+	})
+}
+
+func (of services) people(cfg setting.Values) (out peopleServices, err error) {
+	holders, err := of.accounts()
+	if err != nil {
+		return out, err
+	}
+	out.teams = team.New(team.Params{DB: of.store.DB, Accounts: holders})
+	out.signIn, err = signin.New(signin.Params{Config: signin.ConfigOf(cfg), DB: of.store.DB, Accounts: holders, Teams: out.teams, Box: of.store.Box, Logger: of.log})
+	return out, err
+}
+
+// userView is a person as these commands print them.
+type userView struct {
+	ID           string            `json:"id"`
+	Email        string            `json:"email"`
+	Name         string            `json:"name"`
+	Operator     bool              `json:"operator"`
+	DisabledAt   *time.Time        `json:"disabled_at"`
+	LastSignInAt *time.Time        `json:"last_sign_in_at"`
+	CreatedAt    time.Time         `json:"created_at"`
+	Memberships  map[string]string `json:"memberships"` // role by the id of the account
+}
+
+func userViewOf(u *ent.User) userView {
+	view := userView{ID: u.ID, Email: u.Email, Name: u.Name, Operator: u.Operator, DisabledAt: u.DisabledAt, LastSignInAt: u.LastSignInAt, CreatedAt: u.CreatedAt.UTC(),
+		Memberships: map[string]string{}}
+	for _, m := range u.Edges.Memberships {
+		view.Memberships[m.AccountID] = string(m.Role)
+	}
+	return view
+}
+
+func (s *session) printUser(u *ent.User, err error) error {
+	if err != nil {
+		return err
+	}
+	return s.print(map[string]userView{"user": userViewOf(u)})
+}
