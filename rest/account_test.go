@@ -12,6 +12,7 @@ import (
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/ent/apikey"
 	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/accounts/brand"
 	"github.com/postrider/postrider/runtime/expect"
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/idempotency"
@@ -29,6 +30,14 @@ type fakeAccounts struct {
 	change accounts.AccountChange
 	asked  accounts.NewKey
 	made   int
+	brand  brand.Brand
+}
+
+func (f *fakeAccounts) Brand(context.Context, string) (brand.Brand, error) { return f.brand, f.fail }
+
+func (f *fakeAccounts) SetBrand(_ context.Context, _ string, b brand.Brand) (brand.Brand, error) {
+	f.brand, f.brand.UpdatedAt = b, time.Date(2026, 1, 15, 9, 0, 0, 0, time.UTC)
+	return f.brand, f.fail
 }
 
 func (f *fakeAccounts) Profile(context.Context, string) (accounts.Profile, error) {
@@ -114,6 +123,12 @@ func TestAccountAnswers(t *testing.T) {
 		"account_change_null":  {request: request{method: "PATCH", path: "/api/account", body: `{"name":null}`}, status: 400},
 		"account_change_empty": {request: request{method: "PATCH", path: "/api/account", body: `{}`}, status: 400},
 		"account_change_scope": {request: request{method: "PATCH", path: "/api/account", body: `{"name":"x"}`, key: "read"}, status: 403},
+		"brand_unset":          {request: request{method: "GET", path: "/api/account/brand"}, status: 200},
+		"brand_set":            {request: request{method: "PUT", path: "/api/account/brand", body: `{"name":"Acme","color":"#1F5FBF","logo":"iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGOQj98PAAHeAT6KpYphAAAAAElFTkSuQmCC"}`}, status: 200},
+		"brand_bad":            {request: request{method: "PUT", path: "/api/account/brand", body: `{"name":"a\nb","color":"red","logo":"%%","size":1}`}, status: 400},
+		"brand_no_picture":     {request: request{method: "PUT", path: "/api/account/brand", body: `{"color":null,"logo":"YWJj"}`}, status: 400},
+		"brand_large":          {request: request{method: "PUT", path: "/api/account/brand", body: `{"logo":"` + strings.Repeat("A", 140_000) + `"}`}, status: 413},
+		"brand_scope":          {request: request{method: "PUT", path: "/api/account/brand", body: `{}`, key: "sending"}, status: 403},
 		"keys":                 {request: request{method: "GET", path: "/api/api-keys?limit=1"}, status: 200},
 		"keys_cursor":          {request: request{method: "GET", path: "/api/api-keys?cursor=bad"}, status: 400},
 		"keys_scope_read":      {request: request{method: "GET", path: "/api/api-keys", key: "read"}, status: 403},

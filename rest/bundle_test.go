@@ -78,7 +78,7 @@ func (b *bundle) routesBelow(resource string) []rest.Routes {
 	case "domains":
 		return []rest.Routes{domains.Routes(b.domains), domains.DNSRoutes(b.dns), domains.TrackingHostRoutes(b.hosts)}
 	case "account", "api-keys":
-		return []rest.Routes{account.Routes(b.accounts), account.KeyRoutes(b.accounts)}
+		return []rest.Routes{account.Routes(b.accounts), account.KeyRoutes(b.accounts), account.BrandRoutes(b.accounts)}
 	case "suppressions", "category-opt-outs":
 		return []rest.Routes{suppressions.Routes(b.suppression)}
 	case "templates":

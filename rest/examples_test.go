@@ -47,6 +47,8 @@ var asked = map[string][2]string{
 	"POST /domains/claims/{id}/verify":             {"/domains/claims/" + claimID + "/verify"},
 	"GET /account":                                 {"/account"},
 	"PATCH /account":                               {"/account", `{"name":"Acme"}`},
+	"GET /account/brand":                           {"/account/brand"},
+	"PUT /account/brand":                           {"/account/brand", `{"name":"Acme"}`},
 	"GET /api-keys":                                {"/api-keys"},
 	"POST /api-keys":                               {"/api-keys", `{"name":"x"}`},
 	"GET /api-keys/{id}":                           {"/api-keys/" + keyID},

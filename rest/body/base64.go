@@ -4,7 +4,20 @@ import (
 	"encoding/base64"
 	"strconv"
 	"unicode/utf8"
+
+	"github.com/danielgtaylor/huma/v2"
 )
+
+// Base64 reads a file. What it holds points into the body.
+func Base64(to *[]byte) Type { return base64Type{to} }
+
+type base64Type struct{ to *[]byte }
+
+func (t base64Type) Read(d *Decoder, path string, v Value) { *t.to = d.Base64(path, v) }
+
+func (base64Type) Schema(Components) *huma.Schema {
+	return &huma.Schema{Type: huma.TypeString, ContentEncoding: "base64"}
+}
 
 // Base64 decodes a string in the standard or the URL alphabet, with or without
 // padding and white space. It works inside the body, which is then no longer JSON.

@@ -3,8 +3,6 @@ package emails
 import (
 	"strings"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"github.com/postrider/postrider/ent/schema/shape"
 	"github.com/postrider/postrider/modules/sending"
 	"github.com/postrider/postrider/modules/suppression"
@@ -76,7 +74,7 @@ func attachment(f *sending.Attachment) body.Object {
 		{Name: "name", Aliases: nameAliases, Type: body.Text(&f.Name), About: "File name; of a path its last element. Refused, whatever the letter case, are files that can run code: `" +
 			strings.Join(sending.BlockedExtensions(), "`, `") + "`."},
 		{Name: "content_type", Aliases: typeAliases, Type: body.Text(&f.ContentType), About: "Default: from the name.", Example: "application/pdf"},
-		{Name: "data", Aliases: dataAliases, Type: base64Type{&f.Data}, Need: body.RequiredByService,
+		{Name: "data", Aliases: dataAliases, Type: body.Base64(&f.Data), Need: body.RequiredByService,
 			About: "The file in base64: standard or URL alphabet, padding optional, white space tolerated. A file may be empty."},
 		{Name: "content_id", Aliases: contentIDAliases, Type: body.Text(&f.ContentID), About: "Makes the part inline; `cid:` links to it resolve."},
 	}}
@@ -96,13 +94,4 @@ func templateReference(t *sending.TemplateRef) body.Object {
 		{Name: "variables", Type: body.AnyObject(&t.Variables),
 			About: "Values for its variables, by key; a key with dots may be nested instead. A required one that is missing is named as `template.variables.<key>`."},
 	}}
-}
-
-// base64Type reads a file.
-type base64Type struct{ to *[]byte }
-
-func (t base64Type) Read(d *body.Decoder, path string, v body.Value) { *t.to = d.Base64(path, v) }
-
-func (base64Type) Schema(body.Components) *huma.Schema {
-	return &huma.Schema{Type: huma.TypeString, ContentEncoding: "base64"}
 }

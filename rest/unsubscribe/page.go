@@ -1,9 +1,7 @@
 package unsubscribe
 
 import (
-	"crypto/sha256"
 	_ "embed" // the page
-	"encoding/base64"
 	"html/template"
 	"strings"
 	"unicode"
@@ -19,6 +17,7 @@ type page struct {
 	Email    string
 	Category string // the label; "" for all mail
 	Sender   Sender // empty when it is not known
+	Look     look
 }
 
 // Sender is who an email came from, as its author wrote it.
@@ -82,15 +81,5 @@ var (
 	//go:embed page.html
 	markup string
 
-	layout = template.Must(template.New("page").Funcs(template.FuncMap{
-		"style": func() template.CSS { return template.CSS(style) }, //nolint:gosec // a file of ours
-	}).Parse(markup))
-
-	// policy allows our own style by its hash, and our own form.
-	policy = "default-src 'none'; style-src 'sha256-" + hashOf(style) + "'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+	layout = template.Must(template.New("page").Parse(markup))
 )
-
-func hashOf(text string) string {
-	sum := sha256.Sum256([]byte(text))
-	return base64.StdEncoding.EncodeToString(sum[:])
-}

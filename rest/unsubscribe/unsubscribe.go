@@ -26,6 +26,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/postrider/postrider/modules/accounts/brand"
 	"github.com/postrider/postrider/modules/suppression"
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/intake"
@@ -46,10 +47,18 @@ type Senders interface {
 	Sender(ctx context.Context, accountID, emailID string) (name, domain string, err error)
 }
 
+// Brands tells what an account looks like. One that has set nothing has the zero Brand.
+type Brands interface {
+	Brand(ctx context.Context, accountID string) (brand.Brand, error)
+}
+
+var _ Brands = (*brand.Service)(nil)
+
 // Options of New.
 type Options struct {
 	Links   Links
 	Senders Senders // nil: the page does not name the sender
+	Brands  Brands  // nil: the page looks the same for all
 	Logger  *slog.Logger
 }
 
@@ -82,7 +91,6 @@ func New(o Options) http.Handler {
 func (p *pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	telemetry.SetRoute(r.Context(), Prefix+"{token}")
 	header := w.Header()
-	header.Set("Content-Security-Policy", policy)
 	header.Set("X-Content-Type-Options", "nosniff")
 	header.Set("X-Robots-Tag", "noindex, nofollow")
 	header.Set("Referrer-Policy", "no-referrer")
@@ -104,7 +112,9 @@ func (p *pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func (p *pages) form(ctx context.Context, said *words, u suppression.Unsubscribe) page {
-	return page{Words: said, Show: "form", Title: said.TitleForm, Email: u.Shown(), Category: u.Category, Sender: p.sender(ctx, u)}
+	out := page{Words: said, Show: "form", Title: said.TitleForm, Email: u.Shown(), Category: u.Category}
+	out.Sender, out.Look = p.sender(ctx, u)
+	return out
 }
 
 func (p *pages) post(w http.ResponseWriter, r *http.Request, said *words, u suppression.Unsubscribe) {
@@ -173,21 +183,29 @@ func (p *pages) unsubscribe(ctx context.Context, u suppression.Unsubscribe, ever
 	return p.Links.Unsubscribe(ctx, u, everything, source)
 }
 
-// sender is for people; without it the page does its work all the same.
-func (p *pages) sender(ctx context.Context, u suppression.Unsubscribe) Sender {
+// sender is for people; without it the page does its work all the same. What the sender looks like
+// stands only beside the domain, by which it is known.
+func (p *pages) sender(ctx context.Context, u suppression.Unsubscribe) (Sender, look) {
 	if p.Senders == nil || u.EmailID == "" {
-		return Sender{}
+		return Sender{}, look{}
 	}
 	release, ok := p.turn.TryTake(intake.Owner{Account: u.AccountID}, 1)
 	if !ok {
-		return Sender{}
+		return Sender{}, look{}
 	}
 	defer release()
 	name, domain, err := p.Senders.Sender(ctx, u.AccountID, u.EmailID)
 	if err != nil && fault.KindOf(err) != fault.NotFound {
 		p.Logger.WarnContext(ctx, "unsubscribe page: the sender is not known now", telemetry.KeyError, err)
 	}
-	return Sender{Name: name, Domain: domain}
+	if p.Brands == nil || domain == "" {
+		return Sender{Name: name, Domain: domain}, look{}
+	}
+	of, err := p.Brands.Brand(ctx, u.AccountID)
+	if err != nil {
+		p.Logger.WarnContext(ctx, "unsubscribe page: the brand is not known now", telemetry.KeyError, err)
+	}
+	return Sender{Name: name, Domain: domain}, look{of, domain}
 }
 
 func (p *pages) fail(w http.ResponseWriter, r *http.Request, said *words, err error) {
@@ -209,6 +227,7 @@ func (p *pages) write(w http.ResponseWriter, r *http.Request, status int, data p
 	if err := layout.Execute(&out, data); err != nil {
 		panic("unsubscribe: " + err.Error()) // the template and its data are ours
 	}
+	w.Header().Set("Content-Security-Policy", data.Look.policy())
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.Header().Set("Content-Language", data.Words.Language)
 	w.WriteHeader(status)

@@ -10,6 +10,7 @@ import (
 	"github.com/postrider/postrider/graph"
 	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/accounts/audit"
+	"github.com/postrider/postrider/modules/accounts/brand"
 	"github.com/postrider/postrider/modules/accounts/team"
 	"github.com/postrider/postrider/modules/automations"
 	"github.com/postrider/postrider/modules/automations/figures"
@@ -135,9 +136,10 @@ func shows[I, S any](name string) any {
 var registry = []Module{
 	{
 		Name: "accounts", Line: "accounts, users, API keys, plans and their limits", Always: true,
-		Option: fx.Options(accounts.Module, team.Module, audit.Module),
+		Option: fx.Options(accounts.Module, team.Module, audit.Module, brand.Module),
 		Routes: []any{
 			func(s *accounts.Service) rest.Routes { return restaccount.Routes(s) },
+			func(s *brand.Service) rest.Routes { return restaccount.BrandRoutes(s) },
 			func(s *accounts.Service) rest.Routes { return restaccount.KeyRoutes(s) },
 		},
 	},

@@ -8,6 +8,7 @@ import (
 
 	"go.uber.org/fx"
 
+	"github.com/postrider/postrider/modules/accounts/brand"
 	"github.com/postrider/postrider/modules/devinbox"
 	"github.com/postrider/postrider/modules/sending/records"
 	"github.com/postrider/postrider/modules/signin"
@@ -64,8 +65,8 @@ var signInPages = fx.Provide(fx.Annotate(func(s *signin.Service, o *openid.Servi
 // unsubscribeLinks are where recipients unsubscribe.
 var unsubscribeLinks = fx.Options(
 	fx.Provide(module.Nearby[unsubscribe.Senders, records.Service]),
-	links(func(s *suppression.Service, senders unsubscribe.Senders, log *slog.Logger) link {
-		return link{unsubscribe.Prefix, unsubscribe.New(unsubscribe.Options{Links: s, Senders: senders, Logger: log})}
+	links(func(s *suppression.Service, senders unsubscribe.Senders, brands *brand.Service, log *slog.Logger) link {
+		return link{unsubscribe.Prefix, unsubscribe.New(unsubscribe.Options{Links: s, Senders: senders, Brands: brands, Logger: log})}
 	}),
 )
 

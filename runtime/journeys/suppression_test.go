@@ -113,6 +113,46 @@ func visit(t *testing.T, method, link, body string, headers ...string) (status i
 	return res.StatusCode, string(got)
 }
 
+// pixel is a PNG.
+const pixel = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGOQj98PAAHeAT6KpYphAAAAAElFTkSuQmCC"
+
+func TestRecipientsSeeTheBrandOfTheSender(t *testing.T) {
+	t.Parallel()
+	app := runtimetest.Start(t, nil)
+	app.MailDomain(t, "example.net")
+	link := unsubscribeLink(t, app, "bob@example.net", "")
+	var set struct{ Brand struct{ Name, Color, Logo string } }
+	app.Do(t, http.MethodPut, "/api/account/brand", map[string]string{"name": "Acme", "color": "#AA0000", "logo": pixel}).JSON(t, &set)
+	if set.Brand.Name != "Acme" || set.Brand.Color != "#aa0000" || set.Brand.Logo != pixel {
+		t.Errorf("the brand was stored as %+v", set.Brand)
+	}
+	if got := app.Do(t, http.MethodPut, "/api/account/brand", map[string]string{"name": "a\nb", "color": "red", "logo": "YQ=="}); got.Status != http.StatusBadRequest ||
+		!strings.Contains(string(got.Body), `"color":`) || !strings.Contains(string(got.Body), `"logo":`) || !strings.Contains(string(got.Body), `"name":`) {
+		t.Errorf("a brand of which everything is wrong is answered %d %s, want 400 that names each field", got.Status, got.Body)
+	}
+	marks := []string{"<strong>Acme</strong>", "--button: #aa0000", "data:image/png;base64," + pixel}
+	look := func(when string, want bool) {
+		t.Helper()
+		status, page := visit(t, http.MethodGet, link, "")
+		for _, mark := range marks {
+			if status != http.StatusOK || strings.Contains(page, mark) != want {
+				t.Errorf("%s the page (status %d) has %s: %t, want %t\n%s", when, status, mark, !want, want, page)
+			}
+		}
+	}
+	look("with a brand", true)
+	// Another account's is its own.
+	stranger := app.Stranger(t, "mallory")
+	if got := stranger.Do(t, http.MethodPut, "/api/account/brand", map[string]string{"name": "Mallory"}); got.Status != http.StatusOK {
+		t.Fatalf("another account sets its brand: %d %s", got.Status, got.Body)
+	}
+	look("after another account's", true)
+	if got := app.Do(t, http.MethodPut, "/api/account/brand", map[string]string{}); got.Status != http.StatusOK {
+		t.Fatalf("an empty brand: %d %s", got.Status, got.Body)
+	}
+	look("without a brand", false)
+}
+
 // A recipient reads the link in the message, looks, and unsubscribes: by the mail
 // client's button from one category, and on the page from everything.
 func TestRecipientsUnsubscribeByTheLinksInTheirMail(t *testing.T) {

@@ -1,0 +1,81 @@
+package brand
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"strings"
+	"time"
+
+	"go.uber.org/fx"
+
+	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/fault"
+)
+
+// Module gives *Service.
+var Module = fx.Module("brand", fx.Provide(New))
+
+// Brand is what an account looks like. Of the zero Brand nothing is shown.
+type Brand struct {
+	Name  string // on one line
+	Color string // #rrggbb in lower case
+	Logo  []byte // PNG
+
+	UpdatedAt time.Time // zero: it was never set
+}
+
+// Service answers for brands. Safe for concurrent use.
+type Service struct{ db *db.DB }
+
+// New makes the service.
+func New(d *db.DB) *Service { return &Service{d} }
+
+// Brand gives the brand of an account; of one that has set none it is zero.
+func (s *Service) Brand(ctx context.Context, accountID string) (Brand, error) {
+	found, err := db.All(ctx, s.db.SQL, columns, `SELECT name, color, logo, updated_at FROM account_brands WHERE id = $1`, accountID)
+	if err != nil {
+		return Brand{}, fmt.Errorf("brand: %w", err)
+	}
+	if len(found) == 0 {
+		return Brand{}, nil
+	}
+	return found[0], nil
+}
+
+const setSQL = `
+INSERT INTO account_brands (id, name, color, logo, created_at, updated_at) VALUES ($1, $2, $3, $4, now(), now())
+ON CONFLICT (id) DO UPDATE SET name = $2, color = $3, logo = $4, updated_at = now()
+RETURNING name, color, logo, updated_at`
+
+// SetBrand replaces the brand of an account. The error is Invalid and names every wrong field.
+func (s *Service) SetBrand(ctx context.Context, accountID string, b Brand) (Brand, error) {
+	if err := b.Validate().Err(); err != nil {
+		return Brand{}, err
+	}
+	var logo any // NULL without one
+	if len(b.Logo) > 0 {
+		logo = b.Logo
+	}
+	stored, err := db.One(ctx, s.db.SQL, columns, setSQL, accountID, strings.TrimSpace(b.Name), strings.ToLower(b.Color), logo)
+	if err != nil {
+		return Brand{}, fmt.Errorf("set brand: %w", err)
+	}
+	return stored, nil
+}
+
+func columns(b *Brand) []any { return []any{&b.Name, &b.Color, &b.Logo, &b.UpdatedAt} }
+
+var colorForm = regexp.MustCompile(`^#[0-9a-fA-F]{6}$`)
+
+// Validate reports every wrong field.
+func (b Brand) Validate() fault.Fields {
+	wrong := fault.Fields{}
+	accounts.CheckName(wrong, "name", b.Name)
+	if b.Color != "" && !colorForm.MatchString(b.Color) {
+		wrong.Add("color", "must be # and six hexadecimal digits, as #1f5fbf")
+	}
+	checkLogo(wrong, "logo", b.Logo)
+	return wrong
+}

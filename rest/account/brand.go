@@ -1,0 +1,91 @@
+package account
+
+import (
+	"context"
+	"encoding/base64"
+	"net/http"
+	"time"
+
+	"github.com/postrider/postrider/modules/accounts/brand"
+	"github.com/postrider/postrider/modules/accounts/rights"
+	"github.com/postrider/postrider/rest"
+	"github.com/postrider/postrider/rest/body"
+	"github.com/postrider/postrider/rest/wire"
+)
+
+// Brands is what the operations need of brands.
+type Brands interface {
+	Brand(ctx context.Context, accountID string) (brand.Brand, error)
+	SetBrand(ctx context.Context, accountID string, b brand.Brand) (brand.Brand, error)
+}
+
+var _ Brands = (*brand.Service)(nil)
+
+type brandRecord struct {
+	Name      *string           `json:"name"`
+	Color     *string           `json:"color" doc:"# and six hexadecimal digits."`
+	Logo      *string           `json:"logo" encoding:"base64" doc:"A PNG in base64."`
+	UpdatedAt wire.OptionalTime `json:"updated_at" doc:"null: nothing was set yet."`
+}
+
+type brandAnswer struct {
+	Brand brandRecord `json:"brand"`
+}
+
+// maxBrandBody holds a logo in base64, some of whose writers escape every slash.
+const maxBrandBody = 2*brand.MaxLogo + 4096
+
+type brandEdge struct{ brands Brands }
+
+// BrandRoutes makes the routes of what recipients see of an account.
+func BrandRoutes(service Brands) rest.Routes {
+	return rest.NewRoutes("brand", func(a *rest.API) {
+		e := &brandEdge{service}
+		g := a.Tag(tagAccount, "")
+		one := map[string]any{"brand": brandExample()}
+		rest.Handle(g, rest.Operation{
+			Method: http.MethodGet, Path: "/account/brand", ID: "getAccountBrand", Needs: rights.ReadAccount,
+			Summary: "Retrieve the brand", Description: "What recipients see of the account on the page where they unsubscribe. What is not set is null.", Example: one,
+		}, e.get)
+		rest.HandleBody(g, rest.Operation{
+			Method: http.MethodPut, Path: "/account/brand", ID: "putAccountBrand", Needs: rights.Settings,
+			Summary: "Replace the brand",
+			Description: "All of it: a field that is left out is not shown any more. The page shows the brand beside the domain that the email came from, and its text stays readable on any color.",
+			Body: &rest.Body{About: "The brand.", Limit: maxBrandBody, Examples: map[string]any{
+				"color": map[string]any{"name": "Acme", "color": "#1f5fbf"},
+				"logo":  map[string]any{"name": "Acme", "color": "#1f5fbf", "logo": exampleLogo}}},
+			Example: one,
+		}, brandBody, e.put)
+	})
+}
+
+func brandBody(b *brand.Brand) body.Object {
+	return body.Object{Name: "PutAccountBrand", Fields: []body.Field{
+		{Name: "name", Type: body.Text(&b.Name).Length(0, 200), About: "Stands above the text of the page."},
+		{Name: "color", Type: body.Text(&b.Color).Pattern("^(#[0-9a-fA-F]{6})?$"), About: "Of the button."},
+		{Name: "logo", Type: body.Base64(&b.Logo), About: "A PNG of at most 65,536 octets and 1024 x 1024 pixels. It is shown at most 48 pixels high, on white."},
+	}, Check: func(d *body.Decoder) { d.Also(b.Validate()) }}
+}
+
+func (e *brandEdge) get(ctx context.Context, c *rest.Call, _ *rest.None) (brandAnswer, error) {
+	return rest.As(newBrand)(e.brands.Brand(ctx, c.AccountID))
+}
+
+func (e *brandEdge) put(ctx context.Context, c *rest.Call, _ *rest.None, b brand.Brand) (brandAnswer, error) {
+	return rest.As(newBrand)(e.brands.SetBrand(ctx, c.AccountID, b))
+}
+
+func newBrand(b brand.Brand) brandAnswer {
+	out := brandRecord{Name: wire.OrNull(b.Name), Color: wire.OrNull(b.Color), Logo: wire.OrNull(base64.StdEncoding.EncodeToString(b.Logo))}
+	if !b.UpdatedAt.IsZero() {
+		out.UpdatedAt.At = &b.UpdatedAt
+	}
+	return brandAnswer{out}
+}
+
+// exampleLogo is one blue pixel.
+const exampleLogo = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGOQj98PAAHeAT6KpYphAAAAAElFTkSuQmCC"
+
+func brandExample() map[string]any {
+	return map[string]any{"name": "Acme", "color": "#1f5fbf", "logo": exampleLogo, "updated_at": time.Date(2026, 1, 15, 9, 0, 0, 0, time.UTC).Format(wire.Layout)}
+}
