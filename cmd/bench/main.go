@@ -24,7 +24,8 @@
 //     automations that wait; how soon a run goes on after its event; delays, fairness between
 //     accounts, and emails/s of send steps beside POST /emails.
 //
-// Two parts are measured only when they are asked for: -only peers, delivery beside
+// Some parts are measured only when they are asked for: -only guessing, accepts beside a flood of
+// bad log-ins, which takes four minutes until its limits bite, -only peers, delivery beside
 // Postfix with OpenDKIM, which has to be installed, -only inbound, mail that is taken
 // in beside Postfix, and -only million, the memory
 // and the connections of a process with a million recipients in its queue.
@@ -112,6 +113,7 @@ var parts = []part{
 	{name: "webhook-isolation", measure: benchWebhookIsolation},
 	{name: "fanout", measure: benchFanout},
 	{name: "automations", measure: benchAutomations},
+	{name: "guessing", measure: benchGuessing, asked: true},
 	{name: "peers", measure: benchPeers, asked: true},
 	{name: "inbound", measure: benchInbound, asked: true},
 	{name: "million", measure: benchMillion, asked: true},

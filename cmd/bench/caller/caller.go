@@ -40,28 +40,43 @@ func New(ctx context.Context, address, apiKey string, body []byte) (*Caller, err
 	if err := req.Write(&wire); err != nil {
 		return nil, err
 	}
-	conn, err := new(net.Dialer).DialContext(ctx, "tcp", target.Host)
+	c, err := Dial(ctx, target.Host)
 	if err != nil {
 		return nil, err
 	}
-	return &Caller{conn: conn, answers: bufio.NewReader(conn), request: wire.Bytes(), Want: http.StatusOK,
-		cancel: context.AfterFunc(ctx, func() { conn.Close() })}, nil
+	c.request = wire.Bytes()
+	return c, nil
+}
+
+// Dial connects for requests that are given to Exchange.
+func Dial(ctx context.Context, host string) (*Caller, error) {
+	conn, err := new(net.Dialer).DialContext(ctx, "tcp", host)
+	if err != nil {
+		return nil, err
+	}
+	return &Caller{conn: conn, answers: bufio.NewReader(conn), Want: http.StatusOK, cancel: context.AfterFunc(ctx, func() { conn.Close() })}, nil
 }
 
 // Post makes one request. Any answer but the one that is wanted is an error.
 func (c *Caller) Post() error {
-	if _, err := c.conn.Write(c.request); err != nil {
-		return err
+	status, body, err := c.Exchange(c.request)
+	if err == nil && status != c.Want {
+		err = fmt.Errorf("answered %d: %s", status, body)
+	}
+	return err
+}
+
+// Exchange makes a request that is written out whole.
+func (c *Caller) Exchange(request []byte) (status int, body []byte, err error) {
+	if _, err := c.conn.Write(request); err != nil {
+		return 0, nil, err
 	}
 	answer, err := http.ReadResponse(c.answers, nil)
 	if err != nil {
-		return err
+		return 0, nil, err
 	}
-	body, err := io.ReadAll(answer.Body)
-	if err = errors.Join(err, answer.Body.Close()); err == nil && answer.StatusCode != c.Want {
-		err = fmt.Errorf("answered %d: %s", answer.StatusCode, body)
-	}
-	return err
+	body, err = io.ReadAll(answer.Body)
+	return answer.StatusCode, body, errors.Join(err, answer.Body.Close())
 }
 
 // Close ends the connection.
