@@ -16,6 +16,7 @@ import (
 	"entgo.io/ent/dialect/sql"
 	"entgo.io/ent/dialect/sql/sqlgraph"
 	"github.com/postrider/postrider/ent/account"
+	"github.com/postrider/postrider/ent/accountbrand"
 	"github.com/postrider/postrider/ent/addressruleset"
 	"github.com/postrider/postrider/ent/apikey"
 	"github.com/postrider/postrider/ent/attachment"
@@ -91,6 +92,8 @@ type Client struct {
 	APIKey *APIKeyClient
 	// Account is the client for interacting with the Account builders.
 	Account *AccountClient
+	// AccountBrand is the client for interacting with the AccountBrand builders.
+	AccountBrand *AccountBrandClient
 	// AddressRuleSet is the client for interacting with the AddressRuleSet builders.
 	AddressRuleSet *AddressRuleSetClient
 	// Attachment is the client for interacting with the Attachment builders.
@@ -226,6 +229,7 @@ func (c *Client) init() {
 	c.Schema = migrate.NewSchema(c.driver)
 	c.APIKey = NewAPIKeyClient(c.config)
 	c.Account = NewAccountClient(c.config)
+	c.AccountBrand = NewAccountBrandClient(c.config)
 	c.AddressRuleSet = NewAddressRuleSetClient(c.config)
 	c.Attachment = NewAttachmentClient(c.config)
 	c.Attempt = NewAttemptClient(c.config)
@@ -381,6 +385,7 @@ func (c *Client) Tx(ctx context.Context) (*Tx, error) {
 		config:            cfg,
 		APIKey:            NewAPIKeyClient(cfg),
 		Account:           NewAccountClient(cfg),
+		AccountBrand:      NewAccountBrandClient(cfg),
 		AddressRuleSet:    NewAddressRuleSetClient(cfg),
 		Attachment:        NewAttachmentClient(cfg),
 		Attempt:           NewAttemptClient(cfg),
@@ -463,6 +468,7 @@ func (c *Client) BeginTx(ctx context.Context, opts *sql.TxOptions) (*Tx, error) 
 		config:            cfg,
 		APIKey:            NewAPIKeyClient(cfg),
 		Account:           NewAccountClient(cfg),
+		AccountBrand:      NewAccountBrandClient(cfg),
 		AddressRuleSet:    NewAddressRuleSetClient(cfg),
 		Attachment:        NewAttachmentClient(cfg),
 		Attempt:           NewAttemptClient(cfg),
@@ -553,19 +559,19 @@ func (c *Client) Close() error {
 // In order to add hooks to a specific client, call: `client.Node.Use(...)`.
 func (c *Client) Use(hooks ...Hook) {
 	for _, n := range []interface{ Use(...Hook) }{
-		c.APIKey, c.Account, c.AddressRuleSet, c.Attachment, c.Attempt, c.AuditEntry,
-		c.Automation, c.AutomationEntry, c.AutomationListen, c.AutomationRun,
-		c.AutomationStep, c.AutomationVersion, c.AutomationWork, c.CapturedMail,
-		c.CapturedSMS, c.CategoryOptOut, c.CertificateFile, c.CustomEvent, c.DKIMKey,
-		c.DeliveryHold, c.DeliveryReport, c.Domain, c.DomainCheck, c.DomainClaim,
-		c.Email, c.Engagement, c.Fact, c.IdempotencyKey, c.Identity, c.Invitation,
-		c.Membership, c.Node, c.Passkey, c.Password, c.Plan, c.ReceivedContent,
-		c.ReceivedEmail, c.Recipient, c.SMSAttempt, c.SMSDay, c.SMSMessage,
-		c.SMSOptOut, c.SMSSettings, c.SMTPCredential, c.SecondFactor, c.Session,
-		c.SignInChallenge, c.SignInFailure, c.SignInLink, c.Smarthost, c.Source,
-		c.SourceDay, c.Suppression, c.TLSReportCount, c.Template, c.TemplateVersion,
-		c.TrackingHost, c.Usage, c.User, c.Webhook, c.WebhookAttempt,
-		c.WebhookDelivery, c.WebhookWork,
+		c.APIKey, c.Account, c.AccountBrand, c.AddressRuleSet, c.Attachment, c.Attempt,
+		c.AuditEntry, c.Automation, c.AutomationEntry, c.AutomationListen,
+		c.AutomationRun, c.AutomationStep, c.AutomationVersion, c.AutomationWork,
+		c.CapturedMail, c.CapturedSMS, c.CategoryOptOut, c.CertificateFile,
+		c.CustomEvent, c.DKIMKey, c.DeliveryHold, c.DeliveryReport, c.Domain,
+		c.DomainCheck, c.DomainClaim, c.Email, c.Engagement, c.Fact, c.IdempotencyKey,
+		c.Identity, c.Invitation, c.Membership, c.Node, c.Passkey, c.Password, c.Plan,
+		c.ReceivedContent, c.ReceivedEmail, c.Recipient, c.SMSAttempt, c.SMSDay,
+		c.SMSMessage, c.SMSOptOut, c.SMSSettings, c.SMTPCredential, c.SecondFactor,
+		c.Session, c.SignInChallenge, c.SignInFailure, c.SignInLink, c.Smarthost,
+		c.Source, c.SourceDay, c.Suppression, c.TLSReportCount, c.Template,
+		c.TemplateVersion, c.TrackingHost, c.Usage, c.User, c.Webhook,
+		c.WebhookAttempt, c.WebhookDelivery, c.WebhookWork,
 	} {
 		n.Use(hooks...)
 	}
@@ -575,19 +581,19 @@ func (c *Client) Use(hooks ...Hook) {
 // In order to add interceptors to a specific client, call: `client.Node.Intercept(...)`.
 func (c *Client) Intercept(interceptors ...Interceptor) {
 	for _, n := range []interface{ Intercept(...Interceptor) }{
-		c.APIKey, c.Account, c.AddressRuleSet, c.Attachment, c.Attempt, c.AuditEntry,
-		c.Automation, c.AutomationEntry, c.AutomationListen, c.AutomationRun,
-		c.AutomationStep, c.AutomationVersion, c.AutomationWork, c.CapturedMail,
-		c.CapturedSMS, c.CategoryOptOut, c.CertificateFile, c.CustomEvent, c.DKIMKey,
-		c.DeliveryHold, c.DeliveryReport, c.Domain, c.DomainCheck, c.DomainClaim,
-		c.Email, c.Engagement, c.Fact, c.IdempotencyKey, c.Identity, c.Invitation,
-		c.Membership, c.Node, c.Passkey, c.Password, c.Plan, c.ReceivedContent,
-		c.ReceivedEmail, c.Recipient, c.SMSAttempt, c.SMSDay, c.SMSMessage,
-		c.SMSOptOut, c.SMSSettings, c.SMTPCredential, c.SecondFactor, c.Session,
-		c.SignInChallenge, c.SignInFailure, c.SignInLink, c.Smarthost, c.Source,
-		c.SourceDay, c.Suppression, c.TLSReportCount, c.Template, c.TemplateVersion,
-		c.TrackingHost, c.Usage, c.User, c.Webhook, c.WebhookAttempt,
-		c.WebhookDelivery, c.WebhookWork,
+		c.APIKey, c.Account, c.AccountBrand, c.AddressRuleSet, c.Attachment, c.Attempt,
+		c.AuditEntry, c.Automation, c.AutomationEntry, c.AutomationListen,
+		c.AutomationRun, c.AutomationStep, c.AutomationVersion, c.AutomationWork,
+		c.CapturedMail, c.CapturedSMS, c.CategoryOptOut, c.CertificateFile,
+		c.CustomEvent, c.DKIMKey, c.DeliveryHold, c.DeliveryReport, c.Domain,
+		c.DomainCheck, c.DomainClaim, c.Email, c.Engagement, c.Fact, c.IdempotencyKey,
+		c.Identity, c.Invitation, c.Membership, c.Node, c.Passkey, c.Password, c.Plan,
+		c.ReceivedContent, c.ReceivedEmail, c.Recipient, c.SMSAttempt, c.SMSDay,
+		c.SMSMessage, c.SMSOptOut, c.SMSSettings, c.SMTPCredential, c.SecondFactor,
+		c.Session, c.SignInChallenge, c.SignInFailure, c.SignInLink, c.Smarthost,
+		c.Source, c.SourceDay, c.Suppression, c.TLSReportCount, c.Template,
+		c.TemplateVersion, c.TrackingHost, c.Usage, c.User, c.Webhook,
+		c.WebhookAttempt, c.WebhookDelivery, c.WebhookWork,
 	} {
 		n.Intercept(interceptors...)
 	}
@@ -600,6 +606,8 @@ func (c *Client) Mutate(ctx context.Context, m Mutation) (Value, error) {
 		return c.APIKey.mutate(ctx, m)
 	case *AccountMutation:
 		return c.Account.mutate(ctx, m)
+	case *AccountBrandMutation:
+		return c.AccountBrand.mutate(ctx, m)
 	case *AddressRuleSetMutation:
 		return c.AddressRuleSet.mutate(ctx, m)
 	case *AttachmentMutation:
@@ -1054,6 +1062,139 @@ func (c *AccountClient) mutate(ctx context.Context, m *AccountMutation) (Value, 
 		return (&AccountDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
 	default:
 		return nil, fmt.Errorf("ent: unknown Account mutation op: %q", m.Op())
+	}
+}
+
+// AccountBrandClient is a client for the AccountBrand schema.
+type AccountBrandClient struct {
+	config
+}
+
+// NewAccountBrandClient returns a client for the AccountBrand from the given config.
+func NewAccountBrandClient(c config) *AccountBrandClient {
+	return &AccountBrandClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `accountbrand.Hooks(f(g(h())))`.
+func (c *AccountBrandClient) Use(hooks ...Hook) {
+	c.hooks.AccountBrand = append(c.hooks.AccountBrand, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `accountbrand.Intercept(f(g(h())))`.
+func (c *AccountBrandClient) Intercept(interceptors ...Interceptor) {
+	c.inters.AccountBrand = append(c.inters.AccountBrand, interceptors...)
+}
+
+// Create returns a builder for creating a AccountBrand entity.
+func (c *AccountBrandClient) Create() *AccountBrandCreate {
+	mutation := newAccountBrandMutation(c.config, OpCreate)
+	return &AccountBrandCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of AccountBrand entities.
+func (c *AccountBrandClient) CreateBulk(builders ...*AccountBrandCreate) *AccountBrandCreateBulk {
+	return &AccountBrandCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *AccountBrandClient) MapCreateBulk(slice any, setFunc func(*AccountBrandCreate, int)) *AccountBrandCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &AccountBrandCreateBulk{err: fmt.Errorf("calling to AccountBrandClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*AccountBrandCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &AccountBrandCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for AccountBrand.
+func (c *AccountBrandClient) Update() *AccountBrandUpdate {
+	mutation := newAccountBrandMutation(c.config, OpUpdate)
+	return &AccountBrandUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *AccountBrandClient) UpdateOne(_m *AccountBrand) *AccountBrandUpdateOne {
+	mutation := newAccountBrandMutation(c.config, OpUpdateOne, withAccountBrand(_m))
+	return &AccountBrandUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *AccountBrandClient) UpdateOneID(id string) *AccountBrandUpdateOne {
+	mutation := newAccountBrandMutation(c.config, OpUpdateOne, withAccountBrandID(id))
+	return &AccountBrandUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for AccountBrand.
+func (c *AccountBrandClient) Delete() *AccountBrandDelete {
+	mutation := newAccountBrandMutation(c.config, OpDelete)
+	return &AccountBrandDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *AccountBrandClient) DeleteOne(_m *AccountBrand) *AccountBrandDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *AccountBrandClient) DeleteOneID(id string) *AccountBrandDeleteOne {
+	builder := c.Delete().Where(accountbrand.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &AccountBrandDeleteOne{builder}
+}
+
+// Query returns a query builder for AccountBrand.
+func (c *AccountBrandClient) Query() *AccountBrandQuery {
+	return &AccountBrandQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeAccountBrand},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a AccountBrand entity by its id.
+func (c *AccountBrandClient) Get(ctx context.Context, id string) (*AccountBrand, error) {
+	return c.Query().Where(accountbrand.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *AccountBrandClient) GetX(ctx context.Context, id string) *AccountBrand {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// Hooks returns the client hooks.
+func (c *AccountBrandClient) Hooks() []Hook {
+	return c.hooks.AccountBrand
+}
+
+// Interceptors returns the client interceptors.
+func (c *AccountBrandClient) Interceptors() []Interceptor {
+	return c.inters.AccountBrand
+}
+
+func (c *AccountBrandClient) mutate(ctx context.Context, m *AccountBrandMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&AccountBrandCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&AccountBrandUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&AccountBrandUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&AccountBrandDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown AccountBrand mutation op: %q", m.Op())
 	}
 }
 
@@ -9429,8 +9570,8 @@ func (c *WebhookWorkClient) mutate(ctx context.Context, m *WebhookWorkMutation) 
 // hooks and interceptors per client, for fast access.
 type (
 	hooks struct {
-		APIKey, Account, AddressRuleSet, Attachment, Attempt, AuditEntry, Automation,
-		AutomationEntry, AutomationListen, AutomationRun, AutomationStep,
+		APIKey, Account, AccountBrand, AddressRuleSet, Attachment, Attempt, AuditEntry,
+		Automation, AutomationEntry, AutomationListen, AutomationRun, AutomationStep,
 		AutomationVersion, AutomationWork, CapturedMail, CapturedSMS, CategoryOptOut,
 		CertificateFile, CustomEvent, DKIMKey, DeliveryHold, DeliveryReport, Domain,
 		DomainCheck, DomainClaim, Email, Engagement, Fact, IdempotencyKey, Identity,
@@ -9442,8 +9583,8 @@ type (
 		WebhookAttempt, WebhookDelivery, WebhookWork []ent.Hook
 	}
 	inters struct {
-		APIKey, Account, AddressRuleSet, Attachment, Attempt, AuditEntry, Automation,
-		AutomationEntry, AutomationListen, AutomationRun, AutomationStep,
+		APIKey, Account, AccountBrand, AddressRuleSet, Attachment, Attempt, AuditEntry,
+		Automation, AutomationEntry, AutomationListen, AutomationRun, AutomationStep,
 		AutomationVersion, AutomationWork, CapturedMail, CapturedSMS, CategoryOptOut,
 		CertificateFile, CustomEvent, DKIMKey, DeliveryHold, DeliveryReport, Domain,
 		DomainCheck, DomainClaim, Email, Engagement, Fact, IdempotencyKey, Identity,

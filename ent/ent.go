@@ -13,6 +13,7 @@ import (
 	"entgo.io/ent/dialect/sql"
 	"entgo.io/ent/dialect/sql/sqlgraph"
 	"github.com/postrider/postrider/ent/account"
+	"github.com/postrider/postrider/ent/accountbrand"
 	"github.com/postrider/postrider/ent/addressruleset"
 	"github.com/postrider/postrider/ent/apikey"
 	"github.com/postrider/postrider/ent/attachment"
@@ -137,6 +138,7 @@ func checkColumn(t, c string) error {
 		columnCheck = sql.NewColumnCheck(map[string]func(string) bool{
 			apikey.Table:            apikey.ValidColumn,
 			account.Table:           account.ValidColumn,
+			accountbrand.Table:      accountbrand.ValidColumn,
 			addressruleset.Table:    addressruleset.ValidColumn,
 			attachment.Table:        attachment.ValidColumn,
 			attempt.Table:           attempt.ValidColumn,

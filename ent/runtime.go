@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/postrider/postrider/ent/account"
+	"github.com/postrider/postrider/ent/accountbrand"
 	"github.com/postrider/postrider/ent/addressruleset"
 	"github.com/postrider/postrider/ent/apikey"
 	"github.com/postrider/postrider/ent/attachment"
@@ -159,6 +160,30 @@ func init() {
 	accountDescID := accountFields[0].Descriptor()
 	// account.IDValidator is a validator for the "id" field. It is called by the builders before save.
 	account.IDValidator = accountDescID.Validators[0].(func(string) error)
+	accountbrandFields := schema.AccountBrand{}.Fields()
+	_ = accountbrandFields
+	// accountbrandDescName is the schema descriptor for name field.
+	accountbrandDescName := accountbrandFields[1].Descriptor()
+	// accountbrand.DefaultName holds the default value on creation for the name field.
+	accountbrand.DefaultName = accountbrandDescName.Default.(string)
+	// accountbrandDescColor is the schema descriptor for color field.
+	accountbrandDescColor := accountbrandFields[2].Descriptor()
+	// accountbrand.DefaultColor holds the default value on creation for the color field.
+	accountbrand.DefaultColor = accountbrandDescColor.Default.(string)
+	// accountbrandDescCreatedAt is the schema descriptor for created_at field.
+	accountbrandDescCreatedAt := accountbrandFields[4].Descriptor()
+	// accountbrand.DefaultCreatedAt holds the default value on creation for the created_at field.
+	accountbrand.DefaultCreatedAt = accountbrandDescCreatedAt.Default.(func() time.Time)
+	// accountbrandDescUpdatedAt is the schema descriptor for updated_at field.
+	accountbrandDescUpdatedAt := accountbrandFields[5].Descriptor()
+	// accountbrand.DefaultUpdatedAt holds the default value on creation for the updated_at field.
+	accountbrand.DefaultUpdatedAt = accountbrandDescUpdatedAt.Default.(func() time.Time)
+	// accountbrand.UpdateDefaultUpdatedAt holds the default value on update for the updated_at field.
+	accountbrand.UpdateDefaultUpdatedAt = accountbrandDescUpdatedAt.UpdateDefault.(func() time.Time)
+	// accountbrandDescID is the schema descriptor for id field.
+	accountbrandDescID := accountbrandFields[0].Descriptor()
+	// accountbrand.IDValidator is a validator for the "id" field. It is called by the builders before save.
+	accountbrand.IDValidator = accountbrandDescID.Validators[0].(func(string) error)
 	addressrulesetFields := schema.AddressRuleSet{}.Fields()
 	_ = addressrulesetFields
 	// addressrulesetDescAccountID is the schema descriptor for account_id field.

@@ -18,6 +18,8 @@ type Tx struct {
 	APIKey *APIKeyClient
 	// Account is the client for interacting with the Account builders.
 	Account *AccountClient
+	// AccountBrand is the client for interacting with the AccountBrand builders.
+	AccountBrand *AccountBrandClient
 	// AddressRuleSet is the client for interacting with the AddressRuleSet builders.
 	AddressRuleSet *AddressRuleSetClient
 	// Attachment is the client for interacting with the Attachment builders.
@@ -273,6 +275,7 @@ func (tx *Tx) Client() *Client {
 func (tx *Tx) init() {
 	tx.APIKey = NewAPIKeyClient(tx.config)
 	tx.Account = NewAccountClient(tx.config)
+	tx.AccountBrand = NewAccountBrandClient(tx.config)
 	tx.AddressRuleSet = NewAddressRuleSetClient(tx.config)
 	tx.Attachment = NewAttachmentClient(tx.config)
 	tx.Attempt = NewAttemptClient(tx.config)

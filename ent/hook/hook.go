@@ -33,6 +33,18 @@ func (f AccountFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, err
 	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.AccountMutation", m)
 }
 
+// The AccountBrandFunc type is an adapter to allow the use of ordinary
+// function as AccountBrand mutator.
+type AccountBrandFunc func(context.Context, *ent.AccountBrandMutation) (ent.Value, error)
+
+// Mutate calls f(ctx, m).
+func (f AccountBrandFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
+	if mv, ok := m.(*ent.AccountBrandMutation); ok {
+		return f(ctx, mv)
+	}
+	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.AccountBrandMutation", m)
+}
+
 // The AddressRuleSetFunc type is an adapter to allow the use of ordinary
 // function as AddressRuleSet mutator.
 type AddressRuleSetFunc func(context.Context, *ent.AddressRuleSetMutation) (ent.Value, error)

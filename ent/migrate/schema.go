@@ -88,6 +88,21 @@ var (
 			},
 		},
 	}
+	// AccountBrandsColumns holds the columns for the "account_brands" table.
+	AccountBrandsColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeString, Collation: "C"},
+		{Name: "name", Type: field.TypeString, Default: ""},
+		{Name: "color", Type: field.TypeString, Default: ""},
+		{Name: "logo", Type: field.TypeBytes, Nullable: true},
+		{Name: "created_at", Type: field.TypeTime, Default: "CURRENT_TIMESTAMP"},
+		{Name: "updated_at", Type: field.TypeTime, Default: "CURRENT_TIMESTAMP"},
+	}
+	// AccountBrandsTable holds the schema information for the "account_brands" table.
+	AccountBrandsTable = &schema.Table{
+		Name:       "account_brands",
+		Columns:    AccountBrandsColumns,
+		PrimaryKey: []*schema.Column{AccountBrandsColumns[0]},
+	}
 	// AddressRuleSetsColumns holds the columns for the "address_rule_sets" table.
 	AddressRuleSetsColumns = []*schema.Column{
 		{Name: "id", Type: field.TypeInt64, Increment: true},
@@ -2186,6 +2201,7 @@ var (
 	Tables = []*schema.Table{
 		APIKeysTable,
 		AccountsTable,
+		AccountBrandsTable,
 		AddressRuleSetsTable,
 		AttachmentsTable,
 		AttemptsTable,

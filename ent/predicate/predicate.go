@@ -12,6 +12,9 @@ type APIKey func(*sql.Selector)
 // Account is the predicate function for account builders.
 type Account func(*sql.Selector)
 
+// AccountBrand is the predicate function for accountbrand builders.
+type AccountBrand func(*sql.Selector)
+
 // AddressRuleSet is the predicate function for addressruleset builders.
 type AddressRuleSet func(*sql.Selector)
 
