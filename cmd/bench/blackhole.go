@@ -15,10 +15,7 @@ import (
 	"github.com/postrider/postrider/cmd/bench/receivers"
 )
 
-const (
-	healthyDomains = 10
-	deadDomain     = "dead.test"
-)
+const healthyDomains = 10
 
 // holes are destinations that take mail from nobody: as what listens there.
 var holes = []struct {
@@ -79,7 +76,7 @@ func drainHealthy(ctx context.Context, p plan, dir string, hole func(context.Con
 		defer func() { err = errors.Join(err, closer()) }()
 	}
 	dns, err := receivers.ServeNames(ctx, func(domain string) string {
-		if domain == deadDomain {
+		if domain == receivers.DeadDomain {
 			return receivers.DeadAddress
 		}
 		return "127.0.0.1"
@@ -125,7 +122,7 @@ func fillQueue(ctx context.Context, p plan, dir string, dead bool, env []string)
 	for i := range p.messages {
 		to := []string{fmt.Sprintf("someone@d%d.test", i%healthyDomains)}
 		if dead {
-			to = append(to, "someone@"+deadDomain)
+			to = append(to, "someone@"+receivers.DeadDomain)
 		}
 		for _, address := range to {
 			sample["to"] = address

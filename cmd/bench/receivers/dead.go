@@ -10,6 +10,9 @@ import (
 	"time"
 )
 
+// DeadDomain is what mail for them is written to.
+const DeadDomain = "dead.test"
+
 // DeadAddress is where servers are that do not answer.
 const DeadAddress = "127.66.0.66"
 
