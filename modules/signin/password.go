@@ -44,22 +44,20 @@ func (s *Service) SignIn(ctx context.Context, in Credentials) (Entered, error) {
 		return Entered{}, err
 	}
 	var entered Entered
-	err := s.judged(ctx, email, func() (err error) {
-		entered, err = s.signIn(ctx, email, in)
+	err := s.judgedByPassword(ctx, email, func(turn *passwords.Turn) (err error) {
+		entered, err = s.signIn(ctx, turn, email, in)
 		return err
 	})
 	return s.complete(ctx, entered, fault.Wrap("sign in", err))
 }
 
-func (s *Service) signIn(ctx context.Context, email string, in Credentials) (entered Entered, err error) {
+func (s *Service) signIn(ctx context.Context, turn *passwords.Turn, email string, in Credentials) (entered Entered, err error) {
 	who, err := s.knownBy(ctx, email)
 	if err != nil {
 		return entered, err
 	}
-	same, err := s.hasher.Check(ctx, in.Password, who.hash)
+	same := turn.Check(ctx, in.Password, who.hash)
 	switch {
-	case err != nil:
-		return entered, err
 	case !same || who.user.DisabledAt != nil:
 		return entered, fault.Unauthenticated()
 	case who.factor != nil && in.Code == "":
@@ -97,6 +95,17 @@ func (s *Service) judged(ctx context.Context, email string, try func() error) er
 		return errors.Join(failed, s.guard.Undo(context.WithoutCancel(ctx), attempt))
 	}
 	return s.guard.Succeeded(ctx, attempt)
+}
+
+// judgedByPassword is judged for a try that hashes. It waits for the hash before the attempt is counted:
+// in a flood those who find no room cost nothing more.
+func (s *Service) judgedByPassword(ctx context.Context, email string, try func(*passwords.Turn) error) error {
+	if err := s.guard.Locked(s.guard.SignIn(email, audit.OriginOf(ctx).Addr)); err != nil {
+		return err
+	}
+	return s.hasher.InTurn(ctx, func(turn *passwords.Turn) error {
+		return s.judged(ctx, email, func() error { return try(turn) })
+	})
 }
 
 func needsCode() error {
@@ -193,36 +202,46 @@ func (s *Service) confirmBy(ctx context.Context, c accounts.Caller, in Confirmat
 	if in.Passkey != nil {
 		return s.confirmByPasskey(ctx, c, *in.Passkey)
 	}
+	if in.Password != "" {
+		err = s.judgedByPassword(ctx, c.Person.Email, func(turn *passwords.Turn) error {
+			if err := s.checkOwnPassword(ctx, turn, c, in.Password); err != nil {
+				return err
+			}
+			entered, err = s.confirmNow(ctx, c, "")
+			return err
+		})
+		return entered, err
+	}
 	err = s.judged(ctx, c.Person.Email, func() error {
-		if in.Password != "" {
-			if err := s.checkOwnPassword(ctx, c, in.Password); err != nil {
+		entered, err = s.confirmNow(ctx, c, in.Code)
+		return err
+	})
+	return entered, err
+}
+
+func (s *Service) confirmNow(ctx context.Context, c accounts.Caller, code string) (entered Entered, err error) {
+	err = s.db.InTx(ctx, func(tx *ent.Tx) (err error) {
+		if code != "" {
+			if err := s.takeCode(ctx, tx, c.Person.UserID, code); err != nil {
 				return err
 			}
 		}
-		return s.db.InTx(ctx, func(tx *ent.Tx) (err error) {
-			if in.Code != "" {
-				if err := s.takeCode(ctx, tx, c.Person.UserID, in.Code); err != nil {
-					return err
-				}
-			}
-			entered, err = s.confirm(ctx, tx, c, in.Code != "")
-			return err
-		})
+		entered, err = s.confirm(ctx, tx, c, code != "")
+		return err
 	})
 	return entered, err
 }
 
 // checkOwnPassword refuses a password that is not the caller's. Errors: Unauthorized; Away.
-func (s *Service) checkOwnPassword(ctx context.Context, c accounts.Caller, password string) error {
+func (s *Service) checkOwnPassword(ctx context.Context, turn *passwords.Turn, c accounts.Caller, password string) error {
 	who, err := s.knownBy(ctx, c.Person.Email)
 	if err != nil {
 		return err
 	}
-	same, err := s.hasher.Check(ctx, password, who.hash)
-	if err == nil && (!same || who.user.ID != c.Person.UserID) {
+	if !turn.Check(ctx, password, who.hash) || who.user.ID != c.Person.UserID {
 		return fault.Unauthenticated()
 	}
-	return err
+	return nil
 }
 
 // confirm gives a session a new cookie and ten minutes, in a transaction.

@@ -137,12 +137,11 @@ func (s *Service) showsPassword(ctx context.Context, who known, password string)
 	if who.factor != nil {
 		return needsCode()
 	}
-	return s.judged(ctx, who.user.Email, func() error {
-		same, err := s.hasher.Check(ctx, password, who.hash)
-		if err == nil && (!same || who.user.DisabledAt != nil) {
+	return s.judgedByPassword(ctx, who.user.Email, func(turn *passwords.Turn) error {
+		if !turn.Check(ctx, password, who.hash) || who.user.DisabledAt != nil {
 			return fault.Unauthenticated()
 		}
-		return err
+		return nil
 	})
 }
 
@@ -257,12 +256,11 @@ func (s *Service) replacePassword(ctx context.Context, c accounts.Caller, change
 		return "", err
 	}
 	if who.hash != "" {
-		if err := s.judged(ctx, c.Person.Email, func() error {
-			same, err := s.hasher.Check(ctx, change.Current, who.hash)
-			if err == nil && !same {
+		if err := s.judgedByPassword(ctx, c.Person.Email, func(turn *passwords.Turn) error {
+			if !turn.Check(ctx, change.Current, who.hash) {
 				return fault.InvalidField("password.current", "is wrong")
 			}
-			return err
+			return nil
 		}); err != nil {
 			return "", err
 		}

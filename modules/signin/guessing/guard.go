@@ -86,10 +86,8 @@ type tally struct {
 // next one for the same email will be refused. Over a limit nothing is counted. Errors: Limit; Away,
 // also where too many wait.
 func (g *Guard) Begin(ctx context.Context, a Attempt) (last bool, err error) {
-	for _, b := range a.bounds {
-		if until, is := g.locked.GetIfPresent(b.name); is && time.Now().Before(until) {
-			return false, tooMany(time.Until(until))
-		}
+	if err := g.Locked(a); err != nil {
+		return false, err
 	}
 	err = g.gate.Do(ctx, func() error {
 		return g.db.InTx(ctx, func(tx *ent.Tx) error {
@@ -101,6 +99,17 @@ func (g *Guard) Begin(ctx context.Context, a Attempt) (last bool, err error) {
 		return false, fault.Crowded(retryAfter)
 	}
 	return last, fault.OrAway(err)
+}
+
+// Locked refuses an attempt that is known here to be over a limit, without asking the database. Error:
+// Limit.
+func (g *Guard) Locked(a Attempt) error {
+	for _, b := range a.bounds {
+		if until, is := g.locked.GetIfPresent(b.name); is && time.Now().Before(until) {
+			return tooMany(time.Until(until))
+		}
+	}
+	return nil
 }
 
 func (g *Guard) count(ctx context.Context, tx *ent.Tx, a Attempt) (last bool, err error) {

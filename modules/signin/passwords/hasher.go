@@ -52,7 +52,8 @@ func (h *Hasher) Done() int64 { return h.done.Load() }
 
 // Hash gives what is stored of a password. Error: Away where too many wait.
 func (h *Hasher) Hash(ctx context.Context, password string) (hash string, err error) {
-	err = h.inTurn(ctx, func() (err error) {
+	err = h.InTurn(ctx, func(*Turn) (err error) {
+		h.done.Add(1)
 		hash, err = argon2id.CreateHash(password, cost)
 		return err
 	})
@@ -62,20 +63,38 @@ func (h *Hasher) Hash(ctx context.Context, password string) (hash string, err er
 // Check tells whether a password is that of a stored hash. Without a hash it answers no, and takes as
 // long. Error: Away where too many wait.
 func (h *Hasher) Check(ctx context.Context, password, hash string) (same bool, err error) {
+	err = h.InTurn(ctx, func(t *Turn) error {
+		same = t.Check(ctx, password, hash)
+		return nil
+	})
+	return same, err
+}
+
+// Turn is room for a hash.
+type Turn struct{ h *Hasher }
+
+// InTurn runs what needs a hash when there is room for it, so that what comes before the hash is not
+// done for those who will find none. Errors: Away where too many wait; those of run.
+func (h *Hasher) InTurn(ctx context.Context, run func(*Turn) error) error {
+	err := h.gate.Do(ctx, func() error { return run(&Turn{h}) })
+	if errors.Is(err, turnstile.ErrFull) {
+		return fault.Crowded(retryAfter)
+	}
+	return err
+}
+
+// Check is that of the Hasher, within a turn.
+func (t *Turn) Check(ctx context.Context, password, hash string) bool {
 	known := hash != ""
 	if !known {
-		hash = h.nobody()
+		hash = t.h.nobody()
 	}
-	err = h.inTurn(ctx, func() error {
-		same, err = compare(password, hash)
-		return err
-	})
-	var refused *fault.Error
-	if err != nil && !errors.As(err, &refused) && ctx.Err() == nil {
-		h.log.ErrorContext(ctx, "a stored password hash cannot be read", "error", err)
-		return false, nil
+	t.h.done.Add(1)
+	same, err := compare(password, hash)
+	if err != nil {
+		t.h.log.ErrorContext(ctx, "a stored password hash cannot be read", "error", err)
 	}
-	return same && known, err
+	return err == nil && same && known
 }
 
 // compare answers no to a hash that is malformed, on which the library panics.
@@ -86,16 +105,4 @@ func compare(password, hash string) (same bool, err error) {
 		}
 	}()
 	return argon2id.ComparePasswordAndHash(password, hash)
-}
-
-// inTurn runs a hash when there is room. Error: Away where too many wait.
-func (h *Hasher) inTurn(ctx context.Context, run func() error) error {
-	err := h.gate.Do(ctx, func() error {
-		h.done.Add(1)
-		return run()
-	})
-	if errors.Is(err, turnstile.ErrFull) {
-		return fault.Crowded(retryAfter)
-	}
-	return err
 }

@@ -1,0 +1,45 @@
+package signin_test
+
+import (
+	"fmt"
+	"sync"
+	"testing"
+
+	"github.com/postrider/postrider/modules/signin"
+	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/fault"
+)
+
+// Of a crowd that tries passwords from everywhere, few are hashed for and the others are sent away. What
+// those cost is no row, so that mail goes on.
+func TestACrowdThatGuessesLeavesTheDatabaseAlone(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	const crowd = 200
+	var (
+		mu   sync.Mutex
+		came = map[fault.Kind]int{}
+		all  sync.WaitGroup
+		gate = make(chan struct{})
+	)
+	for i := range crowd {
+		all.Go(func() {
+			<-gate
+			_, err := w.SignIn(from(t, fmt.Sprintf("10.0.%d.1", i)), signin.Credentials{Email: fmt.Sprintf("guess-%d@example.com", i), Password: adasPassword})
+			mu.Lock()
+			defer mu.Unlock()
+			came[fault.KindOf(err)]++
+		})
+	}
+	close(gate)
+	all.Wait()
+	rows, err := db.One(t.Context(), w.db.SQL, db.Value[int], `SELECT count(*) FROM sign_in_failures`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	hashed := came[fault.Unauthorized]
+	const bounds = 3 // of an email, of a network, of both
+	if hashed == 0 || came[fault.Away] == 0 || hashed+came[fault.Away] != crowd || rows != bounds*hashed || w.Hashes() != int64(hashed) {
+		t.Errorf("%d attempts came to %v, with %d hashes and %d rows; want wrong passwords and refusals for want of room, with rows and a hash for the former alone", crowd, came, w.Hashes(), rows)
+	}
+}
