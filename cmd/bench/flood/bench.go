@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"runtime"
 	"time"
 )
 
@@ -23,25 +24,33 @@ type Bench struct {
 	Each     time.Duration
 	Rounds   int
 	Accepts  func(ctx context.Context, clients int, length time.Duration) (perSecond float64, err error)
+	CPU      func() time.Duration // that the server process has used
 	Progress func(format string, args ...any)
 }
 
-// Measure gives accepts beside each flood as parts of those without one, by round.
-func (b Bench) Measure(ctx context.Context) (oneNetwork, manyNetworks []float64, err error) {
+// Reached are accepts beside a flood as parts of those without one, by round, and what refusals cost the
+// server. The former hold the cost of guessing, too, which an attacker pays elsewhere.
+type Reached struct {
+	OneNetwork, ManyNetworks []float64
+	Refusals                 []float64 // percent of all cores
+}
+
+// Measure floods and gives what came of it.
+func (b Bench) Measure(ctx context.Context) (out Reached, err error) {
 	one := Flood{URL: b.URL, Rate: guesses, Source: func(n uint32) net.IP { return net.IPv4(198, 51, 100, byte(n)) }}
 	if err := b.bite(ctx, one); err != nil {
-		return nil, nil, err
+		return out, err
 	}
 	fmt.Printf("%-46s %12s %12s %8s %8s %8s\n", "bad log-ins", "log-ins/s", "accepts/s", "401", "429", "503")
 	for round := range b.Rounds {
 		alone, err := b.Accepts(ctx, clients, b.Each)
 		if err != nil {
-			return nil, nil, err
+			return out, err
 		}
 		fmt.Printf("%-46s %12s %12.0f\n", "none", "", alone)
 		few, err := b.beside(ctx, "of one /24", one)
 		if err != nil {
-			return nil, nil, err
+			return out, err
 		}
 		offset := uint32(round) << 18 // addresses that no round before had
 		many, err := b.beside(ctx, "of many networks", Flood{URL: b.URL, Rate: guesses, Source: func(n uint32) net.IP {
@@ -49,11 +58,15 @@ func (b Bench) Measure(ctx context.Context) (oneNetwork, manyNetworks []float64,
 			return net.IPv4(10, byte(n>>16), byte(n>>8), byte(n))
 		}})
 		if err != nil {
-			return nil, nil, err
+			return out, err
 		}
-		oneNetwork, manyNetworks = append(oneNetwork, few/alone), append(manyNetworks, many/alone)
+		cost, err := b.refusals(ctx, one)
+		if err != nil {
+			return out, err
+		}
+		out.OneNetwork, out.ManyNetworks, out.Refusals = append(out.OneNetwork, few/alone), append(out.ManyNetworks, many/alone), append(out.Refusals, cost)
 	}
-	return oneNetwork, manyNetworks, nil
+	return out, nil
 }
 
 // bite floods until nearly every answer is a refusal for a limit.
@@ -75,6 +88,17 @@ func (b Bench) bite(ctx context.Context, f Flood) error {
 		err = fmt.Errorf("the limits did not bite within %s", biteWithin)
 	}
 	return err
+}
+
+// refusals gives the percentage of all cores that the server takes for a flood alone.
+func (b Bench) refusals(ctx context.Context, f Flood) (float64, error) {
+	ctx, cancel := context.WithTimeout(ctx, b.Each)
+	defer cancel()
+	begin, before := time.Now(), b.CPU()
+	answers, err := f.Run(ctx, nil)
+	used, took := b.CPU()-before, time.Since(begin)
+	fmt.Printf("%-46s %12.0f %34s\n", "of one /24, alone", float64(answers.Made())/took.Seconds(), fmt.Sprintf("%d µs of the server each", (used / time.Duration(max(answers.Made(), 1))).Microseconds()))
+	return 100 * used.Seconds() / took.Seconds() / float64(runtime.NumCPU()), err
 }
 
 // beside gives accepts a second while a flood runs.
