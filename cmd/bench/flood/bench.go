@@ -97,7 +97,7 @@ func (b Bench) refusals(ctx context.Context, f Flood) (float64, error) {
 	begin, before := time.Now(), b.CPU()
 	answers, err := f.Run(ctx, nil)
 	used, took := b.CPU()-before, time.Since(begin)
-	fmt.Printf("%-46s %12.0f %34s\n", "of one /24, alone", float64(answers.Made())/took.Seconds(), fmt.Sprintf("%d µs of the server each", (used / time.Duration(max(answers.Made(), 1))).Microseconds()))
+	fmt.Printf("%-46s %12.0f %34s\n", "of one /24, alone", float64(answers.Made())/took.Seconds(), fmt.Sprintf("%d µs of the server each", (used/time.Duration(max(answers.Made(), 1))).Microseconds()))
 	return 100 * used.Seconds() / took.Seconds() / float64(runtime.NumCPU()), err
 }
 
