@@ -206,6 +206,10 @@ func TestASimulationAgainstTheLiveRun(t *testing.T) {
 		if diff := cmp.Diff(told(simulated), w.recorded(t, run)); diff != "" {
 			t.Errorf("round %d: what was simulated (-) is not what happened (+):\n%s\n%s\nevents %v\ndata %s", i, diff, list, events, data)
 		}
+		// An account has room for so many that are active.
+		if _, err := w.Archive(t.Context(), sendingtest.Account, a.ID, nil); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 
