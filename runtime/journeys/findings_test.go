@@ -1,7 +1,9 @@
 package journeys_test
 
 import (
+	"maps"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -137,6 +139,58 @@ func TestFindingA7TestEventsGoWithTheWebhooks(t *testing.T) {
 	}
 	if document := app.Do(t, http.MethodGet, "/api/openapi.json", nil).Body; strings.Contains(string(document), "/emails/test") {
 		t.Error("without webhooks the document has /emails/test")
+	}
+}
+
+func TestFindingA10AnEmailIsRetrievedWhole(t *testing.T) {
+	t.Parallel()
+	app := runtimetest.Start(t, nil)
+	app.MailDomain(t, "example.net")
+	id := send(t, app, `{"from":"ada@dev.test","to":["bob@example.net"],"cc":"carol@example.net","bcc":["dave@example.net"],"subject":"s","html":"<p>Hello</p>","text":"Hello",
+		"headers":{"X-Order":"42"},"attachments":[{"name":"note.txt","content_type":"text/plain","data":"aGVsbG8="}]}`)
+	type recipient struct {
+		Address, State string
+		Code           *int
+	}
+	type whole struct {
+		HTML, Text  *string
+		Headers     map[string]string
+		Attachments []struct {
+			Name, Data  string
+			ContentType string `json:"content_type"`
+			Size        int
+		}
+		Recipients []recipient
+	}
+	var got whole
+	runtimetest.Eventually(t, "all three have it", func() bool {
+		var one struct{ Email whole }
+		app.Do(t, http.MethodGet, "/api/emails/"+id, nil).JSON(t, &one)
+		got = one.Email
+		return !slices.ContainsFunc(got.Recipients, func(r recipient) bool { return r.State != "delivered" })
+	})
+	if got.HTML == nil || *got.HTML != "<p>Hello</p>" || got.Text == nil || *got.Text != "Hello" || !maps.Equal(got.Headers, map[string]string{"X-Order": "42"}) {
+		t.Errorf("the body is html %v, text %v with headers %v, want those that were sent", got.HTML, got.Text, got.Headers)
+	}
+	if len(got.Attachments) != 1 || got.Attachments[0].Name != "note.txt" || got.Attachments[0].ContentType != "text/plain" || got.Attachments[0].Size != 5 || got.Attachments[0].Data != "" {
+		t.Errorf("the files are %+v, want note.txt of 5 octets without its data", got.Attachments)
+	}
+	var to []string
+	for _, r := range got.Recipients {
+		to = append(to, r.Address+" "+r.State)
+		if r.Code == nil || *r.Code != 250 {
+			t.Errorf("%s was answered %v, want 250", r.Address, r.Code)
+		}
+	}
+	if want := []string{"bob@example.net delivered", "carol@example.net delivered", "dave@example.net delivered"}; !slices.Equal(to, want) {
+		t.Errorf("the recipients are %v, want %v", to, want)
+	}
+	var list struct{ Emails []map[string]any }
+	app.Do(t, http.MethodGet, "/api/emails", nil).JSON(t, &list)
+	for _, field := range []string{"html", "text", "headers", "attachments", "recipients"} {
+		if _, has := list.Emails[0][field]; has {
+			t.Errorf("a list has %s of each email, want it in the single email alone", field)
+		}
 	}
 }
 

@@ -121,7 +121,9 @@ func TestRecipientsSeeTheBrandOfTheSender(t *testing.T) {
 	app := runtimetest.Start(t, nil)
 	app.MailDomain(t, "example.net")
 	link := unsubscribeLink(t, app, "bob@example.net", "")
-	var set struct{ Brand struct{ Name, Color, Logo string } }
+	var set struct {
+		Brand struct{ Name, Color, Logo string }
+	}
 	app.Do(t, http.MethodPut, "/api/account/brand", map[string]string{"name": "Acme", "color": "#AA0000", "logo": pixel}).JSON(t, &set)
 	if set.Brand.Name != "Acme" || set.Brand.Color != "#aa0000" || set.Brand.Logo != pixel {
 		t.Errorf("the brand was stored as %+v", set.Brand)
