@@ -49,7 +49,7 @@ func BrandRoutes(service Brands) rest.Routes {
 		}, e.get)
 		rest.HandleBody(g, rest.Operation{
 			Method: http.MethodPut, Path: "/account/brand", ID: "putAccountBrand", Needs: rights.Settings,
-			Summary: "Replace the brand",
+			Summary:     "Replace the brand",
 			Description: "All of it: a field that is left out is not shown any more. The page shows the brand beside the domain that the email came from, and its text stays readable on any color.",
 			Body: &rest.Body{About: "The brand.", Limit: maxBrandBody, Examples: map[string]any{
 				"color": map[string]any{"name": "Acme", "color": "#1f5fbf"},

@@ -71,7 +71,7 @@ func channels(color string) (red, green, blue uint8, ok bool) {
 		return 0, 0, 0, false
 	}
 	n, err := strconv.ParseUint(color[1:], 16, 24)
-	return uint8(n >> 16), uint8(n >> 8), uint8(n), err == nil //nolint:gosec // the octets of the number
+	return uint8(n >> 16), uint8(n >> 8), uint8(n), err == nil
 }
 
 // luminance of a color, from 0 to 1 (WCAG 2.2, "relative luminance"). Text on it is white or black,

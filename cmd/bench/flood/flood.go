@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"net"
 	"net/http"
@@ -51,78 +52,96 @@ func (f Flood) Run(ctx context.Context, told func(Answers)) (Answers, error) {
 	if err != nil {
 		return nil, err
 	}
-	var (
-		free  = make(chan *caller.Caller, connections)
-		mu    sync.Mutex
-		total = Answers{}
-		now   = Answers{}
-		wrong error
-		wait  sync.WaitGroup
-	)
-	defer func() {
-		wait.Wait()
-		for range len(free) {
-			(<-free).Close()
-		}
-	}()
+	r := &run{flood: f, target: target, free: make(chan *caller.Caller, connections), total: Answers{}, last: Answers{}}
+	defer r.close()
 	for range connections {
 		c, err := caller.Dial(ctx, target.Host)
 		if err != nil {
 			return nil, err
 		}
-		free <- c
-	}
-	note := func(status int) {
-		mu.Lock()
-		defer mu.Unlock()
-		total[status]++
-		now[status]++
+		r.free <- c
 	}
 	every := time.NewTicker(tick)
 	defer every.Stop()
-	begin, second, attempt := time.Now(), 1, uint32(0)
+	begin, second := time.Now(), time.Duration(1)
 	for {
 		select {
 		case <-ctx.Done():
-			mu.Lock()
-			defer mu.Unlock()
-			return total, wrong
+			total, _, err := r.answers()
+			return total, err
 		case <-every.C:
 		}
 		gone := time.Since(begin)
-		for ; float64(attempt) < gone.Seconds()*float64(f.Rate); attempt++ {
-			select {
-			case c := <-free:
-				request := f.request(target, attempt)
-				wait.Go(func() {
-					status, _, err := c.Exchange(request)
-					if err != nil && ctx.Err() == nil {
-						mu.Lock()
-						wrong = errors.Join(wrong, err)
-						mu.Unlock()
-					} else if err == nil {
-						note(status)
-					}
-					free <- c
-				})
-			default:
-				note(0)
-			}
+		r.tryUpTo(ctx, uint32(gone.Seconds()*float64(f.Rate)))
+		if gone < second*time.Second {
+			continue
 		}
-		if gone >= time.Duration(second)*time.Second {
-			second++
-			mu.Lock()
-			last := now
-			now = Answers{}
-			failed := wrong
-			mu.Unlock()
-			if failed != nil {
-				return total, failed
-			}
-			if told != nil {
-				told(last)
-			}
+		second++
+		total, last, err := r.answers()
+		if err != nil {
+			return total, err
 		}
+		if told != nil {
+			told(last)
+		}
+	}
+}
+
+// run is one flood that is under way.
+type run struct {
+	flood  Flood
+	target *url.URL
+	free   chan *caller.Caller
+	made   uint32
+	wait   sync.WaitGroup
+
+	mu          sync.Mutex
+	total, last Answers
+	wrong       error
+}
+
+// tryUpTo makes the attempts that are due. One that finds no connection free is not made.
+func (r *run) tryUpTo(ctx context.Context, due uint32) {
+	for ; r.made < due; r.made++ {
+		select {
+		case c := <-r.free:
+			request := r.flood.request(r.target, r.made)
+			r.wait.Go(func() {
+				status, _, err := c.Exchange(request)
+				if ctx.Err() == nil {
+					r.note(status, err)
+				}
+				r.free <- c
+			})
+		default:
+			r.note(0, nil)
+		}
+	}
+}
+
+func (r *run) note(status int, err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if err != nil {
+		r.wrong = errors.Join(r.wrong, err)
+		return
+	}
+	r.total[status]++
+	r.last[status]++
+}
+
+// answers gives all answers, and those since it was asked last.
+func (r *run) answers() (total, last Answers, err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	last, r.last = r.last, Answers{}
+	return maps.Clone(r.total), last, r.wrong
+}
+
+func (r *run) close() {
+	r.wait.Wait()
+	for range len(r.free) {
+		(<-r.free).Close()
 	}
 }
 
