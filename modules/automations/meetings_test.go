@@ -1,0 +1,149 @@
+package automations
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"testing"
+
+	"github.com/postrider/postrider/modules/automations/ingest"
+	"github.com/postrider/postrider/modules/sending/sendingtest"
+)
+
+// Ten triggers of one person, some without the user's id, come to two processes at once: one run lives,
+// and once it has ended the next one may begin.
+func TestTriggersAgainstEachOtherAfterCompletion(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	second := w.another(t)
+	w.active(t, `{"event": "start", "re_entry": "after_completion"}`, `{"key": "w", "type": "wait_for_event", "event": "go", "timeout": "P1D"}`)
+	for i := range rounds() {
+		user, email := fmt.Sprint("u", i), fmt.Sprintf("u%d@example.net", i)
+		for turn := range 2 {
+			answers := make([]ingest.Answer, 10)
+			var list []func()
+			for j := range answers {
+				s, id := w.Service, user
+				if j%2 == 1 {
+					s = second
+				}
+				if j%3 == 1 {
+					id = ""
+				}
+				list = append(list, poster(t, s, "start", id, email, &answers[j]))
+			}
+			together(list...)
+			matched := 0
+			for _, a := range answers {
+				matched += a.Matched
+			}
+			if matched != 1 {
+				t.Fatalf("round %d, turn %d: ten triggers started %d runs, want 1", i, turn, matched)
+			}
+			w.drain(t)
+			if got := w.postAs(t, "go", "", email, `{}`); got.Resumed != 1 {
+				t.Fatalf("round %d, turn %d: the awaited event gave %s, want the one run resumed", i, turn, counters(got))
+			}
+			w.drain(t)
+		}
+	}
+	if got := w.statuses(t); got["completed"] != 2*rounds() || len(got) != 1 {
+		t.Errorf("the runs are %v, want %d completed and no other", got, 2*rounds())
+	}
+}
+
+// The trigger and the event that its run waits for come to one process at once, among others that fill its
+// commits, so that the two often stand in one: the event counts if it is the second, and else is told to be earlier.
+func TestTriggerAgainstTheAwaitedEventInOneCommit(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.active(t, `{"event": "start"}`, `{"key": "w", "type": "wait_for_event", "event": "go", "timeout": "P1D"}`)
+	resumed := 0
+	for i := range rounds() {
+		const people = 8
+		starts, goes := make([]ingest.Answer, people), make([]ingest.Answer, people)
+		var list []func()
+		for j := range people {
+			user := fmt.Sprintf("u%d-%d", i, j)
+			list = append(list, poster(t, w.Service, "start", user, "", &starts[j]), poster(t, w.Service, "go", user, "", &goes[j]))
+		}
+		together(list...)
+		for j := range people {
+			earlier := goes[j].Event.CreatedAt.Before(starts[j].Event.CreatedAt)
+			if starts[j].Matched != 1 || (goes[j].Resumed == 1) == earlier {
+				t.Fatalf("round %d: %s; then %s; the awaited event came first: %t", i, counters(starts[j]), counters(goes[j]), earlier)
+			}
+			resumed += goes[j].Resumed
+		}
+	}
+	w.drain(t)
+	if got := w.statuses(t)["completed"]; got != resumed {
+		t.Errorf("%d runs are completed, want the %d that were resumed", got, resumed)
+	}
+}
+
+// An automation is paused and activated while its steps are taken: each run sends one mail, none while it is
+// held.
+func TestPauseAgainstSteps(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	second := w.another(t)
+	a := w.active(t, `{"event": "start"}`, `{"key": "d", "type": "delay", "duration": "PT1S"}, `+mail)
+	for i := range rounds() {
+		user := fmt.Sprint("u", i)
+		w.postAs(t, "start", user, user+"@example.net", `{}`)
+		w.drain(t)
+		w.elapse(t)
+		together(func() { w.drain(t) }, func() {
+			if _, err := second.Pause(t.Context(), sendingtest.Account, a.ID, true, nil); err != nil {
+				t.Errorf("pause: %v", err)
+			}
+		})
+		w.background(t)
+		sent := w.Count(t, "emails")
+		w.drain(t)
+		if now := w.Count(t, "emails"); now != sent {
+			t.Fatalf("round %d: a run that is held has sent: %d mails, want %d", i, now, sent)
+		}
+		together(func() { w.drain(t) }, func() {
+			if _, err := second.Activate(t.Context(), w.caller(), a.ID, Activation{}); err != nil {
+				t.Errorf("activate: %v", err)
+			}
+		})
+		w.background(t)
+		w.drain(t)
+		if n := w.Count(t, "emails"); n != i+1 {
+			t.Fatalf("round %d: %d mails after the automation went on, want %d: %s", i, n, i+1, w.told(t))
+		}
+	}
+	if got := w.statuses(t); got["completed"] != rounds() || len(got) != 1 {
+		t.Errorf("the runs are %v, want %d completed and no other", got, rounds())
+	}
+}
+
+// An automation is archived while a step of its run is taken: the run either has sent its mail and is
+// completed, or is cancelled and has sent none.
+func TestArchiveAgainstSteps(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	second := w.another(t)
+	for i := range rounds() {
+		name := fmt.Sprint("start", i)
+		a := w.active(t, fmt.Sprintf(`{"event": %q}`, name), mail)
+		w.postAs(t, name, "u1", "bob@example.net", `{}`)
+		together(func() { w.drain(t) }, func() {
+			if _, err := second.Archive(t.Context(), sendingtest.Account, a.ID, nil); err != nil {
+				t.Errorf("archive: %v", err)
+			}
+		})
+		w.background(t)
+		w.drain(t)
+		if got, sent := w.statuses(t), w.Count(t, "emails"); got["completed"] != sent || got["completed"]+got["cancelled"] != i+1 {
+			t.Fatalf("round %d: the runs are %v and %d mails went, want a mail of each completed run and none of the cancelled ones", i, got, sent)
+		}
+		late, err := w.Post(context.WithoutCancel(t.Context()), ingest.Post{AccountID: sendingtest.Account, Name: name, UserID: "u2", Data: json.RawMessage(`{}`), Source: "api"})
+		if err != nil || late.Matched != 0 {
+			t.Fatalf("round %d: an event after the archiving gave %s and the error %v, want no run", i, counters(late), err)
+		}
+	}
+}
