@@ -183,7 +183,7 @@ func (s *Service) EnterByLink(ctx context.Context, token string) (Entered, error
 		entered, err = s.start(ctx, tx, who, ByLink, true)
 		return err
 	})
-	return s.complete(ctx, entered, fault.Wrap("sign in by link", err))
+	return s.signedIn(ctx, entered, fault.Wrap("sign in by link", err))
 }
 
 // Forgot asks for a link by which a password is set anew. The answer tells nothing about who is known.

@@ -20,7 +20,7 @@ func (s *Service) SignInByPasskey(ctx context.Context, in passkeys.Answer) (Ente
 		entered, err = s.start(ctx, tx, who, ByPasskey, true)
 		return err
 	})
-	return s.complete(ctx, entered, fault.Wrap("sign in by passkey", err))
+	return s.signedIn(ctx, entered, fault.Wrap("sign in by passkey", err))
 }
 
 // confirmByPasskey is Confirm by a passkey of the caller's own.

@@ -48,7 +48,7 @@ func (s *Service) SignIn(ctx context.Context, in Credentials) (Entered, error) {
 		entered, err = s.signIn(ctx, turn, email, in)
 		return err
 	})
-	return s.complete(ctx, entered, fault.Wrap("sign in", err))
+	return s.signedIn(ctx, entered, fault.Wrap("sign in", err))
 }
 
 func (s *Service) signIn(ctx context.Context, turn *passwords.Turn, email string, in Credentials) (entered Entered, err error) {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/maypok86/otter/v2"
+	"github.com/prometheus/client_golang/prometheus"
 	"go.uber.org/fx"
 
 	"github.com/postrider/postrider/ent"
@@ -17,6 +18,7 @@ import (
 	"github.com/postrider/postrider/modules/signin/guessing"
 	"github.com/postrider/postrider/modules/signin/passkeys"
 	"github.com/postrider/postrider/modules/signin/passwords"
+	"github.com/postrider/postrider/modules/signin/tally"
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/lastuse"
@@ -41,8 +43,9 @@ type Params struct {
 	Box      *secret.Box
 	Signals  *db.Signals `optional:"true"` // nil: nothing runs in the background
 	Logger   *slog.Logger
-	Notices  *notices.Service `optional:"true"` // nil: mail is not sent here, and links come by the command line
-	Workers  *worker.Metrics  `optional:"true"`
+	Notices  *notices.Service      `optional:"true"` // nil: mail is not sent here, and links come by the command line
+	Workers  *worker.Metrics       `optional:"true"`
+	Registry prometheus.Registerer `optional:"true"`
 }
 
 // Service lets people in. Safe for concurrent use.
@@ -59,8 +62,9 @@ type Service struct {
 	post     *post
 }
 
-// seen is what is remembered of the database, and what is written there later.
+// seen is what is remembered of the database, what is written there later, and what is counted.
 type seen struct {
+	signIns  tally.Results
 	sessions *otter.Cache[tokenHash, found]
 	used     *lastuse.Recorder
 	somebody atomic.Bool // can sign in; once it is so, pages need not ask again
@@ -80,8 +84,12 @@ func New(p Params) (*Service, error) {
 	if err != nil {
 		return nil, err
 	}
+	signIns, err := tally.New(p.Registry)
+	if err != nil {
+		return nil, err
+	}
 	s := &Service{config: p.Config, db: p.DB, accounts: p.Accounts, teams: p.Teams, box: p.Box, hasher: passwords.NewHasher(p.Logger), guard: guard, passkeys: keys,
-		seen: &seen{sessions: cache, used: lastuse.New(p.DB.SQL, "sessions")}}
+		seen: &seen{signIns: signIns, sessions: cache, used: lastuse.New(p.DB.SQL, "sessions")}}
 	s.post = &post{db: p.DB, teams: p.Teams, signals: p.Signals, log: p.Logger, baseURL: p.Config.BaseURL, tasks: worker.NewTasks(p.Logger, p.Workers)}
 	if p.Notices != nil && p.Notices.Sends() {
 		s.post.mailer = p.Notices

@@ -207,6 +207,12 @@ func (s *Service) complete(ctx context.Context, e Entered, err error) (Entered, 
 	return e, err
 }
 
+// signedIn is complete for an attempt to sign in, which it counts.
+func (s *Service) signedIn(ctx context.Context, e Entered, err error) (Entered, error) {
+	s.seen.signIns.Count(err)
+	return s.complete(ctx, e, err)
+}
+
 func (s *Service) view(ctx context.Context, row *ent.Session) (v View, err error) {
 	v.Session = row
 	if v.User, err = s.profile(ctx, row.UserID); err != nil {

@@ -44,6 +44,11 @@ func (r *Refusal) Error() string {
 // Unwrap gives the cause.
 func (r *Refusal) Unwrap() error { return r.cause }
 
+// Refused tells whether the person was refused, and not held up by something that fails.
+func (r *Refusal) Refused() bool {
+	return r.Problem != Away && r.Problem != Busy && r.Problem != Failed
+}
+
 func refuse(p Problem) error { return &Refusal{Problem: p} }
 
 func refuseFor(p Problem, cause error) error { return &Refusal{p, cause} }

@@ -1,0 +1,292 @@
+package signin_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/pquerna/otp/totp"
+
+	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/accounts/rights"
+	"github.com/postrider/postrider/modules/accounts/team"
+	"github.com/postrider/postrider/modules/signin"
+	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/secret"
+)
+
+const bobsPassword = "seven wet umbrellas sing"
+
+// invited gives the token of a mailed invitation.
+func (w *world) invited(t *testing.T, by accounts.Caller, email string, role rights.Role) (id, token string) {
+	t.Helper()
+	made, err := w.teams.Invite(t.Context(), by, team.NewInvitation{Email: email, Role: role})
+	if err != nil {
+		t.Fatal(err)
+	}
+	due, err := w.teams.TakeDue(t.Context(), 1)
+	if err != nil || len(due) != 1 {
+		t.Fatalf("%d invitations are due, %v; want 1", len(due), err)
+	}
+	text, hash := secret.NewToken("")
+	if held, err := team.Mailed(t.Context(), w.db.SQL, due[0], hash); err != nil || !held {
+		t.Fatalf("mailed: %t, %v", held, err)
+	}
+	return made.ID, text.Reveal()
+}
+
+// joined is somebody who has accepted an invitation.
+func (w *world) joined(t *testing.T, by accounts.Caller, email string, role rights.Role) accounts.Caller {
+	t.Helper()
+	_, token := w.invited(t, by, email, role)
+	in, err := w.Accept(t.Context(), signin.Acceptance{Token: token, Password: bobsPassword})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w.caller(t, in)
+}
+
+// changed is a token with one octet changed.
+func changed(token string) string {
+	other := byte('A')
+	if token[len(token)/2] == other {
+		other = 'B'
+	}
+	return token[:len(token)/2] + string(other) + token[len(token)/2+1:]
+}
+
+// A link counts as it was given, for what it was given, in its time, and once.
+func TestLinksThatDoNotCount(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ada := w.caller(t, w.setUp(t))
+	link, err := w.UserLink(t.Context(), "ada@example.com")
+	if err != nil {
+		t.Fatal(err)
+	}
+	token := tokenOf(t, link)
+	refused := func(what string, err error) {
+		t.Helper()
+		if fault.KindOf(err) != fault.NotFound {
+			t.Errorf("%s: %v, want not found", what, err)
+		}
+	}
+	enter := func(token string) error {
+		_, err := w.EnterByLink(t.Context(), token)
+		return err
+	}
+	accept := func(token string) error {
+		_, err := w.Accept(t.Context(), signin.Acceptance{Token: token, Password: bobsPassword})
+		return err
+	}
+	confirm := func(token string) error {
+		_, err := w.ConfirmEmail(t.Context(), token)
+		return err
+	}
+	signUp := func(token string) error {
+		_, err := w.CompleteSignUp(t.Context(), signin.SignUpCompleted{Token: token, Password: bobsPassword, AccountName: "Bob's"})
+		return err
+	}
+	setUp := func(token string) error {
+		_, err := w.SetUp(t.Context(), signin.SetUp{Token: token, Email: "bob@example.com", Password: bobsPassword, AccountName: "Bob's"})
+		return err
+	}
+	for what, wrong := range map[string]string{"no token": "", "one octet changed": changed(token), "cut short": token[:len(token)-1], "too long": token + "A", "NUL": "\x00", "8 KB": strings.Repeat("x", 8192), "octets that are no text": "\xff\xfe"} {
+		refused("a link to sign in, "+what, enter(wrong))
+		refused("an invitation, "+what, accept(wrong))
+		refused("a reset, "+what, w.Reset(t.Context(), wrong, bobsPassword))
+		refused("a new address, "+what, confirm(wrong))
+	}
+	refused("a link to sign in as a reset", w.Reset(t.Context(), token, bobsPassword))
+	refused("a link to sign in as a new address", confirm(token))
+	refused("a link to sign in as an invitation", accept(token))
+	refused("a link to sign in as a sign-up", signUp(token))
+	refused("a link to sign in as a set-up", setUp(token))
+	if err := enter(token); err != nil {
+		t.Errorf("the link after all that: %v, want it to count", err)
+	}
+	refused("the link a second time", enter(token))
+
+	if link, err = w.UserLink(t.Context(), "ada@example.com"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.db.SQL.ExecContext(t.Context(), `UPDATE sign_in_links SET expires_at = now()`); err != nil {
+		t.Fatal(err)
+	}
+	refused("a link whose time is over", enter(tokenOf(t, link)))
+
+	revoked, token := w.invited(t, ada, "bob@example.com", rights.RoleViewer)
+	refused("an invitation as a link to sign in", enter(token))
+	if err := w.teams.Revoke(t.Context(), ada, revoked); err != nil {
+		t.Fatal(err)
+	}
+	refused("a revoked invitation", accept(token))
+	_, token = w.invited(t, ada, "bob@example.com", rights.RoleViewer)
+	if _, err := w.db.SQL.ExecContext(t.Context(), `UPDATE invitations SET expires_at = now()`); err != nil {
+		t.Fatal(err)
+	}
+	refused("an invitation whose time is over", accept(token))
+	if users := w.db.Ent.User.Query().CountX(t.Context()); users != 1 {
+		t.Errorf("there are %d users, want ada alone", users)
+	}
+}
+
+// What is no mailbox gets no user, no invitation and no mail.
+func TestAddressesThatAreRefused(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ada := w.caller(t, w.setUp(t))
+	for _, email := range []string{"", "ada", "Ada <bob@example.com>", "bob@example.com\r\nBcc: eve@example.com", "bob@example.com\x00", "bob\n@example.com", strings.Repeat("x", 309) + "@example.com", "bob@localhost",
+		`"b b"@example.com`, "bob@@example.com", "bob@example..com", "bob@[192.0.2.1]", "b\xffb@example.com"} {
+		_, signIn := w.SignIn(t.Context(), signin.Credentials{Email: email, Password: adasPassword})
+		_, invite := w.teams.Invite(t.Context(), ada, team.NewInvitation{Email: email, Role: rights.RoleViewer})
+		_, change := w.ChangeUser(t.Context(), ada, signin.UserChange{Email: &email})
+		_, create := w.teams.CreateUser(t.Context(), email, "Bob")
+		for what, err := range map[string]error{"a sign-in": signIn, "an invitation": invite, "a change of address": change, "a user by the command line": create} {
+			if fault.KindOf(err) != fault.Invalid || fault.From(err).Fields["email"] == "" {
+				t.Errorf("%s with %.60q: %v, want a reason beside the field", what, email, err)
+			}
+		}
+	}
+	if users, invitations := w.db.Ent.User.Query().CountX(t.Context()), w.db.Ent.Invitation.Query().CountX(t.Context()); users != 1 || invitations != 0 {
+		t.Errorf("there are %d users and %d invitations, want ada alone", users, invitations)
+	}
+}
+
+// Who is a user, however the address is written, stays one user.
+func TestSpellingsOfOneMailbox(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ada := w.caller(t, w.setUp(t))
+	for _, email := range []string{"ADA@EXAMPLE.COM", "Ada@Example.com"} {
+		if _, err := w.SignIn(t.Context(), signin.Credentials{Email: email, Password: adasPassword}); err != nil {
+			t.Errorf("a sign-in as %s: %v, want it let in", email, err)
+		}
+		if _, err := w.teams.Invite(t.Context(), ada, team.NewInvitation{Email: email, Role: rights.RoleViewer}); fault.KindOf(err) != fault.Conflict {
+			t.Errorf("an invitation of %s, who is a member: %v, want a conflict", email, err)
+		}
+	}
+}
+
+// A code counts once, also for ten who give it at the same moment.
+func TestACodeUsedTwiceAtOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ada := w.caller(t, w.setUp(t))
+	key, err := w.NewFactor(t.Context(), ada)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := time.Now()
+	code := func(at time.Time) string {
+		made, err := totp.GenerateCode(key.Secret, at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return made
+	}
+	recovery, err := w.ActivateFactor(t.Context(), ada, code(at))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for what, given := range map[string]string{"a code of the app": code(at.Add(30 * time.Second)), "a recovery code": recovery[0]} {
+		ended := atOnce(4, func(i int) error {
+			_, err := w.SignIn(from(t, fmt.Sprintf("192.0.%d.1", i)), signin.Credentials{Email: "ada@example.com", Password: adasPassword, Code: given})
+			return err
+		})
+		if ended[succeeded] != 1 || ended[succeeded]+ended[fault.Unauthorized]+ended[fault.Away] != 4 {
+			t.Errorf("%s given four times at once: %v, want one let in", what, ended)
+		}
+	}
+}
+
+// Nobody gives a role above their own, and nobody below an owner touches one.
+func TestRolesThatAreNotGiven(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ada := w.caller(t, w.setUp(t))
+	bob := w.joined(t, ada, "bob@example.com", rights.RoleAdmin)
+	wants := func(what string, err error, kind fault.Kind) {
+		t.Helper()
+		if fault.KindOf(err) != kind {
+			t.Errorf("%s: %v, want %v", what, err, kind)
+		}
+	}
+	setRole := func(c accounts.Caller, userID string, role rights.Role) error {
+		_, err := w.teams.SetRole(t.Context(), c, userID, role)
+		return err
+	}
+	invite := func(c accounts.Caller, email string, role rights.Role) error {
+		_, err := w.teams.Invite(t.Context(), c, team.NewInvitation{Email: email, Role: role})
+		return err
+	}
+	wants("an unknown role", setRole(ada, bob.Person.UserID, "root"), fault.Invalid)
+	wants("no role", setRole(ada, bob.Person.UserID, ""), fault.Invalid)
+	wants("an admin who makes himself owner", setRole(bob, bob.Person.UserID, rights.RoleOwner), fault.Forbidden)
+	wants("an admin who makes an owner a viewer", setRole(bob, ada.Person.UserID, rights.RoleViewer), fault.Forbidden)
+	wants("an admin who removes an owner", w.teams.Remove(t.Context(), bob, ada.Person.UserID), fault.Forbidden)
+	wants("the last owner who makes herself admin", setRole(ada, ada.Person.UserID, rights.RoleAdmin), fault.Conflict)
+	wants("an admin who invites an owner", invite(bob, "carol@example.com", rights.RoleOwner), fault.Forbidden)
+	wants("an invitation to an unknown role", invite(ada, "carol@example.com", "root"), fault.Invalid)
+	wants("inviting oneself", invite(ada, "ada@example.com", rights.RoleViewer), fault.Conflict)
+	wants("inviting a member", invite(ada, "bob@example.com", rights.RoleViewer), fault.Conflict)
+	for i := range team.MaxInvitations {
+		if err := invite(ada, fmt.Sprintf("p%d@example.com", i), rights.RoleViewer); err != nil {
+			t.Fatal(err)
+		}
+	}
+	wants("inviting somebody twice", invite(ada, "p0@example.com", rights.RoleViewer), fault.Conflict)
+	wants("the 51st open invitation", invite(ada, "p50@example.com", rights.RoleViewer), fault.Conflict)
+}
+
+// Who is disabled gets in by no way, and what they are signed in with ends.
+func TestADisabledUserIsOut(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ada := w.caller(t, w.setUp(t))
+	w.joined(t, ada, "bob@example.com", rights.RoleDeveloper)
+	in, err := w.SignIn(t.Context(), signin.Credentials{Email: "bob@example.com", Password: bobsPassword})
+	if err != nil {
+		t.Fatal(err)
+	}
+	link, err := w.UserLink(t.Context(), "bob@example.com")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, invitation := w.secondTeam(t, ada, "bob@example.com")
+	if _, err := w.teams.ChangeAsOperator(t.Context(), "bob@example.com", team.UserChange{Disabled: new(true)}); err != nil {
+		t.Fatal(err)
+	}
+	out := func(what string, err error) {
+		t.Helper()
+		if kind := fault.KindOf(err); kind != fault.Unauthorized && kind != fault.NotFound {
+			t.Errorf("%s of somebody who is disabled: %v, want them kept out", what, err)
+		}
+	}
+	_, err = w.Person(t.Context(), in.Token.Reveal(), "")
+	out("the cookie", err)
+	_, err = w.SignIn(t.Context(), signin.Credentials{Email: "bob@example.com", Password: bobsPassword})
+	out("the password", err)
+	_, err = w.EnterByLink(t.Context(), tokenOf(t, link))
+	out("a link", err)
+	_, err = w.Accept(t.Context(), signin.Acceptance{Token: invitation, Password: bobsPassword})
+	out("an invitation", err)
+	if _, err := w.teams.ChangeAsOperator(t.Context(), "bob@example.com", team.UserChange{Disabled: new(false)}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.SignIn(t.Context(), signin.Credentials{Email: "bob@example.com", Password: bobsPassword}); err != nil {
+		t.Errorf("the password of bob, who is enabled again: %v, want him let in", err)
+	}
+}
+
+// secondTeam invites somebody to another team of the caller's.
+func (w *world) secondTeam(t *testing.T, by accounts.Caller, email string) (id, token string) {
+	t.Helper()
+	accountID, err := w.NewTeam(t.Context(), by, "Another")
+	if err != nil {
+		t.Fatal(err)
+	}
+	by.AccountID = accountID
+	return w.invited(t, by, email, rights.RoleViewer)
+}

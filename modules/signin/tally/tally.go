@@ -1,0 +1,60 @@
+package tally
+
+import (
+	"errors"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/telemetry"
+)
+
+// Results counts attempts. Safe for concurrent use.
+type Results map[string]prometheus.Counter
+
+// New registers the counters; without a registry they count for nobody.
+func New(reg prometheus.Registerer) (Results, error) {
+	all := prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: telemetry.Namespace, Name: "sign_in_total",
+		Help: "Attempts to sign in, by what they came to: code is a right password without the second factor, limited is after too many attempts, busy is for want of room to hash."}, []string{"result"})
+	r := Results{}
+	for _, name := range []string{"signed_in", "refused", "code", "limited", "busy", "failed"} {
+		r[name] = all.WithLabelValues(name)
+	}
+	if reg == nil {
+		return r, nil
+	}
+	return r, reg.Register(all)
+}
+
+// Count counts an attempt by the error that it ended with, nil for somebody who is in.
+func (r Results) Count(err error) { r[result(err)].Inc() }
+
+// refusal is an error of a way in that has words of its own, as that by a provider.
+type refusal interface{ Refused() bool }
+
+func result(err error) string {
+	if err == nil {
+		return "signed_in"
+	}
+	if r, is := errors.AsType[interface {
+		error
+		refusal
+	}](err); is && r.Refused() {
+		return "refused"
+	}
+	switch fault.KindOf(err) {
+	case fault.Unauthorized, fault.Invalid, fault.NotFound, fault.Conflict:
+		return "refused"
+	case fault.Forbidden:
+		if fault.From(err).Code == fault.CodeSecondFactorRequired {
+			return "code"
+		}
+		return "refused"
+	case fault.Limit:
+		return "limited"
+	case fault.Away:
+		return "busy"
+	default:
+		return "failed"
+	}
+}
