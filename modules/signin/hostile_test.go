@@ -137,8 +137,8 @@ func TestAddressesThatAreRefused(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ada := w.caller(t, w.setUp(t))
-	for _, email := range []string{"", "ada", "Ada <bob@example.com>", "bob@example.com\r\nBcc: eve@example.com", "bob@example.com\x00", "bob\n@example.com", strings.Repeat("x", 309) + "@example.com", "bob@localhost",
-		`"b b"@example.com`, "bob@@example.com", "bob@example..com", "bob@[192.0.2.1]", "b\xffb@example.com"} {
+	for _, email := range []string{"", "ada", "Ada <bob@example.com>", "bob@example.com\r\nBcc: eve@example.com", "bob@example.com\x00", "bob\n@example.com", strings.Repeat("x", 309) + "@example.com", "bob@localhost", "bob@example.com.",
+		`"b b@example.com`, "bob@@example.com", "bob@example..com", "bob@[192.0.2.1]", "b\xffb@example.com"} {
 		_, signIn := w.SignIn(t.Context(), signin.Credentials{Email: email, Password: adasPassword})
 		_, invite := w.teams.Invite(t.Context(), ada, team.NewInvitation{Email: email, Role: rights.RoleViewer})
 		_, change := w.ChangeUser(t.Context(), ada, signin.UserChange{Email: &email})
@@ -159,6 +159,15 @@ func TestSpellingsOfOneMailbox(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	ada := w.caller(t, w.setUp(t))
+	for email, spelled := range map[string]string{"bücher@bücher.example": "bücher@XN--bcher-kva.example", `"b b"@example.com`: `"b b"@Example.COM`} {
+		made, err := w.teams.CreateUser(t.Context(), email, "Bob")
+		if err != nil {
+			t.Fatalf("a user %s: %v, want one", email, err)
+		}
+		if same, err := w.teams.CreateUser(t.Context(), spelled, "Bob"); err != nil || same.ID != made.ID {
+			t.Errorf("a user %s is %v with the error %v, want the one with %s", spelled, same, err, email)
+		}
+	}
 	for _, email := range []string{"ADA@EXAMPLE.COM", "Ada@Example.com"} {
 		if _, err := w.SignIn(t.Context(), signin.Credentials{Email: email, Password: adasPassword}); err != nil {
 			t.Errorf("a sign-in as %s: %v, want it let in", email, err)

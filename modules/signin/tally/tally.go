@@ -30,16 +30,16 @@ func New(reg prometheus.Registerer) (Results, error) {
 func (r Results) Count(err error) { r[result(err)].Inc() }
 
 // refusal is an error of a way in that has words of its own, as that by a provider.
-type refusal interface{ Refused() bool }
+type refusal interface {
+	error
+	Refused() bool
+}
 
 func result(err error) string {
 	if err == nil {
 		return "signed_in"
 	}
-	if r, is := errors.AsType[interface {
-		error
-		refusal
-	}](err); is && r.Refused() {
+	if r, is := errors.AsType[refusal](err); is && r.Refused() {
 		return "refused"
 	}
 	switch fault.KindOf(err) {
