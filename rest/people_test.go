@@ -96,6 +96,9 @@ func TestPeopleAreRefusedWithAReason(t *testing.T) {
 		"person_long_cookie":    {as(strings.Repeat("x", 8192), "GET", "/api/webhooks", ""), 401},
 		"person_only_for_them":  {request{method: "GET", path: "/api/session"}, 403},
 		"person_form":           {as("owner", "POST", "/api/webhooks", newHook, "Content-Type", "text/plain"), 415},
+		"person_urlencoded":     {as("owner", "POST", "/api/webhooks", "url=https%3A%2F%2Fexample.com%2Fhooks", "Content-Type", "application/x-www-form-urlencoded"), 415},
+		"person_multipart":      {as("owner", "POST", "/api/webhooks", "--x\r\nContent-Disposition: form-data; name=\"url\"\r\n\r\nhttps://example.com/hooks\r\n--x--\r\n", "Content-Type", "multipart/form-data; boundary=x"), 415},
+		"person_form_sign_in":   {request{method: "POST", path: "/api/session", body: `{"email":"a@example.com","password":"b"}`, key: "-", header: map[string]string{"Content-Type": "text/plain"}}, 415},
 		"person_bad_member":     {as("owner", "PATCH", "/api/members/acc_1", `{"role":"admin"}`), 404},
 		"person_wrong_password": {request{method: "POST", path: "/api/session", body: `{"email":"a@example.com"}`, key: "-"}, 400},
 	} {
