@@ -299,3 +299,67 @@ func (w *world) secondTeam(t *testing.T, by accounts.Caller, email string) (id, 
 	by.AccountID = accountID
 	return w.invited(t, by, email, rights.RoleViewer)
 }
+
+// A session ends after seven days without use, and after thirty whatever is done with it. A confirmation
+// counts for ten minutes.
+func TestSessionsAreNotForEver(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.setUp(t)
+	for what, test := range map[string]struct {
+		change string
+		in     bool
+	}{
+		"six days without use":   {`last_used_at = now() - interval '6 days 23 hours'`, true},
+		"seven days without use": {`last_used_at = now() - interval '7 days 1 second'`, false},
+		"its last hour":          {`expires_at = now() + interval '1 hour'`, true},
+		"its last day over":      {`expires_at = now() - interval '1 second'`, false},
+	} {
+		in, err := w.SignIn(t.Context(), signin.Credentials{Email: "ada@example.com", Password: adasPassword})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if life := in.Session.ExpiresAt.Sub(in.Session.CreatedAt).Round(time.Hour); life != 30*24*time.Hour {
+			t.Errorf("a session lives for %s, want 30 days", life)
+		}
+		if _, err := w.db.SQL.ExecContext(t.Context(), `UPDATE sessions SET `+test.change+` WHERE id = $1`, in.Session.ID); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.Person(t.Context(), in.Token.Reveal(), ""); (err == nil) != test.in || err != nil && fault.KindOf(err) != fault.Unauthorized {
+			t.Errorf("a session, %s: %v; want it to count: %t", what, err, test.in)
+		}
+	}
+	for minutes, want := range map[int]bool{9: true, 11: false} {
+		in, err := w.SignIn(t.Context(), signin.Credentials{Email: "ada@example.com", Password: adasPassword})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := w.db.SQL.ExecContext(t.Context(), `UPDATE sessions SET confirmed_at = now() - $2 * interval '1 minute' WHERE id = $1`, in.Session.ID, minutes); err != nil {
+			t.Fatal(err)
+		}
+		name := "bobs@example.com"
+		_, err = w.ChangeUser(t.Context(), w.caller(t, in), signin.UserChange{Email: &name})
+		if refused := fault.From(err).Code == fault.CodeConfirmationRequired; refused == want {
+			t.Errorf("a change of address %d minutes after the password: %v; want it taken: %t", minutes, err, want)
+		}
+	}
+}
+
+// One person owns five teams on a free plan, also one who makes ten at the same moment; who is not an
+// operator makes none while sign-up is not open.
+func TestTeamsOfOnePersonAreBounded(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ada := w.caller(t, w.setUp(t))
+	bob := w.joined(t, ada, "bob@example.com", rights.RoleOwner)
+	if _, err := w.NewTeam(t.Context(), bob, "Bob's"); fault.KindOf(err) != fault.Forbidden {
+		t.Errorf("bob, who is no operator, makes a team: %v, want it forbidden", err)
+	}
+	ended := atOnce(10, func(i int) error {
+		_, err := w.NewTeam(t.Context(), ada, fmt.Sprint("Team ", i))
+		return err
+	})
+	if ended[succeeded] != 4 || ended[fault.Conflict] != 6 {
+		t.Errorf("ten teams at once beside the first: %v, want four made and six refused", ended)
+	}
+}

@@ -92,7 +92,7 @@ var refused = map[string]struct {
 	"a sender that is none":      {with(`{"type": "send_email", "from": "x", "subject": "s", "text": "t"}`), []string{"steps[0].from"}},
 	"line breaks in headers":     {with(`{"type": "send_email", "from": "a@example.com", "subject": "a\r\nBcc: x", "text": "t", "headers": {"X-A": "b\nc"}}`), []string{"steps[0].headers.X-A", "steps[0].subject"}},
 	"template and body":          {with(`{"type": "send_email", "template": {"id": "a", "alias": "b"}, "html": "x"}`), []string{"steps[0].html", "steps[0].template"}},
-	"URLs":                       {with(`{"type": "webhook", "url": "https://u:p@example.com"}, {"type": "webhook", "url": "ftp://example.com"}, {"type": "webhook", "url": "https://{{event.data.x}}/"}`), []string{"steps[0].url", "steps[1].url", "steps[2].url"}},
+	"URLs":                       {with(`{"type": "webhook", "url": "https://u:p@example.com"}, {"type": "webhook", "url": "ftp://example.com"}, {"type": "webhook", "url": "https://{{event.data.x}}/"}, {"type": "webhook", "url": "http://example.com"}`), []string{"steps[0].url", "steps[1].url", "steps[2].url", "steps[3].url"}},
 	"headers of requests":        {with(`{"type": "webhook", "url": "https://example.com", "headers": {"Host": "a", "X Y": "b"}}`), []string{"steps[0].headers.Host", "steps[0].headers.X Y"}},
 	"window without length":      {with(`{"type": "wait_until", "window": {"from": "09:00", "to": "09:00"}}`), []string{"steps[0].window.to"}},
 	"times of day":               {with(`{"type": "wait_until", "window": {"from": "9:00", "to": "25:00", "days": ["monday"]}}`), []string{"steps[0].window.days[0]", "steps[0].window.from", "steps[0].window.to"}},
