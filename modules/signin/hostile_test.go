@@ -355,6 +355,9 @@ func TestTeamsOfOnePersonAreBounded(t *testing.T) {
 	if _, err := w.NewTeam(t.Context(), bob, "Bob's"); fault.KindOf(err) != fault.Forbidden {
 		t.Errorf("bob, who is no operator, makes a team: %v, want it forbidden", err)
 	}
+	if _, err := w.db.SQL.ExecContext(t.Context(), `UPDATE plans SET sandboxed = true`); err != nil { // as free is
+		t.Fatal(err)
+	}
 	ended := atOnce(10, func(i int) error {
 		_, err := w.NewTeam(t.Context(), ada, fmt.Sprint("Team ", i))
 		return err
