@@ -68,7 +68,10 @@ func TestABusyKeyHoldsUpNobody(t *testing.T) {
 			t.Parallel()
 			f := newFixture(t)
 			const requests, busy = 180, 6
-			limit := max(time.Second, 3*f.keyed(t, requests, "alone-"))
+			alone := func(round int) time.Duration {
+				return max(time.Second, 3*f.keyed(t, requests, fmt.Sprintf("alone-%d-", round)))
+			}
+			limit := alone(0)
 			holder := f.holdKey(t, "busy", []byte(`{}`))
 			beside := func(round int) time.Duration {
 				var all sync.WaitGroup
@@ -83,13 +86,14 @@ func TestABusyKeyHoldsUpNobody(t *testing.T) {
 				return f.keyed(t, requests, fmt.Sprintf("beside-%d-", round))
 			}
 			rounds, p99 := 1, beside(0)
-			for ; rounds < 3 && p99 > limit; rounds++ { // something else may have kept the machine busy
+			for ; rounds < 5 && p99 > limit; rounds++ { // something else may have kept the machine busy, and may still do
+				limit = alone(rounds)
 				p99 = beside(rounds)
 			}
 			if p99 > limit {
 				t.Errorf("beside a busy key 99 %% of the requests took up to %s, want %s at most", p99, limit)
 			}
-			sent := (1 + rounds) * requests
+			sent := 2 * rounds * requests
 			if n := f.Count(t, "emails"); n != sent {
 				t.Errorf("%d emails of %d requests", n, sent)
 			}
