@@ -63,7 +63,8 @@ func (f Flood) Run(ctx context.Context, told func(Answers)) (Answers, error) {
 	}
 	every := time.NewTicker(tick)
 	defer every.Stop()
-	begin, second := time.Now(), time.Duration(1)
+	begin := time.Now()
+	tell := time.Second
 	for {
 		select {
 		case <-ctx.Done():
@@ -73,10 +74,10 @@ func (f Flood) Run(ctx context.Context, told func(Answers)) (Answers, error) {
 		}
 		gone := time.Since(begin)
 		r.tryUpTo(ctx, uint32(gone.Seconds()*float64(f.Rate)))
-		if gone < second*time.Second {
+		if gone < tell {
 			continue
 		}
-		second++
+		tell += time.Second
 		total, last, err := r.answers()
 		if err != nil {
 			return total, err
