@@ -85,3 +85,15 @@ func TestDomainsOfAKey(t *testing.T) {
 		t.Error("a key with domains is not limited to them")
 	}
 }
+
+// A person who clicks does not use up what programs of the account may ask, nor the other way round.
+func TestASessionIsCountedByItself(t *testing.T) {
+	t.Parallel()
+	account := Account{ID: "acc_1", Plan: Plan{RequestsPerSecond: 7}}
+	if got := (Caller{AccountID: "acc_1", KeyID: "key_1"}).Counted(account); got.ID != "acc_1" || got.Plan.RequestsPerSecond != 7 {
+		t.Errorf("requests by a key count for %s at %d a second, want its account at 7", got.ID, got.Plan.RequestsPerSecond)
+	}
+	if got := (Caller{AccountID: "acc_1", Person: &Someone{SessionID: "ses_1"}}).Counted(account); got.ID != "ses_1" || got.Plan.RequestsPerSecond != 20 {
+		t.Errorf("requests by a session count for %s at %d a second, want the session at 20", got.ID, got.Plan.RequestsPerSecond)
+	}
+}
