@@ -9,6 +9,8 @@ import (
 	"runtime/debug"
 	"syscall"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // A file of the spool has no name any more once it is open, so that it goes with the
@@ -86,7 +88,7 @@ func mapFile(f *os.File, size int64) ([]byte, error) {
 
 // restFile is advice, which may be refused.
 func restFile(mapped []byte) {
-	syscall.Madvise(mapped, syscall.MADV_DONTNEED) //nolint:errcheck // then the memory is taken away when it is needed
+	unix.Madvise(mapped, unix.MADV_DONTNEED) //nolint:errcheck // then the memory is taken away when it is needed
 }
 
 func unmapFile(mapped []byte) {
