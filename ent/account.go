@@ -40,6 +40,10 @@ type Account struct {
 	System bool `json:"system,omitempty"`
 	// members without one may only set one up
 	RequireSecondFactor bool `json:"require_second_factor,omitempty"`
+	// emails a month that the account allows itself
+	MonthlyLimit *int `json:"monthly_limit,omitempty"`
+	// since when a payment is overdue: no overage
+	PaymentDueAt *time.Time `json:"payment_due_at,omitempty"`
 	// CreatedAt holds the value of the "created_at" field.
 	CreatedAt time.Time `json:"created_at,omitempty"`
 	// UpdatedAt holds the value of the "updated_at" field.
@@ -99,11 +103,11 @@ func (*Account) scanValues(columns []string) ([]any, error) {
 		switch columns[i] {
 		case account.FieldProductionUnlocked, account.FieldUnmetered, account.FieldSystem, account.FieldRequireSecondFactor:
 			values[i] = new(sql.NullBool)
-		case account.FieldBodyRetentionDays, account.FieldRecordRetentionDays:
+		case account.FieldBodyRetentionDays, account.FieldRecordRetentionDays, account.FieldMonthlyLimit:
 			values[i] = new(sql.NullInt64)
 		case account.FieldID, account.FieldName, account.FieldEmail, account.FieldPlanID:
 			values[i] = new(sql.NullString)
-		case account.FieldPaymentMethodAt, account.FieldSuspendedAt, account.FieldCreatedAt, account.FieldUpdatedAt:
+		case account.FieldPaymentMethodAt, account.FieldSuspendedAt, account.FieldPaymentDueAt, account.FieldCreatedAt, account.FieldUpdatedAt:
 			values[i] = new(sql.NullTime)
 		default:
 			values[i] = new(sql.UnknownType)
@@ -193,6 +197,20 @@ func (_m *Account) assignValues(columns []string, values []any) error {
 				return fmt.Errorf("unexpected type %T for field require_second_factor", values[i])
 			} else if value.Valid {
 				_m.RequireSecondFactor = value.Bool
+			}
+		case account.FieldMonthlyLimit:
+			if value, ok := values[i].(*sql.NullInt64); !ok {
+				return fmt.Errorf("unexpected type %T for field monthly_limit", values[i])
+			} else if value.Valid {
+				_m.MonthlyLimit = new(int)
+				*_m.MonthlyLimit = int(value.Int64)
+			}
+		case account.FieldPaymentDueAt:
+			if value, ok := values[i].(*sql.NullTime); !ok {
+				return fmt.Errorf("unexpected type %T for field payment_due_at", values[i])
+			} else if value.Valid {
+				_m.PaymentDueAt = new(time.Time)
+				*_m.PaymentDueAt = value.Time
 			}
 		case account.FieldCreatedAt:
 			if value, ok := values[i].(*sql.NullTime); !ok {
@@ -293,6 +311,16 @@ func (_m *Account) String() string {
 	builder.WriteString(", ")
 	builder.WriteString("require_second_factor=")
 	builder.WriteString(fmt.Sprintf("%v", _m.RequireSecondFactor))
+	builder.WriteString(", ")
+	if v := _m.MonthlyLimit; v != nil {
+		builder.WriteString("monthly_limit=")
+		builder.WriteString(fmt.Sprintf("%v", *v))
+	}
+	builder.WriteString(", ")
+	if v := _m.PaymentDueAt; v != nil {
+		builder.WriteString("payment_due_at=")
+		builder.WriteString(v.Format(time.ANSIC))
+	}
 	builder.WriteString(", ")
 	builder.WriteString("created_at=")
 	builder.WriteString(_m.CreatedAt.Format(time.ANSIC))

@@ -161,6 +161,34 @@ func (_c *AccountCreate) SetNillableRequireSecondFactor(v *bool) *AccountCreate 
 	return _c
 }
 
+// SetMonthlyLimit sets the "monthly_limit" field.
+func (_c *AccountCreate) SetMonthlyLimit(v int) *AccountCreate {
+	_c.mutation.SetMonthlyLimit(v)
+	return _c
+}
+
+// SetNillableMonthlyLimit sets the "monthly_limit" field if the given value is not nil.
+func (_c *AccountCreate) SetNillableMonthlyLimit(v *int) *AccountCreate {
+	if v != nil {
+		_c.SetMonthlyLimit(*v)
+	}
+	return _c
+}
+
+// SetPaymentDueAt sets the "payment_due_at" field.
+func (_c *AccountCreate) SetPaymentDueAt(v time.Time) *AccountCreate {
+	_c.mutation.SetPaymentDueAt(v)
+	return _c
+}
+
+// SetNillablePaymentDueAt sets the "payment_due_at" field if the given value is not nil.
+func (_c *AccountCreate) SetNillablePaymentDueAt(v *time.Time) *AccountCreate {
+	if v != nil {
+		_c.SetPaymentDueAt(*v)
+	}
+	return _c
+}
+
 // SetCreatedAt sets the "created_at" field.
 func (_c *AccountCreate) SetCreatedAt(v time.Time) *AccountCreate {
 	_c.mutation.SetCreatedAt(v)
@@ -445,6 +473,14 @@ func (_c *AccountCreate) createSpec() (*Account, *sqlgraph.CreateSpec) {
 	if value, ok := _c.mutation.RequireSecondFactor(); ok {
 		_spec.SetField(account.FieldRequireSecondFactor, field.TypeBool, value)
 		_node.RequireSecondFactor = value
+	}
+	if value, ok := _c.mutation.MonthlyLimit(); ok {
+		_spec.SetField(account.FieldMonthlyLimit, field.TypeInt, value)
+		_node.MonthlyLimit = &value
+	}
+	if value, ok := _c.mutation.PaymentDueAt(); ok {
+		_spec.SetField(account.FieldPaymentDueAt, field.TypeTime, value)
+		_node.PaymentDueAt = &value
 	}
 	if value, ok := _c.mutation.CreatedAt(); ok {
 		_spec.SetField(account.FieldCreatedAt, field.TypeTime, value)

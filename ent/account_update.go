@@ -212,6 +212,53 @@ func (_u *AccountUpdate) SetNillableRequireSecondFactor(v *bool) *AccountUpdate 
 	return _u
 }
 
+// SetMonthlyLimit sets the "monthly_limit" field.
+func (_u *AccountUpdate) SetMonthlyLimit(v int) *AccountUpdate {
+	_u.mutation.ResetMonthlyLimit()
+	_u.mutation.SetMonthlyLimit(v)
+	return _u
+}
+
+// SetNillableMonthlyLimit sets the "monthly_limit" field if the given value is not nil.
+func (_u *AccountUpdate) SetNillableMonthlyLimit(v *int) *AccountUpdate {
+	if v != nil {
+		_u.SetMonthlyLimit(*v)
+	}
+	return _u
+}
+
+// AddMonthlyLimit adds value to the "monthly_limit" field.
+func (_u *AccountUpdate) AddMonthlyLimit(v int) *AccountUpdate {
+	_u.mutation.AddMonthlyLimit(v)
+	return _u
+}
+
+// ClearMonthlyLimit clears the value of the "monthly_limit" field.
+func (_u *AccountUpdate) ClearMonthlyLimit() *AccountUpdate {
+	_u.mutation.ClearMonthlyLimit()
+	return _u
+}
+
+// SetPaymentDueAt sets the "payment_due_at" field.
+func (_u *AccountUpdate) SetPaymentDueAt(v time.Time) *AccountUpdate {
+	_u.mutation.SetPaymentDueAt(v)
+	return _u
+}
+
+// SetNillablePaymentDueAt sets the "payment_due_at" field if the given value is not nil.
+func (_u *AccountUpdate) SetNillablePaymentDueAt(v *time.Time) *AccountUpdate {
+	if v != nil {
+		_u.SetPaymentDueAt(*v)
+	}
+	return _u
+}
+
+// ClearPaymentDueAt clears the value of the "payment_due_at" field.
+func (_u *AccountUpdate) ClearPaymentDueAt() *AccountUpdate {
+	_u.mutation.ClearPaymentDueAt()
+	return _u
+}
+
 // SetUpdatedAt sets the "updated_at" field.
 func (_u *AccountUpdate) SetUpdatedAt(v time.Time) *AccountUpdate {
 	_u.mutation.SetUpdatedAt(v)
@@ -434,6 +481,21 @@ func (_u *AccountUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	}
 	if value, ok := _u.mutation.RequireSecondFactor(); ok {
 		_spec.SetField(account.FieldRequireSecondFactor, field.TypeBool, value)
+	}
+	if value, ok := _u.mutation.MonthlyLimit(); ok {
+		_spec.SetField(account.FieldMonthlyLimit, field.TypeInt, value)
+	}
+	if value, ok := _u.mutation.AddedMonthlyLimit(); ok {
+		_spec.AddField(account.FieldMonthlyLimit, field.TypeInt, value)
+	}
+	if _u.mutation.MonthlyLimitCleared() {
+		_spec.ClearField(account.FieldMonthlyLimit, field.TypeInt)
+	}
+	if value, ok := _u.mutation.PaymentDueAt(); ok {
+		_spec.SetField(account.FieldPaymentDueAt, field.TypeTime, value)
+	}
+	if _u.mutation.PaymentDueAtCleared() {
+		_spec.ClearField(account.FieldPaymentDueAt, field.TypeTime)
 	}
 	if value, ok := _u.mutation.UpdatedAt(); ok {
 		_spec.SetField(account.FieldUpdatedAt, field.TypeTime, value)
@@ -759,6 +821,53 @@ func (_u *AccountUpdateOne) SetNillableRequireSecondFactor(v *bool) *AccountUpda
 	return _u
 }
 
+// SetMonthlyLimit sets the "monthly_limit" field.
+func (_u *AccountUpdateOne) SetMonthlyLimit(v int) *AccountUpdateOne {
+	_u.mutation.ResetMonthlyLimit()
+	_u.mutation.SetMonthlyLimit(v)
+	return _u
+}
+
+// SetNillableMonthlyLimit sets the "monthly_limit" field if the given value is not nil.
+func (_u *AccountUpdateOne) SetNillableMonthlyLimit(v *int) *AccountUpdateOne {
+	if v != nil {
+		_u.SetMonthlyLimit(*v)
+	}
+	return _u
+}
+
+// AddMonthlyLimit adds value to the "monthly_limit" field.
+func (_u *AccountUpdateOne) AddMonthlyLimit(v int) *AccountUpdateOne {
+	_u.mutation.AddMonthlyLimit(v)
+	return _u
+}
+
+// ClearMonthlyLimit clears the value of the "monthly_limit" field.
+func (_u *AccountUpdateOne) ClearMonthlyLimit() *AccountUpdateOne {
+	_u.mutation.ClearMonthlyLimit()
+	return _u
+}
+
+// SetPaymentDueAt sets the "payment_due_at" field.
+func (_u *AccountUpdateOne) SetPaymentDueAt(v time.Time) *AccountUpdateOne {
+	_u.mutation.SetPaymentDueAt(v)
+	return _u
+}
+
+// SetNillablePaymentDueAt sets the "payment_due_at" field if the given value is not nil.
+func (_u *AccountUpdateOne) SetNillablePaymentDueAt(v *time.Time) *AccountUpdateOne {
+	if v != nil {
+		_u.SetPaymentDueAt(*v)
+	}
+	return _u
+}
+
+// ClearPaymentDueAt clears the value of the "payment_due_at" field.
+func (_u *AccountUpdateOne) ClearPaymentDueAt() *AccountUpdateOne {
+	_u.mutation.ClearPaymentDueAt()
+	return _u
+}
+
 // SetUpdatedAt sets the "updated_at" field.
 func (_u *AccountUpdateOne) SetUpdatedAt(v time.Time) *AccountUpdateOne {
 	_u.mutation.SetUpdatedAt(v)
@@ -1011,6 +1120,21 @@ func (_u *AccountUpdateOne) sqlSave(ctx context.Context) (_node *Account, err er
 	}
 	if value, ok := _u.mutation.RequireSecondFactor(); ok {
 		_spec.SetField(account.FieldRequireSecondFactor, field.TypeBool, value)
+	}
+	if value, ok := _u.mutation.MonthlyLimit(); ok {
+		_spec.SetField(account.FieldMonthlyLimit, field.TypeInt, value)
+	}
+	if value, ok := _u.mutation.AddedMonthlyLimit(); ok {
+		_spec.AddField(account.FieldMonthlyLimit, field.TypeInt, value)
+	}
+	if _u.mutation.MonthlyLimitCleared() {
+		_spec.ClearField(account.FieldMonthlyLimit, field.TypeInt)
+	}
+	if value, ok := _u.mutation.PaymentDueAt(); ok {
+		_spec.SetField(account.FieldPaymentDueAt, field.TypeTime, value)
+	}
+	if _u.mutation.PaymentDueAtCleared() {
+		_spec.ClearField(account.FieldPaymentDueAt, field.TypeTime)
 	}
 	if value, ok := _u.mutation.UpdatedAt(); ok {
 		_spec.SetField(account.FieldUpdatedAt, field.TypeTime, value)

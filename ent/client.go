@@ -29,6 +29,9 @@ import (
 	"github.com/postrider/postrider/ent/automationstep"
 	"github.com/postrider/postrider/ent/automationversion"
 	"github.com/postrider/postrider/ent/automationwork"
+	"github.com/postrider/postrider/ent/billingcustomer"
+	"github.com/postrider/postrider/ent/billingevent"
+	"github.com/postrider/postrider/ent/billingsubscription"
 	"github.com/postrider/postrider/ent/capturedmail"
 	"github.com/postrider/postrider/ent/capturedsms"
 	"github.com/postrider/postrider/ent/categoryoptout"
@@ -116,6 +119,12 @@ type Client struct {
 	AutomationVersion *AutomationVersionClient
 	// AutomationWork is the client for interacting with the AutomationWork builders.
 	AutomationWork *AutomationWorkClient
+	// BillingCustomer is the client for interacting with the BillingCustomer builders.
+	BillingCustomer *BillingCustomerClient
+	// BillingEvent is the client for interacting with the BillingEvent builders.
+	BillingEvent *BillingEventClient
+	// BillingSubscription is the client for interacting with the BillingSubscription builders.
+	BillingSubscription *BillingSubscriptionClient
 	// CapturedMail is the client for interacting with the CapturedMail builders.
 	CapturedMail *CapturedMailClient
 	// CapturedSMS is the client for interacting with the CapturedSMS builders.
@@ -241,6 +250,9 @@ func (c *Client) init() {
 	c.AutomationStep = NewAutomationStepClient(c.config)
 	c.AutomationVersion = NewAutomationVersionClient(c.config)
 	c.AutomationWork = NewAutomationWorkClient(c.config)
+	c.BillingCustomer = NewBillingCustomerClient(c.config)
+	c.BillingEvent = NewBillingEventClient(c.config)
+	c.BillingSubscription = NewBillingSubscriptionClient(c.config)
 	c.CapturedMail = NewCapturedMailClient(c.config)
 	c.CapturedSMS = NewCapturedSMSClient(c.config)
 	c.CategoryOptOut = NewCategoryOptOutClient(c.config)
@@ -381,72 +393,75 @@ func (c *Client) Tx(ctx context.Context) (*Tx, error) {
 	cfg := c.config
 	cfg.driver = tx
 	return &Tx{
-		ctx:               ctx,
-		config:            cfg,
-		APIKey:            NewAPIKeyClient(cfg),
-		Account:           NewAccountClient(cfg),
-		AccountBrand:      NewAccountBrandClient(cfg),
-		AddressRuleSet:    NewAddressRuleSetClient(cfg),
-		Attachment:        NewAttachmentClient(cfg),
-		Attempt:           NewAttemptClient(cfg),
-		AuditEntry:        NewAuditEntryClient(cfg),
-		Automation:        NewAutomationClient(cfg),
-		AutomationEntry:   NewAutomationEntryClient(cfg),
-		AutomationListen:  NewAutomationListenClient(cfg),
-		AutomationRun:     NewAutomationRunClient(cfg),
-		AutomationStep:    NewAutomationStepClient(cfg),
-		AutomationVersion: NewAutomationVersionClient(cfg),
-		AutomationWork:    NewAutomationWorkClient(cfg),
-		CapturedMail:      NewCapturedMailClient(cfg),
-		CapturedSMS:       NewCapturedSMSClient(cfg),
-		CategoryOptOut:    NewCategoryOptOutClient(cfg),
-		CertificateFile:   NewCertificateFileClient(cfg),
-		CustomEvent:       NewCustomEventClient(cfg),
-		DKIMKey:           NewDKIMKeyClient(cfg),
-		DeliveryHold:      NewDeliveryHoldClient(cfg),
-		DeliveryReport:    NewDeliveryReportClient(cfg),
-		Domain:            NewDomainClient(cfg),
-		DomainCheck:       NewDomainCheckClient(cfg),
-		DomainClaim:       NewDomainClaimClient(cfg),
-		Email:             NewEmailClient(cfg),
-		Engagement:        NewEngagementClient(cfg),
-		Fact:              NewFactClient(cfg),
-		IdempotencyKey:    NewIdempotencyKeyClient(cfg),
-		Identity:          NewIdentityClient(cfg),
-		Invitation:        NewInvitationClient(cfg),
-		Membership:        NewMembershipClient(cfg),
-		Node:              NewNodeClient(cfg),
-		Passkey:           NewPasskeyClient(cfg),
-		Password:          NewPasswordClient(cfg),
-		Plan:              NewPlanClient(cfg),
-		ReceivedContent:   NewReceivedContentClient(cfg),
-		ReceivedEmail:     NewReceivedEmailClient(cfg),
-		Recipient:         NewRecipientClient(cfg),
-		SMSAttempt:        NewSMSAttemptClient(cfg),
-		SMSDay:            NewSMSDayClient(cfg),
-		SMSMessage:        NewSMSMessageClient(cfg),
-		SMSOptOut:         NewSMSOptOutClient(cfg),
-		SMSSettings:       NewSMSSettingsClient(cfg),
-		SMTPCredential:    NewSMTPCredentialClient(cfg),
-		SecondFactor:      NewSecondFactorClient(cfg),
-		Session:           NewSessionClient(cfg),
-		SignInChallenge:   NewSignInChallengeClient(cfg),
-		SignInFailure:     NewSignInFailureClient(cfg),
-		SignInLink:        NewSignInLinkClient(cfg),
-		Smarthost:         NewSmarthostClient(cfg),
-		Source:            NewSourceClient(cfg),
-		SourceDay:         NewSourceDayClient(cfg),
-		Suppression:       NewSuppressionClient(cfg),
-		TLSReportCount:    NewTLSReportCountClient(cfg),
-		Template:          NewTemplateClient(cfg),
-		TemplateVersion:   NewTemplateVersionClient(cfg),
-		TrackingHost:      NewTrackingHostClient(cfg),
-		Usage:             NewUsageClient(cfg),
-		User:              NewUserClient(cfg),
-		Webhook:           NewWebhookClient(cfg),
-		WebhookAttempt:    NewWebhookAttemptClient(cfg),
-		WebhookDelivery:   NewWebhookDeliveryClient(cfg),
-		WebhookWork:       NewWebhookWorkClient(cfg),
+		ctx:                 ctx,
+		config:              cfg,
+		APIKey:              NewAPIKeyClient(cfg),
+		Account:             NewAccountClient(cfg),
+		AccountBrand:        NewAccountBrandClient(cfg),
+		AddressRuleSet:      NewAddressRuleSetClient(cfg),
+		Attachment:          NewAttachmentClient(cfg),
+		Attempt:             NewAttemptClient(cfg),
+		AuditEntry:          NewAuditEntryClient(cfg),
+		Automation:          NewAutomationClient(cfg),
+		AutomationEntry:     NewAutomationEntryClient(cfg),
+		AutomationListen:    NewAutomationListenClient(cfg),
+		AutomationRun:       NewAutomationRunClient(cfg),
+		AutomationStep:      NewAutomationStepClient(cfg),
+		AutomationVersion:   NewAutomationVersionClient(cfg),
+		AutomationWork:      NewAutomationWorkClient(cfg),
+		BillingCustomer:     NewBillingCustomerClient(cfg),
+		BillingEvent:        NewBillingEventClient(cfg),
+		BillingSubscription: NewBillingSubscriptionClient(cfg),
+		CapturedMail:        NewCapturedMailClient(cfg),
+		CapturedSMS:         NewCapturedSMSClient(cfg),
+		CategoryOptOut:      NewCategoryOptOutClient(cfg),
+		CertificateFile:     NewCertificateFileClient(cfg),
+		CustomEvent:         NewCustomEventClient(cfg),
+		DKIMKey:             NewDKIMKeyClient(cfg),
+		DeliveryHold:        NewDeliveryHoldClient(cfg),
+		DeliveryReport:      NewDeliveryReportClient(cfg),
+		Domain:              NewDomainClient(cfg),
+		DomainCheck:         NewDomainCheckClient(cfg),
+		DomainClaim:         NewDomainClaimClient(cfg),
+		Email:               NewEmailClient(cfg),
+		Engagement:          NewEngagementClient(cfg),
+		Fact:                NewFactClient(cfg),
+		IdempotencyKey:      NewIdempotencyKeyClient(cfg),
+		Identity:            NewIdentityClient(cfg),
+		Invitation:          NewInvitationClient(cfg),
+		Membership:          NewMembershipClient(cfg),
+		Node:                NewNodeClient(cfg),
+		Passkey:             NewPasskeyClient(cfg),
+		Password:            NewPasswordClient(cfg),
+		Plan:                NewPlanClient(cfg),
+		ReceivedContent:     NewReceivedContentClient(cfg),
+		ReceivedEmail:       NewReceivedEmailClient(cfg),
+		Recipient:           NewRecipientClient(cfg),
+		SMSAttempt:          NewSMSAttemptClient(cfg),
+		SMSDay:              NewSMSDayClient(cfg),
+		SMSMessage:          NewSMSMessageClient(cfg),
+		SMSOptOut:           NewSMSOptOutClient(cfg),
+		SMSSettings:         NewSMSSettingsClient(cfg),
+		SMTPCredential:      NewSMTPCredentialClient(cfg),
+		SecondFactor:        NewSecondFactorClient(cfg),
+		Session:             NewSessionClient(cfg),
+		SignInChallenge:     NewSignInChallengeClient(cfg),
+		SignInFailure:       NewSignInFailureClient(cfg),
+		SignInLink:          NewSignInLinkClient(cfg),
+		Smarthost:           NewSmarthostClient(cfg),
+		Source:              NewSourceClient(cfg),
+		SourceDay:           NewSourceDayClient(cfg),
+		Suppression:         NewSuppressionClient(cfg),
+		TLSReportCount:      NewTLSReportCountClient(cfg),
+		Template:            NewTemplateClient(cfg),
+		TemplateVersion:     NewTemplateVersionClient(cfg),
+		TrackingHost:        NewTrackingHostClient(cfg),
+		Usage:               NewUsageClient(cfg),
+		User:                NewUserClient(cfg),
+		Webhook:             NewWebhookClient(cfg),
+		WebhookAttempt:      NewWebhookAttemptClient(cfg),
+		WebhookDelivery:     NewWebhookDeliveryClient(cfg),
+		WebhookWork:         NewWebhookWorkClient(cfg),
 	}, nil
 }
 
@@ -464,72 +479,75 @@ func (c *Client) BeginTx(ctx context.Context, opts *sql.TxOptions) (*Tx, error) 
 	cfg := c.config
 	cfg.driver = &txDriver{tx: tx, drv: c.driver}
 	return &Tx{
-		ctx:               ctx,
-		config:            cfg,
-		APIKey:            NewAPIKeyClient(cfg),
-		Account:           NewAccountClient(cfg),
-		AccountBrand:      NewAccountBrandClient(cfg),
-		AddressRuleSet:    NewAddressRuleSetClient(cfg),
-		Attachment:        NewAttachmentClient(cfg),
-		Attempt:           NewAttemptClient(cfg),
-		AuditEntry:        NewAuditEntryClient(cfg),
-		Automation:        NewAutomationClient(cfg),
-		AutomationEntry:   NewAutomationEntryClient(cfg),
-		AutomationListen:  NewAutomationListenClient(cfg),
-		AutomationRun:     NewAutomationRunClient(cfg),
-		AutomationStep:    NewAutomationStepClient(cfg),
-		AutomationVersion: NewAutomationVersionClient(cfg),
-		AutomationWork:    NewAutomationWorkClient(cfg),
-		CapturedMail:      NewCapturedMailClient(cfg),
-		CapturedSMS:       NewCapturedSMSClient(cfg),
-		CategoryOptOut:    NewCategoryOptOutClient(cfg),
-		CertificateFile:   NewCertificateFileClient(cfg),
-		CustomEvent:       NewCustomEventClient(cfg),
-		DKIMKey:           NewDKIMKeyClient(cfg),
-		DeliveryHold:      NewDeliveryHoldClient(cfg),
-		DeliveryReport:    NewDeliveryReportClient(cfg),
-		Domain:            NewDomainClient(cfg),
-		DomainCheck:       NewDomainCheckClient(cfg),
-		DomainClaim:       NewDomainClaimClient(cfg),
-		Email:             NewEmailClient(cfg),
-		Engagement:        NewEngagementClient(cfg),
-		Fact:              NewFactClient(cfg),
-		IdempotencyKey:    NewIdempotencyKeyClient(cfg),
-		Identity:          NewIdentityClient(cfg),
-		Invitation:        NewInvitationClient(cfg),
-		Membership:        NewMembershipClient(cfg),
-		Node:              NewNodeClient(cfg),
-		Passkey:           NewPasskeyClient(cfg),
-		Password:          NewPasswordClient(cfg),
-		Plan:              NewPlanClient(cfg),
-		ReceivedContent:   NewReceivedContentClient(cfg),
-		ReceivedEmail:     NewReceivedEmailClient(cfg),
-		Recipient:         NewRecipientClient(cfg),
-		SMSAttempt:        NewSMSAttemptClient(cfg),
-		SMSDay:            NewSMSDayClient(cfg),
-		SMSMessage:        NewSMSMessageClient(cfg),
-		SMSOptOut:         NewSMSOptOutClient(cfg),
-		SMSSettings:       NewSMSSettingsClient(cfg),
-		SMTPCredential:    NewSMTPCredentialClient(cfg),
-		SecondFactor:      NewSecondFactorClient(cfg),
-		Session:           NewSessionClient(cfg),
-		SignInChallenge:   NewSignInChallengeClient(cfg),
-		SignInFailure:     NewSignInFailureClient(cfg),
-		SignInLink:        NewSignInLinkClient(cfg),
-		Smarthost:         NewSmarthostClient(cfg),
-		Source:            NewSourceClient(cfg),
-		SourceDay:         NewSourceDayClient(cfg),
-		Suppression:       NewSuppressionClient(cfg),
-		TLSReportCount:    NewTLSReportCountClient(cfg),
-		Template:          NewTemplateClient(cfg),
-		TemplateVersion:   NewTemplateVersionClient(cfg),
-		TrackingHost:      NewTrackingHostClient(cfg),
-		Usage:             NewUsageClient(cfg),
-		User:              NewUserClient(cfg),
-		Webhook:           NewWebhookClient(cfg),
-		WebhookAttempt:    NewWebhookAttemptClient(cfg),
-		WebhookDelivery:   NewWebhookDeliveryClient(cfg),
-		WebhookWork:       NewWebhookWorkClient(cfg),
+		ctx:                 ctx,
+		config:              cfg,
+		APIKey:              NewAPIKeyClient(cfg),
+		Account:             NewAccountClient(cfg),
+		AccountBrand:        NewAccountBrandClient(cfg),
+		AddressRuleSet:      NewAddressRuleSetClient(cfg),
+		Attachment:          NewAttachmentClient(cfg),
+		Attempt:             NewAttemptClient(cfg),
+		AuditEntry:          NewAuditEntryClient(cfg),
+		Automation:          NewAutomationClient(cfg),
+		AutomationEntry:     NewAutomationEntryClient(cfg),
+		AutomationListen:    NewAutomationListenClient(cfg),
+		AutomationRun:       NewAutomationRunClient(cfg),
+		AutomationStep:      NewAutomationStepClient(cfg),
+		AutomationVersion:   NewAutomationVersionClient(cfg),
+		AutomationWork:      NewAutomationWorkClient(cfg),
+		BillingCustomer:     NewBillingCustomerClient(cfg),
+		BillingEvent:        NewBillingEventClient(cfg),
+		BillingSubscription: NewBillingSubscriptionClient(cfg),
+		CapturedMail:        NewCapturedMailClient(cfg),
+		CapturedSMS:         NewCapturedSMSClient(cfg),
+		CategoryOptOut:      NewCategoryOptOutClient(cfg),
+		CertificateFile:     NewCertificateFileClient(cfg),
+		CustomEvent:         NewCustomEventClient(cfg),
+		DKIMKey:             NewDKIMKeyClient(cfg),
+		DeliveryHold:        NewDeliveryHoldClient(cfg),
+		DeliveryReport:      NewDeliveryReportClient(cfg),
+		Domain:              NewDomainClient(cfg),
+		DomainCheck:         NewDomainCheckClient(cfg),
+		DomainClaim:         NewDomainClaimClient(cfg),
+		Email:               NewEmailClient(cfg),
+		Engagement:          NewEngagementClient(cfg),
+		Fact:                NewFactClient(cfg),
+		IdempotencyKey:      NewIdempotencyKeyClient(cfg),
+		Identity:            NewIdentityClient(cfg),
+		Invitation:          NewInvitationClient(cfg),
+		Membership:          NewMembershipClient(cfg),
+		Node:                NewNodeClient(cfg),
+		Passkey:             NewPasskeyClient(cfg),
+		Password:            NewPasswordClient(cfg),
+		Plan:                NewPlanClient(cfg),
+		ReceivedContent:     NewReceivedContentClient(cfg),
+		ReceivedEmail:       NewReceivedEmailClient(cfg),
+		Recipient:           NewRecipientClient(cfg),
+		SMSAttempt:          NewSMSAttemptClient(cfg),
+		SMSDay:              NewSMSDayClient(cfg),
+		SMSMessage:          NewSMSMessageClient(cfg),
+		SMSOptOut:           NewSMSOptOutClient(cfg),
+		SMSSettings:         NewSMSSettingsClient(cfg),
+		SMTPCredential:      NewSMTPCredentialClient(cfg),
+		SecondFactor:        NewSecondFactorClient(cfg),
+		Session:             NewSessionClient(cfg),
+		SignInChallenge:     NewSignInChallengeClient(cfg),
+		SignInFailure:       NewSignInFailureClient(cfg),
+		SignInLink:          NewSignInLinkClient(cfg),
+		Smarthost:           NewSmarthostClient(cfg),
+		Source:              NewSourceClient(cfg),
+		SourceDay:           NewSourceDayClient(cfg),
+		Suppression:         NewSuppressionClient(cfg),
+		TLSReportCount:      NewTLSReportCountClient(cfg),
+		Template:            NewTemplateClient(cfg),
+		TemplateVersion:     NewTemplateVersionClient(cfg),
+		TrackingHost:        NewTrackingHostClient(cfg),
+		Usage:               NewUsageClient(cfg),
+		User:                NewUserClient(cfg),
+		Webhook:             NewWebhookClient(cfg),
+		WebhookAttempt:      NewWebhookAttemptClient(cfg),
+		WebhookDelivery:     NewWebhookDeliveryClient(cfg),
+		WebhookWork:         NewWebhookWorkClient(cfg),
 	}, nil
 }
 
@@ -562,16 +580,17 @@ func (c *Client) Use(hooks ...Hook) {
 		c.APIKey, c.Account, c.AccountBrand, c.AddressRuleSet, c.Attachment, c.Attempt,
 		c.AuditEntry, c.Automation, c.AutomationEntry, c.AutomationListen,
 		c.AutomationRun, c.AutomationStep, c.AutomationVersion, c.AutomationWork,
-		c.CapturedMail, c.CapturedSMS, c.CategoryOptOut, c.CertificateFile,
-		c.CustomEvent, c.DKIMKey, c.DeliveryHold, c.DeliveryReport, c.Domain,
-		c.DomainCheck, c.DomainClaim, c.Email, c.Engagement, c.Fact, c.IdempotencyKey,
-		c.Identity, c.Invitation, c.Membership, c.Node, c.Passkey, c.Password, c.Plan,
-		c.ReceivedContent, c.ReceivedEmail, c.Recipient, c.SMSAttempt, c.SMSDay,
-		c.SMSMessage, c.SMSOptOut, c.SMSSettings, c.SMTPCredential, c.SecondFactor,
-		c.Session, c.SignInChallenge, c.SignInFailure, c.SignInLink, c.Smarthost,
-		c.Source, c.SourceDay, c.Suppression, c.TLSReportCount, c.Template,
-		c.TemplateVersion, c.TrackingHost, c.Usage, c.User, c.Webhook,
-		c.WebhookAttempt, c.WebhookDelivery, c.WebhookWork,
+		c.BillingCustomer, c.BillingEvent, c.BillingSubscription, c.CapturedMail,
+		c.CapturedSMS, c.CategoryOptOut, c.CertificateFile, c.CustomEvent, c.DKIMKey,
+		c.DeliveryHold, c.DeliveryReport, c.Domain, c.DomainCheck, c.DomainClaim,
+		c.Email, c.Engagement, c.Fact, c.IdempotencyKey, c.Identity, c.Invitation,
+		c.Membership, c.Node, c.Passkey, c.Password, c.Plan, c.ReceivedContent,
+		c.ReceivedEmail, c.Recipient, c.SMSAttempt, c.SMSDay, c.SMSMessage,
+		c.SMSOptOut, c.SMSSettings, c.SMTPCredential, c.SecondFactor, c.Session,
+		c.SignInChallenge, c.SignInFailure, c.SignInLink, c.Smarthost, c.Source,
+		c.SourceDay, c.Suppression, c.TLSReportCount, c.Template, c.TemplateVersion,
+		c.TrackingHost, c.Usage, c.User, c.Webhook, c.WebhookAttempt,
+		c.WebhookDelivery, c.WebhookWork,
 	} {
 		n.Use(hooks...)
 	}
@@ -584,16 +603,17 @@ func (c *Client) Intercept(interceptors ...Interceptor) {
 		c.APIKey, c.Account, c.AccountBrand, c.AddressRuleSet, c.Attachment, c.Attempt,
 		c.AuditEntry, c.Automation, c.AutomationEntry, c.AutomationListen,
 		c.AutomationRun, c.AutomationStep, c.AutomationVersion, c.AutomationWork,
-		c.CapturedMail, c.CapturedSMS, c.CategoryOptOut, c.CertificateFile,
-		c.CustomEvent, c.DKIMKey, c.DeliveryHold, c.DeliveryReport, c.Domain,
-		c.DomainCheck, c.DomainClaim, c.Email, c.Engagement, c.Fact, c.IdempotencyKey,
-		c.Identity, c.Invitation, c.Membership, c.Node, c.Passkey, c.Password, c.Plan,
-		c.ReceivedContent, c.ReceivedEmail, c.Recipient, c.SMSAttempt, c.SMSDay,
-		c.SMSMessage, c.SMSOptOut, c.SMSSettings, c.SMTPCredential, c.SecondFactor,
-		c.Session, c.SignInChallenge, c.SignInFailure, c.SignInLink, c.Smarthost,
-		c.Source, c.SourceDay, c.Suppression, c.TLSReportCount, c.Template,
-		c.TemplateVersion, c.TrackingHost, c.Usage, c.User, c.Webhook,
-		c.WebhookAttempt, c.WebhookDelivery, c.WebhookWork,
+		c.BillingCustomer, c.BillingEvent, c.BillingSubscription, c.CapturedMail,
+		c.CapturedSMS, c.CategoryOptOut, c.CertificateFile, c.CustomEvent, c.DKIMKey,
+		c.DeliveryHold, c.DeliveryReport, c.Domain, c.DomainCheck, c.DomainClaim,
+		c.Email, c.Engagement, c.Fact, c.IdempotencyKey, c.Identity, c.Invitation,
+		c.Membership, c.Node, c.Passkey, c.Password, c.Plan, c.ReceivedContent,
+		c.ReceivedEmail, c.Recipient, c.SMSAttempt, c.SMSDay, c.SMSMessage,
+		c.SMSOptOut, c.SMSSettings, c.SMTPCredential, c.SecondFactor, c.Session,
+		c.SignInChallenge, c.SignInFailure, c.SignInLink, c.Smarthost, c.Source,
+		c.SourceDay, c.Suppression, c.TLSReportCount, c.Template, c.TemplateVersion,
+		c.TrackingHost, c.Usage, c.User, c.Webhook, c.WebhookAttempt,
+		c.WebhookDelivery, c.WebhookWork,
 	} {
 		n.Intercept(interceptors...)
 	}
@@ -630,6 +650,12 @@ func (c *Client) Mutate(ctx context.Context, m Mutation) (Value, error) {
 		return c.AutomationVersion.mutate(ctx, m)
 	case *AutomationWorkMutation:
 		return c.AutomationWork.mutate(ctx, m)
+	case *BillingCustomerMutation:
+		return c.BillingCustomer.mutate(ctx, m)
+	case *BillingEventMutation:
+		return c.BillingEvent.mutate(ctx, m)
+	case *BillingSubscriptionMutation:
+		return c.BillingSubscription.mutate(ctx, m)
 	case *CapturedMailMutation:
 		return c.CapturedMail.mutate(ctx, m)
 	case *CapturedSMSMutation:
@@ -2674,6 +2700,405 @@ func (c *AutomationWorkClient) mutate(ctx context.Context, m *AutomationWorkMuta
 		return (&AutomationWorkDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
 	default:
 		return nil, fmt.Errorf("ent: unknown AutomationWork mutation op: %q", m.Op())
+	}
+}
+
+// BillingCustomerClient is a client for the BillingCustomer schema.
+type BillingCustomerClient struct {
+	config
+}
+
+// NewBillingCustomerClient returns a client for the BillingCustomer from the given config.
+func NewBillingCustomerClient(c config) *BillingCustomerClient {
+	return &BillingCustomerClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `billingcustomer.Hooks(f(g(h())))`.
+func (c *BillingCustomerClient) Use(hooks ...Hook) {
+	c.hooks.BillingCustomer = append(c.hooks.BillingCustomer, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `billingcustomer.Intercept(f(g(h())))`.
+func (c *BillingCustomerClient) Intercept(interceptors ...Interceptor) {
+	c.inters.BillingCustomer = append(c.inters.BillingCustomer, interceptors...)
+}
+
+// Create returns a builder for creating a BillingCustomer entity.
+func (c *BillingCustomerClient) Create() *BillingCustomerCreate {
+	mutation := newBillingCustomerMutation(c.config, OpCreate)
+	return &BillingCustomerCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of BillingCustomer entities.
+func (c *BillingCustomerClient) CreateBulk(builders ...*BillingCustomerCreate) *BillingCustomerCreateBulk {
+	return &BillingCustomerCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *BillingCustomerClient) MapCreateBulk(slice any, setFunc func(*BillingCustomerCreate, int)) *BillingCustomerCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &BillingCustomerCreateBulk{err: fmt.Errorf("calling to BillingCustomerClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*BillingCustomerCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &BillingCustomerCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for BillingCustomer.
+func (c *BillingCustomerClient) Update() *BillingCustomerUpdate {
+	mutation := newBillingCustomerMutation(c.config, OpUpdate)
+	return &BillingCustomerUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *BillingCustomerClient) UpdateOne(_m *BillingCustomer) *BillingCustomerUpdateOne {
+	mutation := newBillingCustomerMutation(c.config, OpUpdateOne, withBillingCustomer(_m))
+	return &BillingCustomerUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *BillingCustomerClient) UpdateOneID(id string) *BillingCustomerUpdateOne {
+	mutation := newBillingCustomerMutation(c.config, OpUpdateOne, withBillingCustomerID(id))
+	return &BillingCustomerUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for BillingCustomer.
+func (c *BillingCustomerClient) Delete() *BillingCustomerDelete {
+	mutation := newBillingCustomerMutation(c.config, OpDelete)
+	return &BillingCustomerDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *BillingCustomerClient) DeleteOne(_m *BillingCustomer) *BillingCustomerDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *BillingCustomerClient) DeleteOneID(id string) *BillingCustomerDeleteOne {
+	builder := c.Delete().Where(billingcustomer.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &BillingCustomerDeleteOne{builder}
+}
+
+// Query returns a query builder for BillingCustomer.
+func (c *BillingCustomerClient) Query() *BillingCustomerQuery {
+	return &BillingCustomerQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeBillingCustomer},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a BillingCustomer entity by its id.
+func (c *BillingCustomerClient) Get(ctx context.Context, id string) (*BillingCustomer, error) {
+	return c.Query().Where(billingcustomer.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *BillingCustomerClient) GetX(ctx context.Context, id string) *BillingCustomer {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// Hooks returns the client hooks.
+func (c *BillingCustomerClient) Hooks() []Hook {
+	return c.hooks.BillingCustomer
+}
+
+// Interceptors returns the client interceptors.
+func (c *BillingCustomerClient) Interceptors() []Interceptor {
+	return c.inters.BillingCustomer
+}
+
+func (c *BillingCustomerClient) mutate(ctx context.Context, m *BillingCustomerMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&BillingCustomerCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&BillingCustomerUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&BillingCustomerUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&BillingCustomerDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown BillingCustomer mutation op: %q", m.Op())
+	}
+}
+
+// BillingEventClient is a client for the BillingEvent schema.
+type BillingEventClient struct {
+	config
+}
+
+// NewBillingEventClient returns a client for the BillingEvent from the given config.
+func NewBillingEventClient(c config) *BillingEventClient {
+	return &BillingEventClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `billingevent.Hooks(f(g(h())))`.
+func (c *BillingEventClient) Use(hooks ...Hook) {
+	c.hooks.BillingEvent = append(c.hooks.BillingEvent, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `billingevent.Intercept(f(g(h())))`.
+func (c *BillingEventClient) Intercept(interceptors ...Interceptor) {
+	c.inters.BillingEvent = append(c.inters.BillingEvent, interceptors...)
+}
+
+// Create returns a builder for creating a BillingEvent entity.
+func (c *BillingEventClient) Create() *BillingEventCreate {
+	mutation := newBillingEventMutation(c.config, OpCreate)
+	return &BillingEventCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of BillingEvent entities.
+func (c *BillingEventClient) CreateBulk(builders ...*BillingEventCreate) *BillingEventCreateBulk {
+	return &BillingEventCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *BillingEventClient) MapCreateBulk(slice any, setFunc func(*BillingEventCreate, int)) *BillingEventCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &BillingEventCreateBulk{err: fmt.Errorf("calling to BillingEventClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*BillingEventCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &BillingEventCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for BillingEvent.
+func (c *BillingEventClient) Update() *BillingEventUpdate {
+	mutation := newBillingEventMutation(c.config, OpUpdate)
+	return &BillingEventUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *BillingEventClient) UpdateOne(_m *BillingEvent) *BillingEventUpdateOne {
+	mutation := newBillingEventMutation(c.config, OpUpdateOne, withBillingEvent(_m))
+	return &BillingEventUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *BillingEventClient) UpdateOneID(id string) *BillingEventUpdateOne {
+	mutation := newBillingEventMutation(c.config, OpUpdateOne, withBillingEventID(id))
+	return &BillingEventUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for BillingEvent.
+func (c *BillingEventClient) Delete() *BillingEventDelete {
+	mutation := newBillingEventMutation(c.config, OpDelete)
+	return &BillingEventDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *BillingEventClient) DeleteOne(_m *BillingEvent) *BillingEventDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *BillingEventClient) DeleteOneID(id string) *BillingEventDeleteOne {
+	builder := c.Delete().Where(billingevent.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &BillingEventDeleteOne{builder}
+}
+
+// Query returns a query builder for BillingEvent.
+func (c *BillingEventClient) Query() *BillingEventQuery {
+	return &BillingEventQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeBillingEvent},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a BillingEvent entity by its id.
+func (c *BillingEventClient) Get(ctx context.Context, id string) (*BillingEvent, error) {
+	return c.Query().Where(billingevent.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *BillingEventClient) GetX(ctx context.Context, id string) *BillingEvent {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// Hooks returns the client hooks.
+func (c *BillingEventClient) Hooks() []Hook {
+	return c.hooks.BillingEvent
+}
+
+// Interceptors returns the client interceptors.
+func (c *BillingEventClient) Interceptors() []Interceptor {
+	return c.inters.BillingEvent
+}
+
+func (c *BillingEventClient) mutate(ctx context.Context, m *BillingEventMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&BillingEventCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&BillingEventUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&BillingEventUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&BillingEventDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown BillingEvent mutation op: %q", m.Op())
+	}
+}
+
+// BillingSubscriptionClient is a client for the BillingSubscription schema.
+type BillingSubscriptionClient struct {
+	config
+}
+
+// NewBillingSubscriptionClient returns a client for the BillingSubscription from the given config.
+func NewBillingSubscriptionClient(c config) *BillingSubscriptionClient {
+	return &BillingSubscriptionClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `billingsubscription.Hooks(f(g(h())))`.
+func (c *BillingSubscriptionClient) Use(hooks ...Hook) {
+	c.hooks.BillingSubscription = append(c.hooks.BillingSubscription, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `billingsubscription.Intercept(f(g(h())))`.
+func (c *BillingSubscriptionClient) Intercept(interceptors ...Interceptor) {
+	c.inters.BillingSubscription = append(c.inters.BillingSubscription, interceptors...)
+}
+
+// Create returns a builder for creating a BillingSubscription entity.
+func (c *BillingSubscriptionClient) Create() *BillingSubscriptionCreate {
+	mutation := newBillingSubscriptionMutation(c.config, OpCreate)
+	return &BillingSubscriptionCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of BillingSubscription entities.
+func (c *BillingSubscriptionClient) CreateBulk(builders ...*BillingSubscriptionCreate) *BillingSubscriptionCreateBulk {
+	return &BillingSubscriptionCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *BillingSubscriptionClient) MapCreateBulk(slice any, setFunc func(*BillingSubscriptionCreate, int)) *BillingSubscriptionCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &BillingSubscriptionCreateBulk{err: fmt.Errorf("calling to BillingSubscriptionClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*BillingSubscriptionCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &BillingSubscriptionCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for BillingSubscription.
+func (c *BillingSubscriptionClient) Update() *BillingSubscriptionUpdate {
+	mutation := newBillingSubscriptionMutation(c.config, OpUpdate)
+	return &BillingSubscriptionUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *BillingSubscriptionClient) UpdateOne(_m *BillingSubscription) *BillingSubscriptionUpdateOne {
+	mutation := newBillingSubscriptionMutation(c.config, OpUpdateOne, withBillingSubscription(_m))
+	return &BillingSubscriptionUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *BillingSubscriptionClient) UpdateOneID(id string) *BillingSubscriptionUpdateOne {
+	mutation := newBillingSubscriptionMutation(c.config, OpUpdateOne, withBillingSubscriptionID(id))
+	return &BillingSubscriptionUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for BillingSubscription.
+func (c *BillingSubscriptionClient) Delete() *BillingSubscriptionDelete {
+	mutation := newBillingSubscriptionMutation(c.config, OpDelete)
+	return &BillingSubscriptionDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *BillingSubscriptionClient) DeleteOne(_m *BillingSubscription) *BillingSubscriptionDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *BillingSubscriptionClient) DeleteOneID(id string) *BillingSubscriptionDeleteOne {
+	builder := c.Delete().Where(billingsubscription.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &BillingSubscriptionDeleteOne{builder}
+}
+
+// Query returns a query builder for BillingSubscription.
+func (c *BillingSubscriptionClient) Query() *BillingSubscriptionQuery {
+	return &BillingSubscriptionQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeBillingSubscription},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a BillingSubscription entity by its id.
+func (c *BillingSubscriptionClient) Get(ctx context.Context, id string) (*BillingSubscription, error) {
+	return c.Query().Where(billingsubscription.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *BillingSubscriptionClient) GetX(ctx context.Context, id string) *BillingSubscription {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// Hooks returns the client hooks.
+func (c *BillingSubscriptionClient) Hooks() []Hook {
+	return c.hooks.BillingSubscription
+}
+
+// Interceptors returns the client interceptors.
+func (c *BillingSubscriptionClient) Interceptors() []Interceptor {
+	return c.inters.BillingSubscription
+}
+
+func (c *BillingSubscriptionClient) mutate(ctx context.Context, m *BillingSubscriptionMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&BillingSubscriptionCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&BillingSubscriptionUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&BillingSubscriptionUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&BillingSubscriptionDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown BillingSubscription mutation op: %q", m.Op())
 	}
 }
 
@@ -9572,7 +9997,8 @@ type (
 	hooks struct {
 		APIKey, Account, AccountBrand, AddressRuleSet, Attachment, Attempt, AuditEntry,
 		Automation, AutomationEntry, AutomationListen, AutomationRun, AutomationStep,
-		AutomationVersion, AutomationWork, CapturedMail, CapturedSMS, CategoryOptOut,
+		AutomationVersion, AutomationWork, BillingCustomer, BillingEvent,
+		BillingSubscription, CapturedMail, CapturedSMS, CategoryOptOut,
 		CertificateFile, CustomEvent, DKIMKey, DeliveryHold, DeliveryReport, Domain,
 		DomainCheck, DomainClaim, Email, Engagement, Fact, IdempotencyKey, Identity,
 		Invitation, Membership, Node, Passkey, Password, Plan, ReceivedContent,
@@ -9585,7 +10011,8 @@ type (
 	inters struct {
 		APIKey, Account, AccountBrand, AddressRuleSet, Attachment, Attempt, AuditEntry,
 		Automation, AutomationEntry, AutomationListen, AutomationRun, AutomationStep,
-		AutomationVersion, AutomationWork, CapturedMail, CapturedSMS, CategoryOptOut,
+		AutomationVersion, AutomationWork, BillingCustomer, BillingEvent,
+		BillingSubscription, CapturedMail, CapturedSMS, CategoryOptOut,
 		CertificateFile, CustomEvent, DKIMKey, DeliveryHold, DeliveryReport, Domain,
 		DomainCheck, DomainClaim, Email, Engagement, Fact, IdempotencyKey, Identity,
 		Invitation, Membership, Node, Passkey, Password, Plan, ReceivedContent,

@@ -26,6 +26,9 @@ import (
 	"github.com/postrider/postrider/ent/automationstep"
 	"github.com/postrider/postrider/ent/automationversion"
 	"github.com/postrider/postrider/ent/automationwork"
+	"github.com/postrider/postrider/ent/billingcustomer"
+	"github.com/postrider/postrider/ent/billingevent"
+	"github.com/postrider/postrider/ent/billingsubscription"
 	"github.com/postrider/postrider/ent/capturedmail"
 	"github.com/postrider/postrider/ent/capturedsms"
 	"github.com/postrider/postrider/ent/categoryoptout"
@@ -89,70 +92,73 @@ const (
 	OpUpdateOne = ent.OpUpdateOne
 
 	// Node types.
-	TypeAPIKey            = "APIKey"
-	TypeAccount           = "Account"
-	TypeAccountBrand      = "AccountBrand"
-	TypeAddressRuleSet    = "AddressRuleSet"
-	TypeAttachment        = "Attachment"
-	TypeAttempt           = "Attempt"
-	TypeAuditEntry        = "AuditEntry"
-	TypeAutomation        = "Automation"
-	TypeAutomationEntry   = "AutomationEntry"
-	TypeAutomationListen  = "AutomationListen"
-	TypeAutomationRun     = "AutomationRun"
-	TypeAutomationStep    = "AutomationStep"
-	TypeAutomationVersion = "AutomationVersion"
-	TypeAutomationWork    = "AutomationWork"
-	TypeCapturedMail      = "CapturedMail"
-	TypeCapturedSMS       = "CapturedSMS"
-	TypeCategoryOptOut    = "CategoryOptOut"
-	TypeCertificateFile   = "CertificateFile"
-	TypeCustomEvent       = "CustomEvent"
-	TypeDKIMKey           = "DKIMKey"
-	TypeDeliveryHold      = "DeliveryHold"
-	TypeDeliveryReport    = "DeliveryReport"
-	TypeDomain            = "Domain"
-	TypeDomainCheck       = "DomainCheck"
-	TypeDomainClaim       = "DomainClaim"
-	TypeEmail             = "Email"
-	TypeEngagement        = "Engagement"
-	TypeFact              = "Fact"
-	TypeIdempotencyKey    = "IdempotencyKey"
-	TypeIdentity          = "Identity"
-	TypeInvitation        = "Invitation"
-	TypeMembership        = "Membership"
-	TypeNode              = "Node"
-	TypePasskey           = "Passkey"
-	TypePassword          = "Password"
-	TypePlan              = "Plan"
-	TypeReceivedContent   = "ReceivedContent"
-	TypeReceivedEmail     = "ReceivedEmail"
-	TypeRecipient         = "Recipient"
-	TypeSMSAttempt        = "SMSAttempt"
-	TypeSMSDay            = "SMSDay"
-	TypeSMSMessage        = "SMSMessage"
-	TypeSMSOptOut         = "SMSOptOut"
-	TypeSMSSettings       = "SMSSettings"
-	TypeSMTPCredential    = "SMTPCredential"
-	TypeSecondFactor      = "SecondFactor"
-	TypeSession           = "Session"
-	TypeSignInChallenge   = "SignInChallenge"
-	TypeSignInFailure     = "SignInFailure"
-	TypeSignInLink        = "SignInLink"
-	TypeSmarthost         = "Smarthost"
-	TypeSource            = "Source"
-	TypeSourceDay         = "SourceDay"
-	TypeSuppression       = "Suppression"
-	TypeTLSReportCount    = "TLSReportCount"
-	TypeTemplate          = "Template"
-	TypeTemplateVersion   = "TemplateVersion"
-	TypeTrackingHost      = "TrackingHost"
-	TypeUsage             = "Usage"
-	TypeUser              = "User"
-	TypeWebhook           = "Webhook"
-	TypeWebhookAttempt    = "WebhookAttempt"
-	TypeWebhookDelivery   = "WebhookDelivery"
-	TypeWebhookWork       = "WebhookWork"
+	TypeAPIKey              = "APIKey"
+	TypeAccount             = "Account"
+	TypeAccountBrand        = "AccountBrand"
+	TypeAddressRuleSet      = "AddressRuleSet"
+	TypeAttachment          = "Attachment"
+	TypeAttempt             = "Attempt"
+	TypeAuditEntry          = "AuditEntry"
+	TypeAutomation          = "Automation"
+	TypeAutomationEntry     = "AutomationEntry"
+	TypeAutomationListen    = "AutomationListen"
+	TypeAutomationRun       = "AutomationRun"
+	TypeAutomationStep      = "AutomationStep"
+	TypeAutomationVersion   = "AutomationVersion"
+	TypeAutomationWork      = "AutomationWork"
+	TypeBillingCustomer     = "BillingCustomer"
+	TypeBillingEvent        = "BillingEvent"
+	TypeBillingSubscription = "BillingSubscription"
+	TypeCapturedMail        = "CapturedMail"
+	TypeCapturedSMS         = "CapturedSMS"
+	TypeCategoryOptOut      = "CategoryOptOut"
+	TypeCertificateFile     = "CertificateFile"
+	TypeCustomEvent         = "CustomEvent"
+	TypeDKIMKey             = "DKIMKey"
+	TypeDeliveryHold        = "DeliveryHold"
+	TypeDeliveryReport      = "DeliveryReport"
+	TypeDomain              = "Domain"
+	TypeDomainCheck         = "DomainCheck"
+	TypeDomainClaim         = "DomainClaim"
+	TypeEmail               = "Email"
+	TypeEngagement          = "Engagement"
+	TypeFact                = "Fact"
+	TypeIdempotencyKey      = "IdempotencyKey"
+	TypeIdentity            = "Identity"
+	TypeInvitation          = "Invitation"
+	TypeMembership          = "Membership"
+	TypeNode                = "Node"
+	TypePasskey             = "Passkey"
+	TypePassword            = "Password"
+	TypePlan                = "Plan"
+	TypeReceivedContent     = "ReceivedContent"
+	TypeReceivedEmail       = "ReceivedEmail"
+	TypeRecipient           = "Recipient"
+	TypeSMSAttempt          = "SMSAttempt"
+	TypeSMSDay              = "SMSDay"
+	TypeSMSMessage          = "SMSMessage"
+	TypeSMSOptOut           = "SMSOptOut"
+	TypeSMSSettings         = "SMSSettings"
+	TypeSMTPCredential      = "SMTPCredential"
+	TypeSecondFactor        = "SecondFactor"
+	TypeSession             = "Session"
+	TypeSignInChallenge     = "SignInChallenge"
+	TypeSignInFailure       = "SignInFailure"
+	TypeSignInLink          = "SignInLink"
+	TypeSmarthost           = "Smarthost"
+	TypeSource              = "Source"
+	TypeSourceDay           = "SourceDay"
+	TypeSuppression         = "Suppression"
+	TypeTLSReportCount      = "TLSReportCount"
+	TypeTemplate            = "Template"
+	TypeTemplateVersion     = "TemplateVersion"
+	TypeTrackingHost        = "TrackingHost"
+	TypeUsage               = "Usage"
+	TypeUser                = "User"
+	TypeWebhook             = "Webhook"
+	TypeWebhookAttempt      = "WebhookAttempt"
+	TypeWebhookDelivery     = "WebhookDelivery"
+	TypeWebhookWork         = "WebhookWork"
 )
 
 // APIKeyMutation represents an operation that mutates the APIKey nodes in the graph.
@@ -1214,6 +1220,9 @@ type AccountMutation struct {
 	suspended_at             *time.Time
 	system                   *bool
 	require_second_factor    *bool
+	monthly_limit            *int
+	addmonthly_limit         *int
+	payment_due_at           *time.Time
 	created_at               *time.Time
 	updated_at               *time.Time
 	clearedFields            map[string]struct{}
@@ -1796,6 +1805,125 @@ func (m *AccountMutation) ResetRequireSecondFactor() {
 	m.require_second_factor = nil
 }
 
+// SetMonthlyLimit sets the "monthly_limit" field.
+func (m *AccountMutation) SetMonthlyLimit(i int) {
+	m.monthly_limit = &i
+	m.addmonthly_limit = nil
+}
+
+// MonthlyLimit returns the value of the "monthly_limit" field in the mutation.
+func (m *AccountMutation) MonthlyLimit() (r int, exists bool) {
+	v := m.monthly_limit
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldMonthlyLimit returns the old "monthly_limit" field's value of the Account entity.
+// If the Account object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AccountMutation) OldMonthlyLimit(ctx context.Context) (v *int, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldMonthlyLimit is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldMonthlyLimit requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldMonthlyLimit: %w", err)
+	}
+	return oldValue.MonthlyLimit, nil
+}
+
+// AddMonthlyLimit adds i to the "monthly_limit" field.
+func (m *AccountMutation) AddMonthlyLimit(i int) {
+	if m.addmonthly_limit != nil {
+		*m.addmonthly_limit += i
+	} else {
+		m.addmonthly_limit = &i
+	}
+}
+
+// AddedMonthlyLimit returns the value that was added to the "monthly_limit" field in this mutation.
+func (m *AccountMutation) AddedMonthlyLimit() (r int, exists bool) {
+	v := m.addmonthly_limit
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ClearMonthlyLimit clears the value of the "monthly_limit" field.
+func (m *AccountMutation) ClearMonthlyLimit() {
+	m.monthly_limit = nil
+	m.addmonthly_limit = nil
+	m.clearedFields[account.FieldMonthlyLimit] = struct{}{}
+}
+
+// MonthlyLimitCleared returns if the "monthly_limit" field was cleared in this mutation.
+func (m *AccountMutation) MonthlyLimitCleared() bool {
+	_, ok := m.clearedFields[account.FieldMonthlyLimit]
+	return ok
+}
+
+// ResetMonthlyLimit resets all changes to the "monthly_limit" field.
+func (m *AccountMutation) ResetMonthlyLimit() {
+	m.monthly_limit = nil
+	m.addmonthly_limit = nil
+	delete(m.clearedFields, account.FieldMonthlyLimit)
+}
+
+// SetPaymentDueAt sets the "payment_due_at" field.
+func (m *AccountMutation) SetPaymentDueAt(t time.Time) {
+	m.payment_due_at = &t
+}
+
+// PaymentDueAt returns the value of the "payment_due_at" field in the mutation.
+func (m *AccountMutation) PaymentDueAt() (r time.Time, exists bool) {
+	v := m.payment_due_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldPaymentDueAt returns the old "payment_due_at" field's value of the Account entity.
+// If the Account object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AccountMutation) OldPaymentDueAt(ctx context.Context) (v *time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldPaymentDueAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldPaymentDueAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldPaymentDueAt: %w", err)
+	}
+	return oldValue.PaymentDueAt, nil
+}
+
+// ClearPaymentDueAt clears the value of the "payment_due_at" field.
+func (m *AccountMutation) ClearPaymentDueAt() {
+	m.payment_due_at = nil
+	m.clearedFields[account.FieldPaymentDueAt] = struct{}{}
+}
+
+// PaymentDueAtCleared returns if the "payment_due_at" field was cleared in this mutation.
+func (m *AccountMutation) PaymentDueAtCleared() bool {
+	_, ok := m.clearedFields[account.FieldPaymentDueAt]
+	return ok
+}
+
+// ResetPaymentDueAt resets all changes to the "payment_due_at" field.
+func (m *AccountMutation) ResetPaymentDueAt() {
+	m.payment_due_at = nil
+	delete(m.clearedFields, account.FieldPaymentDueAt)
+}
+
 // SetCreatedAt sets the "created_at" field.
 func (m *AccountMutation) SetCreatedAt(t time.Time) {
 	m.created_at = &t
@@ -2037,7 +2165,7 @@ func (m *AccountMutation) Type() string {
 // order to get all numeric fields that were incremented/decremented, call
 // AddedFields().
 func (m *AccountMutation) Fields() []string {
-	fields := make([]string, 0, 13)
+	fields := make([]string, 0, 15)
 	if m.name != nil {
 		fields = append(fields, account.FieldName)
 	}
@@ -2070,6 +2198,12 @@ func (m *AccountMutation) Fields() []string {
 	}
 	if m.require_second_factor != nil {
 		fields = append(fields, account.FieldRequireSecondFactor)
+	}
+	if m.monthly_limit != nil {
+		fields = append(fields, account.FieldMonthlyLimit)
+	}
+	if m.payment_due_at != nil {
+		fields = append(fields, account.FieldPaymentDueAt)
 	}
 	if m.created_at != nil {
 		fields = append(fields, account.FieldCreatedAt)
@@ -2107,6 +2241,10 @@ func (m *AccountMutation) Field(name string) (ent.Value, bool) {
 		return m.System()
 	case account.FieldRequireSecondFactor:
 		return m.RequireSecondFactor()
+	case account.FieldMonthlyLimit:
+		return m.MonthlyLimit()
+	case account.FieldPaymentDueAt:
+		return m.PaymentDueAt()
 	case account.FieldCreatedAt:
 		return m.CreatedAt()
 	case account.FieldUpdatedAt:
@@ -2142,6 +2280,10 @@ func (m *AccountMutation) OldField(ctx context.Context, name string) (ent.Value,
 		return m.OldSystem(ctx)
 	case account.FieldRequireSecondFactor:
 		return m.OldRequireSecondFactor(ctx)
+	case account.FieldMonthlyLimit:
+		return m.OldMonthlyLimit(ctx)
+	case account.FieldPaymentDueAt:
+		return m.OldPaymentDueAt(ctx)
 	case account.FieldCreatedAt:
 		return m.OldCreatedAt(ctx)
 	case account.FieldUpdatedAt:
@@ -2232,6 +2374,20 @@ func (m *AccountMutation) SetField(name string, value ent.Value) error {
 		}
 		m.SetRequireSecondFactor(v)
 		return nil
+	case account.FieldMonthlyLimit:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetMonthlyLimit(v)
+		return nil
+	case account.FieldPaymentDueAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetPaymentDueAt(v)
+		return nil
 	case account.FieldCreatedAt:
 		v, ok := value.(time.Time)
 		if !ok {
@@ -2260,6 +2416,9 @@ func (m *AccountMutation) AddedFields() []string {
 	if m.addrecord_retention_days != nil {
 		fields = append(fields, account.FieldRecordRetentionDays)
 	}
+	if m.addmonthly_limit != nil {
+		fields = append(fields, account.FieldMonthlyLimit)
+	}
 	return fields
 }
 
@@ -2272,6 +2431,8 @@ func (m *AccountMutation) AddedField(name string) (ent.Value, bool) {
 		return m.AddedBodyRetentionDays()
 	case account.FieldRecordRetentionDays:
 		return m.AddedRecordRetentionDays()
+	case account.FieldMonthlyLimit:
+		return m.AddedMonthlyLimit()
 	}
 	return nil, false
 }
@@ -2295,6 +2456,13 @@ func (m *AccountMutation) AddField(name string, value ent.Value) error {
 		}
 		m.AddRecordRetentionDays(v)
 		return nil
+	case account.FieldMonthlyLimit:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddMonthlyLimit(v)
+		return nil
 	}
 	return fmt.Errorf("unknown Account numeric field %s", name)
 }
@@ -2308,6 +2476,12 @@ func (m *AccountMutation) ClearedFields() []string {
 	}
 	if m.FieldCleared(account.FieldSuspendedAt) {
 		fields = append(fields, account.FieldSuspendedAt)
+	}
+	if m.FieldCleared(account.FieldMonthlyLimit) {
+		fields = append(fields, account.FieldMonthlyLimit)
+	}
+	if m.FieldCleared(account.FieldPaymentDueAt) {
+		fields = append(fields, account.FieldPaymentDueAt)
 	}
 	return fields
 }
@@ -2328,6 +2502,12 @@ func (m *AccountMutation) ClearField(name string) error {
 		return nil
 	case account.FieldSuspendedAt:
 		m.ClearSuspendedAt()
+		return nil
+	case account.FieldMonthlyLimit:
+		m.ClearMonthlyLimit()
+		return nil
+	case account.FieldPaymentDueAt:
+		m.ClearPaymentDueAt()
 		return nil
 	}
 	return fmt.Errorf("unknown Account nullable field %s", name)
@@ -2369,6 +2549,12 @@ func (m *AccountMutation) ResetField(name string) error {
 		return nil
 	case account.FieldRequireSecondFactor:
 		m.ResetRequireSecondFactor()
+		return nil
+	case account.FieldMonthlyLimit:
+		m.ResetMonthlyLimit()
+		return nil
+	case account.FieldPaymentDueAt:
+		m.ResetPaymentDueAt()
 		return nil
 	case account.FieldCreatedAt:
 		m.ResetCreatedAt()
@@ -14154,6 +14340,3438 @@ func (m *AutomationWorkMutation) ClearEdge(name string) error {
 // It returns an error if the edge is not defined in the schema.
 func (m *AutomationWorkMutation) ResetEdge(name string) error {
 	return fmt.Errorf("unknown AutomationWork edge %s", name)
+}
+
+// BillingCustomerMutation represents an operation that mutates the BillingCustomer nodes in the graph.
+type BillingCustomerMutation struct {
+	config
+	op                  Op
+	typ                 string
+	id                  *string
+	customer_id         *string
+	billing_email       *string
+	card_brand          *string
+	card_last4          *string
+	card_exp_month      *int
+	addcard_exp_month   *int
+	card_exp_year       *int
+	addcard_exp_year    *int
+	payment_method      *bool
+	checkout_id         *string
+	checkout_kind       *string
+	checkout_url        *string
+	checkout_expires_at *time.Time
+	write_no            *int64
+	addwrite_no         *int64
+	sync_due_at         *time.Time
+	asked_at            *time.Time
+	claimed_until       *time.Time
+	fence               *int64
+	addfence            *int64
+	failures            *int
+	addfailures         *int
+	synced_at           *time.Time
+	problems            *[]string
+	appendproblems      []string
+	created_at          *time.Time
+	updated_at          *time.Time
+	clearedFields       map[string]struct{}
+	done                bool
+	oldValue            func(context.Context) (*BillingCustomer, error)
+	predicates          []predicate.BillingCustomer
+}
+
+var _ ent.Mutation = (*BillingCustomerMutation)(nil)
+
+// billingcustomerOption allows management of the mutation configuration using functional options.
+type billingcustomerOption func(*BillingCustomerMutation)
+
+// newBillingCustomerMutation creates new mutation for the BillingCustomer entity.
+func newBillingCustomerMutation(c config, op Op, opts ...billingcustomerOption) *BillingCustomerMutation {
+	m := &BillingCustomerMutation{
+		config:        c,
+		op:            op,
+		typ:           TypeBillingCustomer,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withBillingCustomerID sets the ID field of the mutation.
+func withBillingCustomerID(id string) billingcustomerOption {
+	return func(m *BillingCustomerMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *BillingCustomer
+		)
+		m.oldValue = func(ctx context.Context) (*BillingCustomer, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().BillingCustomer.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withBillingCustomer sets the old BillingCustomer of the mutation.
+func withBillingCustomer(node *BillingCustomer) billingcustomerOption {
+	return func(m *BillingCustomerMutation) {
+		m.oldValue = func(context.Context) (*BillingCustomer, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m BillingCustomerMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m BillingCustomerMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of BillingCustomer entities.
+func (m *BillingCustomerMutation) SetID(id string) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *BillingCustomerMutation) ID() (id string, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *BillingCustomerMutation) IDs(ctx context.Context) ([]string, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []string{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().BillingCustomer.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetCustomerID sets the "customer_id" field.
+func (m *BillingCustomerMutation) SetCustomerID(s string) {
+	m.customer_id = &s
+}
+
+// CustomerID returns the value of the "customer_id" field in the mutation.
+func (m *BillingCustomerMutation) CustomerID() (r string, exists bool) {
+	v := m.customer_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldCustomerID returns the old "customer_id" field's value of the BillingCustomer entity.
+// If the BillingCustomer object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *BillingCustomerMutation) OldCustomerID(ctx context.Context) (v *string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldCustomerID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldCustomerID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldCustomerID: %w", err)
+	}
+	return oldValue.CustomerID, nil
+}
+
+// ClearCustomerID clears the value of the "customer_id" field.
+func (m *BillingCustomerMutation) ClearCustomerID() {
+	m.customer_id = nil
+	m.clearedFields[billingcustomer.FieldCustomerID] = struct{}{}
+}
+
+// CustomerIDCleared returns if the "customer_id" field was cleared in this mutation.
+func (m *BillingCustomerMutation) CustomerIDCleared() bool {
+	_, ok := m.clearedFields[billingcustomer.FieldCustomerID]
+	return ok
+}
+
+// ResetCustomerID resets all changes to the "customer_id" field.
+func (m *BillingCustomerMutation) ResetCustomerID() {
+	m.customer_id = nil
+	delete(m.clearedFields, billingcustomer.FieldCustomerID)
+}
+
+// SetBillingEmail sets the "billing_email" field.
+func (m *BillingCustomerMutation) SetBillingEmail(s string) {
+	m.billing_email = &s
+}
+
+// BillingEmail returns the value of the "billing_email" field in the mutation.
+func (m *BillingCustomerMutation) BillingEmail() (r string, exists bool) {
+	v := m.billing_email
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldBillingEmail returns the old "billing_email" field's value of the BillingCustomer entity.
+// If the BillingCustomer object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *BillingCustomerMutation) OldBillingEmail(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldBillingEmail is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldBillingEmail requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldBillingEmail: %w", err)
+	}
+	return oldValue.BillingEmail, nil
+}
+
+// ResetBillingEmail resets all changes to the "billing_email" field.
+func (m *BillingCustomerMutation) ResetBillingEmail() {
+	m.billing_email = nil
+}
+
+// SetCardBrand sets the "card_brand" field.
+func (m *BillingCustomerMutation) SetCardBrand(s string) {
+	m.card_brand = &s
+}
+
+// CardBrand returns the value of the "card_brand" field in the mutation.
+func (m *BillingCustomerMutation) CardBrand() (r string, exists bool) {
+	v := m.card_brand
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldCardBrand returns the old "card_brand" field's value of the BillingCustomer entity.
+// If the BillingCustomer object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *BillingCustomerMutation) OldCardBrand(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldCardBrand is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldCardBrand requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldCardBrand: %w", err)
+	}
+	return oldValue.CardBrand, nil
+}
+
+// ResetCardBrand resets all changes to the "card_brand" field.
+func (m *BillingCustomerMutation) ResetCardBrand() {
+	m.card_brand = nil
+}
+
+// SetCardLast4 sets the "card_last4" field.
+func (m *BillingCustomerMutation) SetCardLast4(s string) {
+	m.card_last4 = &s
+}
+
+// CardLast4 returns the value of the "card_last4" field in the mutation.
+func (m *BillingCustomerMutation) CardLast4() (r string, exists bool) {
+	v := m.card_last4
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldCardLast4 returns the old "card_last4" field's value of the BillingCustomer entity.
+// If the BillingCustomer object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *BillingCustomerMutation) OldCardLast4(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldCardLast4 is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldCardLast4 requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldCardLast4: %w", err)
+	}
+	return oldValue.CardLast4, nil
+}
+
+// ResetCardLast4 resets all changes to the "card_last4" field.
+func (m *BillingCustomerMutation) ResetCardLast4() {
+	m.card_last4 = nil
+}
+
+// SetCardExpMonth sets the "card_exp_month" field.
+func (m *BillingCustomerMutation) SetCardExpMonth(i int) {
+	m.card_exp_month = &i
+	m.addcard_exp_month = nil
+}
+
+// CardExpMonth returns the value of the "card_exp_month" field in the mutation.
+func (m *BillingCustomerMutation) CardExpMonth() (r int, exists bool) {
+	v := m.card_exp_month
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldCardExpMonth returns the old "card_exp_month" field's value of the BillingCustomer entity.
+// If the BillingCustomer object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *BillingCustomerMutation) OldCardExpMonth(ctx context.Context) (v int, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldCardExpMonth is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldCardExpMonth requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldCardExpMonth: %w", err)
+	}
+	return oldValue.CardExpMonth, nil
+}
+
+// AddCardExpMonth adds i to the "card_exp_month" field.
+func (m *BillingCustomerMutation) AddCardExpMonth(i int) {
+	if m.addcard_exp_month != nil {
+		*m.addcard_exp_month += i
+	} else {
+		m.addcard_exp_month = &i
+	}
+}
+
+// AddedCardExpMonth returns the value that was added to the "card_exp_month" field in this mutation.
+func (m *BillingCustomerMutation) AddedCardExpMonth() (r int, exists bool) {
+	v := m.addcard_exp_month
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetCardExpMonth resets all changes to the "card_exp_month" field.
+func (m *BillingCustomerMutation) ResetCardExpMonth() {
+	m.card_exp_month = nil
+	m.addcard_exp_month = nil
+}
+
+// SetCardExpYear sets the "card_exp_year" field.
+func (m *BillingCustomerMutation) SetCardExpYear(i int) {
+	m.card_exp_year = &i
+	m.addcard_exp_year = nil
+}
+
+// CardExpYear returns the value of the "card_exp_year" field in the mutation.
+func (m *BillingCustomerMutation) CardExpYear() (r int, exists bool) {
+	v := m.card_exp_year
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldCardExpYear returns the old "card_exp_year" field's value of the BillingCustomer entity.
+// If the BillingCustomer object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *BillingCustomerMutation) OldCardExpYear(ctx context.Context) (v int, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldCardExpYear is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldCardExpYear requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldCardExpYear: %w", err)
+	}
+	return oldValue.CardExpYear, nil
+}
+
+// AddCardExpYear adds i to the "card_exp_year" field.
+func (m *BillingCustomerMutation) AddCardExpYear(i int) {
+	if m.addcard_exp_year != nil {
+		*m.addcard_exp_year += i
+	} else {
+		m.addcard_exp_year = &i
+	}
+}
+
+// AddedCardExpYear returns the value that was added to the "card_exp_year" field in this mutation.
+func (m *BillingCustomerMutation) AddedCardExpYear() (r int, exists bool) {
+	v := m.addcard_exp_year
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetCardExpYear resets all changes to the "card_exp_year" field.
+func (m *BillingCustomerMutation) ResetCardExpYear() {
+	m.card_exp_year = nil
+	m.addcard_exp_year = nil
+}
+
+// SetPaymentMethod sets the "payment_method" field.
+func (m *BillingCustomerMutation) SetPaymentMethod(b bool) {
+	m.payment_method = &b
+}
+
+// PaymentMethod returns the value of the "payment_method" field in the mutation.
+func (m *BillingCustomerMutation) PaymentMethod() (r bool, exists bool) {
+	v := m.payment_method
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldPaymentMethod returns the old "payment_method" field's value of the BillingCustomer entity.
+// If the BillingCustomer object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *BillingCustomerMutation) OldPaymentMethod(ctx context.Context) (v bool, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldPaymentMethod is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldPaymentMethod requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldPaymentMethod: %w", err)
+	}
+	return oldValue.PaymentMethod, nil
+}
+
+// ResetPaymentMethod resets all changes to the "payment_method" field.
+func (m *BillingCustomerMutation) ResetPaymentMethod() {
+	m.payment_method = nil
+}
+
+// SetCheckoutID sets the "checkout_id" field.
+func (m *BillingCustomerMutation) SetCheckoutID(s string) {
+	m.checkout_id = &s
+}
+
+// CheckoutID returns the value of the "checkout_id" field in the mutation.
+func (m *BillingCustomerMutation) CheckoutID() (r string, exists bool) {
+	v := m.checkout_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldCheckoutID returns the old "checkout_id" field's value of the BillingCustomer entity.
+// If the BillingCustomer object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *BillingCustomerMutation) OldCheckoutID(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldCheckoutID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldCheckoutID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldCheckoutID: %w", err)
+	}
+	return oldValue.CheckoutID, nil
+}
+
+// ResetCheckoutID resets all changes to the "checkout_id" field.
+func (m *BillingCustomerMutation) ResetCheckoutID() {
+	m.checkout_id = nil
+}
+
+// SetCheckoutKind sets the "checkout_kind" field.
+func (m *BillingCustomerMutation) SetCheckoutKind(s string) {
+	m.checkout_kind = &s
+}
+
+// CheckoutKind returns the value of the "checkout_kind" field in the mutation.
+func (m *BillingCustomerMutation) CheckoutKind() (r string, exists bool) {
+	v := m.checkout_kind
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldCheckoutKind returns the old "checkout_kind" field's value of the BillingCustomer entity.
+// If the BillingCustomer object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *BillingCustomerMutation) OldCheckoutKind(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldCheckoutKind is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldCheckoutKind requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldCheckoutKind: %w", err)
+	}
+	return oldValue.CheckoutKind, nil
+}
+
+// ResetCheckoutKind resets all changes to the "checkout_kind" field.
+func (m *BillingCustomerMutation) ResetCheckoutKind() {
+	m.checkout_kind = nil
+}
+
+// SetCheckoutURL sets the "checkout_url" field.
+func (m *BillingCustomerMutation) SetCheckoutURL(s string) {
+	m.checkout_url = &s
+}
+
+// CheckoutURL returns the value of the "checkout_url" field in the mutation.
+func (m *BillingCustomerMutation) CheckoutURL() (r string, exists bool) {
+	v := m.checkout_url
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldCheckoutURL returns the old "checkout_url" field's value of the BillingCustomer entity.
+// If the BillingCustomer object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *BillingCustomerMutation) OldCheckoutURL(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldCheckoutURL is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldCheckoutURL requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldCheckoutURL: %w", err)
+	}
+	return oldValue.CheckoutURL, nil
+}
+
+// ResetCheckoutURL resets all changes to the "checkout_url" field.
+func (m *BillingCustomerMutation) ResetCheckoutURL() {
+	m.checkout_url = nil
+}
+
+// SetCheckoutExpiresAt sets the "checkout_expires_at" field.
+func (m *BillingCustomerMutation) SetCheckoutExpiresAt(t time.Time) {
+	m.checkout_expires_at = &t
+}
+
+// CheckoutExpiresAt returns the value of the "checkout_expires_at" field in the mutation.
+func (m *BillingCustomerMutation) CheckoutExpiresAt() (r time.Time, exists bool) {
+	v := m.checkout_expires_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldCheckoutExpiresAt returns the old "checkout_expires_at" field's value of the BillingCustomer entity.
+// If the BillingCustomer object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *BillingCustomerMutation) OldCheckoutExpiresAt(ctx context.Context) (v *time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldCheckoutExpiresAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldCheckoutExpiresAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldCheckoutExpiresAt: %w", err)
+	}
+	return oldValue.CheckoutExpiresAt, nil
+}
+
+// ClearCheckoutExpiresAt clears the value of the "checkout_expires_at" field.
+func (m *BillingCustomerMutation) ClearCheckoutExpiresAt() {
+	m.checkout_expires_at = nil
+	m.clearedFields[billingcustomer.FieldCheckoutExpiresAt] = struct{}{}
+}
+
+// CheckoutExpiresAtCleared returns if the "checkout_expires_at" field was cleared in this mutation.
+func (m *BillingCustomerMutation) CheckoutExpiresAtCleared() bool {
+	_, ok := m.clearedFields[billingcustomer.FieldCheckoutExpiresAt]
+	return ok
+}
+
+// ResetCheckoutExpiresAt resets all changes to the "checkout_expires_at" field.
+func (m *BillingCustomerMutation) ResetCheckoutExpiresAt() {
+	m.checkout_expires_at = nil
+	delete(m.clearedFields, billingcustomer.FieldCheckoutExpiresAt)
+}
+
+// SetWriteNo sets the "write_no" field.
+func (m *BillingCustomerMutation) SetWriteNo(i int64) {
+	m.write_no = &i
+	m.addwrite_no = nil
+}
+
+// WriteNo returns the value of the "write_no" field in the mutation.
+func (m *BillingCustomerMutation) WriteNo() (r int64, exists bool) {
+	v := m.write_no
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldWriteNo returns the old "write_no" field's value of the BillingCustomer entity.
+// If the BillingCustomer object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *BillingCustomerMutation) OldWriteNo(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldWriteNo is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldWriteNo requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldWriteNo: %w", err)
+	}
+	return oldValue.WriteNo, nil
+}
+
+// AddWriteNo adds i to the "write_no" field.
+func (m *BillingCustomerMutation) AddWriteNo(i int64) {
+	if m.addwrite_no != nil {
+		*m.addwrite_no += i
+	} else {
+		m.addwrite_no = &i
+	}
+}
+
+// AddedWriteNo returns the value that was added to the "write_no" field in this mutation.
+func (m *BillingCustomerMutation) AddedWriteNo() (r int64, exists bool) {
+	v := m.addwrite_no
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetWriteNo resets all changes to the "write_no" field.
+func (m *BillingCustomerMutation) ResetWriteNo() {
+	m.write_no = nil
+	m.addwrite_no = nil
+}
+
+// SetSyncDueAt sets the "sync_due_at" field.
+func (m *BillingCustomerMutation) SetSyncDueAt(t time.Time) {
+	m.sync_due_at = &t
+}
+
+// SyncDueAt returns the value of the "sync_due_at" field in the mutation.
+func (m *BillingCustomerMutation) SyncDueAt() (r time.Time, exists bool) {
+	v := m.sync_due_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldSyncDueAt returns the old "sync_due_at" field's value of the BillingCustomer entity.
+// If the BillingCustomer object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *BillingCustomerMutation) OldSyncDueAt(ctx context.Context) (v *time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldSyncDueAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldSyncDueAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldSyncDueAt: %w", err)
+	}
+	return oldValue.SyncDueAt, nil
+}
+
+// ClearSyncDueAt clears the value of the "sync_due_at" field.
+func (m *BillingCustomerMutation) ClearSyncDueAt() {
+	m.sync_due_at = nil
+	m.clearedFields[billingcustomer.FieldSyncDueAt] = struct{}{}
+}
+
+// SyncDueAtCleared returns if the "sync_due_at" field was cleared in this mutation.
+func (m *BillingCustomerMutation) SyncDueAtCleared() bool {
+	_, ok := m.clearedFields[billingcustomer.FieldSyncDueAt]
+	return ok
+}
+
+// ResetSyncDueAt resets all changes to the "sync_due_at" field.
+func (m *BillingCustomerMutation) ResetSyncDueAt() {
+	m.sync_due_at = nil
+	delete(m.clearedFields, billingcustomer.FieldSyncDueAt)
+}
+
+// SetAskedAt sets the "asked_at" field.
+func (m *BillingCustomerMutation) SetAskedAt(t time.Time) {
+	m.asked_at = &t
+}
+
+// AskedAt returns the value of the "asked_at" field in the mutation.
+func (m *BillingCustomerMutation) AskedAt() (r time.Time, exists bool) {
+	v := m.asked_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldAskedAt returns the old "asked_at" field's value of the BillingCustomer entity.
+// If the BillingCustomer object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *BillingCustomerMutation) OldAskedAt(ctx context.Context) (v *time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldAskedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldAskedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldAskedAt: %w", err)
+	}
+	return oldValue.AskedAt, nil
+}
+
+// ClearAskedAt clears the value of the "asked_at" field.
+func (m *BillingCustomerMutation) ClearAskedAt() {
+	m.asked_at = nil
+	m.clearedFields[billingcustomer.FieldAskedAt] = struct{}{}
+}
+
+// AskedAtCleared returns if the "asked_at" field was cleared in this mutation.
+func (m *BillingCustomerMutation) AskedAtCleared() bool {
+	_, ok := m.clearedFields[billingcustomer.FieldAskedAt]
+	return ok
+}
+
+// ResetAskedAt resets all changes to the "asked_at" field.
+func (m *BillingCustomerMutation) ResetAskedAt() {
+	m.asked_at = nil
+	delete(m.clearedFields, billingcustomer.FieldAskedAt)
+}
+
+// SetClaimedUntil sets the "claimed_until" field.
+func (m *BillingCustomerMutation) SetClaimedUntil(t time.Time) {
+	m.claimed_until = &t
+}
+
+// ClaimedUntil returns the value of the "claimed_until" field in the mutation.
+func (m *BillingCustomerMutation) ClaimedUntil() (r time.Time, exists bool) {
+	v := m.claimed_until
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldClaimedUntil returns the old "claimed_until" field's value of the BillingCustomer entity.
+// If the BillingCustomer object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *BillingCustomerMutation) OldClaimedUntil(ctx context.Context) (v *time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldClaimedUntil is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldClaimedUntil requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldClaimedUntil: %w", err)
+	}
+	return oldValue.ClaimedUntil, nil
+}
+
+// ClearClaimedUntil clears the value of the "claimed_until" field.
+func (m *BillingCustomerMutation) ClearClaimedUntil() {
+	m.claimed_until = nil
+	m.clearedFields[billingcustomer.FieldClaimedUntil] = struct{}{}
+}
+
+// ClaimedUntilCleared returns if the "claimed_until" field was cleared in this mutation.
+func (m *BillingCustomerMutation) ClaimedUntilCleared() bool {
+	_, ok := m.clearedFields[billingcustomer.FieldClaimedUntil]
+	return ok
+}
+
+// ResetClaimedUntil resets all changes to the "claimed_until" field.
+func (m *BillingCustomerMutation) ResetClaimedUntil() {
+	m.claimed_until = nil
+	delete(m.clearedFields, billingcustomer.FieldClaimedUntil)
+}
+
+// SetFence sets the "fence" field.
+func (m *BillingCustomerMutation) SetFence(i int64) {
+	m.fence = &i
+	m.addfence = nil
+}
+
+// Fence returns the value of the "fence" field in the mutation.
+func (m *BillingCustomerMutation) Fence() (r int64, exists bool) {
+	v := m.fence
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldFence returns the old "fence" field's value of the BillingCustomer entity.
+// If the BillingCustomer object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *BillingCustomerMutation) OldFence(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldFence is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldFence requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldFence: %w", err)
+	}
+	return oldValue.Fence, nil
+}
+
+// AddFence adds i to the "fence" field.
+func (m *BillingCustomerMutation) AddFence(i int64) {
+	if m.addfence != nil {
+		*m.addfence += i
+	} else {
+		m.addfence = &i
+	}
+}
+
+// AddedFence returns the value that was added to the "fence" field in this mutation.
+func (m *BillingCustomerMutation) AddedFence() (r int64, exists bool) {
+	v := m.addfence
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetFence resets all changes to the "fence" field.
+func (m *BillingCustomerMutation) ResetFence() {
+	m.fence = nil
+	m.addfence = nil
+}
+
+// SetFailures sets the "failures" field.
+func (m *BillingCustomerMutation) SetFailures(i int) {
+	m.failures = &i
+	m.addfailures = nil
+}
+
+// Failures returns the value of the "failures" field in the mutation.
+func (m *BillingCustomerMutation) Failures() (r int, exists bool) {
+	v := m.failures
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldFailures returns the old "failures" field's value of the BillingCustomer entity.
+// If the BillingCustomer object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *BillingCustomerMutation) OldFailures(ctx context.Context) (v int, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldFailures is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldFailures requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldFailures: %w", err)
+	}
+	return oldValue.Failures, nil
+}
+
+// AddFailures adds i to the "failures" field.
+func (m *BillingCustomerMutation) AddFailures(i int) {
+	if m.addfailures != nil {
+		*m.addfailures += i
+	} else {
+		m.addfailures = &i
+	}
+}
+
+// AddedFailures returns the value that was added to the "failures" field in this mutation.
+func (m *BillingCustomerMutation) AddedFailures() (r int, exists bool) {
+	v := m.addfailures
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetFailures resets all changes to the "failures" field.
+func (m *BillingCustomerMutation) ResetFailures() {
+	m.failures = nil
+	m.addfailures = nil
+}
+
+// SetSyncedAt sets the "synced_at" field.
+func (m *BillingCustomerMutation) SetSyncedAt(t time.Time) {
+	m.synced_at = &t
+}
+
+// SyncedAt returns the value of the "synced_at" field in the mutation.
+func (m *BillingCustomerMutation) SyncedAt() (r time.Time, exists bool) {
+	v := m.synced_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldSyncedAt returns the old "synced_at" field's value of the BillingCustomer entity.
+// If the BillingCustomer object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *BillingCustomerMutation) OldSyncedAt(ctx context.Context) (v *time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldSyncedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldSyncedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldSyncedAt: %w", err)
+	}
+	return oldValue.SyncedAt, nil
+}
+
+// ClearSyncedAt clears the value of the "synced_at" field.
+func (m *BillingCustomerMutation) ClearSyncedAt() {
+	m.synced_at = nil
+	m.clearedFields[billingcustomer.FieldSyncedAt] = struct{}{}
+}
+
+// SyncedAtCleared returns if the "synced_at" field was cleared in this mutation.
+func (m *BillingCustomerMutation) SyncedAtCleared() bool {
+	_, ok := m.clearedFields[billingcustomer.FieldSyncedAt]
+	return ok
+}
+
+// ResetSyncedAt resets all changes to the "synced_at" field.
+func (m *BillingCustomerMutation) ResetSyncedAt() {
+	m.synced_at = nil
+	delete(m.clearedFields, billingcustomer.FieldSyncedAt)
+}
+
+// SetProblems sets the "problems" field.
+func (m *BillingCustomerMutation) SetProblems(s []string) {
+	m.problems = &s
+	m.appendproblems = nil
+}
+
+// Problems returns the value of the "problems" field in the mutation.
+func (m *BillingCustomerMutation) Problems() (r []string, exists bool) {
+	v := m.problems
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldProblems returns the old "problems" field's value of the BillingCustomer entity.
+// If the BillingCustomer object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *BillingCustomerMutation) OldProblems(ctx context.Context) (v []string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldProblems is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldProblems requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldProblems: %w", err)
+	}
+	return oldValue.Problems, nil
+}
+
+// AppendProblems adds s to the "problems" field.
+func (m *BillingCustomerMutation) AppendProblems(s []string) {
+	m.appendproblems = append(m.appendproblems, s...)
+}
+
+// AppendedProblems returns the list of values that were appended to the "problems" field in this mutation.
+func (m *BillingCustomerMutation) AppendedProblems() ([]string, bool) {
+	if len(m.appendproblems) == 0 {
+		return nil, false
+	}
+	return m.appendproblems, true
+}
+
+// ClearProblems clears the value of the "problems" field.
+func (m *BillingCustomerMutation) ClearProblems() {
+	m.problems = nil
+	m.appendproblems = nil
+	m.clearedFields[billingcustomer.FieldProblems] = struct{}{}
+}
+
+// ProblemsCleared returns if the "problems" field was cleared in this mutation.
+func (m *BillingCustomerMutation) ProblemsCleared() bool {
+	_, ok := m.clearedFields[billingcustomer.FieldProblems]
+	return ok
+}
+
+// ResetProblems resets all changes to the "problems" field.
+func (m *BillingCustomerMutation) ResetProblems() {
+	m.problems = nil
+	m.appendproblems = nil
+	delete(m.clearedFields, billingcustomer.FieldProblems)
+}
+
+// SetCreatedAt sets the "created_at" field.
+func (m *BillingCustomerMutation) SetCreatedAt(t time.Time) {
+	m.created_at = &t
+}
+
+// CreatedAt returns the value of the "created_at" field in the mutation.
+func (m *BillingCustomerMutation) CreatedAt() (r time.Time, exists bool) {
+	v := m.created_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldCreatedAt returns the old "created_at" field's value of the BillingCustomer entity.
+// If the BillingCustomer object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *BillingCustomerMutation) OldCreatedAt(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldCreatedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldCreatedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldCreatedAt: %w", err)
+	}
+	return oldValue.CreatedAt, nil
+}
+
+// ResetCreatedAt resets all changes to the "created_at" field.
+func (m *BillingCustomerMutation) ResetCreatedAt() {
+	m.created_at = nil
+}
+
+// SetUpdatedAt sets the "updated_at" field.
+func (m *BillingCustomerMutation) SetUpdatedAt(t time.Time) {
+	m.updated_at = &t
+}
+
+// UpdatedAt returns the value of the "updated_at" field in the mutation.
+func (m *BillingCustomerMutation) UpdatedAt() (r time.Time, exists bool) {
+	v := m.updated_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldUpdatedAt returns the old "updated_at" field's value of the BillingCustomer entity.
+// If the BillingCustomer object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *BillingCustomerMutation) OldUpdatedAt(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldUpdatedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldUpdatedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldUpdatedAt: %w", err)
+	}
+	return oldValue.UpdatedAt, nil
+}
+
+// ResetUpdatedAt resets all changes to the "updated_at" field.
+func (m *BillingCustomerMutation) ResetUpdatedAt() {
+	m.updated_at = nil
+}
+
+// Where appends a list predicates to the BillingCustomerMutation builder.
+func (m *BillingCustomerMutation) Where(ps ...predicate.BillingCustomer) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the BillingCustomerMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *BillingCustomerMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.BillingCustomer, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *BillingCustomerMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *BillingCustomerMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (BillingCustomer).
+func (m *BillingCustomerMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *BillingCustomerMutation) Fields() []string {
+	fields := make([]string, 0, 21)
+	if m.customer_id != nil {
+		fields = append(fields, billingcustomer.FieldCustomerID)
+	}
+	if m.billing_email != nil {
+		fields = append(fields, billingcustomer.FieldBillingEmail)
+	}
+	if m.card_brand != nil {
+		fields = append(fields, billingcustomer.FieldCardBrand)
+	}
+	if m.card_last4 != nil {
+		fields = append(fields, billingcustomer.FieldCardLast4)
+	}
+	if m.card_exp_month != nil {
+		fields = append(fields, billingcustomer.FieldCardExpMonth)
+	}
+	if m.card_exp_year != nil {
+		fields = append(fields, billingcustomer.FieldCardExpYear)
+	}
+	if m.payment_method != nil {
+		fields = append(fields, billingcustomer.FieldPaymentMethod)
+	}
+	if m.checkout_id != nil {
+		fields = append(fields, billingcustomer.FieldCheckoutID)
+	}
+	if m.checkout_kind != nil {
+		fields = append(fields, billingcustomer.FieldCheckoutKind)
+	}
+	if m.checkout_url != nil {
+		fields = append(fields, billingcustomer.FieldCheckoutURL)
+	}
+	if m.checkout_expires_at != nil {
+		fields = append(fields, billingcustomer.FieldCheckoutExpiresAt)
+	}
+	if m.write_no != nil {
+		fields = append(fields, billingcustomer.FieldWriteNo)
+	}
+	if m.sync_due_at != nil {
+		fields = append(fields, billingcustomer.FieldSyncDueAt)
+	}
+	if m.asked_at != nil {
+		fields = append(fields, billingcustomer.FieldAskedAt)
+	}
+	if m.claimed_until != nil {
+		fields = append(fields, billingcustomer.FieldClaimedUntil)
+	}
+	if m.fence != nil {
+		fields = append(fields, billingcustomer.FieldFence)
+	}
+	if m.failures != nil {
+		fields = append(fields, billingcustomer.FieldFailures)
+	}
+	if m.synced_at != nil {
+		fields = append(fields, billingcustomer.FieldSyncedAt)
+	}
+	if m.problems != nil {
+		fields = append(fields, billingcustomer.FieldProblems)
+	}
+	if m.created_at != nil {
+		fields = append(fields, billingcustomer.FieldCreatedAt)
+	}
+	if m.updated_at != nil {
+		fields = append(fields, billingcustomer.FieldUpdatedAt)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *BillingCustomerMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case billingcustomer.FieldCustomerID:
+		return m.CustomerID()
+	case billingcustomer.FieldBillingEmail:
+		return m.BillingEmail()
+	case billingcustomer.FieldCardBrand:
+		return m.CardBrand()
+	case billingcustomer.FieldCardLast4:
+		return m.CardLast4()
+	case billingcustomer.FieldCardExpMonth:
+		return m.CardExpMonth()
+	case billingcustomer.FieldCardExpYear:
+		return m.CardExpYear()
+	case billingcustomer.FieldPaymentMethod:
+		return m.PaymentMethod()
+	case billingcustomer.FieldCheckoutID:
+		return m.CheckoutID()
+	case billingcustomer.FieldCheckoutKind:
+		return m.CheckoutKind()
+	case billingcustomer.FieldCheckoutURL:
+		return m.CheckoutURL()
+	case billingcustomer.FieldCheckoutExpiresAt:
+		return m.CheckoutExpiresAt()
+	case billingcustomer.FieldWriteNo:
+		return m.WriteNo()
+	case billingcustomer.FieldSyncDueAt:
+		return m.SyncDueAt()
+	case billingcustomer.FieldAskedAt:
+		return m.AskedAt()
+	case billingcustomer.FieldClaimedUntil:
+		return m.ClaimedUntil()
+	case billingcustomer.FieldFence:
+		return m.Fence()
+	case billingcustomer.FieldFailures:
+		return m.Failures()
+	case billingcustomer.FieldSyncedAt:
+		return m.SyncedAt()
+	case billingcustomer.FieldProblems:
+		return m.Problems()
+	case billingcustomer.FieldCreatedAt:
+		return m.CreatedAt()
+	case billingcustomer.FieldUpdatedAt:
+		return m.UpdatedAt()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *BillingCustomerMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case billingcustomer.FieldCustomerID:
+		return m.OldCustomerID(ctx)
+	case billingcustomer.FieldBillingEmail:
+		return m.OldBillingEmail(ctx)
+	case billingcustomer.FieldCardBrand:
+		return m.OldCardBrand(ctx)
+	case billingcustomer.FieldCardLast4:
+		return m.OldCardLast4(ctx)
+	case billingcustomer.FieldCardExpMonth:
+		return m.OldCardExpMonth(ctx)
+	case billingcustomer.FieldCardExpYear:
+		return m.OldCardExpYear(ctx)
+	case billingcustomer.FieldPaymentMethod:
+		return m.OldPaymentMethod(ctx)
+	case billingcustomer.FieldCheckoutID:
+		return m.OldCheckoutID(ctx)
+	case billingcustomer.FieldCheckoutKind:
+		return m.OldCheckoutKind(ctx)
+	case billingcustomer.FieldCheckoutURL:
+		return m.OldCheckoutURL(ctx)
+	case billingcustomer.FieldCheckoutExpiresAt:
+		return m.OldCheckoutExpiresAt(ctx)
+	case billingcustomer.FieldWriteNo:
+		return m.OldWriteNo(ctx)
+	case billingcustomer.FieldSyncDueAt:
+		return m.OldSyncDueAt(ctx)
+	case billingcustomer.FieldAskedAt:
+		return m.OldAskedAt(ctx)
+	case billingcustomer.FieldClaimedUntil:
+		return m.OldClaimedUntil(ctx)
+	case billingcustomer.FieldFence:
+		return m.OldFence(ctx)
+	case billingcustomer.FieldFailures:
+		return m.OldFailures(ctx)
+	case billingcustomer.FieldSyncedAt:
+		return m.OldSyncedAt(ctx)
+	case billingcustomer.FieldProblems:
+		return m.OldProblems(ctx)
+	case billingcustomer.FieldCreatedAt:
+		return m.OldCreatedAt(ctx)
+	case billingcustomer.FieldUpdatedAt:
+		return m.OldUpdatedAt(ctx)
+	}
+	return nil, fmt.Errorf("unknown BillingCustomer field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *BillingCustomerMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case billingcustomer.FieldCustomerID:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetCustomerID(v)
+		return nil
+	case billingcustomer.FieldBillingEmail:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetBillingEmail(v)
+		return nil
+	case billingcustomer.FieldCardBrand:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetCardBrand(v)
+		return nil
+	case billingcustomer.FieldCardLast4:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetCardLast4(v)
+		return nil
+	case billingcustomer.FieldCardExpMonth:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetCardExpMonth(v)
+		return nil
+	case billingcustomer.FieldCardExpYear:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetCardExpYear(v)
+		return nil
+	case billingcustomer.FieldPaymentMethod:
+		v, ok := value.(bool)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetPaymentMethod(v)
+		return nil
+	case billingcustomer.FieldCheckoutID:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetCheckoutID(v)
+		return nil
+	case billingcustomer.FieldCheckoutKind:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetCheckoutKind(v)
+		return nil
+	case billingcustomer.FieldCheckoutURL:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetCheckoutURL(v)
+		return nil
+	case billingcustomer.FieldCheckoutExpiresAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetCheckoutExpiresAt(v)
+		return nil
+	case billingcustomer.FieldWriteNo:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetWriteNo(v)
+		return nil
+	case billingcustomer.FieldSyncDueAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetSyncDueAt(v)
+		return nil
+	case billingcustomer.FieldAskedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetAskedAt(v)
+		return nil
+	case billingcustomer.FieldClaimedUntil:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetClaimedUntil(v)
+		return nil
+	case billingcustomer.FieldFence:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetFence(v)
+		return nil
+	case billingcustomer.FieldFailures:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetFailures(v)
+		return nil
+	case billingcustomer.FieldSyncedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetSyncedAt(v)
+		return nil
+	case billingcustomer.FieldProblems:
+		v, ok := value.([]string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetProblems(v)
+		return nil
+	case billingcustomer.FieldCreatedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetCreatedAt(v)
+		return nil
+	case billingcustomer.FieldUpdatedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetUpdatedAt(v)
+		return nil
+	}
+	return fmt.Errorf("unknown BillingCustomer field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *BillingCustomerMutation) AddedFields() []string {
+	var fields []string
+	if m.addcard_exp_month != nil {
+		fields = append(fields, billingcustomer.FieldCardExpMonth)
+	}
+	if m.addcard_exp_year != nil {
+		fields = append(fields, billingcustomer.FieldCardExpYear)
+	}
+	if m.addwrite_no != nil {
+		fields = append(fields, billingcustomer.FieldWriteNo)
+	}
+	if m.addfence != nil {
+		fields = append(fields, billingcustomer.FieldFence)
+	}
+	if m.addfailures != nil {
+		fields = append(fields, billingcustomer.FieldFailures)
+	}
+	return fields
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *BillingCustomerMutation) AddedField(name string) (ent.Value, bool) {
+	switch name {
+	case billingcustomer.FieldCardExpMonth:
+		return m.AddedCardExpMonth()
+	case billingcustomer.FieldCardExpYear:
+		return m.AddedCardExpYear()
+	case billingcustomer.FieldWriteNo:
+		return m.AddedWriteNo()
+	case billingcustomer.FieldFence:
+		return m.AddedFence()
+	case billingcustomer.FieldFailures:
+		return m.AddedFailures()
+	}
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *BillingCustomerMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	case billingcustomer.FieldCardExpMonth:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddCardExpMonth(v)
+		return nil
+	case billingcustomer.FieldCardExpYear:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddCardExpYear(v)
+		return nil
+	case billingcustomer.FieldWriteNo:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddWriteNo(v)
+		return nil
+	case billingcustomer.FieldFence:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddFence(v)
+		return nil
+	case billingcustomer.FieldFailures:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddFailures(v)
+		return nil
+	}
+	return fmt.Errorf("unknown BillingCustomer numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *BillingCustomerMutation) ClearedFields() []string {
+	var fields []string
+	if m.FieldCleared(billingcustomer.FieldCustomerID) {
+		fields = append(fields, billingcustomer.FieldCustomerID)
+	}
+	if m.FieldCleared(billingcustomer.FieldCheckoutExpiresAt) {
+		fields = append(fields, billingcustomer.FieldCheckoutExpiresAt)
+	}
+	if m.FieldCleared(billingcustomer.FieldSyncDueAt) {
+		fields = append(fields, billingcustomer.FieldSyncDueAt)
+	}
+	if m.FieldCleared(billingcustomer.FieldAskedAt) {
+		fields = append(fields, billingcustomer.FieldAskedAt)
+	}
+	if m.FieldCleared(billingcustomer.FieldClaimedUntil) {
+		fields = append(fields, billingcustomer.FieldClaimedUntil)
+	}
+	if m.FieldCleared(billingcustomer.FieldSyncedAt) {
+		fields = append(fields, billingcustomer.FieldSyncedAt)
+	}
+	if m.FieldCleared(billingcustomer.FieldProblems) {
+		fields = append(fields, billingcustomer.FieldProblems)
+	}
+	return fields
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *BillingCustomerMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *BillingCustomerMutation) ClearField(name string) error {
+	switch name {
+	case billingcustomer.FieldCustomerID:
+		m.ClearCustomerID()
+		return nil
+	case billingcustomer.FieldCheckoutExpiresAt:
+		m.ClearCheckoutExpiresAt()
+		return nil
+	case billingcustomer.FieldSyncDueAt:
+		m.ClearSyncDueAt()
+		return nil
+	case billingcustomer.FieldAskedAt:
+		m.ClearAskedAt()
+		return nil
+	case billingcustomer.FieldClaimedUntil:
+		m.ClearClaimedUntil()
+		return nil
+	case billingcustomer.FieldSyncedAt:
+		m.ClearSyncedAt()
+		return nil
+	case billingcustomer.FieldProblems:
+		m.ClearProblems()
+		return nil
+	}
+	return fmt.Errorf("unknown BillingCustomer nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *BillingCustomerMutation) ResetField(name string) error {
+	switch name {
+	case billingcustomer.FieldCustomerID:
+		m.ResetCustomerID()
+		return nil
+	case billingcustomer.FieldBillingEmail:
+		m.ResetBillingEmail()
+		return nil
+	case billingcustomer.FieldCardBrand:
+		m.ResetCardBrand()
+		return nil
+	case billingcustomer.FieldCardLast4:
+		m.ResetCardLast4()
+		return nil
+	case billingcustomer.FieldCardExpMonth:
+		m.ResetCardExpMonth()
+		return nil
+	case billingcustomer.FieldCardExpYear:
+		m.ResetCardExpYear()
+		return nil
+	case billingcustomer.FieldPaymentMethod:
+		m.ResetPaymentMethod()
+		return nil
+	case billingcustomer.FieldCheckoutID:
+		m.ResetCheckoutID()
+		return nil
+	case billingcustomer.FieldCheckoutKind:
+		m.ResetCheckoutKind()
+		return nil
+	case billingcustomer.FieldCheckoutURL:
+		m.ResetCheckoutURL()
+		return nil
+	case billingcustomer.FieldCheckoutExpiresAt:
+		m.ResetCheckoutExpiresAt()
+		return nil
+	case billingcustomer.FieldWriteNo:
+		m.ResetWriteNo()
+		return nil
+	case billingcustomer.FieldSyncDueAt:
+		m.ResetSyncDueAt()
+		return nil
+	case billingcustomer.FieldAskedAt:
+		m.ResetAskedAt()
+		return nil
+	case billingcustomer.FieldClaimedUntil:
+		m.ResetClaimedUntil()
+		return nil
+	case billingcustomer.FieldFence:
+		m.ResetFence()
+		return nil
+	case billingcustomer.FieldFailures:
+		m.ResetFailures()
+		return nil
+	case billingcustomer.FieldSyncedAt:
+		m.ResetSyncedAt()
+		return nil
+	case billingcustomer.FieldProblems:
+		m.ResetProblems()
+		return nil
+	case billingcustomer.FieldCreatedAt:
+		m.ResetCreatedAt()
+		return nil
+	case billingcustomer.FieldUpdatedAt:
+		m.ResetUpdatedAt()
+		return nil
+	}
+	return fmt.Errorf("unknown BillingCustomer field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *BillingCustomerMutation) AddedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *BillingCustomerMutation) AddedIDs(name string) []ent.Value {
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *BillingCustomerMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *BillingCustomerMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *BillingCustomerMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *BillingCustomerMutation) EdgeCleared(name string) bool {
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *BillingCustomerMutation) ClearEdge(name string) error {
+	return fmt.Errorf("unknown BillingCustomer unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *BillingCustomerMutation) ResetEdge(name string) error {
+	return fmt.Errorf("unknown BillingCustomer edge %s", name)
+}
+
+// BillingEventMutation represents an operation that mutates the BillingEvent nodes in the graph.
+type BillingEventMutation struct {
+	config
+	op            Op
+	typ           string
+	id            *string
+	_type         *string
+	api_version   *string
+	customer_id   *string
+	received_at   *time.Time
+	clearedFields map[string]struct{}
+	done          bool
+	oldValue      func(context.Context) (*BillingEvent, error)
+	predicates    []predicate.BillingEvent
+}
+
+var _ ent.Mutation = (*BillingEventMutation)(nil)
+
+// billingeventOption allows management of the mutation configuration using functional options.
+type billingeventOption func(*BillingEventMutation)
+
+// newBillingEventMutation creates new mutation for the BillingEvent entity.
+func newBillingEventMutation(c config, op Op, opts ...billingeventOption) *BillingEventMutation {
+	m := &BillingEventMutation{
+		config:        c,
+		op:            op,
+		typ:           TypeBillingEvent,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withBillingEventID sets the ID field of the mutation.
+func withBillingEventID(id string) billingeventOption {
+	return func(m *BillingEventMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *BillingEvent
+		)
+		m.oldValue = func(ctx context.Context) (*BillingEvent, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().BillingEvent.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withBillingEvent sets the old BillingEvent of the mutation.
+func withBillingEvent(node *BillingEvent) billingeventOption {
+	return func(m *BillingEventMutation) {
+		m.oldValue = func(context.Context) (*BillingEvent, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m BillingEventMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m BillingEventMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of BillingEvent entities.
+func (m *BillingEventMutation) SetID(id string) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *BillingEventMutation) ID() (id string, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *BillingEventMutation) IDs(ctx context.Context) ([]string, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []string{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().BillingEvent.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetType sets the "type" field.
+func (m *BillingEventMutation) SetType(s string) {
+	m._type = &s
+}
+
+// GetType returns the value of the "type" field in the mutation.
+func (m *BillingEventMutation) GetType() (r string, exists bool) {
+	v := m._type
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldType returns the old "type" field's value of the BillingEvent entity.
+// If the BillingEvent object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *BillingEventMutation) OldType(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldType is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldType requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldType: %w", err)
+	}
+	return oldValue.Type, nil
+}
+
+// ResetType resets all changes to the "type" field.
+func (m *BillingEventMutation) ResetType() {
+	m._type = nil
+}
+
+// SetAPIVersion sets the "api_version" field.
+func (m *BillingEventMutation) SetAPIVersion(s string) {
+	m.api_version = &s
+}
+
+// APIVersion returns the value of the "api_version" field in the mutation.
+func (m *BillingEventMutation) APIVersion() (r string, exists bool) {
+	v := m.api_version
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldAPIVersion returns the old "api_version" field's value of the BillingEvent entity.
+// If the BillingEvent object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *BillingEventMutation) OldAPIVersion(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldAPIVersion is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldAPIVersion requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldAPIVersion: %w", err)
+	}
+	return oldValue.APIVersion, nil
+}
+
+// ResetAPIVersion resets all changes to the "api_version" field.
+func (m *BillingEventMutation) ResetAPIVersion() {
+	m.api_version = nil
+}
+
+// SetCustomerID sets the "customer_id" field.
+func (m *BillingEventMutation) SetCustomerID(s string) {
+	m.customer_id = &s
+}
+
+// CustomerID returns the value of the "customer_id" field in the mutation.
+func (m *BillingEventMutation) CustomerID() (r string, exists bool) {
+	v := m.customer_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldCustomerID returns the old "customer_id" field's value of the BillingEvent entity.
+// If the BillingEvent object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *BillingEventMutation) OldCustomerID(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldCustomerID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldCustomerID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldCustomerID: %w", err)
+	}
+	return oldValue.CustomerID, nil
+}
+
+// ResetCustomerID resets all changes to the "customer_id" field.
+func (m *BillingEventMutation) ResetCustomerID() {
+	m.customer_id = nil
+}
+
+// SetReceivedAt sets the "received_at" field.
+func (m *BillingEventMutation) SetReceivedAt(t time.Time) {
+	m.received_at = &t
+}
+
+// ReceivedAt returns the value of the "received_at" field in the mutation.
+func (m *BillingEventMutation) ReceivedAt() (r time.Time, exists bool) {
+	v := m.received_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldReceivedAt returns the old "received_at" field's value of the BillingEvent entity.
+// If the BillingEvent object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *BillingEventMutation) OldReceivedAt(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldReceivedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldReceivedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldReceivedAt: %w", err)
+	}
+	return oldValue.ReceivedAt, nil
+}
+
+// ResetReceivedAt resets all changes to the "received_at" field.
+func (m *BillingEventMutation) ResetReceivedAt() {
+	m.received_at = nil
+}
+
+// Where appends a list predicates to the BillingEventMutation builder.
+func (m *BillingEventMutation) Where(ps ...predicate.BillingEvent) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the BillingEventMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *BillingEventMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.BillingEvent, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *BillingEventMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *BillingEventMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (BillingEvent).
+func (m *BillingEventMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *BillingEventMutation) Fields() []string {
+	fields := make([]string, 0, 4)
+	if m._type != nil {
+		fields = append(fields, billingevent.FieldType)
+	}
+	if m.api_version != nil {
+		fields = append(fields, billingevent.FieldAPIVersion)
+	}
+	if m.customer_id != nil {
+		fields = append(fields, billingevent.FieldCustomerID)
+	}
+	if m.received_at != nil {
+		fields = append(fields, billingevent.FieldReceivedAt)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *BillingEventMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case billingevent.FieldType:
+		return m.GetType()
+	case billingevent.FieldAPIVersion:
+		return m.APIVersion()
+	case billingevent.FieldCustomerID:
+		return m.CustomerID()
+	case billingevent.FieldReceivedAt:
+		return m.ReceivedAt()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *BillingEventMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case billingevent.FieldType:
+		return m.OldType(ctx)
+	case billingevent.FieldAPIVersion:
+		return m.OldAPIVersion(ctx)
+	case billingevent.FieldCustomerID:
+		return m.OldCustomerID(ctx)
+	case billingevent.FieldReceivedAt:
+		return m.OldReceivedAt(ctx)
+	}
+	return nil, fmt.Errorf("unknown BillingEvent field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *BillingEventMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case billingevent.FieldType:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetType(v)
+		return nil
+	case billingevent.FieldAPIVersion:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetAPIVersion(v)
+		return nil
+	case billingevent.FieldCustomerID:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetCustomerID(v)
+		return nil
+	case billingevent.FieldReceivedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetReceivedAt(v)
+		return nil
+	}
+	return fmt.Errorf("unknown BillingEvent field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *BillingEventMutation) AddedFields() []string {
+	return nil
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *BillingEventMutation) AddedField(name string) (ent.Value, bool) {
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *BillingEventMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	}
+	return fmt.Errorf("unknown BillingEvent numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *BillingEventMutation) ClearedFields() []string {
+	return nil
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *BillingEventMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *BillingEventMutation) ClearField(name string) error {
+	return fmt.Errorf("unknown BillingEvent nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *BillingEventMutation) ResetField(name string) error {
+	switch name {
+	case billingevent.FieldType:
+		m.ResetType()
+		return nil
+	case billingevent.FieldAPIVersion:
+		m.ResetAPIVersion()
+		return nil
+	case billingevent.FieldCustomerID:
+		m.ResetCustomerID()
+		return nil
+	case billingevent.FieldReceivedAt:
+		m.ResetReceivedAt()
+		return nil
+	}
+	return fmt.Errorf("unknown BillingEvent field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *BillingEventMutation) AddedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *BillingEventMutation) AddedIDs(name string) []ent.Value {
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *BillingEventMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *BillingEventMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *BillingEventMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *BillingEventMutation) EdgeCleared(name string) bool {
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *BillingEventMutation) ClearEdge(name string) error {
+	return fmt.Errorf("unknown BillingEvent unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *BillingEventMutation) ResetEdge(name string) error {
+	return fmt.Errorf("unknown BillingEvent edge %s", name)
+}
+
+// BillingSubscriptionMutation represents an operation that mutates the BillingSubscription nodes in the graph.
+type BillingSubscriptionMutation struct {
+	config
+	op             Op
+	typ            string
+	id             *string
+	account_id     *string
+	plan_id        *string
+	status         *string
+	item_id        *string
+	metered        *bool
+	metered_since  *time.Time
+	period_start   *time.Time
+	period_end     *time.Time
+	cancel_at      *time.Time
+	schedule_id    *string
+	pending_plan   *string
+	pending_at     *time.Time
+	past_due_since *time.Time
+	created_at     *time.Time
+	updated_at     *time.Time
+	clearedFields  map[string]struct{}
+	done           bool
+	oldValue       func(context.Context) (*BillingSubscription, error)
+	predicates     []predicate.BillingSubscription
+}
+
+var _ ent.Mutation = (*BillingSubscriptionMutation)(nil)
+
+// billingsubscriptionOption allows management of the mutation configuration using functional options.
+type billingsubscriptionOption func(*BillingSubscriptionMutation)
+
+// newBillingSubscriptionMutation creates new mutation for the BillingSubscription entity.
+func newBillingSubscriptionMutation(c config, op Op, opts ...billingsubscriptionOption) *BillingSubscriptionMutation {
+	m := &BillingSubscriptionMutation{
+		config:        c,
+		op:            op,
+		typ:           TypeBillingSubscription,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withBillingSubscriptionID sets the ID field of the mutation.
+func withBillingSubscriptionID(id string) billingsubscriptionOption {
+	return func(m *BillingSubscriptionMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *BillingSubscription
+		)
+		m.oldValue = func(ctx context.Context) (*BillingSubscription, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().BillingSubscription.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withBillingSubscription sets the old BillingSubscription of the mutation.
+func withBillingSubscription(node *BillingSubscription) billingsubscriptionOption {
+	return func(m *BillingSubscriptionMutation) {
+		m.oldValue = func(context.Context) (*BillingSubscription, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m BillingSubscriptionMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m BillingSubscriptionMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of BillingSubscription entities.
+func (m *BillingSubscriptionMutation) SetID(id string) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *BillingSubscriptionMutation) ID() (id string, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *BillingSubscriptionMutation) IDs(ctx context.Context) ([]string, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []string{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().BillingSubscription.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetAccountID sets the "account_id" field.
+func (m *BillingSubscriptionMutation) SetAccountID(s string) {
+	m.account_id = &s
+}
+
+// AccountID returns the value of the "account_id" field in the mutation.
+func (m *BillingSubscriptionMutation) AccountID() (r string, exists bool) {
+	v := m.account_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldAccountID returns the old "account_id" field's value of the BillingSubscription entity.
+// If the BillingSubscription object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *BillingSubscriptionMutation) OldAccountID(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldAccountID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldAccountID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldAccountID: %w", err)
+	}
+	return oldValue.AccountID, nil
+}
+
+// ResetAccountID resets all changes to the "account_id" field.
+func (m *BillingSubscriptionMutation) ResetAccountID() {
+	m.account_id = nil
+}
+
+// SetPlanID sets the "plan_id" field.
+func (m *BillingSubscriptionMutation) SetPlanID(s string) {
+	m.plan_id = &s
+}
+
+// PlanID returns the value of the "plan_id" field in the mutation.
+func (m *BillingSubscriptionMutation) PlanID() (r string, exists bool) {
+	v := m.plan_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldPlanID returns the old "plan_id" field's value of the BillingSubscription entity.
+// If the BillingSubscription object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *BillingSubscriptionMutation) OldPlanID(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldPlanID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldPlanID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldPlanID: %w", err)
+	}
+	return oldValue.PlanID, nil
+}
+
+// ResetPlanID resets all changes to the "plan_id" field.
+func (m *BillingSubscriptionMutation) ResetPlanID() {
+	m.plan_id = nil
+}
+
+// SetStatus sets the "status" field.
+func (m *BillingSubscriptionMutation) SetStatus(s string) {
+	m.status = &s
+}
+
+// Status returns the value of the "status" field in the mutation.
+func (m *BillingSubscriptionMutation) Status() (r string, exists bool) {
+	v := m.status
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldStatus returns the old "status" field's value of the BillingSubscription entity.
+// If the BillingSubscription object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *BillingSubscriptionMutation) OldStatus(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldStatus is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldStatus requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldStatus: %w", err)
+	}
+	return oldValue.Status, nil
+}
+
+// ResetStatus resets all changes to the "status" field.
+func (m *BillingSubscriptionMutation) ResetStatus() {
+	m.status = nil
+}
+
+// SetItemID sets the "item_id" field.
+func (m *BillingSubscriptionMutation) SetItemID(s string) {
+	m.item_id = &s
+}
+
+// ItemID returns the value of the "item_id" field in the mutation.
+func (m *BillingSubscriptionMutation) ItemID() (r string, exists bool) {
+	v := m.item_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldItemID returns the old "item_id" field's value of the BillingSubscription entity.
+// If the BillingSubscription object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *BillingSubscriptionMutation) OldItemID(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldItemID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldItemID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldItemID: %w", err)
+	}
+	return oldValue.ItemID, nil
+}
+
+// ResetItemID resets all changes to the "item_id" field.
+func (m *BillingSubscriptionMutation) ResetItemID() {
+	m.item_id = nil
+}
+
+// SetMetered sets the "metered" field.
+func (m *BillingSubscriptionMutation) SetMetered(b bool) {
+	m.metered = &b
+}
+
+// Metered returns the value of the "metered" field in the mutation.
+func (m *BillingSubscriptionMutation) Metered() (r bool, exists bool) {
+	v := m.metered
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldMetered returns the old "metered" field's value of the BillingSubscription entity.
+// If the BillingSubscription object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *BillingSubscriptionMutation) OldMetered(ctx context.Context) (v bool, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldMetered is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldMetered requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldMetered: %w", err)
+	}
+	return oldValue.Metered, nil
+}
+
+// ResetMetered resets all changes to the "metered" field.
+func (m *BillingSubscriptionMutation) ResetMetered() {
+	m.metered = nil
+}
+
+// SetMeteredSince sets the "metered_since" field.
+func (m *BillingSubscriptionMutation) SetMeteredSince(t time.Time) {
+	m.metered_since = &t
+}
+
+// MeteredSince returns the value of the "metered_since" field in the mutation.
+func (m *BillingSubscriptionMutation) MeteredSince() (r time.Time, exists bool) {
+	v := m.metered_since
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldMeteredSince returns the old "metered_since" field's value of the BillingSubscription entity.
+// If the BillingSubscription object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *BillingSubscriptionMutation) OldMeteredSince(ctx context.Context) (v *time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldMeteredSince is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldMeteredSince requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldMeteredSince: %w", err)
+	}
+	return oldValue.MeteredSince, nil
+}
+
+// ClearMeteredSince clears the value of the "metered_since" field.
+func (m *BillingSubscriptionMutation) ClearMeteredSince() {
+	m.metered_since = nil
+	m.clearedFields[billingsubscription.FieldMeteredSince] = struct{}{}
+}
+
+// MeteredSinceCleared returns if the "metered_since" field was cleared in this mutation.
+func (m *BillingSubscriptionMutation) MeteredSinceCleared() bool {
+	_, ok := m.clearedFields[billingsubscription.FieldMeteredSince]
+	return ok
+}
+
+// ResetMeteredSince resets all changes to the "metered_since" field.
+func (m *BillingSubscriptionMutation) ResetMeteredSince() {
+	m.metered_since = nil
+	delete(m.clearedFields, billingsubscription.FieldMeteredSince)
+}
+
+// SetPeriodStart sets the "period_start" field.
+func (m *BillingSubscriptionMutation) SetPeriodStart(t time.Time) {
+	m.period_start = &t
+}
+
+// PeriodStart returns the value of the "period_start" field in the mutation.
+func (m *BillingSubscriptionMutation) PeriodStart() (r time.Time, exists bool) {
+	v := m.period_start
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldPeriodStart returns the old "period_start" field's value of the BillingSubscription entity.
+// If the BillingSubscription object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *BillingSubscriptionMutation) OldPeriodStart(ctx context.Context) (v *time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldPeriodStart is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldPeriodStart requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldPeriodStart: %w", err)
+	}
+	return oldValue.PeriodStart, nil
+}
+
+// ClearPeriodStart clears the value of the "period_start" field.
+func (m *BillingSubscriptionMutation) ClearPeriodStart() {
+	m.period_start = nil
+	m.clearedFields[billingsubscription.FieldPeriodStart] = struct{}{}
+}
+
+// PeriodStartCleared returns if the "period_start" field was cleared in this mutation.
+func (m *BillingSubscriptionMutation) PeriodStartCleared() bool {
+	_, ok := m.clearedFields[billingsubscription.FieldPeriodStart]
+	return ok
+}
+
+// ResetPeriodStart resets all changes to the "period_start" field.
+func (m *BillingSubscriptionMutation) ResetPeriodStart() {
+	m.period_start = nil
+	delete(m.clearedFields, billingsubscription.FieldPeriodStart)
+}
+
+// SetPeriodEnd sets the "period_end" field.
+func (m *BillingSubscriptionMutation) SetPeriodEnd(t time.Time) {
+	m.period_end = &t
+}
+
+// PeriodEnd returns the value of the "period_end" field in the mutation.
+func (m *BillingSubscriptionMutation) PeriodEnd() (r time.Time, exists bool) {
+	v := m.period_end
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldPeriodEnd returns the old "period_end" field's value of the BillingSubscription entity.
+// If the BillingSubscription object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *BillingSubscriptionMutation) OldPeriodEnd(ctx context.Context) (v *time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldPeriodEnd is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldPeriodEnd requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldPeriodEnd: %w", err)
+	}
+	return oldValue.PeriodEnd, nil
+}
+
+// ClearPeriodEnd clears the value of the "period_end" field.
+func (m *BillingSubscriptionMutation) ClearPeriodEnd() {
+	m.period_end = nil
+	m.clearedFields[billingsubscription.FieldPeriodEnd] = struct{}{}
+}
+
+// PeriodEndCleared returns if the "period_end" field was cleared in this mutation.
+func (m *BillingSubscriptionMutation) PeriodEndCleared() bool {
+	_, ok := m.clearedFields[billingsubscription.FieldPeriodEnd]
+	return ok
+}
+
+// ResetPeriodEnd resets all changes to the "period_end" field.
+func (m *BillingSubscriptionMutation) ResetPeriodEnd() {
+	m.period_end = nil
+	delete(m.clearedFields, billingsubscription.FieldPeriodEnd)
+}
+
+// SetCancelAt sets the "cancel_at" field.
+func (m *BillingSubscriptionMutation) SetCancelAt(t time.Time) {
+	m.cancel_at = &t
+}
+
+// CancelAt returns the value of the "cancel_at" field in the mutation.
+func (m *BillingSubscriptionMutation) CancelAt() (r time.Time, exists bool) {
+	v := m.cancel_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldCancelAt returns the old "cancel_at" field's value of the BillingSubscription entity.
+// If the BillingSubscription object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *BillingSubscriptionMutation) OldCancelAt(ctx context.Context) (v *time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldCancelAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldCancelAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldCancelAt: %w", err)
+	}
+	return oldValue.CancelAt, nil
+}
+
+// ClearCancelAt clears the value of the "cancel_at" field.
+func (m *BillingSubscriptionMutation) ClearCancelAt() {
+	m.cancel_at = nil
+	m.clearedFields[billingsubscription.FieldCancelAt] = struct{}{}
+}
+
+// CancelAtCleared returns if the "cancel_at" field was cleared in this mutation.
+func (m *BillingSubscriptionMutation) CancelAtCleared() bool {
+	_, ok := m.clearedFields[billingsubscription.FieldCancelAt]
+	return ok
+}
+
+// ResetCancelAt resets all changes to the "cancel_at" field.
+func (m *BillingSubscriptionMutation) ResetCancelAt() {
+	m.cancel_at = nil
+	delete(m.clearedFields, billingsubscription.FieldCancelAt)
+}
+
+// SetScheduleID sets the "schedule_id" field.
+func (m *BillingSubscriptionMutation) SetScheduleID(s string) {
+	m.schedule_id = &s
+}
+
+// ScheduleID returns the value of the "schedule_id" field in the mutation.
+func (m *BillingSubscriptionMutation) ScheduleID() (r string, exists bool) {
+	v := m.schedule_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldScheduleID returns the old "schedule_id" field's value of the BillingSubscription entity.
+// If the BillingSubscription object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *BillingSubscriptionMutation) OldScheduleID(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldScheduleID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldScheduleID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldScheduleID: %w", err)
+	}
+	return oldValue.ScheduleID, nil
+}
+
+// ResetScheduleID resets all changes to the "schedule_id" field.
+func (m *BillingSubscriptionMutation) ResetScheduleID() {
+	m.schedule_id = nil
+}
+
+// SetPendingPlan sets the "pending_plan" field.
+func (m *BillingSubscriptionMutation) SetPendingPlan(s string) {
+	m.pending_plan = &s
+}
+
+// PendingPlan returns the value of the "pending_plan" field in the mutation.
+func (m *BillingSubscriptionMutation) PendingPlan() (r string, exists bool) {
+	v := m.pending_plan
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldPendingPlan returns the old "pending_plan" field's value of the BillingSubscription entity.
+// If the BillingSubscription object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *BillingSubscriptionMutation) OldPendingPlan(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldPendingPlan is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldPendingPlan requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldPendingPlan: %w", err)
+	}
+	return oldValue.PendingPlan, nil
+}
+
+// ResetPendingPlan resets all changes to the "pending_plan" field.
+func (m *BillingSubscriptionMutation) ResetPendingPlan() {
+	m.pending_plan = nil
+}
+
+// SetPendingAt sets the "pending_at" field.
+func (m *BillingSubscriptionMutation) SetPendingAt(t time.Time) {
+	m.pending_at = &t
+}
+
+// PendingAt returns the value of the "pending_at" field in the mutation.
+func (m *BillingSubscriptionMutation) PendingAt() (r time.Time, exists bool) {
+	v := m.pending_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldPendingAt returns the old "pending_at" field's value of the BillingSubscription entity.
+// If the BillingSubscription object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *BillingSubscriptionMutation) OldPendingAt(ctx context.Context) (v *time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldPendingAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldPendingAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldPendingAt: %w", err)
+	}
+	return oldValue.PendingAt, nil
+}
+
+// ClearPendingAt clears the value of the "pending_at" field.
+func (m *BillingSubscriptionMutation) ClearPendingAt() {
+	m.pending_at = nil
+	m.clearedFields[billingsubscription.FieldPendingAt] = struct{}{}
+}
+
+// PendingAtCleared returns if the "pending_at" field was cleared in this mutation.
+func (m *BillingSubscriptionMutation) PendingAtCleared() bool {
+	_, ok := m.clearedFields[billingsubscription.FieldPendingAt]
+	return ok
+}
+
+// ResetPendingAt resets all changes to the "pending_at" field.
+func (m *BillingSubscriptionMutation) ResetPendingAt() {
+	m.pending_at = nil
+	delete(m.clearedFields, billingsubscription.FieldPendingAt)
+}
+
+// SetPastDueSince sets the "past_due_since" field.
+func (m *BillingSubscriptionMutation) SetPastDueSince(t time.Time) {
+	m.past_due_since = &t
+}
+
+// PastDueSince returns the value of the "past_due_since" field in the mutation.
+func (m *BillingSubscriptionMutation) PastDueSince() (r time.Time, exists bool) {
+	v := m.past_due_since
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldPastDueSince returns the old "past_due_since" field's value of the BillingSubscription entity.
+// If the BillingSubscription object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *BillingSubscriptionMutation) OldPastDueSince(ctx context.Context) (v *time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldPastDueSince is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldPastDueSince requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldPastDueSince: %w", err)
+	}
+	return oldValue.PastDueSince, nil
+}
+
+// ClearPastDueSince clears the value of the "past_due_since" field.
+func (m *BillingSubscriptionMutation) ClearPastDueSince() {
+	m.past_due_since = nil
+	m.clearedFields[billingsubscription.FieldPastDueSince] = struct{}{}
+}
+
+// PastDueSinceCleared returns if the "past_due_since" field was cleared in this mutation.
+func (m *BillingSubscriptionMutation) PastDueSinceCleared() bool {
+	_, ok := m.clearedFields[billingsubscription.FieldPastDueSince]
+	return ok
+}
+
+// ResetPastDueSince resets all changes to the "past_due_since" field.
+func (m *BillingSubscriptionMutation) ResetPastDueSince() {
+	m.past_due_since = nil
+	delete(m.clearedFields, billingsubscription.FieldPastDueSince)
+}
+
+// SetCreatedAt sets the "created_at" field.
+func (m *BillingSubscriptionMutation) SetCreatedAt(t time.Time) {
+	m.created_at = &t
+}
+
+// CreatedAt returns the value of the "created_at" field in the mutation.
+func (m *BillingSubscriptionMutation) CreatedAt() (r time.Time, exists bool) {
+	v := m.created_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldCreatedAt returns the old "created_at" field's value of the BillingSubscription entity.
+// If the BillingSubscription object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *BillingSubscriptionMutation) OldCreatedAt(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldCreatedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldCreatedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldCreatedAt: %w", err)
+	}
+	return oldValue.CreatedAt, nil
+}
+
+// ResetCreatedAt resets all changes to the "created_at" field.
+func (m *BillingSubscriptionMutation) ResetCreatedAt() {
+	m.created_at = nil
+}
+
+// SetUpdatedAt sets the "updated_at" field.
+func (m *BillingSubscriptionMutation) SetUpdatedAt(t time.Time) {
+	m.updated_at = &t
+}
+
+// UpdatedAt returns the value of the "updated_at" field in the mutation.
+func (m *BillingSubscriptionMutation) UpdatedAt() (r time.Time, exists bool) {
+	v := m.updated_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldUpdatedAt returns the old "updated_at" field's value of the BillingSubscription entity.
+// If the BillingSubscription object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *BillingSubscriptionMutation) OldUpdatedAt(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldUpdatedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldUpdatedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldUpdatedAt: %w", err)
+	}
+	return oldValue.UpdatedAt, nil
+}
+
+// ResetUpdatedAt resets all changes to the "updated_at" field.
+func (m *BillingSubscriptionMutation) ResetUpdatedAt() {
+	m.updated_at = nil
+}
+
+// Where appends a list predicates to the BillingSubscriptionMutation builder.
+func (m *BillingSubscriptionMutation) Where(ps ...predicate.BillingSubscription) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the BillingSubscriptionMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *BillingSubscriptionMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.BillingSubscription, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *BillingSubscriptionMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *BillingSubscriptionMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (BillingSubscription).
+func (m *BillingSubscriptionMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *BillingSubscriptionMutation) Fields() []string {
+	fields := make([]string, 0, 15)
+	if m.account_id != nil {
+		fields = append(fields, billingsubscription.FieldAccountID)
+	}
+	if m.plan_id != nil {
+		fields = append(fields, billingsubscription.FieldPlanID)
+	}
+	if m.status != nil {
+		fields = append(fields, billingsubscription.FieldStatus)
+	}
+	if m.item_id != nil {
+		fields = append(fields, billingsubscription.FieldItemID)
+	}
+	if m.metered != nil {
+		fields = append(fields, billingsubscription.FieldMetered)
+	}
+	if m.metered_since != nil {
+		fields = append(fields, billingsubscription.FieldMeteredSince)
+	}
+	if m.period_start != nil {
+		fields = append(fields, billingsubscription.FieldPeriodStart)
+	}
+	if m.period_end != nil {
+		fields = append(fields, billingsubscription.FieldPeriodEnd)
+	}
+	if m.cancel_at != nil {
+		fields = append(fields, billingsubscription.FieldCancelAt)
+	}
+	if m.schedule_id != nil {
+		fields = append(fields, billingsubscription.FieldScheduleID)
+	}
+	if m.pending_plan != nil {
+		fields = append(fields, billingsubscription.FieldPendingPlan)
+	}
+	if m.pending_at != nil {
+		fields = append(fields, billingsubscription.FieldPendingAt)
+	}
+	if m.past_due_since != nil {
+		fields = append(fields, billingsubscription.FieldPastDueSince)
+	}
+	if m.created_at != nil {
+		fields = append(fields, billingsubscription.FieldCreatedAt)
+	}
+	if m.updated_at != nil {
+		fields = append(fields, billingsubscription.FieldUpdatedAt)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *BillingSubscriptionMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case billingsubscription.FieldAccountID:
+		return m.AccountID()
+	case billingsubscription.FieldPlanID:
+		return m.PlanID()
+	case billingsubscription.FieldStatus:
+		return m.Status()
+	case billingsubscription.FieldItemID:
+		return m.ItemID()
+	case billingsubscription.FieldMetered:
+		return m.Metered()
+	case billingsubscription.FieldMeteredSince:
+		return m.MeteredSince()
+	case billingsubscription.FieldPeriodStart:
+		return m.PeriodStart()
+	case billingsubscription.FieldPeriodEnd:
+		return m.PeriodEnd()
+	case billingsubscription.FieldCancelAt:
+		return m.CancelAt()
+	case billingsubscription.FieldScheduleID:
+		return m.ScheduleID()
+	case billingsubscription.FieldPendingPlan:
+		return m.PendingPlan()
+	case billingsubscription.FieldPendingAt:
+		return m.PendingAt()
+	case billingsubscription.FieldPastDueSince:
+		return m.PastDueSince()
+	case billingsubscription.FieldCreatedAt:
+		return m.CreatedAt()
+	case billingsubscription.FieldUpdatedAt:
+		return m.UpdatedAt()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *BillingSubscriptionMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case billingsubscription.FieldAccountID:
+		return m.OldAccountID(ctx)
+	case billingsubscription.FieldPlanID:
+		return m.OldPlanID(ctx)
+	case billingsubscription.FieldStatus:
+		return m.OldStatus(ctx)
+	case billingsubscription.FieldItemID:
+		return m.OldItemID(ctx)
+	case billingsubscription.FieldMetered:
+		return m.OldMetered(ctx)
+	case billingsubscription.FieldMeteredSince:
+		return m.OldMeteredSince(ctx)
+	case billingsubscription.FieldPeriodStart:
+		return m.OldPeriodStart(ctx)
+	case billingsubscription.FieldPeriodEnd:
+		return m.OldPeriodEnd(ctx)
+	case billingsubscription.FieldCancelAt:
+		return m.OldCancelAt(ctx)
+	case billingsubscription.FieldScheduleID:
+		return m.OldScheduleID(ctx)
+	case billingsubscription.FieldPendingPlan:
+		return m.OldPendingPlan(ctx)
+	case billingsubscription.FieldPendingAt:
+		return m.OldPendingAt(ctx)
+	case billingsubscription.FieldPastDueSince:
+		return m.OldPastDueSince(ctx)
+	case billingsubscription.FieldCreatedAt:
+		return m.OldCreatedAt(ctx)
+	case billingsubscription.FieldUpdatedAt:
+		return m.OldUpdatedAt(ctx)
+	}
+	return nil, fmt.Errorf("unknown BillingSubscription field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *BillingSubscriptionMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case billingsubscription.FieldAccountID:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetAccountID(v)
+		return nil
+	case billingsubscription.FieldPlanID:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetPlanID(v)
+		return nil
+	case billingsubscription.FieldStatus:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetStatus(v)
+		return nil
+	case billingsubscription.FieldItemID:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetItemID(v)
+		return nil
+	case billingsubscription.FieldMetered:
+		v, ok := value.(bool)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetMetered(v)
+		return nil
+	case billingsubscription.FieldMeteredSince:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetMeteredSince(v)
+		return nil
+	case billingsubscription.FieldPeriodStart:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetPeriodStart(v)
+		return nil
+	case billingsubscription.FieldPeriodEnd:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetPeriodEnd(v)
+		return nil
+	case billingsubscription.FieldCancelAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetCancelAt(v)
+		return nil
+	case billingsubscription.FieldScheduleID:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetScheduleID(v)
+		return nil
+	case billingsubscription.FieldPendingPlan:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetPendingPlan(v)
+		return nil
+	case billingsubscription.FieldPendingAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetPendingAt(v)
+		return nil
+	case billingsubscription.FieldPastDueSince:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetPastDueSince(v)
+		return nil
+	case billingsubscription.FieldCreatedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetCreatedAt(v)
+		return nil
+	case billingsubscription.FieldUpdatedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetUpdatedAt(v)
+		return nil
+	}
+	return fmt.Errorf("unknown BillingSubscription field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *BillingSubscriptionMutation) AddedFields() []string {
+	return nil
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *BillingSubscriptionMutation) AddedField(name string) (ent.Value, bool) {
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *BillingSubscriptionMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	}
+	return fmt.Errorf("unknown BillingSubscription numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *BillingSubscriptionMutation) ClearedFields() []string {
+	var fields []string
+	if m.FieldCleared(billingsubscription.FieldMeteredSince) {
+		fields = append(fields, billingsubscription.FieldMeteredSince)
+	}
+	if m.FieldCleared(billingsubscription.FieldPeriodStart) {
+		fields = append(fields, billingsubscription.FieldPeriodStart)
+	}
+	if m.FieldCleared(billingsubscription.FieldPeriodEnd) {
+		fields = append(fields, billingsubscription.FieldPeriodEnd)
+	}
+	if m.FieldCleared(billingsubscription.FieldCancelAt) {
+		fields = append(fields, billingsubscription.FieldCancelAt)
+	}
+	if m.FieldCleared(billingsubscription.FieldPendingAt) {
+		fields = append(fields, billingsubscription.FieldPendingAt)
+	}
+	if m.FieldCleared(billingsubscription.FieldPastDueSince) {
+		fields = append(fields, billingsubscription.FieldPastDueSince)
+	}
+	return fields
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *BillingSubscriptionMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *BillingSubscriptionMutation) ClearField(name string) error {
+	switch name {
+	case billingsubscription.FieldMeteredSince:
+		m.ClearMeteredSince()
+		return nil
+	case billingsubscription.FieldPeriodStart:
+		m.ClearPeriodStart()
+		return nil
+	case billingsubscription.FieldPeriodEnd:
+		m.ClearPeriodEnd()
+		return nil
+	case billingsubscription.FieldCancelAt:
+		m.ClearCancelAt()
+		return nil
+	case billingsubscription.FieldPendingAt:
+		m.ClearPendingAt()
+		return nil
+	case billingsubscription.FieldPastDueSince:
+		m.ClearPastDueSince()
+		return nil
+	}
+	return fmt.Errorf("unknown BillingSubscription nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *BillingSubscriptionMutation) ResetField(name string) error {
+	switch name {
+	case billingsubscription.FieldAccountID:
+		m.ResetAccountID()
+		return nil
+	case billingsubscription.FieldPlanID:
+		m.ResetPlanID()
+		return nil
+	case billingsubscription.FieldStatus:
+		m.ResetStatus()
+		return nil
+	case billingsubscription.FieldItemID:
+		m.ResetItemID()
+		return nil
+	case billingsubscription.FieldMetered:
+		m.ResetMetered()
+		return nil
+	case billingsubscription.FieldMeteredSince:
+		m.ResetMeteredSince()
+		return nil
+	case billingsubscription.FieldPeriodStart:
+		m.ResetPeriodStart()
+		return nil
+	case billingsubscription.FieldPeriodEnd:
+		m.ResetPeriodEnd()
+		return nil
+	case billingsubscription.FieldCancelAt:
+		m.ResetCancelAt()
+		return nil
+	case billingsubscription.FieldScheduleID:
+		m.ResetScheduleID()
+		return nil
+	case billingsubscription.FieldPendingPlan:
+		m.ResetPendingPlan()
+		return nil
+	case billingsubscription.FieldPendingAt:
+		m.ResetPendingAt()
+		return nil
+	case billingsubscription.FieldPastDueSince:
+		m.ResetPastDueSince()
+		return nil
+	case billingsubscription.FieldCreatedAt:
+		m.ResetCreatedAt()
+		return nil
+	case billingsubscription.FieldUpdatedAt:
+		m.ResetUpdatedAt()
+		return nil
+	}
+	return fmt.Errorf("unknown BillingSubscription field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *BillingSubscriptionMutation) AddedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *BillingSubscriptionMutation) AddedIDs(name string) []ent.Value {
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *BillingSubscriptionMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *BillingSubscriptionMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *BillingSubscriptionMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *BillingSubscriptionMutation) EdgeCleared(name string) bool {
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *BillingSubscriptionMutation) ClearEdge(name string) error {
+	return fmt.Errorf("unknown BillingSubscription unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *BillingSubscriptionMutation) ResetEdge(name string) error {
+	return fmt.Errorf("unknown BillingSubscription edge %s", name)
 }
 
 // CapturedMailMutation represents an operation that mutates the CapturedMail nodes in the graph.
@@ -32262,6 +35880,12 @@ type PlanMutation struct {
 	max_domains            *int
 	addmax_domains         *int
 	sandboxed              *bool
+	rank                   *int
+	addrank                *int
+	self_service           *bool
+	included_emails        *int
+	addincluded_emails     *int
+	overage                *bool
 	created_at             *time.Time
 	clearedFields          map[string]struct{}
 	accounts               map[string]struct{}
@@ -32770,6 +36394,204 @@ func (m *PlanMutation) ResetSandboxed() {
 	m.sandboxed = nil
 }
 
+// SetRank sets the "rank" field.
+func (m *PlanMutation) SetRank(i int) {
+	m.rank = &i
+	m.addrank = nil
+}
+
+// Rank returns the value of the "rank" field in the mutation.
+func (m *PlanMutation) Rank() (r int, exists bool) {
+	v := m.rank
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldRank returns the old "rank" field's value of the Plan entity.
+// If the Plan object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *PlanMutation) OldRank(ctx context.Context) (v int, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldRank is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldRank requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldRank: %w", err)
+	}
+	return oldValue.Rank, nil
+}
+
+// AddRank adds i to the "rank" field.
+func (m *PlanMutation) AddRank(i int) {
+	if m.addrank != nil {
+		*m.addrank += i
+	} else {
+		m.addrank = &i
+	}
+}
+
+// AddedRank returns the value that was added to the "rank" field in this mutation.
+func (m *PlanMutation) AddedRank() (r int, exists bool) {
+	v := m.addrank
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetRank resets all changes to the "rank" field.
+func (m *PlanMutation) ResetRank() {
+	m.rank = nil
+	m.addrank = nil
+}
+
+// SetSelfService sets the "self_service" field.
+func (m *PlanMutation) SetSelfService(b bool) {
+	m.self_service = &b
+}
+
+// SelfService returns the value of the "self_service" field in the mutation.
+func (m *PlanMutation) SelfService() (r bool, exists bool) {
+	v := m.self_service
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldSelfService returns the old "self_service" field's value of the Plan entity.
+// If the Plan object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *PlanMutation) OldSelfService(ctx context.Context) (v bool, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldSelfService is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldSelfService requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldSelfService: %w", err)
+	}
+	return oldValue.SelfService, nil
+}
+
+// ResetSelfService resets all changes to the "self_service" field.
+func (m *PlanMutation) ResetSelfService() {
+	m.self_service = nil
+}
+
+// SetIncludedEmails sets the "included_emails" field.
+func (m *PlanMutation) SetIncludedEmails(i int) {
+	m.included_emails = &i
+	m.addincluded_emails = nil
+}
+
+// IncludedEmails returns the value of the "included_emails" field in the mutation.
+func (m *PlanMutation) IncludedEmails() (r int, exists bool) {
+	v := m.included_emails
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldIncludedEmails returns the old "included_emails" field's value of the Plan entity.
+// If the Plan object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *PlanMutation) OldIncludedEmails(ctx context.Context) (v *int, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldIncludedEmails is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldIncludedEmails requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldIncludedEmails: %w", err)
+	}
+	return oldValue.IncludedEmails, nil
+}
+
+// AddIncludedEmails adds i to the "included_emails" field.
+func (m *PlanMutation) AddIncludedEmails(i int) {
+	if m.addincluded_emails != nil {
+		*m.addincluded_emails += i
+	} else {
+		m.addincluded_emails = &i
+	}
+}
+
+// AddedIncludedEmails returns the value that was added to the "included_emails" field in this mutation.
+func (m *PlanMutation) AddedIncludedEmails() (r int, exists bool) {
+	v := m.addincluded_emails
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ClearIncludedEmails clears the value of the "included_emails" field.
+func (m *PlanMutation) ClearIncludedEmails() {
+	m.included_emails = nil
+	m.addincluded_emails = nil
+	m.clearedFields[plan.FieldIncludedEmails] = struct{}{}
+}
+
+// IncludedEmailsCleared returns if the "included_emails" field was cleared in this mutation.
+func (m *PlanMutation) IncludedEmailsCleared() bool {
+	_, ok := m.clearedFields[plan.FieldIncludedEmails]
+	return ok
+}
+
+// ResetIncludedEmails resets all changes to the "included_emails" field.
+func (m *PlanMutation) ResetIncludedEmails() {
+	m.included_emails = nil
+	m.addincluded_emails = nil
+	delete(m.clearedFields, plan.FieldIncludedEmails)
+}
+
+// SetOverage sets the "overage" field.
+func (m *PlanMutation) SetOverage(b bool) {
+	m.overage = &b
+}
+
+// Overage returns the value of the "overage" field in the mutation.
+func (m *PlanMutation) Overage() (r bool, exists bool) {
+	v := m.overage
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldOverage returns the old "overage" field's value of the Plan entity.
+// If the Plan object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *PlanMutation) OldOverage(ctx context.Context) (v bool, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldOverage is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldOverage requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldOverage: %w", err)
+	}
+	return oldValue.Overage, nil
+}
+
+// ResetOverage resets all changes to the "overage" field.
+func (m *PlanMutation) ResetOverage() {
+	m.overage = nil
+}
+
 // SetCreatedAt sets the "created_at" field.
 func (m *PlanMutation) SetCreatedAt(t time.Time) {
 	m.created_at = &t
@@ -32894,7 +36716,7 @@ func (m *PlanMutation) Type() string {
 // order to get all numeric fields that were incremented/decremented, call
 // AddedFields().
 func (m *PlanMutation) Fields() []string {
-	fields := make([]string, 0, 8)
+	fields := make([]string, 0, 12)
 	if m.name != nil {
 		fields = append(fields, plan.FieldName)
 	}
@@ -32915,6 +36737,18 @@ func (m *PlanMutation) Fields() []string {
 	}
 	if m.sandboxed != nil {
 		fields = append(fields, plan.FieldSandboxed)
+	}
+	if m.rank != nil {
+		fields = append(fields, plan.FieldRank)
+	}
+	if m.self_service != nil {
+		fields = append(fields, plan.FieldSelfService)
+	}
+	if m.included_emails != nil {
+		fields = append(fields, plan.FieldIncludedEmails)
+	}
+	if m.overage != nil {
+		fields = append(fields, plan.FieldOverage)
 	}
 	if m.created_at != nil {
 		fields = append(fields, plan.FieldCreatedAt)
@@ -32941,6 +36775,14 @@ func (m *PlanMutation) Field(name string) (ent.Value, bool) {
 		return m.MaxDomains()
 	case plan.FieldSandboxed:
 		return m.Sandboxed()
+	case plan.FieldRank:
+		return m.Rank()
+	case plan.FieldSelfService:
+		return m.SelfService()
+	case plan.FieldIncludedEmails:
+		return m.IncludedEmails()
+	case plan.FieldOverage:
+		return m.Overage()
 	case plan.FieldCreatedAt:
 		return m.CreatedAt()
 	}
@@ -32966,6 +36808,14 @@ func (m *PlanMutation) OldField(ctx context.Context, name string) (ent.Value, er
 		return m.OldMaxDomains(ctx)
 	case plan.FieldSandboxed:
 		return m.OldSandboxed(ctx)
+	case plan.FieldRank:
+		return m.OldRank(ctx)
+	case plan.FieldSelfService:
+		return m.OldSelfService(ctx)
+	case plan.FieldIncludedEmails:
+		return m.OldIncludedEmails(ctx)
+	case plan.FieldOverage:
+		return m.OldOverage(ctx)
 	case plan.FieldCreatedAt:
 		return m.OldCreatedAt(ctx)
 	}
@@ -33026,6 +36876,34 @@ func (m *PlanMutation) SetField(name string, value ent.Value) error {
 		}
 		m.SetSandboxed(v)
 		return nil
+	case plan.FieldRank:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetRank(v)
+		return nil
+	case plan.FieldSelfService:
+		v, ok := value.(bool)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetSelfService(v)
+		return nil
+	case plan.FieldIncludedEmails:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetIncludedEmails(v)
+		return nil
+	case plan.FieldOverage:
+		v, ok := value.(bool)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetOverage(v)
+		return nil
 	case plan.FieldCreatedAt:
 		v, ok := value.(time.Time)
 		if !ok {
@@ -33056,6 +36934,12 @@ func (m *PlanMutation) AddedFields() []string {
 	if m.addmax_domains != nil {
 		fields = append(fields, plan.FieldMaxDomains)
 	}
+	if m.addrank != nil {
+		fields = append(fields, plan.FieldRank)
+	}
+	if m.addincluded_emails != nil {
+		fields = append(fields, plan.FieldIncludedEmails)
+	}
 	return fields
 }
 
@@ -33074,6 +36958,10 @@ func (m *PlanMutation) AddedField(name string) (ent.Value, bool) {
 		return m.AddedDailySms()
 	case plan.FieldMaxDomains:
 		return m.AddedMaxDomains()
+	case plan.FieldRank:
+		return m.AddedRank()
+	case plan.FieldIncludedEmails:
+		return m.AddedIncludedEmails()
 	}
 	return nil, false
 }
@@ -33118,6 +37006,20 @@ func (m *PlanMutation) AddField(name string, value ent.Value) error {
 		}
 		m.AddMaxDomains(v)
 		return nil
+	case plan.FieldRank:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddRank(v)
+		return nil
+	case plan.FieldIncludedEmails:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddIncludedEmails(v)
+		return nil
 	}
 	return fmt.Errorf("unknown Plan numeric field %s", name)
 }
@@ -33134,6 +37036,9 @@ func (m *PlanMutation) ClearedFields() []string {
 	}
 	if m.FieldCleared(plan.FieldDailySms) {
 		fields = append(fields, plan.FieldDailySms)
+	}
+	if m.FieldCleared(plan.FieldIncludedEmails) {
+		fields = append(fields, plan.FieldIncludedEmails)
 	}
 	return fields
 }
@@ -33157,6 +37062,9 @@ func (m *PlanMutation) ClearField(name string) error {
 		return nil
 	case plan.FieldDailySms:
 		m.ClearDailySms()
+		return nil
+	case plan.FieldIncludedEmails:
+		m.ClearIncludedEmails()
 		return nil
 	}
 	return fmt.Errorf("unknown Plan nullable field %s", name)
@@ -33186,6 +37094,18 @@ func (m *PlanMutation) ResetField(name string) error {
 		return nil
 	case plan.FieldSandboxed:
 		m.ResetSandboxed()
+		return nil
+	case plan.FieldRank:
+		m.ResetRank()
+		return nil
+	case plan.FieldSelfService:
+		m.ResetSelfService()
+		return nil
+	case plan.FieldIncludedEmails:
+		m.ResetIncludedEmails()
+		return nil
+	case plan.FieldOverage:
+		m.ResetOverage()
 		return nil
 	case plan.FieldCreatedAt:
 		m.ResetCreatedAt()

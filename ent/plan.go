@@ -32,6 +32,14 @@ type Plan struct {
 	MaxDomains int `json:"max_domains,omitempty"`
 	// sends only to the account email until production is unlocked
 	Sandboxed bool `json:"sandboxed,omitempty"`
+	// up is a change to a greater one
+	Rank int `json:"rank,omitempty"`
+	// a customer may choose it
+	SelfService bool `json:"self_service,omitempty"`
+	// a month, in the price; null: nothing was said
+	IncludedEmails *int `json:"included_emails,omitempty"`
+	// emails beyond the included ones are metered
+	Overage bool `json:"overage,omitempty"`
 	// CreatedAt holds the value of the "created_at" field.
 	CreatedAt time.Time `json:"created_at,omitempty"`
 	// Edges holds the relations/edges for other nodes in the graph.
@@ -63,9 +71,9 @@ func (*Plan) scanValues(columns []string) ([]any, error) {
 	values := make([]any, len(columns))
 	for i := range columns {
 		switch columns[i] {
-		case plan.FieldSandboxed:
+		case plan.FieldSandboxed, plan.FieldSelfService, plan.FieldOverage:
 			values[i] = new(sql.NullBool)
-		case plan.FieldRequestsPerSecond, plan.FieldDailyEmails, plan.FieldMonthlyEmails, plan.FieldDailySms, plan.FieldMaxDomains:
+		case plan.FieldRequestsPerSecond, plan.FieldDailyEmails, plan.FieldMonthlyEmails, plan.FieldDailySms, plan.FieldMaxDomains, plan.FieldRank, plan.FieldIncludedEmails:
 			values[i] = new(sql.NullInt64)
 		case plan.FieldID, plan.FieldName:
 			values[i] = new(sql.NullString)
@@ -136,6 +144,31 @@ func (_m *Plan) assignValues(columns []string, values []any) error {
 				return fmt.Errorf("unexpected type %T for field sandboxed", values[i])
 			} else if value.Valid {
 				_m.Sandboxed = value.Bool
+			}
+		case plan.FieldRank:
+			if value, ok := values[i].(*sql.NullInt64); !ok {
+				return fmt.Errorf("unexpected type %T for field rank", values[i])
+			} else if value.Valid {
+				_m.Rank = int(value.Int64)
+			}
+		case plan.FieldSelfService:
+			if value, ok := values[i].(*sql.NullBool); !ok {
+				return fmt.Errorf("unexpected type %T for field self_service", values[i])
+			} else if value.Valid {
+				_m.SelfService = value.Bool
+			}
+		case plan.FieldIncludedEmails:
+			if value, ok := values[i].(*sql.NullInt64); !ok {
+				return fmt.Errorf("unexpected type %T for field included_emails", values[i])
+			} else if value.Valid {
+				_m.IncludedEmails = new(int)
+				*_m.IncludedEmails = int(value.Int64)
+			}
+		case plan.FieldOverage:
+			if value, ok := values[i].(*sql.NullBool); !ok {
+				return fmt.Errorf("unexpected type %T for field overage", values[i])
+			} else if value.Valid {
+				_m.Overage = value.Bool
 			}
 		case plan.FieldCreatedAt:
 			if value, ok := values[i].(*sql.NullTime); !ok {
@@ -210,6 +243,20 @@ func (_m *Plan) String() string {
 	builder.WriteString(", ")
 	builder.WriteString("sandboxed=")
 	builder.WriteString(fmt.Sprintf("%v", _m.Sandboxed))
+	builder.WriteString(", ")
+	builder.WriteString("rank=")
+	builder.WriteString(fmt.Sprintf("%v", _m.Rank))
+	builder.WriteString(", ")
+	builder.WriteString("self_service=")
+	builder.WriteString(fmt.Sprintf("%v", _m.SelfService))
+	builder.WriteString(", ")
+	if v := _m.IncludedEmails; v != nil {
+		builder.WriteString("included_emails=")
+		builder.WriteString(fmt.Sprintf("%v", *v))
+	}
+	builder.WriteString(", ")
+	builder.WriteString("overage=")
+	builder.WriteString(fmt.Sprintf("%v", _m.Overage))
 	builder.WriteString(", ")
 	builder.WriteString("created_at=")
 	builder.WriteString(_m.CreatedAt.Format(time.ANSIC))

@@ -95,6 +95,62 @@ func (_c *PlanCreate) SetNillableSandboxed(v *bool) *PlanCreate {
 	return _c
 }
 
+// SetRank sets the "rank" field.
+func (_c *PlanCreate) SetRank(v int) *PlanCreate {
+	_c.mutation.SetRank(v)
+	return _c
+}
+
+// SetNillableRank sets the "rank" field if the given value is not nil.
+func (_c *PlanCreate) SetNillableRank(v *int) *PlanCreate {
+	if v != nil {
+		_c.SetRank(*v)
+	}
+	return _c
+}
+
+// SetSelfService sets the "self_service" field.
+func (_c *PlanCreate) SetSelfService(v bool) *PlanCreate {
+	_c.mutation.SetSelfService(v)
+	return _c
+}
+
+// SetNillableSelfService sets the "self_service" field if the given value is not nil.
+func (_c *PlanCreate) SetNillableSelfService(v *bool) *PlanCreate {
+	if v != nil {
+		_c.SetSelfService(*v)
+	}
+	return _c
+}
+
+// SetIncludedEmails sets the "included_emails" field.
+func (_c *PlanCreate) SetIncludedEmails(v int) *PlanCreate {
+	_c.mutation.SetIncludedEmails(v)
+	return _c
+}
+
+// SetNillableIncludedEmails sets the "included_emails" field if the given value is not nil.
+func (_c *PlanCreate) SetNillableIncludedEmails(v *int) *PlanCreate {
+	if v != nil {
+		_c.SetIncludedEmails(*v)
+	}
+	return _c
+}
+
+// SetOverage sets the "overage" field.
+func (_c *PlanCreate) SetOverage(v bool) *PlanCreate {
+	_c.mutation.SetOverage(v)
+	return _c
+}
+
+// SetNillableOverage sets the "overage" field if the given value is not nil.
+func (_c *PlanCreate) SetNillableOverage(v *bool) *PlanCreate {
+	if v != nil {
+		_c.SetOverage(*v)
+	}
+	return _c
+}
+
 // SetCreatedAt sets the "created_at" field.
 func (_c *PlanCreate) SetCreatedAt(v time.Time) *PlanCreate {
 	_c.mutation.SetCreatedAt(v)
@@ -169,6 +225,18 @@ func (_c *PlanCreate) defaults() {
 		v := plan.DefaultSandboxed
 		_c.mutation.SetSandboxed(v)
 	}
+	if _, ok := _c.mutation.Rank(); !ok {
+		v := plan.DefaultRank
+		_c.mutation.SetRank(v)
+	}
+	if _, ok := _c.mutation.SelfService(); !ok {
+		v := plan.DefaultSelfService
+		_c.mutation.SetSelfService(v)
+	}
+	if _, ok := _c.mutation.Overage(); !ok {
+		v := plan.DefaultOverage
+		_c.mutation.SetOverage(v)
+	}
 	if _, ok := _c.mutation.CreatedAt(); !ok {
 		v := plan.DefaultCreatedAt()
 		_c.mutation.SetCreatedAt(v)
@@ -203,6 +271,15 @@ func (_c *PlanCreate) check() error {
 	}
 	if _, ok := _c.mutation.Sandboxed(); !ok {
 		return &ValidationError{Name: "sandboxed", err: errors.New(`ent: missing required field "Plan.sandboxed"`)}
+	}
+	if _, ok := _c.mutation.Rank(); !ok {
+		return &ValidationError{Name: "rank", err: errors.New(`ent: missing required field "Plan.rank"`)}
+	}
+	if _, ok := _c.mutation.SelfService(); !ok {
+		return &ValidationError{Name: "self_service", err: errors.New(`ent: missing required field "Plan.self_service"`)}
+	}
+	if _, ok := _c.mutation.Overage(); !ok {
+		return &ValidationError{Name: "overage", err: errors.New(`ent: missing required field "Plan.overage"`)}
 	}
 	if _, ok := _c.mutation.CreatedAt(); !ok {
 		return &ValidationError{Name: "created_at", err: errors.New(`ent: missing required field "Plan.created_at"`)}
@@ -274,6 +351,22 @@ func (_c *PlanCreate) createSpec() (*Plan, *sqlgraph.CreateSpec) {
 	if value, ok := _c.mutation.Sandboxed(); ok {
 		_spec.SetField(plan.FieldSandboxed, field.TypeBool, value)
 		_node.Sandboxed = value
+	}
+	if value, ok := _c.mutation.Rank(); ok {
+		_spec.SetField(plan.FieldRank, field.TypeInt, value)
+		_node.Rank = value
+	}
+	if value, ok := _c.mutation.SelfService(); ok {
+		_spec.SetField(plan.FieldSelfService, field.TypeBool, value)
+		_node.SelfService = value
+	}
+	if value, ok := _c.mutation.IncludedEmails(); ok {
+		_spec.SetField(plan.FieldIncludedEmails, field.TypeInt, value)
+		_node.IncludedEmails = &value
+	}
+	if value, ok := _c.mutation.Overage(); ok {
+		_spec.SetField(plan.FieldOverage, field.TypeBool, value)
+		_node.Overage = value
 	}
 	if value, ok := _c.mutation.CreatedAt(); ok {
 		_spec.SetField(plan.FieldCreatedAt, field.TypeTime, value)

@@ -180,6 +180,82 @@ func (_u *PlanUpdate) SetNillableSandboxed(v *bool) *PlanUpdate {
 	return _u
 }
 
+// SetRank sets the "rank" field.
+func (_u *PlanUpdate) SetRank(v int) *PlanUpdate {
+	_u.mutation.ResetRank()
+	_u.mutation.SetRank(v)
+	return _u
+}
+
+// SetNillableRank sets the "rank" field if the given value is not nil.
+func (_u *PlanUpdate) SetNillableRank(v *int) *PlanUpdate {
+	if v != nil {
+		_u.SetRank(*v)
+	}
+	return _u
+}
+
+// AddRank adds value to the "rank" field.
+func (_u *PlanUpdate) AddRank(v int) *PlanUpdate {
+	_u.mutation.AddRank(v)
+	return _u
+}
+
+// SetSelfService sets the "self_service" field.
+func (_u *PlanUpdate) SetSelfService(v bool) *PlanUpdate {
+	_u.mutation.SetSelfService(v)
+	return _u
+}
+
+// SetNillableSelfService sets the "self_service" field if the given value is not nil.
+func (_u *PlanUpdate) SetNillableSelfService(v *bool) *PlanUpdate {
+	if v != nil {
+		_u.SetSelfService(*v)
+	}
+	return _u
+}
+
+// SetIncludedEmails sets the "included_emails" field.
+func (_u *PlanUpdate) SetIncludedEmails(v int) *PlanUpdate {
+	_u.mutation.ResetIncludedEmails()
+	_u.mutation.SetIncludedEmails(v)
+	return _u
+}
+
+// SetNillableIncludedEmails sets the "included_emails" field if the given value is not nil.
+func (_u *PlanUpdate) SetNillableIncludedEmails(v *int) *PlanUpdate {
+	if v != nil {
+		_u.SetIncludedEmails(*v)
+	}
+	return _u
+}
+
+// AddIncludedEmails adds value to the "included_emails" field.
+func (_u *PlanUpdate) AddIncludedEmails(v int) *PlanUpdate {
+	_u.mutation.AddIncludedEmails(v)
+	return _u
+}
+
+// ClearIncludedEmails clears the value of the "included_emails" field.
+func (_u *PlanUpdate) ClearIncludedEmails() *PlanUpdate {
+	_u.mutation.ClearIncludedEmails()
+	return _u
+}
+
+// SetOverage sets the "overage" field.
+func (_u *PlanUpdate) SetOverage(v bool) *PlanUpdate {
+	_u.mutation.SetOverage(v)
+	return _u
+}
+
+// SetNillableOverage sets the "overage" field if the given value is not nil.
+func (_u *PlanUpdate) SetNillableOverage(v *bool) *PlanUpdate {
+	if v != nil {
+		_u.SetOverage(*v)
+	}
+	return _u
+}
+
 // AddAccountIDs adds the "accounts" edge to the Account entity by IDs.
 func (_u *PlanUpdate) AddAccountIDs(ids ...string) *PlanUpdate {
 	_u.mutation.AddAccountIDs(ids...)
@@ -330,6 +406,27 @@ func (_u *PlanUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	}
 	if value, ok := _u.mutation.Sandboxed(); ok {
 		_spec.SetField(plan.FieldSandboxed, field.TypeBool, value)
+	}
+	if value, ok := _u.mutation.Rank(); ok {
+		_spec.SetField(plan.FieldRank, field.TypeInt, value)
+	}
+	if value, ok := _u.mutation.AddedRank(); ok {
+		_spec.AddField(plan.FieldRank, field.TypeInt, value)
+	}
+	if value, ok := _u.mutation.SelfService(); ok {
+		_spec.SetField(plan.FieldSelfService, field.TypeBool, value)
+	}
+	if value, ok := _u.mutation.IncludedEmails(); ok {
+		_spec.SetField(plan.FieldIncludedEmails, field.TypeInt, value)
+	}
+	if value, ok := _u.mutation.AddedIncludedEmails(); ok {
+		_spec.AddField(plan.FieldIncludedEmails, field.TypeInt, value)
+	}
+	if _u.mutation.IncludedEmailsCleared() {
+		_spec.ClearField(plan.FieldIncludedEmails, field.TypeInt)
+	}
+	if value, ok := _u.mutation.Overage(); ok {
+		_spec.SetField(plan.FieldOverage, field.TypeBool, value)
 	}
 	if _u.mutation.AccountsCleared() {
 		edge := &sqlgraph.EdgeSpec{
@@ -549,6 +646,82 @@ func (_u *PlanUpdateOne) SetNillableSandboxed(v *bool) *PlanUpdateOne {
 	return _u
 }
 
+// SetRank sets the "rank" field.
+func (_u *PlanUpdateOne) SetRank(v int) *PlanUpdateOne {
+	_u.mutation.ResetRank()
+	_u.mutation.SetRank(v)
+	return _u
+}
+
+// SetNillableRank sets the "rank" field if the given value is not nil.
+func (_u *PlanUpdateOne) SetNillableRank(v *int) *PlanUpdateOne {
+	if v != nil {
+		_u.SetRank(*v)
+	}
+	return _u
+}
+
+// AddRank adds value to the "rank" field.
+func (_u *PlanUpdateOne) AddRank(v int) *PlanUpdateOne {
+	_u.mutation.AddRank(v)
+	return _u
+}
+
+// SetSelfService sets the "self_service" field.
+func (_u *PlanUpdateOne) SetSelfService(v bool) *PlanUpdateOne {
+	_u.mutation.SetSelfService(v)
+	return _u
+}
+
+// SetNillableSelfService sets the "self_service" field if the given value is not nil.
+func (_u *PlanUpdateOne) SetNillableSelfService(v *bool) *PlanUpdateOne {
+	if v != nil {
+		_u.SetSelfService(*v)
+	}
+	return _u
+}
+
+// SetIncludedEmails sets the "included_emails" field.
+func (_u *PlanUpdateOne) SetIncludedEmails(v int) *PlanUpdateOne {
+	_u.mutation.ResetIncludedEmails()
+	_u.mutation.SetIncludedEmails(v)
+	return _u
+}
+
+// SetNillableIncludedEmails sets the "included_emails" field if the given value is not nil.
+func (_u *PlanUpdateOne) SetNillableIncludedEmails(v *int) *PlanUpdateOne {
+	if v != nil {
+		_u.SetIncludedEmails(*v)
+	}
+	return _u
+}
+
+// AddIncludedEmails adds value to the "included_emails" field.
+func (_u *PlanUpdateOne) AddIncludedEmails(v int) *PlanUpdateOne {
+	_u.mutation.AddIncludedEmails(v)
+	return _u
+}
+
+// ClearIncludedEmails clears the value of the "included_emails" field.
+func (_u *PlanUpdateOne) ClearIncludedEmails() *PlanUpdateOne {
+	_u.mutation.ClearIncludedEmails()
+	return _u
+}
+
+// SetOverage sets the "overage" field.
+func (_u *PlanUpdateOne) SetOverage(v bool) *PlanUpdateOne {
+	_u.mutation.SetOverage(v)
+	return _u
+}
+
+// SetNillableOverage sets the "overage" field if the given value is not nil.
+func (_u *PlanUpdateOne) SetNillableOverage(v *bool) *PlanUpdateOne {
+	if v != nil {
+		_u.SetOverage(*v)
+	}
+	return _u
+}
+
 // AddAccountIDs adds the "accounts" edge to the Account entity by IDs.
 func (_u *PlanUpdateOne) AddAccountIDs(ids ...string) *PlanUpdateOne {
 	_u.mutation.AddAccountIDs(ids...)
@@ -729,6 +902,27 @@ func (_u *PlanUpdateOne) sqlSave(ctx context.Context) (_node *Plan, err error) {
 	}
 	if value, ok := _u.mutation.Sandboxed(); ok {
 		_spec.SetField(plan.FieldSandboxed, field.TypeBool, value)
+	}
+	if value, ok := _u.mutation.Rank(); ok {
+		_spec.SetField(plan.FieldRank, field.TypeInt, value)
+	}
+	if value, ok := _u.mutation.AddedRank(); ok {
+		_spec.AddField(plan.FieldRank, field.TypeInt, value)
+	}
+	if value, ok := _u.mutation.SelfService(); ok {
+		_spec.SetField(plan.FieldSelfService, field.TypeBool, value)
+	}
+	if value, ok := _u.mutation.IncludedEmails(); ok {
+		_spec.SetField(plan.FieldIncludedEmails, field.TypeInt, value)
+	}
+	if value, ok := _u.mutation.AddedIncludedEmails(); ok {
+		_spec.AddField(plan.FieldIncludedEmails, field.TypeInt, value)
+	}
+	if _u.mutation.IncludedEmailsCleared() {
+		_spec.ClearField(plan.FieldIncludedEmails, field.TypeInt)
+	}
+	if value, ok := _u.mutation.Overage(); ok {
+		_spec.SetField(plan.FieldOverage, field.TypeBool, value)
 	}
 	if _u.mutation.AccountsCleared() {
 		edge := &sqlgraph.EdgeSpec{

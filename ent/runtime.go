@@ -19,6 +19,9 @@ import (
 	"github.com/postrider/postrider/ent/automationstep"
 	"github.com/postrider/postrider/ent/automationversion"
 	"github.com/postrider/postrider/ent/automationwork"
+	"github.com/postrider/postrider/ent/billingcustomer"
+	"github.com/postrider/postrider/ent/billingevent"
+	"github.com/postrider/postrider/ent/billingsubscription"
 	"github.com/postrider/postrider/ent/capturedmail"
 	"github.com/postrider/postrider/ent/capturedsms"
 	"github.com/postrider/postrider/ent/categoryoptout"
@@ -147,11 +150,11 @@ func init() {
 	// account.DefaultRequireSecondFactor holds the default value on creation for the require_second_factor field.
 	account.DefaultRequireSecondFactor = accountDescRequireSecondFactor.Default.(bool)
 	// accountDescCreatedAt is the schema descriptor for created_at field.
-	accountDescCreatedAt := accountFields[12].Descriptor()
+	accountDescCreatedAt := accountFields[14].Descriptor()
 	// account.DefaultCreatedAt holds the default value on creation for the created_at field.
 	account.DefaultCreatedAt = accountDescCreatedAt.Default.(func() time.Time)
 	// accountDescUpdatedAt is the schema descriptor for updated_at field.
-	accountDescUpdatedAt := accountFields[13].Descriptor()
+	accountDescUpdatedAt := accountFields[15].Descriptor()
 	// account.DefaultUpdatedAt holds the default value on creation for the updated_at field.
 	account.DefaultUpdatedAt = accountDescUpdatedAt.Default.(func() time.Time)
 	// account.UpdateDefaultUpdatedAt holds the default value on update for the updated_at field.
@@ -518,6 +521,128 @@ func init() {
 	automationworkDescID := automationworkFields[0].Descriptor()
 	// automationwork.IDValidator is a validator for the "id" field. It is called by the builders before save.
 	automationwork.IDValidator = automationworkDescID.Validators[0].(func(string) error)
+	billingcustomerFields := schema.BillingCustomer{}.Fields()
+	_ = billingcustomerFields
+	// billingcustomerDescBillingEmail is the schema descriptor for billing_email field.
+	billingcustomerDescBillingEmail := billingcustomerFields[2].Descriptor()
+	// billingcustomer.DefaultBillingEmail holds the default value on creation for the billing_email field.
+	billingcustomer.DefaultBillingEmail = billingcustomerDescBillingEmail.Default.(string)
+	// billingcustomerDescCardBrand is the schema descriptor for card_brand field.
+	billingcustomerDescCardBrand := billingcustomerFields[3].Descriptor()
+	// billingcustomer.DefaultCardBrand holds the default value on creation for the card_brand field.
+	billingcustomer.DefaultCardBrand = billingcustomerDescCardBrand.Default.(string)
+	// billingcustomerDescCardLast4 is the schema descriptor for card_last4 field.
+	billingcustomerDescCardLast4 := billingcustomerFields[4].Descriptor()
+	// billingcustomer.DefaultCardLast4 holds the default value on creation for the card_last4 field.
+	billingcustomer.DefaultCardLast4 = billingcustomerDescCardLast4.Default.(string)
+	// billingcustomerDescCardExpMonth is the schema descriptor for card_exp_month field.
+	billingcustomerDescCardExpMonth := billingcustomerFields[5].Descriptor()
+	// billingcustomer.DefaultCardExpMonth holds the default value on creation for the card_exp_month field.
+	billingcustomer.DefaultCardExpMonth = billingcustomerDescCardExpMonth.Default.(int)
+	// billingcustomerDescCardExpYear is the schema descriptor for card_exp_year field.
+	billingcustomerDescCardExpYear := billingcustomerFields[6].Descriptor()
+	// billingcustomer.DefaultCardExpYear holds the default value on creation for the card_exp_year field.
+	billingcustomer.DefaultCardExpYear = billingcustomerDescCardExpYear.Default.(int)
+	// billingcustomerDescPaymentMethod is the schema descriptor for payment_method field.
+	billingcustomerDescPaymentMethod := billingcustomerFields[7].Descriptor()
+	// billingcustomer.DefaultPaymentMethod holds the default value on creation for the payment_method field.
+	billingcustomer.DefaultPaymentMethod = billingcustomerDescPaymentMethod.Default.(bool)
+	// billingcustomerDescCheckoutID is the schema descriptor for checkout_id field.
+	billingcustomerDescCheckoutID := billingcustomerFields[8].Descriptor()
+	// billingcustomer.DefaultCheckoutID holds the default value on creation for the checkout_id field.
+	billingcustomer.DefaultCheckoutID = billingcustomerDescCheckoutID.Default.(string)
+	// billingcustomerDescCheckoutKind is the schema descriptor for checkout_kind field.
+	billingcustomerDescCheckoutKind := billingcustomerFields[9].Descriptor()
+	// billingcustomer.DefaultCheckoutKind holds the default value on creation for the checkout_kind field.
+	billingcustomer.DefaultCheckoutKind = billingcustomerDescCheckoutKind.Default.(string)
+	// billingcustomerDescCheckoutURL is the schema descriptor for checkout_url field.
+	billingcustomerDescCheckoutURL := billingcustomerFields[10].Descriptor()
+	// billingcustomer.DefaultCheckoutURL holds the default value on creation for the checkout_url field.
+	billingcustomer.DefaultCheckoutURL = billingcustomerDescCheckoutURL.Default.(string)
+	// billingcustomerDescWriteNo is the schema descriptor for write_no field.
+	billingcustomerDescWriteNo := billingcustomerFields[12].Descriptor()
+	// billingcustomer.DefaultWriteNo holds the default value on creation for the write_no field.
+	billingcustomer.DefaultWriteNo = billingcustomerDescWriteNo.Default.(int64)
+	// billingcustomerDescFence is the schema descriptor for fence field.
+	billingcustomerDescFence := billingcustomerFields[16].Descriptor()
+	// billingcustomer.DefaultFence holds the default value on creation for the fence field.
+	billingcustomer.DefaultFence = billingcustomerDescFence.Default.(int64)
+	// billingcustomerDescFailures is the schema descriptor for failures field.
+	billingcustomerDescFailures := billingcustomerFields[17].Descriptor()
+	// billingcustomer.DefaultFailures holds the default value on creation for the failures field.
+	billingcustomer.DefaultFailures = billingcustomerDescFailures.Default.(int)
+	// billingcustomerDescCreatedAt is the schema descriptor for created_at field.
+	billingcustomerDescCreatedAt := billingcustomerFields[20].Descriptor()
+	// billingcustomer.DefaultCreatedAt holds the default value on creation for the created_at field.
+	billingcustomer.DefaultCreatedAt = billingcustomerDescCreatedAt.Default.(func() time.Time)
+	// billingcustomerDescUpdatedAt is the schema descriptor for updated_at field.
+	billingcustomerDescUpdatedAt := billingcustomerFields[21].Descriptor()
+	// billingcustomer.DefaultUpdatedAt holds the default value on creation for the updated_at field.
+	billingcustomer.DefaultUpdatedAt = billingcustomerDescUpdatedAt.Default.(func() time.Time)
+	// billingcustomer.UpdateDefaultUpdatedAt holds the default value on update for the updated_at field.
+	billingcustomer.UpdateDefaultUpdatedAt = billingcustomerDescUpdatedAt.UpdateDefault.(func() time.Time)
+	// billingcustomerDescID is the schema descriptor for id field.
+	billingcustomerDescID := billingcustomerFields[0].Descriptor()
+	// billingcustomer.IDValidator is a validator for the "id" field. It is called by the builders before save.
+	billingcustomer.IDValidator = billingcustomerDescID.Validators[0].(func(string) error)
+	billingeventFields := schema.BillingEvent{}.Fields()
+	_ = billingeventFields
+	// billingeventDescAPIVersion is the schema descriptor for api_version field.
+	billingeventDescAPIVersion := billingeventFields[2].Descriptor()
+	// billingevent.DefaultAPIVersion holds the default value on creation for the api_version field.
+	billingevent.DefaultAPIVersion = billingeventDescAPIVersion.Default.(string)
+	// billingeventDescCustomerID is the schema descriptor for customer_id field.
+	billingeventDescCustomerID := billingeventFields[3].Descriptor()
+	// billingevent.DefaultCustomerID holds the default value on creation for the customer_id field.
+	billingevent.DefaultCustomerID = billingeventDescCustomerID.Default.(string)
+	// billingeventDescID is the schema descriptor for id field.
+	billingeventDescID := billingeventFields[0].Descriptor()
+	// billingevent.IDValidator is a validator for the "id" field. It is called by the builders before save.
+	billingevent.IDValidator = billingeventDescID.Validators[0].(func(string) error)
+	billingsubscriptionFields := schema.BillingSubscription{}.Fields()
+	_ = billingsubscriptionFields
+	// billingsubscriptionDescAccountID is the schema descriptor for account_id field.
+	billingsubscriptionDescAccountID := billingsubscriptionFields[1].Descriptor()
+	// billingsubscription.AccountIDValidator is a validator for the "account_id" field. It is called by the builders before save.
+	billingsubscription.AccountIDValidator = billingsubscriptionDescAccountID.Validators[0].(func(string) error)
+	// billingsubscriptionDescPlanID is the schema descriptor for plan_id field.
+	billingsubscriptionDescPlanID := billingsubscriptionFields[2].Descriptor()
+	// billingsubscription.DefaultPlanID holds the default value on creation for the plan_id field.
+	billingsubscription.DefaultPlanID = billingsubscriptionDescPlanID.Default.(string)
+	// billingsubscriptionDescStatus is the schema descriptor for status field.
+	billingsubscriptionDescStatus := billingsubscriptionFields[3].Descriptor()
+	// billingsubscription.StatusValidator is a validator for the "status" field. It is called by the builders before save.
+	billingsubscription.StatusValidator = billingsubscriptionDescStatus.Validators[0].(func(string) error)
+	// billingsubscriptionDescItemID is the schema descriptor for item_id field.
+	billingsubscriptionDescItemID := billingsubscriptionFields[4].Descriptor()
+	// billingsubscription.DefaultItemID holds the default value on creation for the item_id field.
+	billingsubscription.DefaultItemID = billingsubscriptionDescItemID.Default.(string)
+	// billingsubscriptionDescMetered is the schema descriptor for metered field.
+	billingsubscriptionDescMetered := billingsubscriptionFields[5].Descriptor()
+	// billingsubscription.DefaultMetered holds the default value on creation for the metered field.
+	billingsubscription.DefaultMetered = billingsubscriptionDescMetered.Default.(bool)
+	// billingsubscriptionDescScheduleID is the schema descriptor for schedule_id field.
+	billingsubscriptionDescScheduleID := billingsubscriptionFields[10].Descriptor()
+	// billingsubscription.DefaultScheduleID holds the default value on creation for the schedule_id field.
+	billingsubscription.DefaultScheduleID = billingsubscriptionDescScheduleID.Default.(string)
+	// billingsubscriptionDescPendingPlan is the schema descriptor for pending_plan field.
+	billingsubscriptionDescPendingPlan := billingsubscriptionFields[11].Descriptor()
+	// billingsubscription.DefaultPendingPlan holds the default value on creation for the pending_plan field.
+	billingsubscription.DefaultPendingPlan = billingsubscriptionDescPendingPlan.Default.(string)
+	// billingsubscriptionDescCreatedAt is the schema descriptor for created_at field.
+	billingsubscriptionDescCreatedAt := billingsubscriptionFields[14].Descriptor()
+	// billingsubscription.DefaultCreatedAt holds the default value on creation for the created_at field.
+	billingsubscription.DefaultCreatedAt = billingsubscriptionDescCreatedAt.Default.(func() time.Time)
+	// billingsubscriptionDescUpdatedAt is the schema descriptor for updated_at field.
+	billingsubscriptionDescUpdatedAt := billingsubscriptionFields[15].Descriptor()
+	// billingsubscription.DefaultUpdatedAt holds the default value on creation for the updated_at field.
+	billingsubscription.DefaultUpdatedAt = billingsubscriptionDescUpdatedAt.Default.(func() time.Time)
+	// billingsubscription.UpdateDefaultUpdatedAt holds the default value on update for the updated_at field.
+	billingsubscription.UpdateDefaultUpdatedAt = billingsubscriptionDescUpdatedAt.UpdateDefault.(func() time.Time)
+	// billingsubscriptionDescID is the schema descriptor for id field.
+	billingsubscriptionDescID := billingsubscriptionFields[0].Descriptor()
+	// billingsubscription.IDValidator is a validator for the "id" field. It is called by the builders before save.
+	billingsubscription.IDValidator = billingsubscriptionDescID.Validators[0].(func(string) error)
 	capturedmailFields := schema.CapturedMail{}.Fields()
 	_ = capturedmailFields
 	// capturedmailDescReceivedAt is the schema descriptor for received_at field.
@@ -1012,8 +1137,20 @@ func init() {
 	planDescSandboxed := planFields[7].Descriptor()
 	// plan.DefaultSandboxed holds the default value on creation for the sandboxed field.
 	plan.DefaultSandboxed = planDescSandboxed.Default.(bool)
+	// planDescRank is the schema descriptor for rank field.
+	planDescRank := planFields[8].Descriptor()
+	// plan.DefaultRank holds the default value on creation for the rank field.
+	plan.DefaultRank = planDescRank.Default.(int)
+	// planDescSelfService is the schema descriptor for self_service field.
+	planDescSelfService := planFields[9].Descriptor()
+	// plan.DefaultSelfService holds the default value on creation for the self_service field.
+	plan.DefaultSelfService = planDescSelfService.Default.(bool)
+	// planDescOverage is the schema descriptor for overage field.
+	planDescOverage := planFields[11].Descriptor()
+	// plan.DefaultOverage holds the default value on creation for the overage field.
+	plan.DefaultOverage = planDescOverage.Default.(bool)
 	// planDescCreatedAt is the schema descriptor for created_at field.
-	planDescCreatedAt := planFields[8].Descriptor()
+	planDescCreatedAt := planFields[12].Descriptor()
 	// plan.DefaultCreatedAt holds the default value on creation for the created_at field.
 	plan.DefaultCreatedAt = planDescCreatedAt.Default.(func() time.Time)
 	// planDescID is the schema descriptor for id field.

@@ -42,6 +42,12 @@ type Tx struct {
 	AutomationVersion *AutomationVersionClient
 	// AutomationWork is the client for interacting with the AutomationWork builders.
 	AutomationWork *AutomationWorkClient
+	// BillingCustomer is the client for interacting with the BillingCustomer builders.
+	BillingCustomer *BillingCustomerClient
+	// BillingEvent is the client for interacting with the BillingEvent builders.
+	BillingEvent *BillingEventClient
+	// BillingSubscription is the client for interacting with the BillingSubscription builders.
+	BillingSubscription *BillingSubscriptionClient
 	// CapturedMail is the client for interacting with the CapturedMail builders.
 	CapturedMail *CapturedMailClient
 	// CapturedSMS is the client for interacting with the CapturedSMS builders.
@@ -287,6 +293,9 @@ func (tx *Tx) init() {
 	tx.AutomationStep = NewAutomationStepClient(tx.config)
 	tx.AutomationVersion = NewAutomationVersionClient(tx.config)
 	tx.AutomationWork = NewAutomationWorkClient(tx.config)
+	tx.BillingCustomer = NewBillingCustomerClient(tx.config)
+	tx.BillingEvent = NewBillingEventClient(tx.config)
+	tx.BillingSubscription = NewBillingSubscriptionClient(tx.config)
 	tx.CapturedMail = NewCapturedMailClient(tx.config)
 	tx.CapturedSMS = NewCapturedSMSClient(tx.config)
 	tx.CategoryOptOut = NewCategoryOptOutClient(tx.config)

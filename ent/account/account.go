@@ -36,6 +36,10 @@ const (
 	FieldSystem = "system"
 	// FieldRequireSecondFactor holds the string denoting the require_second_factor field in the database.
 	FieldRequireSecondFactor = "require_second_factor"
+	// FieldMonthlyLimit holds the string denoting the monthly_limit field in the database.
+	FieldMonthlyLimit = "monthly_limit"
+	// FieldPaymentDueAt holds the string denoting the payment_due_at field in the database.
+	FieldPaymentDueAt = "payment_due_at"
 	// FieldCreatedAt holds the string denoting the created_at field in the database.
 	FieldCreatedAt = "created_at"
 	// FieldUpdatedAt holds the string denoting the updated_at field in the database.
@@ -85,6 +89,8 @@ var Columns = []string{
 	FieldSuspendedAt,
 	FieldSystem,
 	FieldRequireSecondFactor,
+	FieldMonthlyLimit,
+	FieldPaymentDueAt,
 	FieldCreatedAt,
 	FieldUpdatedAt,
 }
@@ -195,6 +201,16 @@ func BySystem(opts ...sql.OrderTermOption) OrderOption {
 // ByRequireSecondFactor orders the results by the require_second_factor field.
 func ByRequireSecondFactor(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldRequireSecondFactor, opts...).ToFunc()
+}
+
+// ByMonthlyLimit orders the results by the monthly_limit field.
+func ByMonthlyLimit(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldMonthlyLimit, opts...).ToFunc()
+}
+
+// ByPaymentDueAt orders the results by the payment_due_at field.
+func ByPaymentDueAt(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldPaymentDueAt, opts...).ToFunc()
 }
 
 // ByCreatedAt orders the results by the created_at field.

@@ -120,6 +120,16 @@ func RequireSecondFactor(v bool) predicate.Account {
 	return predicate.Account(sql.FieldEQ(FieldRequireSecondFactor, v))
 }
 
+// MonthlyLimit applies equality check predicate on the "monthly_limit" field. It's identical to MonthlyLimitEQ.
+func MonthlyLimit(v int) predicate.Account {
+	return predicate.Account(sql.FieldEQ(FieldMonthlyLimit, v))
+}
+
+// PaymentDueAt applies equality check predicate on the "payment_due_at" field. It's identical to PaymentDueAtEQ.
+func PaymentDueAt(v time.Time) predicate.Account {
+	return predicate.Account(sql.FieldEQ(FieldPaymentDueAt, v))
+}
+
 // CreatedAt applies equality check predicate on the "created_at" field. It's identical to CreatedAtEQ.
 func CreatedAt(v time.Time) predicate.Account {
 	return predicate.Account(sql.FieldEQ(FieldCreatedAt, v))
@@ -543,6 +553,106 @@ func RequireSecondFactorEQ(v bool) predicate.Account {
 // RequireSecondFactorNEQ applies the NEQ predicate on the "require_second_factor" field.
 func RequireSecondFactorNEQ(v bool) predicate.Account {
 	return predicate.Account(sql.FieldNEQ(FieldRequireSecondFactor, v))
+}
+
+// MonthlyLimitEQ applies the EQ predicate on the "monthly_limit" field.
+func MonthlyLimitEQ(v int) predicate.Account {
+	return predicate.Account(sql.FieldEQ(FieldMonthlyLimit, v))
+}
+
+// MonthlyLimitNEQ applies the NEQ predicate on the "monthly_limit" field.
+func MonthlyLimitNEQ(v int) predicate.Account {
+	return predicate.Account(sql.FieldNEQ(FieldMonthlyLimit, v))
+}
+
+// MonthlyLimitIn applies the In predicate on the "monthly_limit" field.
+func MonthlyLimitIn(vs ...int) predicate.Account {
+	return predicate.Account(sql.FieldIn(FieldMonthlyLimit, vs...))
+}
+
+// MonthlyLimitNotIn applies the NotIn predicate on the "monthly_limit" field.
+func MonthlyLimitNotIn(vs ...int) predicate.Account {
+	return predicate.Account(sql.FieldNotIn(FieldMonthlyLimit, vs...))
+}
+
+// MonthlyLimitGT applies the GT predicate on the "monthly_limit" field.
+func MonthlyLimitGT(v int) predicate.Account {
+	return predicate.Account(sql.FieldGT(FieldMonthlyLimit, v))
+}
+
+// MonthlyLimitGTE applies the GTE predicate on the "monthly_limit" field.
+func MonthlyLimitGTE(v int) predicate.Account {
+	return predicate.Account(sql.FieldGTE(FieldMonthlyLimit, v))
+}
+
+// MonthlyLimitLT applies the LT predicate on the "monthly_limit" field.
+func MonthlyLimitLT(v int) predicate.Account {
+	return predicate.Account(sql.FieldLT(FieldMonthlyLimit, v))
+}
+
+// MonthlyLimitLTE applies the LTE predicate on the "monthly_limit" field.
+func MonthlyLimitLTE(v int) predicate.Account {
+	return predicate.Account(sql.FieldLTE(FieldMonthlyLimit, v))
+}
+
+// MonthlyLimitIsNil applies the IsNil predicate on the "monthly_limit" field.
+func MonthlyLimitIsNil() predicate.Account {
+	return predicate.Account(sql.FieldIsNull(FieldMonthlyLimit))
+}
+
+// MonthlyLimitNotNil applies the NotNil predicate on the "monthly_limit" field.
+func MonthlyLimitNotNil() predicate.Account {
+	return predicate.Account(sql.FieldNotNull(FieldMonthlyLimit))
+}
+
+// PaymentDueAtEQ applies the EQ predicate on the "payment_due_at" field.
+func PaymentDueAtEQ(v time.Time) predicate.Account {
+	return predicate.Account(sql.FieldEQ(FieldPaymentDueAt, v))
+}
+
+// PaymentDueAtNEQ applies the NEQ predicate on the "payment_due_at" field.
+func PaymentDueAtNEQ(v time.Time) predicate.Account {
+	return predicate.Account(sql.FieldNEQ(FieldPaymentDueAt, v))
+}
+
+// PaymentDueAtIn applies the In predicate on the "payment_due_at" field.
+func PaymentDueAtIn(vs ...time.Time) predicate.Account {
+	return predicate.Account(sql.FieldIn(FieldPaymentDueAt, vs...))
+}
+
+// PaymentDueAtNotIn applies the NotIn predicate on the "payment_due_at" field.
+func PaymentDueAtNotIn(vs ...time.Time) predicate.Account {
+	return predicate.Account(sql.FieldNotIn(FieldPaymentDueAt, vs...))
+}
+
+// PaymentDueAtGT applies the GT predicate on the "payment_due_at" field.
+func PaymentDueAtGT(v time.Time) predicate.Account {
+	return predicate.Account(sql.FieldGT(FieldPaymentDueAt, v))
+}
+
+// PaymentDueAtGTE applies the GTE predicate on the "payment_due_at" field.
+func PaymentDueAtGTE(v time.Time) predicate.Account {
+	return predicate.Account(sql.FieldGTE(FieldPaymentDueAt, v))
+}
+
+// PaymentDueAtLT applies the LT predicate on the "payment_due_at" field.
+func PaymentDueAtLT(v time.Time) predicate.Account {
+	return predicate.Account(sql.FieldLT(FieldPaymentDueAt, v))
+}
+
+// PaymentDueAtLTE applies the LTE predicate on the "payment_due_at" field.
+func PaymentDueAtLTE(v time.Time) predicate.Account {
+	return predicate.Account(sql.FieldLTE(FieldPaymentDueAt, v))
+}
+
+// PaymentDueAtIsNil applies the IsNil predicate on the "payment_due_at" field.
+func PaymentDueAtIsNil() predicate.Account {
+	return predicate.Account(sql.FieldIsNull(FieldPaymentDueAt))
+}
+
+// PaymentDueAtNotNil applies the NotNil predicate on the "payment_due_at" field.
+func PaymentDueAtNotNil() predicate.Account {
+	return predicate.Account(sql.FieldNotNull(FieldPaymentDueAt))
 }
 
 // CreatedAtEQ applies the EQ predicate on the "created_at" field.

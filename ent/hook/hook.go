@@ -177,6 +177,42 @@ func (f AutomationWorkFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Val
 	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.AutomationWorkMutation", m)
 }
 
+// The BillingCustomerFunc type is an adapter to allow the use of ordinary
+// function as BillingCustomer mutator.
+type BillingCustomerFunc func(context.Context, *ent.BillingCustomerMutation) (ent.Value, error)
+
+// Mutate calls f(ctx, m).
+func (f BillingCustomerFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
+	if mv, ok := m.(*ent.BillingCustomerMutation); ok {
+		return f(ctx, mv)
+	}
+	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.BillingCustomerMutation", m)
+}
+
+// The BillingEventFunc type is an adapter to allow the use of ordinary
+// function as BillingEvent mutator.
+type BillingEventFunc func(context.Context, *ent.BillingEventMutation) (ent.Value, error)
+
+// Mutate calls f(ctx, m).
+func (f BillingEventFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
+	if mv, ok := m.(*ent.BillingEventMutation); ok {
+		return f(ctx, mv)
+	}
+	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.BillingEventMutation", m)
+}
+
+// The BillingSubscriptionFunc type is an adapter to allow the use of ordinary
+// function as BillingSubscription mutator.
+type BillingSubscriptionFunc func(context.Context, *ent.BillingSubscriptionMutation) (ent.Value, error)
+
+// Mutate calls f(ctx, m).
+func (f BillingSubscriptionFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
+	if mv, ok := m.(*ent.BillingSubscriptionMutation); ok {
+		return f(ctx, mv)
+	}
+	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.BillingSubscriptionMutation", m)
+}
+
 // The CapturedMailFunc type is an adapter to allow the use of ordinary
 // function as CapturedMail mutator.
 type CapturedMailFunc func(context.Context, *ent.CapturedMailMutation) (ent.Value, error)

@@ -63,6 +63,8 @@ var (
 		{Name: "suspended_at", Type: field.TypeTime, Nullable: true},
 		{Name: "system", Type: field.TypeBool, Default: false},
 		{Name: "require_second_factor", Type: field.TypeBool, Default: false},
+		{Name: "monthly_limit", Type: field.TypeInt, Nullable: true},
+		{Name: "payment_due_at", Type: field.TypeTime, Nullable: true},
 		{Name: "created_at", Type: field.TypeTime, Default: "CURRENT_TIMESTAMP"},
 		{Name: "updated_at", Type: field.TypeTime, Default: "CURRENT_TIMESTAMP"},
 		{Name: "plan_id", Type: field.TypeString, Default: "free"},
@@ -75,7 +77,7 @@ var (
 		ForeignKeys: []*schema.ForeignKey{
 			{
 				Symbol:     "accounts_plans_accounts",
-				Columns:    []*schema.Column{AccountsColumns[13]},
+				Columns:    []*schema.Column{AccountsColumns[15]},
 				RefColumns: []*schema.Column{PlansColumns[0]},
 				OnDelete:   schema.NoAction,
 			},
@@ -531,6 +533,97 @@ var (
 				Annotation: &entsql.IndexAnnotation{
 					Where: "parked",
 				},
+			},
+		},
+	}
+	// BillingCustomersColumns holds the columns for the "billing_customers" table.
+	BillingCustomersColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeString, Collation: "C"},
+		{Name: "customer_id", Type: field.TypeString, Unique: true, Nullable: true},
+		{Name: "billing_email", Type: field.TypeString, Default: ""},
+		{Name: "card_brand", Type: field.TypeString, Default: ""},
+		{Name: "card_last4", Type: field.TypeString, Default: ""},
+		{Name: "card_exp_month", Type: field.TypeInt, Default: 0},
+		{Name: "card_exp_year", Type: field.TypeInt, Default: 0},
+		{Name: "payment_method", Type: field.TypeBool, Default: false},
+		{Name: "checkout_id", Type: field.TypeString, Default: ""},
+		{Name: "checkout_kind", Type: field.TypeString, Default: ""},
+		{Name: "checkout_url", Type: field.TypeString, Default: ""},
+		{Name: "checkout_expires_at", Type: field.TypeTime, Nullable: true},
+		{Name: "write_no", Type: field.TypeInt64, Default: 0},
+		{Name: "sync_due_at", Type: field.TypeTime, Nullable: true},
+		{Name: "asked_at", Type: field.TypeTime, Nullable: true},
+		{Name: "claimed_until", Type: field.TypeTime, Nullable: true},
+		{Name: "fence", Type: field.TypeInt64, Default: 0},
+		{Name: "failures", Type: field.TypeInt, Default: 0},
+		{Name: "synced_at", Type: field.TypeTime, Nullable: true},
+		{Name: "problems", Type: field.TypeJSON, Nullable: true},
+		{Name: "created_at", Type: field.TypeTime, Default: "CURRENT_TIMESTAMP"},
+		{Name: "updated_at", Type: field.TypeTime, Default: "CURRENT_TIMESTAMP"},
+	}
+	// BillingCustomersTable holds the schema information for the "billing_customers" table.
+	BillingCustomersTable = &schema.Table{
+		Name:       "billing_customers",
+		Columns:    BillingCustomersColumns,
+		PrimaryKey: []*schema.Column{BillingCustomersColumns[0]},
+		Indexes: []*schema.Index{
+			{
+				Name:    "billingcustomer_due",
+				Unique:  false,
+				Columns: []*schema.Column{BillingCustomersColumns[13]},
+			},
+		},
+	}
+	// BillingEventsColumns holds the columns for the "billing_events" table.
+	BillingEventsColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeString},
+		{Name: "type", Type: field.TypeString},
+		{Name: "api_version", Type: field.TypeString, Default: ""},
+		{Name: "customer_id", Type: field.TypeString, Default: ""},
+		{Name: "received_at", Type: field.TypeTime},
+	}
+	// BillingEventsTable holds the schema information for the "billing_events" table.
+	BillingEventsTable = &schema.Table{
+		Name:       "billing_events",
+		Columns:    BillingEventsColumns,
+		PrimaryKey: []*schema.Column{BillingEventsColumns[0]},
+		Indexes: []*schema.Index{
+			{
+				Name:    "billingevent_received_at",
+				Unique:  false,
+				Columns: []*schema.Column{BillingEventsColumns[4]},
+			},
+		},
+	}
+	// BillingSubscriptionsColumns holds the columns for the "billing_subscriptions" table.
+	BillingSubscriptionsColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeString},
+		{Name: "account_id", Type: field.TypeString, Collation: "C"},
+		{Name: "plan_id", Type: field.TypeString, Default: ""},
+		{Name: "status", Type: field.TypeString},
+		{Name: "item_id", Type: field.TypeString, Default: ""},
+		{Name: "metered", Type: field.TypeBool, Default: false},
+		{Name: "metered_since", Type: field.TypeTime, Nullable: true},
+		{Name: "period_start", Type: field.TypeTime, Nullable: true},
+		{Name: "period_end", Type: field.TypeTime, Nullable: true},
+		{Name: "cancel_at", Type: field.TypeTime, Nullable: true},
+		{Name: "schedule_id", Type: field.TypeString, Default: ""},
+		{Name: "pending_plan", Type: field.TypeString, Default: ""},
+		{Name: "pending_at", Type: field.TypeTime, Nullable: true},
+		{Name: "past_due_since", Type: field.TypeTime, Nullable: true},
+		{Name: "created_at", Type: field.TypeTime, Default: "CURRENT_TIMESTAMP"},
+		{Name: "updated_at", Type: field.TypeTime, Default: "CURRENT_TIMESTAMP"},
+	}
+	// BillingSubscriptionsTable holds the schema information for the "billing_subscriptions" table.
+	BillingSubscriptionsTable = &schema.Table{
+		Name:       "billing_subscriptions",
+		Columns:    BillingSubscriptionsColumns,
+		PrimaryKey: []*schema.Column{BillingSubscriptionsColumns[0]},
+		Indexes: []*schema.Index{
+			{
+				Name:    "billingsubscription_account_id",
+				Unique:  false,
+				Columns: []*schema.Column{BillingSubscriptionsColumns[1]},
 			},
 		},
 	}
@@ -1243,6 +1336,10 @@ var (
 		{Name: "daily_sms", Type: field.TypeInt, Nullable: true},
 		{Name: "max_domains", Type: field.TypeInt},
 		{Name: "sandboxed", Type: field.TypeBool, Default: false},
+		{Name: "rank", Type: field.TypeInt, Default: 0},
+		{Name: "self_service", Type: field.TypeBool, Default: false},
+		{Name: "included_emails", Type: field.TypeInt, Nullable: true},
+		{Name: "overage", Type: field.TypeBool, Default: false},
 		{Name: "created_at", Type: field.TypeTime, Default: "CURRENT_TIMESTAMP"},
 	}
 	// PlansTable holds the schema information for the "plans" table.
@@ -2213,6 +2310,9 @@ var (
 		AutomationStepsTable,
 		AutomationVersionsTable,
 		AutomationWorksTable,
+		BillingCustomersTable,
+		BillingEventsTable,
+		BillingSubscriptionsTable,
 		CapturedMailsTable,
 		CapturedSmsTable,
 		CategoryOptOutsTable,

@@ -28,6 +28,14 @@ const (
 	FieldMaxDomains = "max_domains"
 	// FieldSandboxed holds the string denoting the sandboxed field in the database.
 	FieldSandboxed = "sandboxed"
+	// FieldRank holds the string denoting the rank field in the database.
+	FieldRank = "rank"
+	// FieldSelfService holds the string denoting the self_service field in the database.
+	FieldSelfService = "self_service"
+	// FieldIncludedEmails holds the string denoting the included_emails field in the database.
+	FieldIncludedEmails = "included_emails"
+	// FieldOverage holds the string denoting the overage field in the database.
+	FieldOverage = "overage"
 	// FieldCreatedAt holds the string denoting the created_at field in the database.
 	FieldCreatedAt = "created_at"
 	// EdgeAccounts holds the string denoting the accounts edge name in mutations.
@@ -53,6 +61,10 @@ var Columns = []string{
 	FieldDailySms,
 	FieldMaxDomains,
 	FieldSandboxed,
+	FieldRank,
+	FieldSelfService,
+	FieldIncludedEmails,
+	FieldOverage,
 	FieldCreatedAt,
 }
 
@@ -75,6 +87,12 @@ var (
 	MaxDomainsValidator func(int) error
 	// DefaultSandboxed holds the default value on creation for the "sandboxed" field.
 	DefaultSandboxed bool
+	// DefaultRank holds the default value on creation for the "rank" field.
+	DefaultRank int
+	// DefaultSelfService holds the default value on creation for the "self_service" field.
+	DefaultSelfService bool
+	// DefaultOverage holds the default value on creation for the "overage" field.
+	DefaultOverage bool
 	// DefaultCreatedAt holds the default value on creation for the "created_at" field.
 	DefaultCreatedAt func() time.Time
 	// IDValidator is a validator for the "id" field. It is called by the builders before save.
@@ -122,6 +140,26 @@ func ByMaxDomains(opts ...sql.OrderTermOption) OrderOption {
 // BySandboxed orders the results by the sandboxed field.
 func BySandboxed(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldSandboxed, opts...).ToFunc()
+}
+
+// ByRank orders the results by the rank field.
+func ByRank(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldRank, opts...).ToFunc()
+}
+
+// BySelfService orders the results by the self_service field.
+func BySelfService(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldSelfService, opts...).ToFunc()
+}
+
+// ByIncludedEmails orders the results by the included_emails field.
+func ByIncludedEmails(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldIncludedEmails, opts...).ToFunc()
+}
+
+// ByOverage orders the results by the overage field.
+func ByOverage(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldOverage, opts...).ToFunc()
 }
 
 // ByCreatedAt orders the results by the created_at field.

@@ -100,6 +100,26 @@ func Sandboxed(v bool) predicate.Plan {
 	return predicate.Plan(sql.FieldEQ(FieldSandboxed, v))
 }
 
+// Rank applies equality check predicate on the "rank" field. It's identical to RankEQ.
+func Rank(v int) predicate.Plan {
+	return predicate.Plan(sql.FieldEQ(FieldRank, v))
+}
+
+// SelfService applies equality check predicate on the "self_service" field. It's identical to SelfServiceEQ.
+func SelfService(v bool) predicate.Plan {
+	return predicate.Plan(sql.FieldEQ(FieldSelfService, v))
+}
+
+// IncludedEmails applies equality check predicate on the "included_emails" field. It's identical to IncludedEmailsEQ.
+func IncludedEmails(v int) predicate.Plan {
+	return predicate.Plan(sql.FieldEQ(FieldIncludedEmails, v))
+}
+
+// Overage applies equality check predicate on the "overage" field. It's identical to OverageEQ.
+func Overage(v bool) predicate.Plan {
+	return predicate.Plan(sql.FieldEQ(FieldOverage, v))
+}
+
 // CreatedAt applies equality check predicate on the "created_at" field. It's identical to CreatedAtEQ.
 func CreatedAt(v time.Time) predicate.Plan {
 	return predicate.Plan(sql.FieldEQ(FieldCreatedAt, v))
@@ -408,6 +428,116 @@ func SandboxedEQ(v bool) predicate.Plan {
 // SandboxedNEQ applies the NEQ predicate on the "sandboxed" field.
 func SandboxedNEQ(v bool) predicate.Plan {
 	return predicate.Plan(sql.FieldNEQ(FieldSandboxed, v))
+}
+
+// RankEQ applies the EQ predicate on the "rank" field.
+func RankEQ(v int) predicate.Plan {
+	return predicate.Plan(sql.FieldEQ(FieldRank, v))
+}
+
+// RankNEQ applies the NEQ predicate on the "rank" field.
+func RankNEQ(v int) predicate.Plan {
+	return predicate.Plan(sql.FieldNEQ(FieldRank, v))
+}
+
+// RankIn applies the In predicate on the "rank" field.
+func RankIn(vs ...int) predicate.Plan {
+	return predicate.Plan(sql.FieldIn(FieldRank, vs...))
+}
+
+// RankNotIn applies the NotIn predicate on the "rank" field.
+func RankNotIn(vs ...int) predicate.Plan {
+	return predicate.Plan(sql.FieldNotIn(FieldRank, vs...))
+}
+
+// RankGT applies the GT predicate on the "rank" field.
+func RankGT(v int) predicate.Plan {
+	return predicate.Plan(sql.FieldGT(FieldRank, v))
+}
+
+// RankGTE applies the GTE predicate on the "rank" field.
+func RankGTE(v int) predicate.Plan {
+	return predicate.Plan(sql.FieldGTE(FieldRank, v))
+}
+
+// RankLT applies the LT predicate on the "rank" field.
+func RankLT(v int) predicate.Plan {
+	return predicate.Plan(sql.FieldLT(FieldRank, v))
+}
+
+// RankLTE applies the LTE predicate on the "rank" field.
+func RankLTE(v int) predicate.Plan {
+	return predicate.Plan(sql.FieldLTE(FieldRank, v))
+}
+
+// SelfServiceEQ applies the EQ predicate on the "self_service" field.
+func SelfServiceEQ(v bool) predicate.Plan {
+	return predicate.Plan(sql.FieldEQ(FieldSelfService, v))
+}
+
+// SelfServiceNEQ applies the NEQ predicate on the "self_service" field.
+func SelfServiceNEQ(v bool) predicate.Plan {
+	return predicate.Plan(sql.FieldNEQ(FieldSelfService, v))
+}
+
+// IncludedEmailsEQ applies the EQ predicate on the "included_emails" field.
+func IncludedEmailsEQ(v int) predicate.Plan {
+	return predicate.Plan(sql.FieldEQ(FieldIncludedEmails, v))
+}
+
+// IncludedEmailsNEQ applies the NEQ predicate on the "included_emails" field.
+func IncludedEmailsNEQ(v int) predicate.Plan {
+	return predicate.Plan(sql.FieldNEQ(FieldIncludedEmails, v))
+}
+
+// IncludedEmailsIn applies the In predicate on the "included_emails" field.
+func IncludedEmailsIn(vs ...int) predicate.Plan {
+	return predicate.Plan(sql.FieldIn(FieldIncludedEmails, vs...))
+}
+
+// IncludedEmailsNotIn applies the NotIn predicate on the "included_emails" field.
+func IncludedEmailsNotIn(vs ...int) predicate.Plan {
+	return predicate.Plan(sql.FieldNotIn(FieldIncludedEmails, vs...))
+}
+
+// IncludedEmailsGT applies the GT predicate on the "included_emails" field.
+func IncludedEmailsGT(v int) predicate.Plan {
+	return predicate.Plan(sql.FieldGT(FieldIncludedEmails, v))
+}
+
+// IncludedEmailsGTE applies the GTE predicate on the "included_emails" field.
+func IncludedEmailsGTE(v int) predicate.Plan {
+	return predicate.Plan(sql.FieldGTE(FieldIncludedEmails, v))
+}
+
+// IncludedEmailsLT applies the LT predicate on the "included_emails" field.
+func IncludedEmailsLT(v int) predicate.Plan {
+	return predicate.Plan(sql.FieldLT(FieldIncludedEmails, v))
+}
+
+// IncludedEmailsLTE applies the LTE predicate on the "included_emails" field.
+func IncludedEmailsLTE(v int) predicate.Plan {
+	return predicate.Plan(sql.FieldLTE(FieldIncludedEmails, v))
+}
+
+// IncludedEmailsIsNil applies the IsNil predicate on the "included_emails" field.
+func IncludedEmailsIsNil() predicate.Plan {
+	return predicate.Plan(sql.FieldIsNull(FieldIncludedEmails))
+}
+
+// IncludedEmailsNotNil applies the NotNil predicate on the "included_emails" field.
+func IncludedEmailsNotNil() predicate.Plan {
+	return predicate.Plan(sql.FieldNotNull(FieldIncludedEmails))
+}
+
+// OverageEQ applies the EQ predicate on the "overage" field.
+func OverageEQ(v bool) predicate.Plan {
+	return predicate.Plan(sql.FieldEQ(FieldOverage, v))
+}
+
+// OverageNEQ applies the NEQ predicate on the "overage" field.
+func OverageNEQ(v bool) predicate.Plan {
+	return predicate.Plan(sql.FieldNEQ(FieldOverage, v))
 }
 
 // CreatedAtEQ applies the EQ predicate on the "created_at" field.

@@ -48,6 +48,15 @@ type AutomationVersion func(*sql.Selector)
 // AutomationWork is the predicate function for automationwork builders.
 type AutomationWork func(*sql.Selector)
 
+// BillingCustomer is the predicate function for billingcustomer builders.
+type BillingCustomer func(*sql.Selector)
+
+// BillingEvent is the predicate function for billingevent builders.
+type BillingEvent func(*sql.Selector)
+
+// BillingSubscription is the predicate function for billingsubscription builders.
+type BillingSubscription func(*sql.Selector)
+
 // CapturedMail is the predicate function for capturedmail builders.
 type CapturedMail func(*sql.Selector)
 

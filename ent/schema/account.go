@@ -26,6 +26,8 @@ func (Account) Fields() []ent.Field {
 		field.Time("suspended_at").Optional().Nillable(),
 		field.Bool("system").Default(false).Comment("sends the installation's own mail; nobody's"),
 		field.Bool("require_second_factor").Default(false).Comment("members without one may only set one up"),
+		field.Int("monthly_limit").Optional().Nillable().Comment("emails a month that the account allows itself"),
+		field.Time("payment_due_at").Optional().Nillable().Comment("since when a payment is overdue: no overage"),
 		createdAt(),
 		updatedAt(),
 	}

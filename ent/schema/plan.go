@@ -21,6 +21,10 @@ func (Plan) Fields() []ent.Field {
 		field.Int("daily_sms").Optional().Nillable().Comment("hard cap of text messages by the operator's provider; null is none"),
 		field.Int("max_domains").Positive(),
 		field.Bool("sandboxed").Default(false).Comment("sends only to the account email until production is unlocked"),
+		field.Int("rank").Default(0).Comment("up is a change to a greater one"),
+		field.Bool("self_service").Default(false).Comment("a customer may choose it"),
+		field.Int("included_emails").Optional().Nillable().Comment("a month, in the price; null: nothing was said"),
+		field.Bool("overage").Default(false).Comment("emails beyond the included ones are metered"),
 		createdAt(),
 	}
 }

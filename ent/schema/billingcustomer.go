@@ -1,0 +1,44 @@
+// Owner: billing. What the payment provider calls an account, and what it said of it last.
+package schema
+
+import (
+	"entgo.io/ent"
+	"entgo.io/ent/schema/field"
+	"entgo.io/ent/schema/index"
+)
+
+// BillingCustomer has the id of its account. An account that never dealt with money has no row.
+type BillingCustomer struct{ ent.Schema }
+
+// Fields of the BillingCustomer.
+func (BillingCustomer) Fields() []ent.Field {
+	return []ent.Field{
+		publicID(),
+		field.String("customer_id").Optional().Nillable().Unique().Comment("cus_…; null until the provider has answered"),
+		field.String("billing_email").Default("").Comment("empty: the email of the account"),
+		field.String("card_brand").Default(""),
+		field.String("card_last4").Default(""),
+		field.Int("card_exp_month").Default(0),
+		field.Int("card_exp_year").Default(0),
+		field.Bool("payment_method").Default(false).Comment("one is on file, is the default, and has not expired"),
+		field.String("checkout_id").Default("").Comment("the open session; empty: none"),
+		field.String("checkout_kind").Default("").Comment("card, or the plan that it is for"),
+		field.String("checkout_url").Default(""),
+		field.Time("checkout_expires_at").Optional().Nillable(),
+		field.Int64("write_no").Default(0).Comment("of the last write at the provider: part of its idempotency key"),
+		field.Time("sync_due_at").Optional().Nillable().Comment("when the provider is asked next"),
+		field.Time("asked_at").Optional().Nillable().Comment("when the account asked for that last"),
+		field.Time("claimed_until").Optional().Nillable().Comment("end of the lease of who asks"),
+		field.Int64("fence").Default(0),
+		field.Int("failures").Default(0).Comment("tries in a row that failed"),
+		field.Time("synced_at").Optional().Nillable(),
+		field.Strings("problems").Optional().Comment("what the operator should look at"),
+		createdAt(),
+		updatedAt(),
+	}
+}
+
+// Indexes of the BillingCustomer.
+func (BillingCustomer) Indexes() []ent.Index {
+	return []ent.Index{index.Fields("sync_due_at").StorageKey("billingcustomer_due")}
+}

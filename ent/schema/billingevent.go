@@ -1,0 +1,27 @@
+// Owner: billing. What the payment provider told; it says only whom to ask about.
+package schema
+
+import (
+	"entgo.io/ent"
+	"entgo.io/ent/schema/field"
+	"entgo.io/ent/schema/index"
+)
+
+// BillingEvent has the id that the provider gave.
+type BillingEvent struct{ ent.Schema }
+
+// Fields of the BillingEvent.
+func (BillingEvent) Fields() []ent.Field {
+	return []ent.Field{
+		field.String("id").Immutable().NotEmpty().Comment("evt_…"),
+		field.String("type").Immutable(),
+		field.String("api_version").Immutable().Default(""),
+		field.String("customer_id").Immutable().Default(""),
+		field.Time("received_at"),
+	}
+}
+
+// Indexes of the BillingEvent.
+func (BillingEvent) Indexes() []ent.Index {
+	return []ent.Index{index.Fields("received_at")}
+}

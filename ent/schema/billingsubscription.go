@@ -1,0 +1,38 @@
+// Owner: billing. A subscription of an account at the payment provider, as it was when it was asked last.
+package schema
+
+import (
+	"entgo.io/ent"
+	"entgo.io/ent/schema/field"
+	"entgo.io/ent/schema/index"
+)
+
+// BillingSubscription has the id that the provider gave.
+type BillingSubscription struct{ ent.Schema }
+
+// Fields of the BillingSubscription.
+func (BillingSubscription) Fields() []ent.Field {
+	return []ent.Field{
+		field.String("id").Immutable().NotEmpty().Comment("sub_…"),
+		reference("account_id").required(),
+		field.String("plan_id").Default("").Comment("empty: its price is of no plan that is known here"),
+		field.String("status").NotEmpty(),
+		field.String("item_id").Default("").Comment("si_… of the plan's price"),
+		field.Bool("metered").Default(false).Comment("has a price by usage"),
+		field.Time("metered_since").Optional().Nillable(),
+		field.Time("period_start").Optional().Nillable(),
+		field.Time("period_end").Optional().Nillable(),
+		field.Time("cancel_at").Optional().Nillable(),
+		field.String("schedule_id").Default(""),
+		field.String("pending_plan").Default(""),
+		field.Time("pending_at").Optional().Nillable(),
+		field.Time("past_due_since").Optional().Nillable().Comment("by the clock of the database, as first seen"),
+		createdAt(),
+		updatedAt(),
+	}
+}
+
+// Indexes of the BillingSubscription.
+func (BillingSubscription) Indexes() []ent.Index {
+	return []ent.Index{index.Fields("account_id")}
+}
