@@ -8,8 +8,7 @@ import (
 func toAccount(a accounts.Account) *model.Account {
 	return &model.Account{ID: a.ID, Name: a.Name, Email: a.Email, ProductionUnlocked: a.Unlocked(true), PaymentMethod: a.PaymentMethod,
 		Suspended: a.Suspended, BodyRetentionDays: a.BodyRetentionDays, RecordRetentionDays: a.RecordRetentionDays,
-		Plan: &model.Plan{ID: a.Plan.ID, Name: a.Plan.Name, RequestsPerSecond: a.Plan.RequestsPerSecond,
-			DailyEmails: a.Plan.DailyEmails, MonthlyEmails: a.Plan.MonthlyEmails, MaxDomains: a.Plan.MaxDomains}}
+		Plan: toPlan(a.Plan)}
 }
 
 func toUsage(u accounts.Usage) *model.Usage {

@@ -60,7 +60,8 @@ func TestScopesDecideWhatAKeyReads(t *testing.T) {
 	}
 	sendingMay := map[string]bool{"email": true, "emails": true, "viewer": true, "customEvent": true, "customEvents": true} // who asks is told to everybody
 	peopleOnly := map[string]bool{"invitations": true, "auditLog": true}
-	fullOnly := map[string]bool{"apiKey": true, "apiKeys": true, "smtpCredential": true, "smtpCredentials": true} // keys open everything
+	fullOnly := map[string]bool{"apiKey": true, "apiKeys": true, "smtpCredential": true, "smtpCredentials": true, // keys open everything
+		"usage": true, "billing": true} // money is not for programs that only read
 	for _, f := range served.Query.Fields {
 		if strings.HasPrefix(f.Name, "__") {
 			continue // introspection, which is for everybody

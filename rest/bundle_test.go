@@ -17,6 +17,7 @@ import (
 	"github.com/postrider/postrider/rest/account"
 	restautomations "github.com/postrider/postrider/rest/automations"
 	restinsight "github.com/postrider/postrider/rest/automations/insight"
+	restbilling "github.com/postrider/postrider/rest/billing"
 	"github.com/postrider/postrider/rest/contacts"
 	"github.com/postrider/postrider/rest/domains"
 	"github.com/postrider/postrider/rest/emails"
@@ -59,6 +60,7 @@ type bundle struct {
 	relay       *fakeRelay
 	automations *fakeAutomations
 	sms         *fakeSMS
+	billing     *fakeBilling
 	events      *eventlog.Service
 }
 
@@ -66,7 +68,7 @@ type bundle struct {
 // is made of them, with the registry of modules.
 func (b *bundle) routes() []rest.Routes {
 	var all []rest.Routes
-	for _, resource := range []string{"emails", "domains", "account", "suppressions", "templates", "contacts", "webhooks", "received-emails", "event-log", "smtp-credentials", "automations", "sms-settings", "session", "members"} {
+	for _, resource := range []string{"emails", "domains", "account", "suppressions", "templates", "contacts", "webhooks", "received-emails", "event-log", "smtp-credentials", "automations", "sms-settings", "session", "members", "billing"} {
 		all = append(all, b.routesBelow(resource)...)
 	}
 	return all
@@ -99,6 +101,8 @@ func (b *bundle) routesBelow(resource string) []rest.Routes {
 		return []rest.Routes{session.Routes((*signin.Service)(nil), (*openid.Service)(nil)), session.UserRoutes((*signin.Service)(nil), (*openid.Service)(nil))}
 	case "members", "audit-log":
 		return []rest.Routes{people.Routes((*team.Service)(nil)), people.AuditRoutes((*audit.Service)(nil))}
+	case "billing", "plans":
+		return []rest.Routes{restbilling.Routes(b.billing, b.billing)}
 	case "event-log":
 		return []rest.Routes{events.Routes(b.events)}
 	default:
@@ -132,7 +136,7 @@ func newFakes(t *testing.T) *bundle {
 	}
 	return &bundle{limits: &fakeLimits{perSecond: 10, unmetered: true}, store: &fakeStore{answers: map[string]idempotency.Answer{}}, box: box,
 		sending: &fakeSending{}, domains: &fakeDomains{}, dns: &fakeDNS{}, accounts: &fakeAccounts{}, suppression: &fakeSuppression{}, templates: &fakeTemplates{},
-		hosts: &fakeHosts{}, contacts: &fakeContacts{}, webhooks: &fakeWebhooks{}, received: &fakeReceived{}, relay: &fakeRelay{}, automations: &fakeAutomations{}, sms: &fakeSMS{}, events: eventlog.New(eventlog.Params{Log: fakeFacts{}, Signals: quiet{}})}
+		hosts: &fakeHosts{}, contacts: &fakeContacts{}, webhooks: &fakeWebhooks{}, received: &fakeReceived{}, relay: &fakeRelay{}, automations: &fakeAutomations{}, sms: &fakeSMS{}, billing: &fakeBilling{}, events: eventlog.New(eventlog.Params{Log: fakeFacts{}, Signals: quiet{}})}
 }
 
 func (b *bundle) start(t *testing.T, routes []rest.Routes, change ...func(*rest.Options)) {

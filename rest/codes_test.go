@@ -35,6 +35,8 @@ var shownBy = map[string]struct{ file, beside string }{
 	"idempotency_in_progress":       {file: "idempotency_in_progress"},
 	"email_not_scheduled":           {"email_change_not_scheduled", "details"},
 	"conflict":                      {file: "template_taken"},
+	"billing_disabled":              {file: "billing_disabled"},
+	"payment_due":                   {file: "billing_payment_due"},
 	"payload_too_large":             {file: "too_large"},
 	"unsupported_media_type":        {file: "media_type"},
 	"plan_limit":                    {"plan_limit", "upgrade_url"},

@@ -49,6 +49,10 @@ var asked = map[string][2]string{
 	"PATCH /account":                               {"/account", `{"name":"Acme"}`},
 	"GET /account/brand":                           {"/account/brand"},
 	"PUT /account/brand":                           {"/account/brand", `{"name":"Acme"}`},
+	"GET /plans":                                   {"/plans"},
+	"GET /billing":                                 {"/billing"},
+	"PATCH /billing":                               {}, // of people
+	"GET /billing/usage":                           {"/billing/usage?since=2026-01-15T00:00:00Z"},
 	"GET /api-keys":                                {"/api-keys"},
 	"POST /api-keys":                               {"/api-keys", `{"name":"x"}`},
 	"GET /api-keys/{id}":                           {"/api-keys/" + keyID},

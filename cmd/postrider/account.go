@@ -1,11 +1,14 @@
 package main
 
 import (
+	"cmp"
 	"errors"
-	"time"
 
+	"github.com/postrider/postrider/cmd/postrider/shown"
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/billing"
+	"github.com/postrider/postrider/runtime/setting"
 )
 
 type accountCommand struct {
@@ -20,13 +23,13 @@ type accountCreateCommand struct {
 
 	Email              string `help:"Address of the account and of its owner." placeholder:"ADDRESS" required:""`
 	Name               string `help:"Name of the account."                     placeholder:"NAME"    required:""`
-	Plan               string `default:"free" help:"free, pro, scale, pool or dedicated."`
+	Plan               string `help:"free, pro, scale, pool, dedicated, or a plan of your own. Else POSTRIDER_DEFAULT_PLAN." placeholder:"PLAN"`
 	ProductionUnlocked bool   `help:"On the free plan: may send to anyone from a verified domain."`
 	Unmetered          bool   `help:"No plan caps and no rate limit."`
 }
 
-func (c *accountCreateCommand) account() accounts.NewAccount {
-	return accounts.NewAccount{Name: c.Name, Email: c.Email, Plan: c.Plan, ProductionUnlocked: c.ProductionUnlocked, Unmetered: c.Unmetered}
+func (c *accountCreateCommand) account(cfg setting.Values) accounts.NewAccount {
+	return accounts.NewAccount{Name: c.Name, Email: c.Email, Plan: cmp.Or(c.Plan, billing.DefaultPlan(cfg)), ProductionUnlocked: c.ProductionUnlocked, Unmetered: c.Unmetered}
 }
 
 func (c *accountCreateCommand) Run(s *session) error {
@@ -35,22 +38,22 @@ func (c *accountCreateCommand) Run(s *session) error {
 		return err
 	}
 	return withAccounts(s.ctx, cfg, func(service *accounts.Service) error {
-		made, err := service.CreateAccount(s.ctx, c.account())
+		made, err := service.CreateAccount(s.ctx, c.account(cfg))
 		if err != nil {
 			return err
 		}
-		return s.print(accountMade(made.ID, c))
+		return s.print(accountMade(made))
 	})
 }
 
-func accountMade(id string, c *accountCreateCommand) any {
+func accountMade(made *ent.Account) any {
 	type account struct {
 		ID    string `json:"id"`
 		Name  string `json:"name"`
 		Email string `json:"email"`
 		Plan  string `json:"plan"`
 	}
-	return map[string]account{"account": {id, c.Name, c.Email, c.Plan}}
+	return map[string]account{"account": {made.ID, made.Name, made.Email, made.PlanID}}
 }
 
 type accountListCommand struct{ toolSettings }
@@ -65,7 +68,7 @@ func (c *accountListCommand) Run(s *session) error {
 		if err != nil {
 			return err
 		}
-		return s.print(map[string][]accountView{"accounts": listed(all, viewOf)})
+		return s.print(map[string][]shown.Account{"accounts": listed(all, shown.AccountOf)})
 	})
 }
 
@@ -99,15 +102,23 @@ type accountUpdateCommand struct {
 	Unlock          *bool   `help:"Unlock production on the free plan whatever is on file, or take that back."                    negatable:""`
 	Suspend         *bool   `help:"Suspend the account: it can do everything but send, and its mail waits. --resume ends that."   negatable:"resume"`
 	BodyRetention   *int    `help:"Days after which bodies and attachments are deleted."                                          placeholder:"DAYS"`
+	MonthlyLimit    *int    `help:"Emails a month that the account allows itself; 0 takes the limit away."                        placeholder:"EMAILS"`
 	RecordRetention *int    `help:"Days after which whole emails are deleted."                                                    placeholder:"DAYS"`
 }
 
 func (c *accountUpdateCommand) change() accounts.AccountChange {
-	return accounts.AccountChange{Name: c.Name, Plan: c.Plan, PaymentMethod: c.PaymentMethod, ProductionUnlocked: c.Unlock, Suspended: c.Suspend,
+	var limit **int
+	if c.MonthlyLimit != nil {
+		limit = &c.MonthlyLimit
+		if *c.MonthlyLimit == 0 {
+			limit = new((*int)(nil))
+		}
+	}
+	return accounts.AccountChange{MonthlyLimit: limit, Name: c.Name, Plan: c.Plan, PaymentMethod: c.PaymentMethod, ProductionUnlocked: c.Unlock, Suspended: c.Suspend,
 		BodyRetentionDays: c.BodyRetention, RecordRetentionDays: c.RecordRetention}
 }
 
-var errNothingToUpdate = errors.New("nothing to update: give at least one of --name, --plan, --payment-method, --unlock, --suspend, --body-retention and --record-retention")
+var errNothingToUpdate = errors.New("nothing to update: give at least one of --name, --plan, --payment-method, --unlock, --suspend, --monthly-limit, --body-retention and --record-retention")
 
 func (c *accountUpdateCommand) Validate() error {
 	if c.change().Empty() {
@@ -133,50 +144,13 @@ func (c *accountUpdateCommand) Run(s *session) error {
 	})
 }
 
-// accountView is an account as these commands print it.
-type accountView struct {
-	ID                  string        `json:"id"`
-	Name                string        `json:"name"`
-	Email               string        `json:"email"`
-	Plan                string        `json:"plan"`
-	ProductionUnlocked  bool          `json:"production_unlocked"` // by the operator
-	PaymentMethodAt     *time.Time    `json:"payment_method_at"`
-	SuspendedAt         *time.Time    `json:"suspended_at"`
-	Unmetered           bool          `json:"unmetered"`
-	BodyRetentionDays   int           `json:"body_retention_days"`
-	RecordRetentionDays int           `json:"record_retention_days"`
-	CreatedAt           time.Time     `json:"created_at"`
-	Usage               *accountUsage `json:"usage,omitempty"` // of one account alone
-}
-
-// accountUsage is what an account has sent of its caps; nil caps are none.
-type accountUsage struct {
-	Day        int64 `json:"day"`
-	Month      int64 `json:"month"`
-	DailyCap   *int  `json:"daily_cap"`
-	MonthlyCap *int  `json:"monthly_cap"`
-}
-
-func viewOf(a *ent.Account) accountView {
-	view := accountView{ID: a.ID, Name: a.Name, Email: a.Email, Plan: a.PlanID, ProductionUnlocked: a.ProductionUnlocked,
-		PaymentMethodAt: a.PaymentMethodAt, SuspendedAt: a.SuspendedAt, Unmetered: a.Unmetered,
-		BodyRetentionDays: a.BodyRetentionDays, RecordRetentionDays: a.RecordRetentionDays, CreatedAt: a.CreatedAt.UTC()}
-	for _, at := range []**time.Time{&view.PaymentMethodAt, &view.SuspendedAt} {
-		if *at != nil {
-			utc := (*at).UTC()
-			*at = &utc
-		}
-	}
-	return view
-}
-
 // printAccount prints an account with its usage.
 func (s *session) printAccount(service *accounts.Service, a *ent.Account) error {
 	used, err := service.Usage(s.ctx, a.ID)
 	if err != nil {
 		return err
 	}
-	view := viewOf(a)
-	view.Usage = &accountUsage{Day: used.Day, Month: used.Month, DailyCap: used.DailyCap, MonthlyCap: used.MonthlyCap}
-	return s.print(map[string]accountView{"account": view})
+	view := shown.AccountOf(a)
+	view.Usage = shown.UsageOf(used)
+	return s.print(map[string]shown.Account{"account": view})
 }

@@ -29,6 +29,7 @@ type commandLine struct {
 	OpenAPI openAPICommand `cmd:"" help:"Print the OpenAPI document of the modules that are on."                   name:"openapi"`
 	Modules modulesCommand `cmd:"" help:"Print the modules: which are on, what they are for and what they need."`
 	Account accountCommand `cmd:"" help:"Accounts."`
+	Plan    planCommand    `cmd:"" help:"Plans: what accounts may do, and what is in their price."`
 	User    userCommand    `cmd:"" help:"People who sign in."`
 	Key     keyCommand     `cmd:"" help:"API keys."`
 	Domain  domainCommand  `cmd:"" help:"Sending domains."`

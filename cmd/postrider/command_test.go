@@ -12,7 +12,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/postrider/postrider/cmd/postrider/shown"
+	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/accounts/plans"
 	"github.com/postrider/postrider/runtime/assembly/outgoing"
 	"github.com/postrider/postrider/runtime/config"
 	"github.com/postrider/postrider/runtime/setting"
@@ -114,10 +117,10 @@ func TestAccountsAndKeysArePrintedAsJSON(t *testing.T) {
 	t.Parallel()
 	create := parsed(t, "account", "create", "--email=a@example.com", "--name=A & B", "--plan=pro", "--unmetered").line.Account.Create
 	want := "{\n  \"account\": {\n    \"id\": \"acc_1\",\n    \"name\": \"A & B\",\n    \"email\": \"a@example.com\",\n    \"plan\": \"pro\"\n  }\n}\n"
-	if diff := cmp.Diff(want, printed(t, accountMade("acc_1", &create))); diff != "" {
+	if diff := cmp.Diff(want, printed(t, accountMade(&ent.Account{ID: "acc_1", Name: "A & B", Email: "a@example.com", PlanID: "pro"}))); diff != "" {
 		t.Errorf("account create printed (-want +got):\n%s", diff)
 	}
-	if got := create.account(); !got.Unmetered || got.ProductionUnlocked || got.Plan != "pro" || got.Name != "A & B" || got.Email != "a@example.com" {
+	if got := create.account(setting.Values{}); !got.Unmetered || got.ProductionUnlocked || got.Plan != "pro" || got.Name != "A & B" || got.Email != "a@example.com" {
 		t.Errorf("account create would make %+v", got)
 	}
 	key := parsed(t, "key", "create", "--account=acc_1", "--name=ci", "--scope=sending", "--domain-id=dom_1,dom_2", "--expires-at=2027-01-31T00:00:00Z").line.Key.Create
@@ -148,8 +151,13 @@ func TestAccountUpdateChangesOnlyWhatIsGiven(t *testing.T) {
 			t.Errorf("account update %s of %q changes (-want +got):\n%s", args, update.Account, diff)
 		}
 	}
-	if got := printed(t, map[string][]accountView{"accounts": listed(nil, viewOf)}); got != "{\n  \"accounts\": []\n}\n" {
+	if got := printed(t, map[string][]shown.Account{"accounts": listed(nil, shown.AccountOf)}); got != "{\n  \"accounts\": []\n}\n" {
 		t.Errorf("account list without accounts printed %s", got)
+	}
+	set := parsed(t, "plan", "set", "pool", "--included-emails=100000", "--monthly-emails=none", "--no-sandboxed").line.Plan.Set
+	plan := set.change()
+	if !cmp.Equal(plan, plans.Change{IncludedEmails: new(new(100_000)), MonthlyEmails: new((*int)(nil)), Sandboxed: new(false)}) {
+		t.Errorf("plan set changes %+v", plan)
 	}
 	if got := parsed(t, "account", "show", "acc_1"); got.line.Account.Show.Account != "acc_1" {
 		t.Errorf("account show acc_1 is about %q", got.line.Account.Show.Account)
@@ -170,6 +178,9 @@ func TestExitCodes(t *testing.T) {
 		{"", 2, "expected one of"},
 		{"serve", 2, "2 settings are wrong"},
 		{"account update a@example.com", 2, "nothing to update"},
+		{"plan set pro", 2, "nothing to set"},
+		{"plan set pro --daily-emails=many", 2, "neither a whole number nor none"},
+		{"plan set pro --max-domains=0", 2, "max_domains: must be between 1"},
 		{"account create", 2, "missing flags: --email=ADDRESS, --name=NAME"},
 		{"key create --account=a --name=n --scope=all", 2, `--scope must be one of "full","sending","read"`},
 		{"key create --account=a --name=n --expires-at=soon", 2, "--expires-at"},

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/postrider/postrider/cmd/postrider/shown"
 	"github.com/postrider/postrider/modules/sending/queue"
 )
 
@@ -81,7 +82,7 @@ func (c *queueListCommand) Run(s *session) error {
 		if err != nil {
 			return err
 		}
-		return s.print(map[string][]queuedView{"queue": listed(found, queuedViewOf)})
+		return s.print(map[string][]shown.Queued{"queue": listed(found, shown.QueuedOf)})
 	})
 }
 
@@ -100,7 +101,7 @@ func (c *queueSummaryCommand) Run(s *session) error {
 		if err != nil {
 			return err
 		}
-		return s.print(map[string][]backlogView{"destinations": listed(found, backlogViewOf)})
+		return s.print(map[string][]shown.Backlog{"destinations": listed(found, shown.BacklogOf)})
 	})
 }
 

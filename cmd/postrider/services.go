@@ -6,6 +6,7 @@ import (
 	"os"
 
 	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/accounts/plans"
 	"github.com/postrider/postrider/modules/domains"
 	"github.com/postrider/postrider/modules/outbound"
 	"github.com/postrider/postrider/modules/sending/queue"
@@ -49,6 +50,17 @@ func withAccounts(ctx context.Context, cfg setting.Values, do func(*accounts.Ser
 
 func (of services) accounts() (*accounts.Service, error) {
 	return accounts.New(accounts.Params{DB: of.store.DB, Logger: of.log, Cursors: of.store.Cursors()})
+}
+
+// withPlans is withServices for commands about plans.
+func withPlans(ctx context.Context, cfg setting.Values, do func(*plans.Service) error) error {
+	return withServices(ctx, cfg, func(of services) error {
+		service, err := of.accounts()
+		if err != nil {
+			return err
+		}
+		return do(plans.New(of.store.DB, service))
+	})
 }
 
 func (of services) queue() *queue.Service {

@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"sync/atomic"
+	"time"
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/postrider/postrider/ent/suppression"
@@ -252,6 +253,25 @@ type ComplexityRoot struct {
 		Since  func(childComplexity int) int
 		Step   func(childComplexity int) int
 		Until  func(childComplexity int) int
+	}
+
+	Billing struct {
+		BillingEmail       func(childComplexity int) int
+		CancelAt           func(childComplexity int) int
+		CurrentPeriodEnd   func(childComplexity int) int
+		CurrentPeriodStart func(childComplexity int) int
+		Emails             func(childComplexity int) int
+		Enabled            func(childComplexity int) int
+		Mode               func(childComplexity int) int
+		MonthlyLimit       func(childComplexity int) int
+		Over               func(childComplexity int) int
+		PaymentMethod      func(childComplexity int) int
+		PendingAt          func(childComplexity int) int
+		PendingPlan        func(childComplexity int) int
+		Plan               func(childComplexity int) int
+		Problems           func(childComplexity int) int
+		Production         func(childComplexity int) int
+		Status             func(childComplexity int) int
 	}
 
 	CategoryOptOut struct {
@@ -523,6 +543,11 @@ type ComplexityRoot struct {
 		PageInfo func(childComplexity int) int
 	}
 
+	Money struct {
+		Amount   func(childComplexity int) int
+		Currency func(childComplexity int) int
+	}
+
 	Mutation struct {
 		DropDelivery    func(childComplexity int, selection model.QueueSelection, reason string, dryRun bool) int
 		HoldDelivery    func(childComplexity int, selection model.QueueSelection, dryRun bool) int
@@ -545,6 +570,13 @@ type ComplexityRoot struct {
 		HasNextPage func(childComplexity int) int
 	}
 
+	PaymentMethod struct {
+		Brand    func(childComplexity int) int
+		ExpMonth func(childComplexity int) int
+		ExpYear  func(childComplexity int) int
+		Last4    func(childComplexity int) int
+	}
+
 	Plan struct {
 		DailyEmails       func(childComplexity int) int
 		ID                func(childComplexity int) int
@@ -552,6 +584,24 @@ type ComplexityRoot struct {
 		MonthlyEmails     func(childComplexity int) int
 		Name              func(childComplexity int) int
 		RequestsPerSecond func(childComplexity int) int
+	}
+
+	PlanOffer struct {
+		Current        func(childComplexity int) int
+		ID             func(childComplexity int) int
+		IncludedEmails func(childComplexity int) int
+		Limits         func(childComplexity int) int
+		Name           func(childComplexity int) int
+		Overage        func(childComplexity int) int
+		OveragePrice   func(childComplexity int) int
+		Price          func(childComplexity int) int
+		PriceInterval  func(childComplexity int) int
+	}
+
+	Production struct {
+		PaymentMethod  func(childComplexity int) int
+		Unlocked       func(childComplexity int) int
+		VerifiedDomain func(childComplexity int) int
 	}
 
 	Query struct {
@@ -564,6 +614,7 @@ type ComplexityRoot struct {
 		AutomationRun      func(childComplexity int, id string) int
 		AutomationRuns     func(childComplexity int, first *int, after *string, filter *model.AutomationRunFilter) int
 		Automations        func(childComplexity int, first *int, after *string, filter *model.AutomationFilter) int
+		Billing            func(childComplexity int) int
 		CategoryOptOut     func(childComplexity int, id string) int
 		CategoryOptOuts    func(childComplexity int, first *int, after *string, email *string, category *string) int
 		CustomEvent        func(childComplexity int, id string) int
@@ -575,6 +626,7 @@ type ComplexityRoot struct {
 		Events             func(childComplexity int, first *int, after *string, types []string) int
 		Invitations        func(childComplexity int) int
 		Members            func(childComplexity int) int
+		Plans              func(childComplexity int) int
 		Queue              func(childComplexity int, first *int, after *string, filter *model.QueueFilter) int
 		QueueByDestination func(childComplexity int, filter *model.QueueFilter) int
 		ReceivedEmail      func(childComplexity int, id string) int
@@ -585,6 +637,7 @@ type ComplexityRoot struct {
 		Suppressions       func(childComplexity int, first *int, after *string, email *string, reason *suppression.Reason) int
 		Template           func(childComplexity int, id string) int
 		Templates          func(childComplexity int, first *int, after *string) int
+		Usage              func(childComplexity int, since *time.Time, until *time.Time, by model.UsagePeriodLength) int
 		Viewer             func(childComplexity int) int
 		Webhook            func(childComplexity int, id string) int
 		WebhookDeliveries  func(childComplexity int, webhookID string, first *int, after *string, state *webhookdelivery.State) int
@@ -810,6 +863,20 @@ type ComplexityRoot struct {
 		Month         func(childComplexity int) int
 		MonthResetsAt func(childComplexity int) int
 		MonthlyCap    func(childComplexity int) int
+	}
+
+	UsagePeriod struct {
+		Emails func(childComplexity int) int
+		Start  func(childComplexity int) int
+	}
+
+	UsageReport struct {
+		Emails    func(childComplexity int) int
+		Included  func(childComplexity int) int
+		Limit     func(childComplexity int) int
+		Over      func(childComplexity int) int
+		Periods   func(childComplexity int) int
+		Projected func(childComplexity int) int
 	}
 
 	User struct {
@@ -1719,6 +1786,103 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.AutomationWait.Until(childComplexity), true
+
+	case "Billing.billingEmail":
+		if e.ComplexityRoot.Billing.BillingEmail == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Billing.BillingEmail(childComplexity), true
+	case "Billing.cancelAt":
+		if e.ComplexityRoot.Billing.CancelAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Billing.CancelAt(childComplexity), true
+	case "Billing.currentPeriodEnd":
+		if e.ComplexityRoot.Billing.CurrentPeriodEnd == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Billing.CurrentPeriodEnd(childComplexity), true
+	case "Billing.currentPeriodStart":
+		if e.ComplexityRoot.Billing.CurrentPeriodStart == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Billing.CurrentPeriodStart(childComplexity), true
+	case "Billing.emails":
+		if e.ComplexityRoot.Billing.Emails == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Billing.Emails(childComplexity), true
+	case "Billing.enabled":
+		if e.ComplexityRoot.Billing.Enabled == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Billing.Enabled(childComplexity), true
+	case "Billing.mode":
+		if e.ComplexityRoot.Billing.Mode == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Billing.Mode(childComplexity), true
+	case "Billing.monthlyLimit":
+		if e.ComplexityRoot.Billing.MonthlyLimit == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Billing.MonthlyLimit(childComplexity), true
+	case "Billing.over":
+		if e.ComplexityRoot.Billing.Over == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Billing.Over(childComplexity), true
+	case "Billing.paymentMethod":
+		if e.ComplexityRoot.Billing.PaymentMethod == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Billing.PaymentMethod(childComplexity), true
+	case "Billing.pendingAt":
+		if e.ComplexityRoot.Billing.PendingAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Billing.PendingAt(childComplexity), true
+	case "Billing.pendingPlan":
+		if e.ComplexityRoot.Billing.PendingPlan == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Billing.PendingPlan(childComplexity), true
+	case "Billing.plan":
+		if e.ComplexityRoot.Billing.Plan == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Billing.Plan(childComplexity), true
+	case "Billing.problems":
+		if e.ComplexityRoot.Billing.Problems == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Billing.Problems(childComplexity), true
+	case "Billing.production":
+		if e.ComplexityRoot.Billing.Production == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Billing.Production(childComplexity), true
+	case "Billing.status":
+		if e.ComplexityRoot.Billing.Status == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Billing.Status(childComplexity), true
 
 	case "CategoryOptOut.category":
 		if e.ComplexityRoot.CategoryOptOut.Category == nil {
@@ -2822,6 +2986,19 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.MemberConnection.PageInfo(childComplexity), true
 
+	case "Money.amount":
+		if e.ComplexityRoot.Money.Amount == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Money.Amount(childComplexity), true
+	case "Money.currency":
+		if e.ComplexityRoot.Money.Currency == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Money.Currency(childComplexity), true
+
 	case "Mutation.dropDelivery":
 		if e.ComplexityRoot.Mutation.DropDelivery == nil {
 			break
@@ -2923,6 +3100,31 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.PageInfo.HasNextPage(childComplexity), true
 
+	case "PaymentMethod.brand":
+		if e.ComplexityRoot.PaymentMethod.Brand == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PaymentMethod.Brand(childComplexity), true
+	case "PaymentMethod.expMonth":
+		if e.ComplexityRoot.PaymentMethod.ExpMonth == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PaymentMethod.ExpMonth(childComplexity), true
+	case "PaymentMethod.expYear":
+		if e.ComplexityRoot.PaymentMethod.ExpYear == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PaymentMethod.ExpYear(childComplexity), true
+	case "PaymentMethod.last4":
+		if e.ComplexityRoot.PaymentMethod.Last4 == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PaymentMethod.Last4(childComplexity), true
+
 	case "Plan.dailyEmails":
 		if e.ComplexityRoot.Plan.DailyEmails == nil {
 			break
@@ -2959,6 +3161,80 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Plan.RequestsPerSecond(childComplexity), true
+
+	case "PlanOffer.current":
+		if e.ComplexityRoot.PlanOffer.Current == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PlanOffer.Current(childComplexity), true
+	case "PlanOffer.id":
+		if e.ComplexityRoot.PlanOffer.ID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PlanOffer.ID(childComplexity), true
+	case "PlanOffer.includedEmails":
+		if e.ComplexityRoot.PlanOffer.IncludedEmails == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PlanOffer.IncludedEmails(childComplexity), true
+	case "PlanOffer.limits":
+		if e.ComplexityRoot.PlanOffer.Limits == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PlanOffer.Limits(childComplexity), true
+	case "PlanOffer.name":
+		if e.ComplexityRoot.PlanOffer.Name == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PlanOffer.Name(childComplexity), true
+	case "PlanOffer.overage":
+		if e.ComplexityRoot.PlanOffer.Overage == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PlanOffer.Overage(childComplexity), true
+	case "PlanOffer.overagePrice":
+		if e.ComplexityRoot.PlanOffer.OveragePrice == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PlanOffer.OveragePrice(childComplexity), true
+	case "PlanOffer.price":
+		if e.ComplexityRoot.PlanOffer.Price == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PlanOffer.Price(childComplexity), true
+	case "PlanOffer.priceInterval":
+		if e.ComplexityRoot.PlanOffer.PriceInterval == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PlanOffer.PriceInterval(childComplexity), true
+
+	case "Production.paymentMethod":
+		if e.ComplexityRoot.Production.PaymentMethod == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Production.PaymentMethod(childComplexity), true
+	case "Production.unlocked":
+		if e.ComplexityRoot.Production.Unlocked == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Production.Unlocked(childComplexity), true
+	case "Production.verifiedDomain":
+		if e.ComplexityRoot.Production.VerifiedDomain == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Production.VerifiedDomain(childComplexity), true
 
 	case "Query.apiKey":
 		if e.ComplexityRoot.Query.APIKey == nil {
@@ -3054,6 +3330,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Query.Automations(childComplexity, args["first"].(*int), args["after"].(*string), args["filter"].(*model.AutomationFilter)), true
+	case "Query.billing":
+		if e.ComplexityRoot.Query.Billing == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Query.Billing(childComplexity), true
 	case "Query.categoryOptOut":
 		if e.ComplexityRoot.Query.CategoryOptOut == nil {
 			break
@@ -3166,6 +3448,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Query.Members(childComplexity), true
+	case "Query.plans":
+		if e.ComplexityRoot.Query.Plans == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Query.Plans(childComplexity), true
 	case "Query.queue":
 		if e.ComplexityRoot.Query.Queue == nil {
 			break
@@ -3276,6 +3564,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Query.Templates(childComplexity, args["first"].(*int), args["after"].(*string)), true
+	case "Query.usage":
+		if e.ComplexityRoot.Query.Usage == nil {
+			break
+		}
+
+		args, err := ec.field_Query_usage_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.Usage(childComplexity, args["since"].(*time.Time), args["until"].(*time.Time), args["by"].(model.UsagePeriodLength)), true
 	case "Query.viewer":
 		if e.ComplexityRoot.Query.Viewer == nil {
 			break
@@ -4248,6 +4547,56 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Usage.MonthlyCap(childComplexity), true
+
+	case "UsagePeriod.emails":
+		if e.ComplexityRoot.UsagePeriod.Emails == nil {
+			break
+		}
+
+		return e.ComplexityRoot.UsagePeriod.Emails(childComplexity), true
+	case "UsagePeriod.start":
+		if e.ComplexityRoot.UsagePeriod.Start == nil {
+			break
+		}
+
+		return e.ComplexityRoot.UsagePeriod.Start(childComplexity), true
+
+	case "UsageReport.emails":
+		if e.ComplexityRoot.UsageReport.Emails == nil {
+			break
+		}
+
+		return e.ComplexityRoot.UsageReport.Emails(childComplexity), true
+	case "UsageReport.included":
+		if e.ComplexityRoot.UsageReport.Included == nil {
+			break
+		}
+
+		return e.ComplexityRoot.UsageReport.Included(childComplexity), true
+	case "UsageReport.limit":
+		if e.ComplexityRoot.UsageReport.Limit == nil {
+			break
+		}
+
+		return e.ComplexityRoot.UsageReport.Limit(childComplexity), true
+	case "UsageReport.over":
+		if e.ComplexityRoot.UsageReport.Over == nil {
+			break
+		}
+
+		return e.ComplexityRoot.UsageReport.Over(childComplexity), true
+	case "UsageReport.periods":
+		if e.ComplexityRoot.UsageReport.Periods == nil {
+			break
+		}
+
+		return e.ComplexityRoot.UsageReport.Periods(childComplexity), true
+	case "UsageReport.projected":
+		if e.ComplexityRoot.UsageReport.Projected == nil {
+			break
+		}
+
+		return e.ComplexityRoot.UsageReport.Projected(childComplexity), true
 
 	case "User.email":
 		if e.ComplexityRoot.User.Email == nil {
@@ -5233,6 +5582,146 @@ type ExplainedPart {
   value: JSON
   "Why it has no value; null when it has one."
   error: String
+}
+`, BuiltIn: false},
+	{Name: "../schema/billing.graphqls", Input: `extend type Query {
+  "What the account has handed over to delivery, whatever its plan, in whole periods of UTC. Without a range: the present month. Kept for 13 months."
+  usage(
+    "The first moment."
+    since: DateTime
+    "The moment after the last one."
+    until: DateTime
+    "How long the periods are."
+    by: UsagePeriodLength! = DAY
+  ): UsageReport! @module(name: "accounts")
+
+  "What the account has, uses and pays, and what keeps it from writing to others. Not for keys of scope sending or read."
+  billing: Billing! @module(name: "billing")
+
+  "The plans that a customer may choose, and the account's own, from the least to the greatest."
+  plans: [PlanOffer!]! @module(name: "billing")
+}
+
+"How long a period of usage is."
+enum UsagePeriodLength {
+  "An hour."
+  HOUR
+  "A day."
+  DAY
+  "A month."
+  MONTH
+}
+
+"What an account has handed over to delivery."
+type UsageReport {
+  "Emails in the range."
+  emails: Int!
+  "Emails a month that the plan's price includes; null: the operator has said nothing."
+  included: Int
+  "Emails of the present month beyond the included ones; 0 when a range is given."
+  over: Int!
+  "Emails a month beyond which they are refused; null is none."
+  limit: Int
+  "Emails of the present month at its end, if it goes on as in the last seven whole days; null when a range is given."
+  projected: Int
+  "The periods, the first one first."
+  periods: [UsagePeriod!]!
+}
+
+"Emails of an hour, a day or a month."
+type UsagePeriod {
+  "When it begins."
+  start: DateTime!
+  "Emails that were handed over to delivery."
+  emails: Int!
+}
+
+"An amount of money."
+type Money {
+  "In minor units of the currency, as cents."
+  amount: Int!
+  "ISO 4217, in lower case."
+  currency: String!
+}
+
+"A plan as a customer sees it."
+type PlanOffer {
+  "Stable name of the plan, as ` + "`" + `pro` + "`" + `."
+  id: ID!
+  "The name that people know it by."
+  name: String!
+  "What an account on it may do."
+  limits: Plan!
+  "Emails a month in the price; null: the operator has said nothing."
+  includedEmails: Int
+  "Whether emails beyond the included ones are sent, and paid for."
+  overage: Boolean!
+  "What it costs; null: nothing, or it is not known now."
+  price: Money
+  "How often the price is paid: ` + "`" + `month` + "`" + ` or ` + "`" + `year` + "`" + `."
+  priceInterval: String
+  "What 1,000 emails beyond the included ones cost."
+  overagePrice: Money
+  "Whether it is the account's."
+  current: Boolean!
+}
+
+"What an account has, uses and pays."
+type Billing {
+  "Whether this installation takes payments. Where it does not, its operator gives plans."
+  enabled: Boolean!
+  "` + "`" + `test` + "`" + ` or ` + "`" + `live` + "`" + `; null where billing is off."
+  mode: String
+  "The account's plan."
+  plan: Plan!
+  "Of the subscription: ` + "`" + `none` + "`" + `, or as the payment provider says it."
+  status: String!
+  "The card that is charged; null: none is on file."
+  paymentMethod: PaymentMethod
+  "Where invoices go."
+  billingEmail: String!
+  "When the present period began."
+  currentPeriodStart: DateTime!
+  "When it ends."
+  currentPeriodEnd: DateTime!
+  "When the subscription ends; null: it goes on."
+  cancelAt: DateTime
+  "The id of the plan that comes at ` + "`" + `pendingAt` + "`" + `."
+  pendingPlan: ID
+  "When it comes."
+  pendingAt: DateTime
+  "Emails of the present month (UTC)."
+  emails: Int!
+  "Emails of it beyond the included ones."
+  over: Int!
+  "Emails a month that the account allows itself; null: no limit of its own."
+  monthlyLimit: Int
+  "What keeps the account from writing to others."
+  production: Production!
+  "What the account's people should do."
+  problems: [String!]!
+}
+
+"A payment method as people recognise it."
+type PaymentMethod {
+  "Brand of the card, or the kind of what is no card."
+  brand: String!
+  "Its last four digits."
+  last4: String!
+  "Month of its expiry; 0: it does not expire."
+  expMonth: Int!
+  "Year of its expiry."
+  expYear: Int!
+}
+
+"Whether an account may write to others than itself."
+type Production {
+  "Whether it may."
+  unlocked: Boolean!
+  "Whether a domain of it is verified."
+  verifiedDomain: Boolean!
+  "Whether a payment method is on file."
+  paymentMethod: Boolean!
 }
 `, BuiltIn: false},
 	{Name: "../schema/domains.graphqls", Input: `extend type Query {
@@ -7174,6 +7663,44 @@ func (ec *executionContext) childFields_AutomationWait(ctx context.Context, fiel
 	return nil, fmt.Errorf("no field named %q was found under type AutomationWait", field.Name)
 }
 
+func (ec *executionContext) childFields_Billing(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "enabled":
+		return ec.fieldContext_Billing_enabled(ctx, field)
+	case "mode":
+		return ec.fieldContext_Billing_mode(ctx, field)
+	case "plan":
+		return ec.fieldContext_Billing_plan(ctx, field)
+	case "status":
+		return ec.fieldContext_Billing_status(ctx, field)
+	case "paymentMethod":
+		return ec.fieldContext_Billing_paymentMethod(ctx, field)
+	case "billingEmail":
+		return ec.fieldContext_Billing_billingEmail(ctx, field)
+	case "currentPeriodStart":
+		return ec.fieldContext_Billing_currentPeriodStart(ctx, field)
+	case "currentPeriodEnd":
+		return ec.fieldContext_Billing_currentPeriodEnd(ctx, field)
+	case "cancelAt":
+		return ec.fieldContext_Billing_cancelAt(ctx, field)
+	case "pendingPlan":
+		return ec.fieldContext_Billing_pendingPlan(ctx, field)
+	case "pendingAt":
+		return ec.fieldContext_Billing_pendingAt(ctx, field)
+	case "emails":
+		return ec.fieldContext_Billing_emails(ctx, field)
+	case "over":
+		return ec.fieldContext_Billing_over(ctx, field)
+	case "monthlyLimit":
+		return ec.fieldContext_Billing_monthlyLimit(ctx, field)
+	case "production":
+		return ec.fieldContext_Billing_production(ctx, field)
+	case "problems":
+		return ec.fieldContext_Billing_problems(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type Billing", field.Name)
+}
+
 func (ec *executionContext) childFields_CategoryOptOut(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "id":
@@ -7712,6 +8239,16 @@ func (ec *executionContext) childFields_MemberConnection(ctx context.Context, fi
 	return nil, fmt.Errorf("no field named %q was found under type MemberConnection", field.Name)
 }
 
+func (ec *executionContext) childFields_Money(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "amount":
+		return ec.fieldContext_Money_amount(ctx, field)
+	case "currency":
+		return ec.fieldContext_Money_currency(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type Money", field.Name)
+}
+
 func (ec *executionContext) childFields_NearMiss(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "kind":
@@ -7742,6 +8279,20 @@ func (ec *executionContext) childFields_PageInfo(ctx context.Context, field grap
 	return nil, fmt.Errorf("no field named %q was found under type PageInfo", field.Name)
 }
 
+func (ec *executionContext) childFields_PaymentMethod(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "brand":
+		return ec.fieldContext_PaymentMethod_brand(ctx, field)
+	case "last4":
+		return ec.fieldContext_PaymentMethod_last4(ctx, field)
+	case "expMonth":
+		return ec.fieldContext_PaymentMethod_expMonth(ctx, field)
+	case "expYear":
+		return ec.fieldContext_PaymentMethod_expYear(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type PaymentMethod", field.Name)
+}
+
 func (ec *executionContext) childFields_Plan(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "id":
@@ -7758,6 +8309,42 @@ func (ec *executionContext) childFields_Plan(ctx context.Context, field graphql.
 		return ec.fieldContext_Plan_maxDomains(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type Plan", field.Name)
+}
+
+func (ec *executionContext) childFields_PlanOffer(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "id":
+		return ec.fieldContext_PlanOffer_id(ctx, field)
+	case "name":
+		return ec.fieldContext_PlanOffer_name(ctx, field)
+	case "limits":
+		return ec.fieldContext_PlanOffer_limits(ctx, field)
+	case "includedEmails":
+		return ec.fieldContext_PlanOffer_includedEmails(ctx, field)
+	case "overage":
+		return ec.fieldContext_PlanOffer_overage(ctx, field)
+	case "price":
+		return ec.fieldContext_PlanOffer_price(ctx, field)
+	case "priceInterval":
+		return ec.fieldContext_PlanOffer_priceInterval(ctx, field)
+	case "overagePrice":
+		return ec.fieldContext_PlanOffer_overagePrice(ctx, field)
+	case "current":
+		return ec.fieldContext_PlanOffer_current(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type PlanOffer", field.Name)
+}
+
+func (ec *executionContext) childFields_Production(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "unlocked":
+		return ec.fieldContext_Production_unlocked(ctx, field)
+	case "verifiedDomain":
+		return ec.fieldContext_Production_verifiedDomain(ctx, field)
+	case "paymentMethod":
+		return ec.fieldContext_Production_paymentMethod(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type Production", field.Name)
 }
 
 func (ec *executionContext) childFields_QueueBacklog(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -8190,6 +8777,34 @@ func (ec *executionContext) childFields_Usage(ctx context.Context, field graphql
 		return ec.fieldContext_Usage_monthResetsAt(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type Usage", field.Name)
+}
+
+func (ec *executionContext) childFields_UsagePeriod(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "start":
+		return ec.fieldContext_UsagePeriod_start(ctx, field)
+	case "emails":
+		return ec.fieldContext_UsagePeriod_emails(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type UsagePeriod", field.Name)
+}
+
+func (ec *executionContext) childFields_UsageReport(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "emails":
+		return ec.fieldContext_UsageReport_emails(ctx, field)
+	case "included":
+		return ec.fieldContext_UsageReport_included(ctx, field)
+	case "over":
+		return ec.fieldContext_UsageReport_over(ctx, field)
+	case "limit":
+		return ec.fieldContext_UsageReport_limit(ctx, field)
+	case "projected":
+		return ec.fieldContext_UsageReport_projected(ctx, field)
+	case "periods":
+		return ec.fieldContext_UsageReport_periods(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type UsageReport", field.Name)
 }
 
 func (ec *executionContext) childFields_User(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {

@@ -218,6 +218,42 @@ type AutomationWait struct {
 	Until time.Time `json:"until"`
 }
 
+// What an account has, uses and pays.
+type Billing struct {
+	// Whether this installation takes payments. Where it does not, its operator gives plans.
+	Enabled bool `json:"enabled"`
+	// `test` or `live`; null where billing is off.
+	Mode *string `json:"mode,omitempty"`
+	// The account's plan.
+	Plan *Plan `json:"plan"`
+	// Of the subscription: `none`, or as the payment provider says it.
+	Status string `json:"status"`
+	// The card that is charged; null: none is on file.
+	PaymentMethod *PaymentMethod `json:"paymentMethod,omitempty"`
+	// Where invoices go.
+	BillingEmail string `json:"billingEmail"`
+	// When the present period began.
+	CurrentPeriodStart time.Time `json:"currentPeriodStart"`
+	// When it ends.
+	CurrentPeriodEnd time.Time `json:"currentPeriodEnd"`
+	// When the subscription ends; null: it goes on.
+	CancelAt *time.Time `json:"cancelAt,omitempty"`
+	// The id of the plan that comes at `pendingAt`.
+	PendingPlan *string `json:"pendingPlan,omitempty"`
+	// When it comes.
+	PendingAt *time.Time `json:"pendingAt,omitempty"`
+	// Emails of the present month (UTC).
+	Emails int `json:"emails"`
+	// Emails of it beyond the included ones.
+	Over int `json:"over"`
+	// Emails a month that the account allows itself; null: no limit of its own.
+	MonthlyLimit *int `json:"monthlyLimit,omitempty"`
+	// What keeps the account from writing to others.
+	Production *Production `json:"production"`
+	// What the account's people should do.
+	Problems []string `json:"problems"`
+}
+
 // One page of opt-outs.
 type CategoryOptOutConnection struct {
 	// The opt-outs.
@@ -566,6 +602,14 @@ type MemberConnection struct {
 	PageInfo *PageInfo `json:"pageInfo"`
 }
 
+// An amount of money.
+type Money struct {
+	// In minor units of the currency, as cents.
+	Amount int `json:"amount"`
+	// ISO 4217, in lower case.
+	Currency string `json:"currency"`
+}
+
 // What an event has almost done.
 type NearMiss struct {
 	// `wait_of_another_person`: a run waits for this name and has the address under another user id; `wait_condition_false`: a run of the person waits for it, and the condition is not
@@ -593,6 +637,18 @@ type PageInfo struct {
 	EndCursor *string `json:"endCursor,omitempty"`
 }
 
+// A payment method as people recognise it.
+type PaymentMethod struct {
+	// Brand of the card, or the kind of what is no card.
+	Brand string `json:"brand"`
+	// Its last four digits.
+	Last4 string `json:"last4"`
+	// Month of its expiry; 0: it does not expire.
+	ExpMonth int `json:"expMonth"`
+	// Year of its expiry.
+	ExpYear int `json:"expYear"`
+}
+
 // The limits of an account.
 type Plan struct {
 	// Stable name of the plan, as `free`.
@@ -607,6 +663,38 @@ type Plan struct {
 	MonthlyEmails *int `json:"monthlyEmails,omitempty"`
 	// How many sending domains the account may have.
 	MaxDomains int `json:"maxDomains"`
+}
+
+// A plan as a customer sees it.
+type PlanOffer struct {
+	// Stable name of the plan, as `pro`.
+	ID string `json:"id"`
+	// The name that people know it by.
+	Name string `json:"name"`
+	// What an account on it may do.
+	Limits *Plan `json:"limits"`
+	// Emails a month in the price; null: the operator has said nothing.
+	IncludedEmails *int `json:"includedEmails,omitempty"`
+	// Whether emails beyond the included ones are sent, and paid for.
+	Overage bool `json:"overage"`
+	// What it costs; null: nothing, or it is not known now.
+	Price *Money `json:"price,omitempty"`
+	// How often the price is paid: `month` or `year`.
+	PriceInterval *string `json:"priceInterval,omitempty"`
+	// What 1,000 emails beyond the included ones cost.
+	OveragePrice *Money `json:"overagePrice,omitempty"`
+	// Whether it is the account's.
+	Current bool `json:"current"`
+}
+
+// Whether an account may write to others than itself.
+type Production struct {
+	// Whether it may.
+	Unlocked bool `json:"unlocked"`
+	// Whether a domain of it is verified.
+	VerifiedDomain bool `json:"verifiedDomain"`
+	// Whether a payment method is on file.
+	PaymentMethod bool `json:"paymentMethod"`
 }
 
 // What waits for one destination.
@@ -844,6 +932,30 @@ type Usage struct {
 	DayResetsAt time.Time `json:"dayResetsAt"`
 	// When the next month begins.
 	MonthResetsAt time.Time `json:"monthResetsAt"`
+}
+
+// Emails of an hour, a day or a month.
+type UsagePeriod struct {
+	// When it begins.
+	Start time.Time `json:"start"`
+	// Emails that were handed over to delivery.
+	Emails int `json:"emails"`
+}
+
+// What an account has handed over to delivery.
+type UsageReport struct {
+	// Emails in the range.
+	Emails int `json:"emails"`
+	// Emails a month that the plan's price includes; null: the operator has said nothing.
+	Included *int `json:"included,omitempty"`
+	// Emails of the present month beyond the included ones; 0 when a range is given.
+	Over int `json:"over"`
+	// Emails a month beyond which they are refused; null is none.
+	Limit *int `json:"limit,omitempty"`
+	// Emails of the present month at its end, if it goes on as in the last seven whole days; null when a range is given.
+	Projected *int `json:"projected,omitempty"`
+	// The periods, the first one first.
+	Periods []*UsagePeriod `json:"periods"`
 }
 
 // A person.
@@ -1234,5 +1346,52 @@ func (e *TemplateStatus) UnmarshalGQL(v any) error {
 }
 
 func (e TemplateStatus) MarshalGQL(w io.Writer) {
+	fmt.Fprint(w, strconv.Quote(e.String()))
+}
+
+// How long a period of usage is.
+type UsagePeriodLength string
+
+const (
+	// An hour.
+	UsagePeriodLengthHour UsagePeriodLength = "HOUR"
+	// A day.
+	UsagePeriodLengthDay UsagePeriodLength = "DAY"
+	// A month.
+	UsagePeriodLengthMonth UsagePeriodLength = "MONTH"
+)
+
+var AllUsagePeriodLength = []UsagePeriodLength{
+	UsagePeriodLengthHour,
+	UsagePeriodLengthDay,
+	UsagePeriodLengthMonth,
+}
+
+func (e UsagePeriodLength) IsValid() bool {
+	switch e {
+	case UsagePeriodLengthHour, UsagePeriodLengthDay, UsagePeriodLengthMonth:
+		return true
+	}
+	return false
+}
+
+func (e UsagePeriodLength) String() string {
+	return string(e)
+}
+
+func (e *UsagePeriodLength) UnmarshalGQL(v any) error {
+	str, ok := v.(string)
+	if !ok {
+		return fmt.Errorf("enums must be strings")
+	}
+
+	*e = UsagePeriodLength(str)
+	if !e.IsValid() {
+		return fmt.Errorf("%s is not a valid UsagePeriodLength", str)
+	}
+	return nil
+}
+
+func (e UsagePeriodLength) MarshalGQL(w io.Writer) {
 	fmt.Fprint(w, strconv.Quote(e.String()))
 }

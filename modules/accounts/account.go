@@ -96,6 +96,8 @@ type Account struct {
 	Suspended          bool
 	SecondFactor       bool // every member needs one
 	System             bool // sends the installation's own mail: no caps, no sandbox
+	MonthlyLimit       *int // emails a month that the account allows itself; nil is none
+	PaymentDue         bool // a payment is overdue
 
 	BodyRetentionDays, RecordRetentionDays int
 }

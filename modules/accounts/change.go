@@ -20,6 +20,9 @@ const (
 	MaxRecordRetention = 3650
 )
 
+// MaxMonthlyLimit is the most emails a month that an account may set as its own limit.
+const MaxMonthlyLimit = 1_000_000_000
+
 // AccountChange is the input of UpdateAccount; nil leaves things as they are.
 type AccountChange struct {
 	Name                *string
@@ -29,8 +32,10 @@ type AccountChange struct {
 	ProductionUnlocked  *bool
 	PaymentMethod       *bool // whether one is on file
 	Suspended           *bool
-	BodyRetentionDays   *int // bodies and attachments are deleted so long after sending
-	RecordRetentionDays *int // the whole email; never sooner than its body
+	MonthlyLimit        **int // emails a month that the account allows itself; nil behind it: no limit
+	PaymentDue          *bool // a payment is overdue
+	BodyRetentionDays   *int  // bodies and attachments are deleted so long after sending
+	RecordRetentionDays *int  // the whole email; never sooner than its body
 }
 
 // Empty tells whether nothing would change.
@@ -50,6 +55,9 @@ func (c AccountChange) Validate() fault.Fields {
 		if n != nil && (*n < 1 || *n > most) {
 			wrong.Add(field, "must be between 1 and %d", most)
 		}
+	}
+	if c.MonthlyLimit != nil && *c.MonthlyLimit != nil && (**c.MonthlyLimit < 1 || **c.MonthlyLimit > MaxMonthlyLimit) {
+		wrong.Add("monthly_limit", "must be between 1 and %d, or null for no limit", MaxMonthlyLimit)
 	}
 	days("body_retention_days", c.BodyRetentionDays, MaxBodyRetention)
 	days("record_retention_days", c.RecordRetentionDays, MaxRecordRetention)
@@ -94,7 +102,7 @@ func (s *Service) UpdateAccount(ctx context.Context, accountID string, c Account
 		if err := wrong.Err(); err != nil {
 			return err
 		}
-		if err := c.apply(tx.Account.UpdateOneID(accountID)).Exec(ctx); err != nil || c.Plan == nil || *c.Plan == current.PlanID {
+		if err := c.apply(tx.Account.UpdateOneID(accountID)).Exec(ctx); err != nil || !c.changesCaps(current) {
 			return err
 		}
 		return planChanged(ctx, tx, accountID)
@@ -124,6 +132,11 @@ func (c AccountChange) checkMember(ctx context.Context, tx *ent.Tx, wrong fault.
 	return err
 }
 
+// changesCaps tells whether other caps hold afterwards.
+func (c AccountChange) changesCaps(current *ent.Account) bool {
+	return c.Plan != nil && *c.Plan != current.PlanID || c.MonthlyLimit != nil || c.PaymentDue != nil && *c.PaymentDue != (current.PaymentDueAt != nil)
+}
+
 func checkPlan(ctx context.Context, tx *ent.Tx, wrong fault.Fields, planID *string) error {
 	if planID == nil {
 		return nil
@@ -146,6 +159,14 @@ func (c AccountChange) apply(u *ent.AccountUpdateOne) *ent.AccountUpdateOne {
 		SetNillableBodyRetentionDays(c.BodyRetentionDays).SetNillableRecordRetentionDays(c.RecordRetentionDays)
 	since(u, account.FieldPaymentMethodAt, c.PaymentMethod)
 	since(u, account.FieldSuspendedAt, c.Suspended)
+	since(u, account.FieldPaymentDueAt, c.PaymentDue)
+	switch {
+	case c.MonthlyLimit == nil:
+	case *c.MonthlyLimit == nil:
+		u.ClearMonthlyLimit()
+	default:
+		u.SetMonthlyLimit(**c.MonthlyLimit)
+	}
 	return u
 }
 

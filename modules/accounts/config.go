@@ -5,7 +5,14 @@ import (
 	"time"
 
 	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/setting"
 )
+
+// DefaultPlan is the plan of new accounts.
+var DefaultPlan = setting.Declare(setting.Setting[string]{
+	Name: "POSTRIDER_DEFAULT_PLAN", Group: "Billing", Form: setting.Text("PLAN"), DefaultText: "scale; free when billing is on",
+	Help: "Plan of new accounts, as postrider plan list shows them.",
+})
 
 // Config of the module; the zero value of a field is its default.
 type Config struct {

@@ -95,7 +95,8 @@ func (s *Service) accountRow(ctx context.Context, accountID string) (*ent.Accoun
 }
 
 func accountOf(row *ent.Account) Account {
-	return Account{ID: row.ID, Name: row.Name, Email: row.Email, Plan: planOf(row.Edges.Plan), ProductionUnlocked: row.ProductionUnlocked,
+	return Account{ID: row.ID, Name: row.Name, Email: row.Email, Plan: PlanOf(row.Edges.Plan), ProductionUnlocked: row.ProductionUnlocked,
 		PaymentMethod: row.PaymentMethodAt != nil, Unmetered: row.Unmetered, Suspended: row.SuspendedAt != nil, System: row.System, SecondFactor: row.RequireSecondFactor,
+		MonthlyLimit: row.MonthlyLimit, PaymentDue: row.PaymentDueAt != nil,
 		BodyRetentionDays: row.BodyRetentionDays, RecordRetentionDays: row.RecordRetentionDays}
 }

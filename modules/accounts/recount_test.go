@@ -2,6 +2,8 @@ package accounts
 
 import (
 	"database/sql"
+	"log/slog"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -10,7 +12,9 @@ import (
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/db/dbtest"
 	"github.com/postrider/postrider/runtime/expect"
+	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/id"
+	"github.com/postrider/postrider/runtime/page"
 )
 
 const insertFactSQL = `INSERT INTO facts (id, account_id, type, subject_id, data) SELECT $1, $2, 'email.sent', $3, '{}'`
@@ -225,4 +229,81 @@ func TestErasedEmailsStayCounted(t *testing.T) {
 func newIdle(t testing.TB, d *db.DB) *Service {
 	t.Helper()
 	return start(t, d, Config{CloseEvery: time.Hour, RecountEvery: time.Hour})
+}
+
+// What an account allows itself, and what it includes while a payment is overdue, are caps as the plan's
+// are: what was sent before counts, and the refusal says which one it was.
+func TestTheLeastOfSeveralMonthlyCapsHolds(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	made := addAccount(t, s, "ada@example.com")
+	handOver(t, s.db.SQL, made.ID, 3, time.Now())
+	change := func(c AccountChange) {
+		t.Helper()
+		if _, err := s.UpdateAccount(t.Context(), made.ID, c); err != nil {
+			t.Fatal(err)
+		}
+	}
+	refusal := func(n int) (granted int, cap any) {
+		t.Helper()
+		uses := make([]Use, n)
+		for i := range uses {
+			uses[i] = Use{AccountID: made.ID}
+		}
+		err := s.db.InTx(t.Context(), func(tx *ent.Tx) error {
+			refused, err := s.Consume(t.Context(), tx, uses)
+			for _, r := range refused {
+				if r == nil {
+					granted++
+					continue
+				}
+				f := fault.From(r)
+				cap = f.Details["cap"]
+				if f.Code != fault.CodePlanLimit || f.UpgradeURL != UpgradeURL {
+					t.Errorf("refused as %+v", f)
+				}
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return granted, cap
+	}
+	change(AccountChange{MonthlyLimit: new(new(5))})
+	if granted, cap := refusal(4); granted != 2 || cap != "own" {
+		t.Errorf("of a limit of 5, 3 were sent: %d more are granted and the cap is %v, want 2 and own", granted, cap)
+	}
+	change(AccountChange{MonthlyLimit: new((*int)(nil))})
+	if granted, cap := refusal(4); granted != 4 || cap != nil {
+		t.Errorf("without the limit %d are granted and the cap is %v", granted, cap)
+	}
+	if _, err := s.db.SQL.ExecContext(t.Context(), `UPDATE plans SET included_emails = 4, overage = true WHERE id = 'pro'`); err != nil {
+		t.Fatal(err)
+	}
+	change(AccountChange{PaymentDue: new(true), MonthlyLimit: new(new(100))})
+	if granted, cap := refusal(4); granted != 1 || cap != "payment_due" {
+		t.Errorf("while a payment is overdue %d more are granted and the cap is %v, want 1 (3 facts of 4 included) and payment_due", granted, cap)
+	}
+	change(AccountChange{PaymentDue: new(false)})
+	if granted, _ := refusal(4); granted != 4 {
+		t.Errorf("paid, and %d of 4 are granted", granted)
+	}
+	for _, wrong := range []int{0, -1, MaxMonthlyLimit + 1} {
+		_, err := s.UpdateAccount(t.Context(), made.ID, AccountChange{MonthlyLimit: new(&wrong)})
+		if fault.From(err).Fields["monthly_limit"] == "" {
+			t.Errorf("a limit of %d: %v", wrong, err)
+		}
+	}
+}
+
+func TestTheDefaultPlanHasToExist(t *testing.T) {
+	t.Parallel()
+	s, err := New(Params{Config: Config{DefaultPlan: "gold"}, DB: dbtest.New(t), Cursors: page.NewCodec([]byte("0123456789abcdef")), Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Start(t.Context()); err == nil || !strings.Contains(err.Error(), `POSTRIDER_DEFAULT_PLAN: "gold" is not a plan`) {
+		t.Errorf("the start says %v", err)
+	}
 }

@@ -2,6 +2,7 @@ package accounts
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"sync"
 	"time"
@@ -9,6 +10,7 @@ import (
 	"github.com/maypok86/otter/v2"
 	"go.uber.org/fx"
 
+	"github.com/postrider/postrider/ent/plan"
 	"github.com/postrider/postrider/runtime/bus"
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/lastuse"
@@ -77,8 +79,18 @@ func remaining(ttl time.Duration, askedAt time.Time) time.Duration {
 	return max(ttl-time.Since(askedAt), time.Nanosecond)
 }
 
-// Start begins to write last_used_at, to sweep and to count.
-func (s *Service) Start(context.Context) error {
+// Start begins to write last_used_at, to sweep and to count. It fails when the plan of new accounts
+// is none.
+func (s *Service) Start(ctx context.Context) error {
+	if p := s.config.DefaultPlan; p != PlanScale && p != PlanFree { // which every installation begins with
+		known, err := s.db.Ent.Plan.Query().Where(plan.ID(p)).Exist(ctx)
+		if err != nil {
+			return fmt.Errorf("default plan: %w", err)
+		}
+		if !known {
+			return fmt.Errorf("%s: %q is not a plan of this installation; postrider plan list shows them", DefaultPlan.Name, p)
+		}
+	}
 	s.tasks.Start(
 		worker.Every("last use of API keys", s.config.LastUsedEvery, s.used.Flush),
 		worker.Every("sweep of old email counts", s.config.SweepEvery, s.sweepUsage),

@@ -31,6 +31,32 @@ func (u Use) day() string {
 type caps struct {
 	plan           string // its name, for people
 	daily, monthly *int
+	cause          string // of the monthly cap: capMonthly, capOwn, capPaymentDue
+}
+
+// What the monthly cap of an account comes from, as details.cap says it.
+const (
+	capMonthly    = "monthly"     // the plan
+	capOwn        = "own"         // the account allows itself no more
+	capPaymentDue = "payment_due" // a payment is overdue, so there is no overage
+)
+
+// lower makes the monthly cap the least of several.
+func (c *caps) lower(limit *int, cause string) {
+	if limit != nil && (c.monthly == nil || *limit < *c.monthly) {
+		c.monthly, c.cause = limit, cause
+	}
+}
+
+// capsOf are what a plan and the account itself allow.
+func capsOf(p Plan, own *int, paymentDue bool) caps {
+	c := caps{plan: p.Name, daily: p.DailyEmails}
+	c.lower(p.MonthlyEmails, capMonthly)
+	c.lower(own, capOwn)
+	if paymentDue {
+		c.lower(p.IncludedEmails, capPaymentDue)
+	}
+	return c
 }
 
 func (c caps) none() bool { return c.daily == nil && c.monthly == nil }
@@ -74,11 +100,11 @@ func (c caps) refusal(used count) *fault.Error {
 	refused := &fault.Error{Kind: fault.Limit, Code: fault.CodePlanLimit, UpgradeURL: UpgradeURL}
 	if c.monthly != nil && used.month >= int64(*c.monthly) {
 		resets := used.monthEndsAt().Format(time.RFC3339)
-		refused.Message = fmt.Sprintf("The plan %s allows %d emails a month, and they are sent; the next month begins at %s", c.plan, *c.monthly, resets)
+		refused.Message = fmt.Sprintf("%s, and they are sent; the next month begins at %s", c.allowance(), resets)
 		if monthOf(used.date) != used.now.UTC().Format(monthLayout) {
-			refused.Message = fmt.Sprintf("The plan %s allows %d emails a month, and %s has them: scheduled emails count in the month in which they are due", c.plan, *c.monthly, monthOf(used.date))
+			refused.Message = fmt.Sprintf("%s, and %s has them: scheduled emails count in the month in which they are due", c.allowance(), monthOf(used.date))
 		}
-		return refused.With("cap", "monthly").With("limit", *c.monthly).With("resets_at", resets)
+		return refused.With("cap", c.cause).With("limit", *c.monthly).With("resets_at", resets)
 	}
 	resets := used.dayEndsAt().Format(time.RFC3339)
 	if used.today {
@@ -88,6 +114,18 @@ func (c caps) refusal(used count) *fault.Error {
 		refused.Message = fmt.Sprintf("The plan %s allows %d emails a day, and %s has them: scheduled emails count on the day on which they are due", c.plan, *c.daily, used.date)
 	}
 	return refused.With("cap", "daily").With("limit", *c.daily).With("resets_at", resets)
+}
+
+// allowance says the monthly cap.
+func (c caps) allowance() string {
+	switch c.cause {
+	case capOwn:
+		return fmt.Sprintf("The account's own limit is %d emails a month", *c.monthly)
+	case capPaymentDue:
+		return fmt.Sprintf("A payment is overdue, so the plan %s allows no more than the %d emails a month that it includes", c.plan, *c.monthly)
+	default:
+		return fmt.Sprintf("The plan %s allows %d emails a month", c.plan, *c.monthly)
+	}
 }
 
 // Consume counts one email for each use and tells, index-aligned, which of them
@@ -179,7 +217,7 @@ func (a Account) caps() caps {
 	if a.Unmetered {
 		return caps{}
 	}
-	return caps{plan: a.Plan.Name, daily: a.Plan.DailyEmails, monthly: a.Plan.MonthlyEmails}
+	return capsOf(a.Plan, a.MonthlyLimit, a.PaymentDue)
 }
 
 // cappedUse is what one account with a cap wants of one day.
@@ -235,13 +273,15 @@ func loadCaps(ctx context.Context, tx db.Execer, accountIDs []string) (map[strin
 	found := map[string]caps{}
 	err := db.Each(ctx, tx, func(row db.Row) error {
 		var accountID string
-		var c caps
-		if err := row.Scan(&accountID, &c.plan, &c.daily, &c.monthly); err != nil {
+		var p Plan
+		var own *int
+		var paymentDue bool
+		if err := row.Scan(&accountID, &p.Name, &p.DailyEmails, &p.MonthlyEmails, &p.IncludedEmails, &own, &paymentDue); err != nil {
 			return err
 		}
-		found[accountID] = c
+		found[accountID] = capsOf(p, own, paymentDue)
 		return nil
-	}, `SELECT a.id, p.name, p.daily_emails, p.monthly_emails
+	}, `SELECT a.id, p.name, p.daily_emails, p.monthly_emails, p.included_emails, a.monthly_limit, a.payment_due_at IS NOT NULL
 		FROM accounts a JOIN plans p ON p.id = a.plan_id WHERE a.id = ANY ($1::text[]) AND NOT a.unmetered`, db.Array(accountIDs))
 	if err != nil {
 		return nil, err

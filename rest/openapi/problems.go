@@ -33,7 +33,8 @@ var problemDocs = map[int]problemDoc{
 	http.StatusRequestTimeout: {name: "RequestTimeout", description: "`request_timeout`: the body did not arrive in time.",
 		example: problem.ProblemBody{Code: problem.CodeRequestTimeout, Message: "The body did not arrive in time"}},
 	http.StatusConflict: {name: "Conflict", description: "`idempotency_conflict`: the key was used with another request. `idempotency_in_progress`: the first request with " +
-		"the key still runs. `domain_claimed`: another account has verified the domain. `domain_not_verified`: these settings are set after that. `email_not_scheduled`: the email is not waiting for its time (any more). `conflict`: what is asked for exists already.",
+		"the key still runs. `domain_claimed`: another account has verified the domain. `domain_not_verified`: these settings are set after that. `email_not_scheduled`: the email is not waiting for its time (any more). `conflict`: what is asked for exists already. " +
+		"`billing_disabled`: this installation takes no payments. `payment_due`: a payment is overdue.",
 		example: problem.ProblemBody{Code: fault.CodeIdempotencyConflict, Message: "This Idempotency-Key was used for a different request in the last 24 hours"}},
 	http.StatusRequestEntityTooLarge: {name: "PayloadTooLarge", description: "`payload_too_large`: the body is over the operation's limit.",
 		example: problem.ProblemBody{Code: fault.CodePayloadTooLarge, Message: "The body is larger than the 1048576 octets that this operation takes"}},

@@ -11,9 +11,11 @@ import (
 	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/accounts/audit"
 	"github.com/postrider/postrider/modules/accounts/brand"
+	"github.com/postrider/postrider/modules/accounts/plans"
 	"github.com/postrider/postrider/modules/accounts/team"
 	"github.com/postrider/postrider/modules/automations"
 	"github.com/postrider/postrider/modules/automations/figures"
+	"github.com/postrider/postrider/modules/billing"
 	"github.com/postrider/postrider/modules/bounces"
 	"github.com/postrider/postrider/modules/devinbox"
 	"github.com/postrider/postrider/modules/domains"
@@ -42,6 +44,7 @@ import (
 	restaccount "github.com/postrider/postrider/rest/account"
 	restautomations "github.com/postrider/postrider/rest/automations"
 	restinsight "github.com/postrider/postrider/rest/automations/insight"
+	restbilling "github.com/postrider/postrider/rest/billing"
 	restcontacts "github.com/postrider/postrider/rest/contacts"
 	restdomains "github.com/postrider/postrider/rest/domains"
 	restemails "github.com/postrider/postrider/rest/emails"
@@ -136,7 +139,8 @@ func shows[I, S any](name string) any {
 var registry = []Module{
 	{
 		Name: "accounts", Line: "accounts, users, API keys, plans and their limits", Always: true,
-		Option: fx.Options(accounts.Module, team.Module, audit.Module, brand.Module),
+		Option: fx.Options(fx.Provide(accountsConfig), accounts.Module, team.Module, audit.Module, brand.Module, plans.Module),
+		Graph:  []part{shows[graph.Usage, plans.Service]},
 		Routes: []any{
 			func(s *accounts.Service) rest.Routes { return restaccount.Routes(s) },
 			func(s *brand.Service) rest.Routes { return restaccount.BrandRoutes(s) },
@@ -211,6 +215,13 @@ var registry = []Module{
 			func(s *team.Service) rest.Routes { return restpeople.Routes(s) },
 			func(s *audit.Service) rest.Routes { return restpeople.AuditRoutes(s) },
 		},
+	},
+	{
+		Name: "billing", Line: "what accounts use and pay: plans, limits of their own, the payment provider",
+		Requires: []string{"accounts"}, Uses: []string{"notices"},
+		Option: billing.Module,
+		Graph:  []part{shows[graph.Billing, billing.Service]},
+		Routes: []any{func(s *billing.Service, p *plans.Service) rest.Routes { return restbilling.Routes(s, p) }},
 	},
 	{
 		Name: "sms", Line: "text messages: providers, opt-outs, caps, receipts",

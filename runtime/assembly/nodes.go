@@ -6,6 +6,8 @@ import (
 
 	"go.uber.org/fx"
 
+	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/billing"
 	"github.com/postrider/postrider/modules/sending/delivery"
 	"github.com/postrider/postrider/modules/sending/release"
 	"github.com/postrider/postrider/runtime/config"
@@ -41,6 +43,11 @@ func rolesOf(on modulesOn, concurrency int) []string {
 		roles = append(roles, node.Webhooks)
 	}
 	return roles
+}
+
+// accountsConfig knows which plan new accounts get.
+func accountsConfig(cfg setting.Values) accounts.Config {
+	return accounts.Config{DefaultPlan: billing.DefaultPlan(cfg)}
 }
 
 // sendingConfig returns the settings of accepting and of delivering. A process without

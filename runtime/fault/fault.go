@@ -51,6 +51,8 @@ const (
 	CodeIdempotencyInProgress = "idempotency_in_progress"
 	CodeEmailNotScheduled     = "email_not_scheduled"
 	CodeConflict              = "conflict"
+	CodeBillingDisabled       = "billing_disabled"
+	CodePaymentDue            = "payment_due"
 	CodePayloadTooLarge       = "payload_too_large"
 	CodeUnsupportedMediaType  = "unsupported_media_type"
 	CodePlanLimit             = "plan_limit"

@@ -1,4 +1,4 @@
-package main
+package shown
 
 import (
 	"time"
@@ -6,8 +6,8 @@ import (
 	"github.com/postrider/postrider/modules/sending/queue"
 )
 
-// queuedView is a recipient in the queue as `postrider queue list` prints it.
-type queuedView struct {
+// Queued is a recipient in the queue as `postrider queue list` prints it.
+type Queued struct {
 	RecipientID   int64      `json:"recipient_id"`
 	EmailID       string     `json:"email_id"`
 	AccountID     string     `json:"account_id"`
@@ -22,8 +22,8 @@ type queuedView struct {
 	Diagnostic    string     `json:"diagnostic"`
 }
 
-// backlogView is what waits for a destination as `postrider queue summary` prints it.
-type backlogView struct {
+// Backlog is what waits for a destination as `postrider queue summary` prints it.
+type Backlog struct {
 	Destination      string `json:"destination"`
 	Total            int    `json:"total"`
 	Due              int    `json:"due"`
@@ -35,8 +35,9 @@ type backlogView struct {
 	Diagnostic       string `json:"diagnostic"`
 }
 
-func queuedViewOf(r queue.Queued) queuedView {
-	view := queuedView{RecipientID: r.RecipientID, EmailID: r.EmailID, AccountID: r.AccountID, Address: r.Address, State: string(r.State), Running: r.Running,
+// QueuedOf shows one.
+func QueuedOf(r queue.Queued) Queued {
+	view := Queued{RecipientID: r.RecipientID, EmailID: r.EmailID, AccountID: r.AccountID, Address: r.Address, State: string(r.State), Running: r.Running,
 		Lane: r.Lane, Attempts: r.Attempts, QueuedAt: r.QueuedAt.UTC(), AgeSeconds: int64(r.Age.Seconds()), Diagnostic: r.Diagnostic}
 	if r.NextAttempt != nil {
 		at := r.NextAttempt.UTC()
@@ -45,7 +46,8 @@ func queuedViewOf(r queue.Queued) queuedView {
 	return view
 }
 
-func backlogViewOf(b queue.Backlog) backlogView {
-	return backlogView{Destination: b.Destination, Total: b.Total(), Due: b.Due, Running: b.Running, Parked: b.Parked, Deferred: b.Deferred,
+// BacklogOf shows one.
+func BacklogOf(b queue.Backlog) Backlog {
+	return Backlog{Destination: b.Destination, Total: b.Total(), Due: b.Due, Running: b.Running, Parked: b.Parked, Deferred: b.Deferred,
 		Held: b.Held, OldestAgeSeconds: int64(b.Oldest.Seconds()), Diagnostic: b.Diagnostic}
 }

@@ -1,0 +1,100 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+
+	"github.com/postrider/postrider/cmd/postrider/shown"
+	"github.com/postrider/postrider/modules/accounts/plans"
+)
+
+type planCommand struct {
+	List planListCommand `cmd:"" help:"Print the plans as JSON, from the least to the greatest."`
+	Set  planSetCommand  `cmd:"" help:"Change a plan, or make one; print it as JSON. Services follow within five seconds."`
+}
+
+type planListCommand struct{ toolSettings }
+
+func (c *planListCommand) Run(s *session) error {
+	cfg, err := c.load()
+	if err != nil {
+		return err
+	}
+	return withPlans(s.ctx, cfg, func(service *plans.Service) error {
+		all, err := service.Plans(s.ctx)
+		if err != nil {
+			return err
+		}
+		return s.print(map[string][]shown.Plan{"plans": listed(all, shown.PlanOf)})
+	})
+}
+
+// numberOrNone is a flag for a number that may be none.
+type numberOrNone struct{ value *int }
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (n *numberOrNone) UnmarshalText(text []byte) error {
+	if string(text) == "none" {
+		n.value = nil
+		return nil
+	}
+	given, err := strconv.Atoi(string(text))
+	if err != nil {
+		return fmt.Errorf("%q is neither a whole number nor none", text)
+	}
+	n.value = &given
+	return nil
+}
+
+// behind gives the number for a change: nil where the flag was not given.
+func (n *numberOrNone) behind() **int {
+	if n == nil {
+		return nil
+	}
+	return &n.value
+}
+
+type planSetCommand struct {
+	toolSettings
+
+	Plan              string        `arg:""     help:"free, pro, scale, pool, dedicated, or a name of your own."                          placeholder:"PLAN"`
+	Name              *string       `help:"What people call it."                                                                          placeholder:"NAME"`
+	RequestsPerSecond *int          `help:"API requests a second."                                                                        placeholder:"NUMBER"`
+	DailyEmails       *numberOrNone `help:"Hard cap of emails a day, or none."                                                            placeholder:"NUMBER"`
+	MonthlyEmails     *numberOrNone `help:"Hard cap of emails a month, or none."                                                          placeholder:"NUMBER"`
+	DailySMS          *numberOrNone `help:"Hard cap of text messages a day by the provider of the installation, or none."                 name:"daily-sms"     placeholder:"NUMBER"`
+	IncludedEmails    *numberOrNone `help:"Emails a month that the price includes, or none."                                              placeholder:"NUMBER"`
+	Overage           *bool         `help:"Whether emails beyond the included ones are sent, and metered."                                negatable:""`
+	MaxDomains        *int          `help:"Sending domains."                                                                              placeholder:"NUMBER"`
+	Sandboxed         *bool         `help:"Whether accounts write only to themselves until they have a verified domain and a payment method." negatable:""`
+	Rank              *int          `help:"Changes to a plan of a greater rank hold at once, others at the end of the period."            placeholder:"NUMBER"`
+	SelfService       *bool         `help:"Whether customers may choose it."                                                              negatable:""`
+}
+
+func (c *planSetCommand) change() plans.Change {
+	return plans.Change{Name: c.Name, RequestsPerSecond: c.RequestsPerSecond, DailyEmails: c.DailyEmails.behind(), MonthlyEmails: c.MonthlyEmails.behind(),
+		DailySMS: c.DailySMS.behind(), IncludedEmails: c.IncludedEmails.behind(), Overage: c.Overage, MaxDomains: c.MaxDomains, Sandboxed: c.Sandboxed,
+		Rank: c.Rank, SelfService: c.SelfService}
+}
+
+func (c *planSetCommand) Validate() error {
+	if c.change().Empty() {
+		return errors.New("nothing to set: give at least one flag")
+	}
+	return c.change().Validate().Err()
+}
+
+func (c *planSetCommand) Run(s *session) error {
+	cfg, err := c.load()
+	if err != nil {
+		return err
+	}
+	return withPlans(s.ctx, cfg, func(service *plans.Service) error {
+		changed, err := service.Set(s.ctx, c.Plan, c.change())
+		if err != nil {
+			return err
+		}
+		return s.print(map[string]shown.Plan{"plan": shown.PlanOf(changed)})
+	})
+}

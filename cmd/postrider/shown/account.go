@@ -1,0 +1,74 @@
+package shown
+
+import (
+	"time"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/modules/accounts"
+)
+
+// Account is an account as these commands print it.
+type Account struct {
+	ID                  string     `json:"id"`
+	Name                string     `json:"name"`
+	Email               string     `json:"email"`
+	Plan                string     `json:"plan"`
+	ProductionUnlocked  bool       `json:"production_unlocked"` // by the operator
+	PaymentMethodAt     *time.Time `json:"payment_method_at"`
+	SuspendedAt         *time.Time `json:"suspended_at"`
+	Unmetered           bool       `json:"unmetered"`
+	BodyRetentionDays   int        `json:"body_retention_days"`
+	RecordRetentionDays int        `json:"record_retention_days"`
+	MonthlyLimit        *int       `json:"monthly_limit"`
+	CreatedAt           time.Time  `json:"created_at"`
+	Usage               *Usage     `json:"usage,omitempty"` // of one account alone
+}
+
+// Usage is what an account has sent of its caps; nil caps are none.
+type Usage struct {
+	Day        int64 `json:"day"`
+	Month      int64 `json:"month"`
+	DailyCap   *int  `json:"daily_cap"`
+	MonthlyCap *int  `json:"monthly_cap"`
+}
+
+// AccountOf shows one, without its usage.
+func AccountOf(a *ent.Account) Account {
+	view := Account{ID: a.ID, Name: a.Name, Email: a.Email, Plan: a.PlanID, ProductionUnlocked: a.ProductionUnlocked,
+		PaymentMethodAt: a.PaymentMethodAt, SuspendedAt: a.SuspendedAt, Unmetered: a.Unmetered,
+		BodyRetentionDays: a.BodyRetentionDays, RecordRetentionDays: a.RecordRetentionDays, MonthlyLimit: a.MonthlyLimit, CreatedAt: a.CreatedAt.UTC()}
+	for _, at := range []**time.Time{&view.PaymentMethodAt, &view.SuspendedAt} {
+		if *at != nil {
+			utc := (*at).UTC()
+			*at = &utc
+		}
+	}
+	return view
+}
+
+// UsageOf shows what an account has sent.
+func UsageOf(u accounts.Usage) *Usage {
+	return &Usage{Day: u.Day, Month: u.Month, DailyCap: u.DailyCap, MonthlyCap: u.MonthlyCap}
+}
+
+// Plan is a plan as these commands print it.
+type Plan struct {
+	ID                string `json:"id"`
+	Name              string `json:"name"`
+	Rank              int    `json:"rank"`
+	SelfService       bool   `json:"self_service"`
+	RequestsPerSecond int    `json:"requests_per_second"`
+	DailyEmails       *int   `json:"daily_emails"`
+	MonthlyEmails     *int   `json:"monthly_emails"`
+	DailySMS          *int   `json:"daily_sms"`
+	IncludedEmails    *int   `json:"included_emails"`
+	Overage           bool   `json:"overage"`
+	MaxDomains        int    `json:"max_domains"`
+	Sandboxed         bool   `json:"sandboxed"`
+}
+
+// PlanOf shows one.
+func PlanOf(p accounts.Plan) Plan {
+	return Plan{ID: p.ID, Name: p.Name, Rank: p.Rank, SelfService: p.SelfService, RequestsPerSecond: p.RequestsPerSecond, DailyEmails: p.DailyEmails,
+		MonthlyEmails: p.MonthlyEmails, DailySMS: p.DailySMS, IncludedEmails: p.IncludedEmails, Overage: p.Overage, MaxDomains: p.MaxDomains, Sandboxed: p.Sandboxed}
+}

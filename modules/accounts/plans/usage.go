@@ -1,0 +1,202 @@
+package plans
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/event"
+	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/id"
+)
+
+// By is how usage is put together.
+type By string
+
+// The periods of usage, in UTC.
+const (
+	ByHour  By = "hour"
+	ByDay   By = "day"
+	ByMonth By = "month"
+)
+
+// Periods lists them, the shortest first.
+func Periods() []By { return []By{ByHour, ByDay, ByMonth} }
+
+// Range is what is asked for: from Since on and before Until. A zero Since is the first of the present
+// month, a zero Until is now.
+type Range struct{ Since, Until time.Time }
+
+// maxPeriods is how many periods one answer has at most.
+const maxPeriods = 10_000
+
+// kept is how many months usage is kept for, beside the present one.
+const kept = 13
+
+// Period is how many emails were handed over to delivery in an hour, a day or a month.
+type Period struct {
+	Start  time.Time // UTC
+	Emails int64
+}
+
+// usageSQL sums closed hours by their counts and open ones by the facts; one statement sees one mark.
+// $3 are hours that may be open and $4, $5 the least ids of facts in them and after them.
+const usageSQL = `
+WITH hours AS (
+	SELECT hour, emails FROM usage_hours WHERE account_id = $1 AND hour >= $2 AND hour < $7
+	UNION ALL
+	SELECT o.hour::timestamptz, f.emails FROM unnest($3::text[], $4::text[], $5::text[]) AS o (hour, first, past), LATERAL (
+		SELECT count(*) AS emails FROM facts WHERE account_id = $1 AND type = '` + string(event.EmailSent) + `' AND id >= o.first AND id < o.past
+		   AND id >= coalesce((SELECT fact_id FROM usage_marks), '')) f
+)
+SELECT date_trunc($6::text, hour AT TIME ZONE 'UTC') AT TIME ZONE 'UTC', sum(emails)::bigint FROM hours GROUP BY 1 HAVING sum(emails) > 0 ORDER BY 1`
+
+const openSinceSQL = `SELECT greatest((SELECT hour FROM usage_marks), $1::timestamptz)`
+
+// Usage gives what an account has handed over in a range, the first period first, whatever its plan;
+// periods without emails are in it. Error: Invalid.
+func (s *Service) Usage(ctx context.Context, accountID string, r Range, by By) ([]Period, error) {
+	now, err := db.Now(ctx, s.db.SQL)
+	if err != nil {
+		return nil, fmt.Errorf("usage: %w", err)
+	}
+	if r, err = r.checked(now.UTC(), by); err != nil {
+		return nil, err
+	}
+	open, err := db.One(ctx, s.db.SQL, db.Value[time.Time], openSinceSQL, r.Since)
+	if err != nil {
+		return nil, fmt.Errorf("usage: %w", err)
+	}
+	var hours, first, past []string
+	for hour := open.UTC().Truncate(time.Hour); hour.Before(r.Until); hour = hour.Add(time.Hour) {
+		hours, first, past = append(hours, hour.Format(time.RFC3339)), append(first, id.Since(id.Fact, hour)), append(past, id.Since(id.Fact, hour.Add(time.Hour)))
+	}
+	found, err := db.All(ctx, s.db.SQL, func(p *Period) []any { return []any{&p.Start, &p.Emails} }, usageSQL,
+		accountID, r.Since, db.Array(hours), db.Array(first), db.Array(past), string(by), r.Until)
+	if err != nil {
+		return nil, fmt.Errorf("usage: %w", err)
+	}
+	return filled(found, r, by), nil
+}
+
+// checked gives the range in whole periods.
+func (r Range) checked(now time.Time, by By) (Range, error) {
+	wrong := fault.Fields{}
+	if r.Since.IsZero() {
+		r.Since = begin(now, ByMonth)
+	}
+	if r.Until.IsZero() || r.Until.After(now) {
+		r.Until = now
+	}
+	oldest := begin(now, ByMonth).AddDate(0, -kept, 0)
+	switch {
+	case by != ByHour && by != ByDay && by != ByMonth:
+		wrong.Add("by", "must be hour, day or month")
+	case !r.Since.Before(r.Until):
+		wrong.Add("since", "must be before until, and in the past")
+	case r.Since.Before(oldest):
+		wrong.Add("since", "must not be before %s: usage is kept for %d months", oldest.Format(time.RFC3339), kept)
+	default:
+		r.Since, r.Until = begin(r.Since.UTC(), by), following(begin(r.Until.UTC().Add(-time.Nanosecond), by), by)
+		if by == ByHour && r.Until.Sub(r.Since) > maxPeriods*time.Hour {
+			wrong.Add("since", "is too far from until: at most %d hours are given at once", maxPeriods)
+		}
+	}
+	return r, wrong.Err()
+}
+
+// begin gives the first moment of the period that a moment is in.
+func begin(at time.Time, by By) time.Time {
+	switch by {
+	case ByHour:
+		return at.Truncate(time.Hour)
+	case ByDay:
+		return time.Date(at.Year(), at.Month(), at.Day(), 0, 0, 0, 0, time.UTC)
+	default:
+		return time.Date(at.Year(), at.Month(), 1, 0, 0, 0, 0, time.UTC)
+	}
+}
+
+func following(start time.Time, by By) time.Time {
+	switch by {
+	case ByHour:
+		return start.Add(time.Hour)
+	case ByDay:
+		return start.AddDate(0, 0, 1)
+	default:
+		return start.AddDate(0, 1, 0)
+	}
+}
+
+func filled(found []Period, r Range, by By) []Period {
+	var all []Period
+	for start := r.Since; start.Before(r.Until); start = following(start, by) {
+		p := Period{Start: start}
+		if len(found) > 0 && found[0].Start.Equal(start) {
+			p.Emails, found = found[0].Emails, found[1:]
+		}
+		all = append(all, p)
+	}
+	return all
+}
+
+// Report is the usage of an account beside what its plan includes.
+type Report struct {
+	Emails    int64  // in the range
+	Included  *int   // a month; nil: nothing was said
+	Over      int64  // of the present month, beyond the included ones
+	Limit     *int   // hard cap a month; nil is none
+	Projected *int64 // of the present month at its end: so far, and the mean of the last 7 whole days for the days that are left; nil unless the range is the present month
+	Periods   []Period
+}
+
+// meanDays is how many whole days a projection looks back.
+const meanDays = 7
+
+// Report gives the usage of a range. Error: Invalid.
+func (s *Service) Report(ctx context.Context, accountID string, r Range, by By) (Report, error) {
+	account, err := s.accounts.Account(ctx, accountID)
+	if err != nil {
+		return Report{}, err
+	}
+	out := Report{Included: account.Plan.IncludedEmails}
+	if out.Periods, err = s.Usage(ctx, accountID, r, by); err != nil {
+		return Report{}, err
+	}
+	for _, p := range out.Periods {
+		out.Emails += p.Emails
+	}
+	used, err := s.accounts.Usage(ctx, accountID)
+	if err != nil {
+		return Report{}, err
+	}
+	out.Limit = used.MonthlyCap
+	if !r.Since.IsZero() || !r.Until.IsZero() {
+		return out, nil
+	}
+	if out.Included != nil {
+		out.Over = max(out.Emails-int64(*out.Included), 0)
+	}
+	projected, err := s.projected(ctx, accountID, out.Emails)
+	out.Projected = &projected
+	return out, err
+}
+
+func (s *Service) projected(ctx context.Context, accountID string, soFar int64) (int64, error) {
+	now, err := db.Now(ctx, s.db.SQL)
+	if err != nil {
+		return 0, fmt.Errorf("usage: %w", err)
+	}
+	today := begin(now.UTC(), ByDay)
+	days, err := s.Usage(ctx, accountID, Range{Since: today.AddDate(0, 0, -meanDays), Until: today}, ByDay)
+	if err != nil {
+		return 0, err
+	}
+	var week int64
+	for _, d := range days {
+		week += d.Emails
+	}
+	left := following(begin(today, ByMonth), ByMonth).Sub(now).Hours() / 24
+	return soFar + int64(float64(week)/meanDays*left), nil
+}

@@ -1,0 +1,186 @@
+package billing
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"go.uber.org/fx"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/ent/billingsubscription"
+	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/accounts/plans"
+	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/fault"
+)
+
+// Params of New.
+type Params struct {
+	fx.In
+
+	Config   Config
+	DB       *db.DB
+	Accounts *accounts.Service
+	Plans    *plans.Service
+	Logger   *slog.Logger
+}
+
+// Service answers for what accounts pay. Safe for concurrent use.
+type Service struct {
+	config   Config
+	db       *db.DB
+	accounts *accounts.Service
+	plans    *plans.Service
+	log      *slog.Logger
+}
+
+// New makes the service.
+func New(p Params) *Service {
+	return &Service{config: p.Config.withDefaults(), db: p.DB, accounts: p.Accounts, plans: p.Plans, log: p.Logger}
+}
+
+// Enabled tells whether billing is on.
+func (s *Service) Enabled() bool { return s.config.on() }
+
+// disabled is the answer to what billing that is off cannot do.
+func disabled() error {
+	return fault.Conflictf(fault.CodeBillingDisabled, "This installation takes no payments: its operator decides about plans")
+}
+
+// Modes of the payment provider.
+const (
+	Test = "test"
+	Live = "live"
+)
+
+// StatusNone is the status of an account without a subscription; the other ones are Stripe's.
+const StatusNone = "none"
+
+// Card is a payment method as people recognise it.
+type Card struct {
+	Brand string // or the kind of what is no card
+	Last4 string
+	Month int // of its expiry; 0: it has none
+	Year  int
+}
+
+// Overview is what an account has, pays and may do.
+type Overview struct {
+	Enabled       bool
+	Mode          string // Test or Live; empty while billing is off
+	Plan          accounts.Plan
+	Status        string // StatusNone, or the subscription's
+	PaymentMethod *Card
+	BillingEmail  string
+	PeriodStart   time.Time // of the subscription, else of the present month in UTC
+	PeriodEnd     time.Time
+	CancelAt      *time.Time
+	PendingPlan   string // what comes at PendingAt; empty: nothing
+	PendingAt     *time.Time
+	Emails        int64 // of the present month
+	Over          int64 // beyond the included ones
+	MonthlyCap    *int
+	MonthlyLimit  *int // of the account itself
+	Unlocked      bool // production
+	Verified      bool // a domain is
+	OnFile        bool // a payment method
+	PaymentDue    bool
+	Problems      []string // what the account's people should do
+}
+
+const verifiedSQL = `SELECT EXISTS (SELECT FROM domains WHERE account_id = $1 AND status = 'verified')`
+
+// Overview gives what an account has, pays and may do.
+func (s *Service) Overview(ctx context.Context, accountID string) (Overview, error) {
+	p, err := s.accounts.Profile(ctx, accountID)
+	if err != nil {
+		return Overview{}, err
+	}
+	o := Overview{Enabled: s.config.on(), Plan: p.Plan, Status: StatusNone, BillingEmail: p.Email, Emails: p.Usage.Month, MonthlyCap: p.Usage.MonthlyCap,
+		MonthlyLimit: p.MonthlyLimit, OnFile: p.PaymentMethod, PaymentDue: p.PaymentDue, PeriodEnd: p.Usage.MonthEnds, PeriodStart: p.Usage.MonthEnds.AddDate(0, -1, 0)}
+	if o.Plan.IncludedEmails != nil {
+		o.Over = max(o.Emails-int64(*o.Plan.IncludedEmails), 0)
+	}
+	if o.Verified, err = db.One(ctx, s.db.SQL, db.Value[bool], verifiedSQL, accountID); err != nil {
+		return Overview{}, fmt.Errorf("billing: %w", err)
+	}
+	o.Unlocked = p.Unlocked(o.Verified)
+	if o.Enabled {
+		if err := s.paid(ctx, accountID, &o); err != nil {
+			return Overview{}, fmt.Errorf("billing: %w", err)
+		}
+	}
+	return o, nil
+}
+
+// paid adds what the provider said.
+func (s *Service) paid(ctx context.Context, accountID string, o *Overview) error {
+	o.Mode = Test
+	if s.config.live() {
+		o.Mode = Live
+	}
+	c, err := s.db.Ent.BillingCustomer.Get(ctx, accountID)
+	if ent.IsNotFound(err) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if c.BillingEmail != "" {
+		o.BillingEmail = c.BillingEmail
+	}
+	if c.PaymentMethod {
+		o.PaymentMethod = &Card{Brand: c.CardBrand, Last4: c.CardLast4, Month: c.CardExpMonth, Year: c.CardExpYear}
+	}
+	subs, err := s.db.Ent.BillingSubscription.Query().Where(billingsubscription.AccountID(accountID)).All(ctx)
+	if err != nil {
+		return err
+	}
+	if b := chosen(subs); b != nil {
+		o.Status = b.Status
+		if b.PeriodStart != nil && b.PeriodEnd != nil {
+			o.PeriodStart, o.PeriodEnd = *b.PeriodStart, *b.PeriodEnd
+		}
+		o.CancelAt, o.PendingPlan, o.PendingAt = b.CancelAt, b.PendingPlan, b.PendingAt
+	}
+	if o.PaymentDue {
+		o.Problems = append(o.Problems, "A payment is overdue: pay it, or give another card. Until then nothing beyond the included emails is sent, and later the plan ends.")
+	}
+	return nil
+}
+
+// Change is the input of Update; nil leaves things as they are.
+type Change struct {
+	BillingEmail *string
+	MonthlyLimit **int // emails a month that the account allows itself; nil behind it: no limit
+}
+
+// Validate reports every wrong field.
+func (c Change) Validate() fault.Fields {
+	wrong := accounts.AccountChange{MonthlyLimit: c.MonthlyLimit}.Validate()
+	if c.BillingEmail != nil {
+		accounts.CheckEmail(wrong, "billing_email", *c.BillingEmail)
+	}
+	return wrong
+}
+
+// Offer is a plan as a customer sees it.
+type Offer struct {
+	accounts.Plan
+
+	Price        *Price // nil: none, or not known now
+	OveragePrice *Price // of OverageUnit emails beyond the included ones
+	Current      bool
+}
+
+// OverageUnit is how many emails the price of overage is said for.
+const OverageUnit = 1000
+
+// Price is an amount in the minor units of a currency.
+type Price struct {
+	Amount   int64
+	Currency string // ISO 4217 in lower case
+	Interval string // month, year; empty: by usage
+}

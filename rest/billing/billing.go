@@ -1,0 +1,269 @@
+package billing
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/postrider/postrider/modules/accounts/plans"
+	"github.com/postrider/postrider/modules/accounts/rights"
+	"github.com/postrider/postrider/modules/billing"
+	"github.com/postrider/postrider/rest"
+	"github.com/postrider/postrider/rest/body"
+	"github.com/postrider/postrider/rest/wire"
+	"github.com/postrider/postrider/runtime/fault"
+)
+
+// Service is what the operations need of billing.
+type Service interface {
+	Overview(ctx context.Context, accountID string) (billing.Overview, error)
+	Update(ctx context.Context, accountID string, c billing.Change) (billing.Overview, error)
+	Offers(ctx context.Context, accountID string) ([]billing.Offer, error)
+}
+
+// Usage is what the operations need of plans.
+type Usage interface {
+	Usage(ctx context.Context, accountID string, r plans.Range, by plans.By) ([]plans.Period, error)
+}
+
+var (
+	_ Service = (*billing.Service)(nil)
+	_ Usage   = (*plans.Service)(nil)
+)
+
+const tagBilling = "Billing"
+
+type money struct {
+	Amount   int64  `json:"amount" doc:"In minor units of the currency, as cents." example:"2000"`
+	Currency string `json:"currency" doc:"ISO 4217, in lower case." example:"eur"`
+}
+
+type price struct {
+	money
+
+	Interval string `json:"interval" enum:"day,week,month,year" example:"month"`
+}
+
+type overagePrice struct {
+	money
+
+	Emails int `json:"emails" doc:"How many emails the amount is for." example:"1000"`
+}
+
+type planLimits struct {
+	RequestsPerSecond int  `json:"requests_per_second" example:"50"`
+	DailyEmails       *int `json:"daily_emails" doc:"null: no cap."`
+	MonthlyEmails     *int `json:"monthly_emails" doc:"null: no cap."`
+	Domains           int  `json:"domains" example:"10"`
+}
+
+type planRecord struct {
+	ID             string                      `json:"id" example:"pro"`
+	Name           string                      `json:"name" example:"Pro"`
+	Limits         planLimits                  `json:"limits"`
+	IncludedEmails *int                        `json:"included_emails" doc:"A month, in the price; null: the operator has said nothing."`
+	Overage        bool                        `json:"overage" doc:"Whether emails beyond the included ones are sent, and paid for."`
+	Price          wire.Optional[price]        `json:"price" doc:"null: it costs nothing, or the price is not known now."`
+	OveragePrice   wire.Optional[overagePrice] `json:"overage_price"`
+	Current        bool                        `json:"current" doc:"Whether it is the account's."`
+}
+
+type plansAnswer struct {
+	Plans []planRecord `json:"plans" nullable:"false"`
+}
+
+type cardRecord struct {
+	Brand    string `json:"brand" doc:"Or the kind of what is no card, as sepa_debit." example:"visa"`
+	Last4    string `json:"last4" example:"4242"`
+	ExpMonth int    `json:"exp_month" doc:"0: it does not expire." example:"12"`
+	ExpYear  int    `json:"exp_year" example:"2030"`
+}
+
+type usageOfMonth struct {
+	Emails   int64 `json:"emails" doc:"Of the present month (UTC)." example:"12000"`
+	Included *int  `json:"included" doc:"In the price of the plan; null: the operator has said nothing."`
+	Over     int64 `json:"over" doc:"Emails beyond the included ones." example:"0"`
+	Limit    *int  `json:"limit" doc:"Beyond it emails are refused: the least of the plan's cap and the account's own limit. null: none."`
+}
+
+type production struct {
+	Unlocked       bool `json:"unlocked" doc:"Whether the account may write to others than itself."`
+	VerifiedDomain bool `json:"verified_domain"`
+	PaymentMethod  bool `json:"payment_method"`
+}
+
+type planName struct {
+	ID   string `json:"id" example:"pro"`
+	Name string `json:"name" example:"Pro"`
+}
+
+type billingRecord struct {
+	Enabled            bool                      `json:"enabled" doc:"Whether this installation takes payments. Where it does not, its operator gives plans."`
+	Mode               *string                   `json:"mode" doc:"test or live; null where billing is off." example:"live"`
+	Plan               planName                  `json:"plan"`
+	Status             string                    `json:"status" enum:"none,incomplete,incomplete_expired,trialing,active,past_due,canceled,unpaid,paused" doc:"Of the subscription."`
+	PaymentMethod      wire.Optional[cardRecord] `json:"payment_method"`
+	BillingEmail       string                    `json:"billing_email" example:"ada@example.com"`
+	CurrentPeriodStart wire.Time                 `json:"current_period_start"`
+	CurrentPeriodEnd   wire.Time                 `json:"current_period_end"`
+	CancelAt           wire.OptionalTime         `json:"cancel_at"`
+	PendingPlan        *string                   `json:"pending_plan" doc:"The plan that comes at pending_at."`
+	PendingAt          wire.OptionalTime         `json:"pending_at"`
+	Usage              usageOfMonth              `json:"usage"`
+	MonthlyLimit       *int                      `json:"monthly_limit" doc:"Emails a month that the account allows itself; null: no limit of its own."`
+	Production         production                `json:"production"`
+	Problems           []string                  `json:"problems" nullable:"false" doc:"What the account's people should do."`
+}
+
+type billingAnswer struct {
+	Billing billingRecord `json:"billing"`
+}
+
+type usagePeriod struct {
+	Period wire.Time `json:"period" doc:"When it begins, in UTC."`
+	Emails int64     `json:"emails" example:"340"`
+}
+
+type usageAnswer struct {
+	Usage []usagePeriod `json:"usage" nullable:"false"`
+	Total int64         `json:"total" example:"340"`
+}
+
+type usageInput struct {
+	Since string `query:"since" format:"date-time" doc:"The first moment; left out, the first of the present month (UTC). At most 13 months ago."`
+	Until string `query:"until" format:"date-time" doc:"The moment after the last one; left out, now."`
+	By    string `query:"by" enum:"hour,day,month" default:"day" doc:"How long the periods are, in UTC. Periods are whole: the range is widened to them."`
+}
+
+type edge struct {
+	billing Service
+	usage   Usage
+}
+
+// Routes makes the routes of plans, billing and usage.
+func Routes(service Service, usage Usage) rest.Routes {
+	return rest.NewRoutes("billing", func(a *rest.API) {
+		e := &edge{service, usage}
+		g := a.Tag(tagBilling, "Plans, what the account uses, and what it pays. Amounts are in minor units of their currency.")
+		one := map[string]any{"billing": billingExample()}
+		rest.Handle(g, rest.Operation{
+			Method: http.MethodGet, Path: "/plans", ID: "listPlans", Needs: rights.ReadAccount,
+			Summary: "List plans", Description: "Those that a customer may choose, and the account's own, from the least to the greatest.",
+			Example: map[string]any{"plans": []any{planExample()}},
+		}, e.plans)
+		rest.Handle(g, rest.Operation{
+			Method: http.MethodGet, Path: "/billing", ID: "getBilling", Needs: rights.ReadBilling,
+			Summary: "Retrieve billing", Description: "What the account has, uses and pays, and what keeps it from writing to others.", Example: one,
+		}, e.get)
+		rest.HandleBody(g, rest.Operation{
+			Method: http.MethodPatch, Path: "/billing", ID: "updateBilling", Needs: rights.Billing, Problems: []int{http.StatusConflict},
+			Summary: "Change billing",
+			Description: "`monthly_limit` is a limit that the account sets itself: emails beyond it are 429 `plan_limit` with `details.cap` `own`. What was sent this month counts. " +
+				"`billing_email` needs billing to be on: else 409 `billing_disabled`.",
+			Body: &rest.Body{About: "The settings to change, at least one.", Examples: map[string]any{
+				"limit": map[string]any{"monthly_limit": 50000}, "no_limit": map[string]any{"monthly_limit": nil}}},
+			Example: one,
+		}, changeBody, e.update)
+		rest.Handle(g, rest.Operation{
+			Method: http.MethodGet, Path: "/billing/usage", ID: "getUsage", Needs: rights.ReadBilling,
+			Summary: "Retrieve usage", Description: "Emails that were handed over to delivery, whatever the plan: a scheduled one counts at its time, one that was suppressed never. It is kept for 13 months.",
+			Example: map[string]any{"usage": []any{map[string]any{"period": at(1, 15, 0), "emails": 340}}, "total": 340},
+		}, e.getUsage)
+	})
+}
+
+func changeBody(c *billing.Change) body.Object {
+	return body.Object{Name: "UpdateBilling", Change: true, Fields: []body.Field{
+		{Name: "billing_email", Type: body.Maybe(&c.BillingEmail, body.Text), About: "Where invoices go."},
+		{Name: "monthly_limit", Type: limitOf(&c.MonthlyLimit), Null: func() { c.MonthlyLimit = new((*int)(nil)) },
+			About: "Emails a month that the account allows itself; null: no limit of its own."},
+	}, Check: func(d *body.Decoder) { d.Also(c.Validate()) }}
+}
+
+// limitOf reads a number that null takes away.
+func limitOf(to ***int) body.Type {
+	return body.Maybe(to, func(n **int) body.Type {
+		return body.Maybe(n, func(n *int) body.IntegerType { return body.Integer(n).From(1).UpTo(1_000_000_000) })
+	})
+}
+
+func (e *edge) plans(ctx context.Context, c *rest.Call, _ *rest.None) (plansAnswer, error) {
+	list, err := e.billing.Offers(ctx, c.AccountID)
+	return plansAnswer{wire.ListOf(list, newPlan)}, err
+}
+
+func (e *edge) get(ctx context.Context, c *rest.Call, _ *rest.None) (billingAnswer, error) {
+	return rest.As(newBilling)(e.billing.Overview(ctx, c.AccountID))
+}
+
+func (e *edge) update(ctx context.Context, c *rest.Call, _ *rest.None, change billing.Change) (billingAnswer, error) {
+	return rest.As(newBilling)(e.billing.Update(ctx, c.AccountID, change))
+}
+
+func (e *edge) getUsage(ctx context.Context, c *rest.Call, in *usageInput) (answer usageAnswer, err error) {
+	wrong := fault.Fields{}
+	var r plans.Range
+	if since := rest.QueryTime(wrong, "since", in.Since); since != nil {
+		r.Since = *since
+	}
+	if until := rest.QueryTime(wrong, "until", in.Until); until != nil {
+		r.Until = *until
+	}
+	if err := wrong.Err(); err != nil {
+		return answer, err
+	}
+	list, err := e.usage.Usage(ctx, c.AccountID, r, plans.By(in.By))
+	if err != nil {
+		return answer, err
+	}
+	for _, p := range list {
+		answer.Total += p.Emails
+	}
+	answer.Usage = wire.ListOf(list, func(p plans.Period) usagePeriod { return usagePeriod{wire.Time(p.Start), p.Emails} })
+	return answer, nil
+}
+
+func newPlan(o billing.Offer) planRecord {
+	r := planRecord{ID: o.ID, Name: o.Name, IncludedEmails: o.IncludedEmails, Overage: o.Plan.Overage, Current: o.Current,
+		Limits: planLimits{RequestsPerSecond: o.RequestsPerSecond, DailyEmails: o.DailyEmails, MonthlyEmails: o.MonthlyEmails, Domains: o.MaxDomains}}
+	if p := o.Price; p != nil {
+		r.Price = wire.Maybe(&price{money{p.Amount, p.Currency}, p.Interval})
+	}
+	if p := o.OveragePrice; p != nil {
+		r.OveragePrice = wire.Maybe(&overagePrice{money{p.Amount, p.Currency}, billing.OverageUnit})
+	}
+	return r
+}
+
+func newBilling(o billing.Overview) billingAnswer {
+	r := billingRecord{Enabled: o.Enabled, Plan: planName{o.Plan.ID, o.Plan.Name}, Status: o.Status, BillingEmail: o.BillingEmail,
+		CurrentPeriodStart: wire.Time(o.PeriodStart), CurrentPeriodEnd: wire.Time(o.PeriodEnd), CancelAt: wire.OptionalTime{At: o.CancelAt},
+		PendingPlan: wire.OrNull(o.PendingPlan), PendingAt: wire.OptionalTime{At: o.PendingAt}, MonthlyLimit: o.MonthlyLimit,
+		Usage:      usageOfMonth{o.Emails, o.Plan.IncludedEmails, o.Over, o.MonthlyCap},
+		Production: production{o.Unlocked, o.Verified, o.OnFile}, Problems: wire.List(o.Problems)}
+	if o.Mode != "" {
+		r.Mode = &o.Mode
+	}
+	if c := o.PaymentMethod; c != nil {
+		r.PaymentMethod = wire.Maybe(&cardRecord{c.Brand, c.Last4, c.Month, c.Year})
+	}
+	return billingAnswer{r}
+}
+
+func at(month time.Month, day, hour int) string {
+	return time.Date(2026, month, day, hour, 0, 0, 0, time.UTC).Format(wire.Layout)
+}
+
+func planExample() map[string]any {
+	return map[string]any{"id": "pool", "name": "Pool", "limits": map[string]any{"requests_per_second": 500, "daily_emails": nil, "monthly_emails": nil, "domains": 1000},
+		"included_emails": 100000, "overage": true, "price": map[string]any{"amount": 4900, "currency": "eur", "interval": "month"},
+		"overage_price": map[string]any{"amount": 40, "currency": "eur", "emails": 1000}, "current": false}
+}
+
+func billingExample() map[string]any {
+	return map[string]any{"enabled": true, "mode": "live", "plan": map[string]any{"id": "pro", "name": "Pro"}, "status": "active",
+		"payment_method": map[string]any{"brand": "visa", "last4": "4242", "exp_month": 12, "exp_year": 2030}, "billing_email": "ada@example.com",
+		"current_period_start": at(1, 1, 0), "current_period_end": at(2, 1, 0), "cancel_at": nil, "pending_plan": nil, "pending_at": nil,
+		"usage": map[string]any{"emails": 12000, "included": 50000, "over": 0, "limit": 60000}, "monthly_limit": 60000,
+		"production": map[string]any{"unlocked": true, "verified_domain": true, "payment_method": true}, "problems": []any{}}
+}

@@ -1,0 +1,118 @@
+package rest_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/accounts/plans"
+	"github.com/postrider/postrider/modules/billing"
+	"github.com/postrider/postrider/rest"
+	"github.com/postrider/postrider/runtime/expect"
+	"github.com/postrider/postrider/runtime/fault"
+)
+
+// fakeBilling is of an account that pays.
+type fakeBilling struct {
+	fail   error
+	off    bool
+	change billing.Change
+	asked  plans.Range
+	by     plans.By
+}
+
+func (f *fakeBilling) Overview(context.Context, string) (billing.Overview, error) {
+	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	o := billing.Overview{Plan: proPlan(), Status: billing.StatusNone, BillingEmail: "ada@example.com", PeriodStart: start, PeriodEnd: start.AddDate(0, 1, 0),
+		Emails: 340, Unlocked: true, Verified: true}
+	if f.off {
+		return o, f.fail
+	}
+	limit := 60000
+	o.Enabled, o.Mode, o.Status, o.OnFile, o.MonthlyLimit, o.MonthlyCap = true, billing.Test, "past_due", true, &limit, &limit
+	o.PaymentMethod = &billing.Card{Brand: "visa", Last4: "4242", Month: 12, Year: 2030}
+	o.PendingPlan, o.PendingAt, o.Problems = "free", &o.PeriodEnd, []string{"A payment is overdue"}
+	return o, f.fail
+}
+
+func (f *fakeBilling) Update(ctx context.Context, accountID string, c billing.Change) (billing.Overview, error) {
+	f.change = c
+	return f.Overview(ctx, accountID)
+}
+
+func (f *fakeBilling) Offers(context.Context, string) ([]billing.Offer, error) {
+	included := 100_000
+	pool := accounts.Plan{ID: "pool", Name: "Pool", RequestsPerSecond: 500, MaxDomains: 1000, IncludedEmails: &included, Overage: true}
+	return []billing.Offer{{Plan: proPlan(), Current: true}, {Plan: pool, Price: &billing.Price{Amount: 4900, Currency: "eur", Interval: "month"},
+		OveragePrice: &billing.Price{Amount: 40, Currency: "eur"}}}, f.fail
+}
+
+func (f *fakeBilling) Usage(_ context.Context, _ string, r plans.Range, by plans.By) ([]plans.Period, error) {
+	f.asked, f.by = r, by
+	return []plans.Period{{Start: time.Date(2026, 1, 15, 0, 0, 0, 0, time.UTC), Emails: 340}, {Start: time.Date(2026, 1, 16, 0, 0, 0, 0, time.UTC)}}, f.fail
+}
+
+func proPlan() accounts.Plan {
+	return accounts.Plan{ID: "pro", Name: "Pro", RequestsPerSecond: 50, MaxDomains: 10}
+}
+
+func newBillingBundle(t *testing.T) *bundle {
+	t.Helper()
+	b := newFakes(t)
+	b.start(t, b.routesBelow("billing"), func(o *rest.Options) { o.People, o.BaseURL, o.Audit = fakePeople{}, baseURL, &recorder{} })
+	return b
+}
+
+func TestBillingAnswers(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		request request
+		off     bool
+		fail    error
+		status  int
+	}{
+		"plans":               {request: request{method: "GET", path: "/api/plans"}, status: 200},
+		"billing":             {request: request{method: "GET", path: "/api/billing"}, status: 200},
+		"billing_off":         {request: request{method: "GET", path: "/api/billing"}, off: true, status: 200},
+		"billing_read":        {request: request{method: "GET", path: "/api/billing", key: "read"}, status: 403},
+		"billing_key":         {request: request{method: "PATCH", path: "/api/billing", body: `{"monthly_limit":1}`}, status: 403},
+		"billing_changed":     {request: as("billing", "PATCH", "/api/billing", `{"monthly_limit":null}`), status: 200},
+		"billing_zero":        {request: as("owner", "PATCH", "/api/billing", `{"monthly_limit":0}`), status: 400},
+		"billing_negative":    {request: as("owner", "PATCH", "/api/billing", `{"monthly_limit":-1}`), status: 400},
+		"billing_half":        {request: as("owner", "PATCH", "/api/billing", `{"monthly_limit":1.5,"plan":"pro"}`), status: 400},
+		"billing_huge":        {request: as("owner", "PATCH", "/api/billing", `{"monthly_limit":9223372036854775808}`), status: 400},
+		"billing_email":       {request: as("owner", "PATCH", "/api/billing", `{"billing_email":"Ada <ada@example.com>"}`), status: 400},
+		"billing_nothing":     {request: as("owner", "PATCH", "/api/billing", `{}`), status: 400},
+		"billing_developer":   {request: as("developer", "PATCH", "/api/billing", `{"monthly_limit":1}`), status: 403},
+		"billing_disabled":    {request: as("owner", "PATCH", "/api/billing", `{"billing_email":"ada@example.com"}`), status: 409, fail: fault.Conflictf(fault.CodeBillingDisabled, "This installation takes no payments: its operator decides about plans")},
+		"billing_payment_due": {request: as("owner", "PATCH", "/api/billing", `{"monthly_limit":7}`), status: 409, fail: fault.Conflictf(fault.CodePaymentDue, "A payment is overdue: pay it, or give another card, before the plan is changed")},
+		"billing_usage":       {request: request{method: "GET", path: "/api/billing/usage?by=day&since=2026-01-15T00:00:00Z"}, status: 200},
+		"billing_usage_bad":   {request: request{method: "GET", path: "/api/billing/usage?by=week&since=yesterday&until=2026"}, status: 400},
+		"billing_usage_none":  {request: request{method: "GET", path: "/api/billing/usage?since=2026"}, status: 400},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBillingBundle(t)
+			b.billing.fail, b.billing.off = c.fail, c.off
+			got := b.do(t, c.request)
+			if got.status != c.status {
+				t.Errorf("status %d, want %d: %s", got.status, c.status, got.body)
+			}
+			expect.Golden(t, "answers/"+name+".json", got.body)
+		})
+	}
+}
+
+func TestALimitIsTakenAwayByNull(t *testing.T) {
+	t.Parallel()
+	b := newBillingBundle(t)
+	b.do(t, as("owner", "PATCH", "/api/billing", `{"monthly_limit":null}`))
+	if c := b.billing.change; c.MonthlyLimit == nil || *c.MonthlyLimit != nil || c.BillingEmail != nil {
+		t.Errorf("the service was asked for the change %+v, want no limit and nothing else", c)
+	}
+	b.do(t, as("owner", "PATCH", "/api/billing", `{"monthly_limit":5}`))
+	if c := b.billing.change; c.MonthlyLimit == nil || *c.MonthlyLimit == nil || **c.MonthlyLimit != 5 {
+		t.Errorf("the service was asked for the change %+v, want a limit of 5", c)
+	}
+}
