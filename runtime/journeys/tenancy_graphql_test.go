@@ -102,6 +102,21 @@ func TestGraphQLKeepsAccountsApart(t *testing.T) {
 			if got := string(stranger.Do(t, http.MethodPost, "/graphql", map[string]string{"query": `{viewer{account{id}}}`}).Body); !strings.Contains(got, stranger.AccountID) {
 				t.Errorf("viewer: %s", got)
 			}
+		case f.Name == "plans": // what the installation offers is no secret; which one is the caller's own is
+			if got := string(stranger.Do(t, http.MethodPost, "/graphql", map[string]string{"query": `{plans{id current}}`}).Body); strings.Count(got, `"current":true`) != 1 {
+				t.Errorf("plans: %s", got)
+			}
+		case f.Name == "billing":
+			if got := string(stranger.Do(t, http.MethodPost, "/graphql", map[string]string{"query": `{billing{billingEmail}}`}).Body); !strings.Contains(got, stranger.AccountEmail) {
+				t.Errorf("billing: %s", got)
+			}
+		case f.Name == "usage":
+			if got := string(stranger.Do(t, http.MethodPost, "/graphql", map[string]string{"query": `{usage{emails}}`}).Body); got != `{"data":{"usage":{"emails":0}}}` {
+				t.Errorf("a stranger's usage: %s", got)
+			}
+			if got := string(app.Do(t, http.MethodPost, "/graphql", map[string]string{"query": `{usage{emails}}`}).Body); !strings.HasPrefix(got, `{"data":{"usage":{"emails":`) || strings.Contains(got, `:0}`) {
+				t.Errorf("the owner's usage: %s", got)
+			}
 		case f.Name == "account":
 			if got := string(stranger.Do(t, http.MethodPost, "/graphql", map[string]string{"query": `{account{id}}`}).Body); !strings.Contains(got, stranger.AccountID) {
 				t.Errorf("account: %s", got)
