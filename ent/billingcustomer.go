@@ -52,6 +52,12 @@ type BillingCustomer struct {
 	Fence int64 `json:"fence,omitempty"`
 	// tries in a row that failed
 	Failures int `json:"failures,omitempty"`
+	// end of the lease of a change that is being made
+	WritingUntil *time.Time `json:"writing_until,omitempty"`
+	// when a change was made here last
+	WroteAt *time.Time `json:"wrote_at,omitempty"`
+	// what the provider's words came to last; empty: nothing, the operator decides
+	EntitledPlan string `json:"entitled_plan,omitempty"`
 	// SyncedAt holds the value of the "synced_at" field.
 	SyncedAt *time.Time `json:"synced_at,omitempty"`
 	// what the operator should look at
@@ -74,9 +80,9 @@ func (*BillingCustomer) scanValues(columns []string) ([]any, error) {
 			values[i] = new(sql.NullBool)
 		case billingcustomer.FieldCardExpMonth, billingcustomer.FieldCardExpYear, billingcustomer.FieldWriteNo, billingcustomer.FieldFence, billingcustomer.FieldFailures:
 			values[i] = new(sql.NullInt64)
-		case billingcustomer.FieldID, billingcustomer.FieldCustomerID, billingcustomer.FieldBillingEmail, billingcustomer.FieldCardBrand, billingcustomer.FieldCardLast4, billingcustomer.FieldCheckoutID, billingcustomer.FieldCheckoutKind, billingcustomer.FieldCheckoutURL:
+		case billingcustomer.FieldID, billingcustomer.FieldCustomerID, billingcustomer.FieldBillingEmail, billingcustomer.FieldCardBrand, billingcustomer.FieldCardLast4, billingcustomer.FieldCheckoutID, billingcustomer.FieldCheckoutKind, billingcustomer.FieldCheckoutURL, billingcustomer.FieldEntitledPlan:
 			values[i] = new(sql.NullString)
-		case billingcustomer.FieldCheckoutExpiresAt, billingcustomer.FieldSyncDueAt, billingcustomer.FieldAskedAt, billingcustomer.FieldClaimedUntil, billingcustomer.FieldSyncedAt, billingcustomer.FieldCreatedAt, billingcustomer.FieldUpdatedAt:
+		case billingcustomer.FieldCheckoutExpiresAt, billingcustomer.FieldSyncDueAt, billingcustomer.FieldAskedAt, billingcustomer.FieldClaimedUntil, billingcustomer.FieldWritingUntil, billingcustomer.FieldWroteAt, billingcustomer.FieldSyncedAt, billingcustomer.FieldCreatedAt, billingcustomer.FieldUpdatedAt:
 			values[i] = new(sql.NullTime)
 		default:
 			values[i] = new(sql.UnknownType)
@@ -206,6 +212,26 @@ func (_m *BillingCustomer) assignValues(columns []string, values []any) error {
 			} else if value.Valid {
 				_m.Failures = int(value.Int64)
 			}
+		case billingcustomer.FieldWritingUntil:
+			if value, ok := values[i].(*sql.NullTime); !ok {
+				return fmt.Errorf("unexpected type %T for field writing_until", values[i])
+			} else if value.Valid {
+				_m.WritingUntil = new(time.Time)
+				*_m.WritingUntil = value.Time
+			}
+		case billingcustomer.FieldWroteAt:
+			if value, ok := values[i].(*sql.NullTime); !ok {
+				return fmt.Errorf("unexpected type %T for field wrote_at", values[i])
+			} else if value.Valid {
+				_m.WroteAt = new(time.Time)
+				*_m.WroteAt = value.Time
+			}
+		case billingcustomer.FieldEntitledPlan:
+			if value, ok := values[i].(*sql.NullString); !ok {
+				return fmt.Errorf("unexpected type %T for field entitled_plan", values[i])
+			} else if value.Valid {
+				_m.EntitledPlan = value.String
+			}
 		case billingcustomer.FieldSyncedAt:
 			if value, ok := values[i].(*sql.NullTime); !ok {
 				return fmt.Errorf("unexpected type %T for field synced_at", values[i])
@@ -329,6 +355,19 @@ func (_m *BillingCustomer) String() string {
 	builder.WriteString(", ")
 	builder.WriteString("failures=")
 	builder.WriteString(fmt.Sprintf("%v", _m.Failures))
+	builder.WriteString(", ")
+	if v := _m.WritingUntil; v != nil {
+		builder.WriteString("writing_until=")
+		builder.WriteString(v.Format(time.ANSIC))
+	}
+	builder.WriteString(", ")
+	if v := _m.WroteAt; v != nil {
+		builder.WriteString("wrote_at=")
+		builder.WriteString(v.Format(time.ANSIC))
+	}
+	builder.WriteString(", ")
+	builder.WriteString("entitled_plan=")
+	builder.WriteString(_m.EntitledPlan)
 	builder.WriteString(", ")
 	if v := _m.SyncedAt; v != nil {
 		builder.WriteString("synced_at=")

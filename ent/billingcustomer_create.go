@@ -258,6 +258,48 @@ func (_c *BillingCustomerCreate) SetNillableFailures(v *int) *BillingCustomerCre
 	return _c
 }
 
+// SetWritingUntil sets the "writing_until" field.
+func (_c *BillingCustomerCreate) SetWritingUntil(v time.Time) *BillingCustomerCreate {
+	_c.mutation.SetWritingUntil(v)
+	return _c
+}
+
+// SetNillableWritingUntil sets the "writing_until" field if the given value is not nil.
+func (_c *BillingCustomerCreate) SetNillableWritingUntil(v *time.Time) *BillingCustomerCreate {
+	if v != nil {
+		_c.SetWritingUntil(*v)
+	}
+	return _c
+}
+
+// SetWroteAt sets the "wrote_at" field.
+func (_c *BillingCustomerCreate) SetWroteAt(v time.Time) *BillingCustomerCreate {
+	_c.mutation.SetWroteAt(v)
+	return _c
+}
+
+// SetNillableWroteAt sets the "wrote_at" field if the given value is not nil.
+func (_c *BillingCustomerCreate) SetNillableWroteAt(v *time.Time) *BillingCustomerCreate {
+	if v != nil {
+		_c.SetWroteAt(*v)
+	}
+	return _c
+}
+
+// SetEntitledPlan sets the "entitled_plan" field.
+func (_c *BillingCustomerCreate) SetEntitledPlan(v string) *BillingCustomerCreate {
+	_c.mutation.SetEntitledPlan(v)
+	return _c
+}
+
+// SetNillableEntitledPlan sets the "entitled_plan" field if the given value is not nil.
+func (_c *BillingCustomerCreate) SetNillableEntitledPlan(v *string) *BillingCustomerCreate {
+	if v != nil {
+		_c.SetEntitledPlan(*v)
+	}
+	return _c
+}
+
 // SetSyncedAt sets the "synced_at" field.
 func (_c *BillingCustomerCreate) SetSyncedAt(v time.Time) *BillingCustomerCreate {
 	_c.mutation.SetSyncedAt(v)
@@ -395,6 +437,10 @@ func (_c *BillingCustomerCreate) defaults() {
 		v := billingcustomer.DefaultFailures
 		_c.mutation.SetFailures(v)
 	}
+	if _, ok := _c.mutation.EntitledPlan(); !ok {
+		v := billingcustomer.DefaultEntitledPlan
+		_c.mutation.SetEntitledPlan(v)
+	}
 	if _, ok := _c.mutation.CreatedAt(); !ok {
 		v := billingcustomer.DefaultCreatedAt()
 		_c.mutation.SetCreatedAt(v)
@@ -442,6 +488,9 @@ func (_c *BillingCustomerCreate) check() error {
 	}
 	if _, ok := _c.mutation.Failures(); !ok {
 		return &ValidationError{Name: "failures", err: errors.New(`ent: missing required field "BillingCustomer.failures"`)}
+	}
+	if _, ok := _c.mutation.EntitledPlan(); !ok {
+		return &ValidationError{Name: "entitled_plan", err: errors.New(`ent: missing required field "BillingCustomer.entitled_plan"`)}
 	}
 	if _, ok := _c.mutation.CreatedAt(); !ok {
 		return &ValidationError{Name: "created_at", err: errors.New(`ent: missing required field "BillingCustomer.created_at"`)}
@@ -556,6 +605,18 @@ func (_c *BillingCustomerCreate) createSpec() (*BillingCustomer, *sqlgraph.Creat
 	if value, ok := _c.mutation.Failures(); ok {
 		_spec.SetField(billingcustomer.FieldFailures, field.TypeInt, value)
 		_node.Failures = value
+	}
+	if value, ok := _c.mutation.WritingUntil(); ok {
+		_spec.SetField(billingcustomer.FieldWritingUntil, field.TypeTime, value)
+		_node.WritingUntil = &value
+	}
+	if value, ok := _c.mutation.WroteAt(); ok {
+		_spec.SetField(billingcustomer.FieldWroteAt, field.TypeTime, value)
+		_node.WroteAt = &value
+	}
+	if value, ok := _c.mutation.EntitledPlan(); ok {
+		_spec.SetField(billingcustomer.FieldEntitledPlan, field.TypeString, value)
+		_node.EntitledPlan = value
 	}
 	if value, ok := _c.mutation.SyncedAt(); ok {
 		_spec.SetField(billingcustomer.FieldSyncedAt, field.TypeTime, value)

@@ -333,6 +333,60 @@ func (_u *BillingCustomerUpdate) AddFailures(v int) *BillingCustomerUpdate {
 	return _u
 }
 
+// SetWritingUntil sets the "writing_until" field.
+func (_u *BillingCustomerUpdate) SetWritingUntil(v time.Time) *BillingCustomerUpdate {
+	_u.mutation.SetWritingUntil(v)
+	return _u
+}
+
+// SetNillableWritingUntil sets the "writing_until" field if the given value is not nil.
+func (_u *BillingCustomerUpdate) SetNillableWritingUntil(v *time.Time) *BillingCustomerUpdate {
+	if v != nil {
+		_u.SetWritingUntil(*v)
+	}
+	return _u
+}
+
+// ClearWritingUntil clears the value of the "writing_until" field.
+func (_u *BillingCustomerUpdate) ClearWritingUntil() *BillingCustomerUpdate {
+	_u.mutation.ClearWritingUntil()
+	return _u
+}
+
+// SetWroteAt sets the "wrote_at" field.
+func (_u *BillingCustomerUpdate) SetWroteAt(v time.Time) *BillingCustomerUpdate {
+	_u.mutation.SetWroteAt(v)
+	return _u
+}
+
+// SetNillableWroteAt sets the "wrote_at" field if the given value is not nil.
+func (_u *BillingCustomerUpdate) SetNillableWroteAt(v *time.Time) *BillingCustomerUpdate {
+	if v != nil {
+		_u.SetWroteAt(*v)
+	}
+	return _u
+}
+
+// ClearWroteAt clears the value of the "wrote_at" field.
+func (_u *BillingCustomerUpdate) ClearWroteAt() *BillingCustomerUpdate {
+	_u.mutation.ClearWroteAt()
+	return _u
+}
+
+// SetEntitledPlan sets the "entitled_plan" field.
+func (_u *BillingCustomerUpdate) SetEntitledPlan(v string) *BillingCustomerUpdate {
+	_u.mutation.SetEntitledPlan(v)
+	return _u
+}
+
+// SetNillableEntitledPlan sets the "entitled_plan" field if the given value is not nil.
+func (_u *BillingCustomerUpdate) SetNillableEntitledPlan(v *string) *BillingCustomerUpdate {
+	if v != nil {
+		_u.SetEntitledPlan(*v)
+	}
+	return _u
+}
+
 // SetSyncedAt sets the "synced_at" field.
 func (_u *BillingCustomerUpdate) SetSyncedAt(v time.Time) *BillingCustomerUpdate {
 	_u.mutation.SetSyncedAt(v)
@@ -513,6 +567,21 @@ func (_u *BillingCustomerUpdate) sqlSave(ctx context.Context) (_node int, err er
 	}
 	if value, ok := _u.mutation.AddedFailures(); ok {
 		_spec.AddField(billingcustomer.FieldFailures, field.TypeInt, value)
+	}
+	if value, ok := _u.mutation.WritingUntil(); ok {
+		_spec.SetField(billingcustomer.FieldWritingUntil, field.TypeTime, value)
+	}
+	if _u.mutation.WritingUntilCleared() {
+		_spec.ClearField(billingcustomer.FieldWritingUntil, field.TypeTime)
+	}
+	if value, ok := _u.mutation.WroteAt(); ok {
+		_spec.SetField(billingcustomer.FieldWroteAt, field.TypeTime, value)
+	}
+	if _u.mutation.WroteAtCleared() {
+		_spec.ClearField(billingcustomer.FieldWroteAt, field.TypeTime)
+	}
+	if value, ok := _u.mutation.EntitledPlan(); ok {
+		_spec.SetField(billingcustomer.FieldEntitledPlan, field.TypeString, value)
 	}
 	if value, ok := _u.mutation.SyncedAt(); ok {
 		_spec.SetField(billingcustomer.FieldSyncedAt, field.TypeTime, value)
@@ -859,6 +928,60 @@ func (_u *BillingCustomerUpdateOne) AddFailures(v int) *BillingCustomerUpdateOne
 	return _u
 }
 
+// SetWritingUntil sets the "writing_until" field.
+func (_u *BillingCustomerUpdateOne) SetWritingUntil(v time.Time) *BillingCustomerUpdateOne {
+	_u.mutation.SetWritingUntil(v)
+	return _u
+}
+
+// SetNillableWritingUntil sets the "writing_until" field if the given value is not nil.
+func (_u *BillingCustomerUpdateOne) SetNillableWritingUntil(v *time.Time) *BillingCustomerUpdateOne {
+	if v != nil {
+		_u.SetWritingUntil(*v)
+	}
+	return _u
+}
+
+// ClearWritingUntil clears the value of the "writing_until" field.
+func (_u *BillingCustomerUpdateOne) ClearWritingUntil() *BillingCustomerUpdateOne {
+	_u.mutation.ClearWritingUntil()
+	return _u
+}
+
+// SetWroteAt sets the "wrote_at" field.
+func (_u *BillingCustomerUpdateOne) SetWroteAt(v time.Time) *BillingCustomerUpdateOne {
+	_u.mutation.SetWroteAt(v)
+	return _u
+}
+
+// SetNillableWroteAt sets the "wrote_at" field if the given value is not nil.
+func (_u *BillingCustomerUpdateOne) SetNillableWroteAt(v *time.Time) *BillingCustomerUpdateOne {
+	if v != nil {
+		_u.SetWroteAt(*v)
+	}
+	return _u
+}
+
+// ClearWroteAt clears the value of the "wrote_at" field.
+func (_u *BillingCustomerUpdateOne) ClearWroteAt() *BillingCustomerUpdateOne {
+	_u.mutation.ClearWroteAt()
+	return _u
+}
+
+// SetEntitledPlan sets the "entitled_plan" field.
+func (_u *BillingCustomerUpdateOne) SetEntitledPlan(v string) *BillingCustomerUpdateOne {
+	_u.mutation.SetEntitledPlan(v)
+	return _u
+}
+
+// SetNillableEntitledPlan sets the "entitled_plan" field if the given value is not nil.
+func (_u *BillingCustomerUpdateOne) SetNillableEntitledPlan(v *string) *BillingCustomerUpdateOne {
+	if v != nil {
+		_u.SetEntitledPlan(*v)
+	}
+	return _u
+}
+
 // SetSyncedAt sets the "synced_at" field.
 func (_u *BillingCustomerUpdateOne) SetSyncedAt(v time.Time) *BillingCustomerUpdateOne {
 	_u.mutation.SetSyncedAt(v)
@@ -1069,6 +1192,21 @@ func (_u *BillingCustomerUpdateOne) sqlSave(ctx context.Context) (_node *Billing
 	}
 	if value, ok := _u.mutation.AddedFailures(); ok {
 		_spec.AddField(billingcustomer.FieldFailures, field.TypeInt, value)
+	}
+	if value, ok := _u.mutation.WritingUntil(); ok {
+		_spec.SetField(billingcustomer.FieldWritingUntil, field.TypeTime, value)
+	}
+	if _u.mutation.WritingUntilCleared() {
+		_spec.ClearField(billingcustomer.FieldWritingUntil, field.TypeTime)
+	}
+	if value, ok := _u.mutation.WroteAt(); ok {
+		_spec.SetField(billingcustomer.FieldWroteAt, field.TypeTime, value)
+	}
+	if _u.mutation.WroteAtCleared() {
+		_spec.ClearField(billingcustomer.FieldWroteAt, field.TypeTime)
+	}
+	if value, ok := _u.mutation.EntitledPlan(); ok {
+		_spec.SetField(billingcustomer.FieldEntitledPlan, field.TypeString, value)
 	}
 	if value, ok := _u.mutation.SyncedAt(); ok {
 		_spec.SetField(billingcustomer.FieldSyncedAt, field.TypeTime, value)

@@ -14370,6 +14370,9 @@ type BillingCustomerMutation struct {
 	addfence            *int64
 	failures            *int
 	addfailures         *int
+	writing_until       *time.Time
+	wrote_at            *time.Time
+	entitled_plan       *string
 	synced_at           *time.Time
 	problems            *[]string
 	appendproblems      []string
@@ -15262,6 +15265,140 @@ func (m *BillingCustomerMutation) ResetFailures() {
 	m.addfailures = nil
 }
 
+// SetWritingUntil sets the "writing_until" field.
+func (m *BillingCustomerMutation) SetWritingUntil(t time.Time) {
+	m.writing_until = &t
+}
+
+// WritingUntil returns the value of the "writing_until" field in the mutation.
+func (m *BillingCustomerMutation) WritingUntil() (r time.Time, exists bool) {
+	v := m.writing_until
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldWritingUntil returns the old "writing_until" field's value of the BillingCustomer entity.
+// If the BillingCustomer object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *BillingCustomerMutation) OldWritingUntil(ctx context.Context) (v *time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldWritingUntil is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldWritingUntil requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldWritingUntil: %w", err)
+	}
+	return oldValue.WritingUntil, nil
+}
+
+// ClearWritingUntil clears the value of the "writing_until" field.
+func (m *BillingCustomerMutation) ClearWritingUntil() {
+	m.writing_until = nil
+	m.clearedFields[billingcustomer.FieldWritingUntil] = struct{}{}
+}
+
+// WritingUntilCleared returns if the "writing_until" field was cleared in this mutation.
+func (m *BillingCustomerMutation) WritingUntilCleared() bool {
+	_, ok := m.clearedFields[billingcustomer.FieldWritingUntil]
+	return ok
+}
+
+// ResetWritingUntil resets all changes to the "writing_until" field.
+func (m *BillingCustomerMutation) ResetWritingUntil() {
+	m.writing_until = nil
+	delete(m.clearedFields, billingcustomer.FieldWritingUntil)
+}
+
+// SetWroteAt sets the "wrote_at" field.
+func (m *BillingCustomerMutation) SetWroteAt(t time.Time) {
+	m.wrote_at = &t
+}
+
+// WroteAt returns the value of the "wrote_at" field in the mutation.
+func (m *BillingCustomerMutation) WroteAt() (r time.Time, exists bool) {
+	v := m.wrote_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldWroteAt returns the old "wrote_at" field's value of the BillingCustomer entity.
+// If the BillingCustomer object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *BillingCustomerMutation) OldWroteAt(ctx context.Context) (v *time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldWroteAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldWroteAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldWroteAt: %w", err)
+	}
+	return oldValue.WroteAt, nil
+}
+
+// ClearWroteAt clears the value of the "wrote_at" field.
+func (m *BillingCustomerMutation) ClearWroteAt() {
+	m.wrote_at = nil
+	m.clearedFields[billingcustomer.FieldWroteAt] = struct{}{}
+}
+
+// WroteAtCleared returns if the "wrote_at" field was cleared in this mutation.
+func (m *BillingCustomerMutation) WroteAtCleared() bool {
+	_, ok := m.clearedFields[billingcustomer.FieldWroteAt]
+	return ok
+}
+
+// ResetWroteAt resets all changes to the "wrote_at" field.
+func (m *BillingCustomerMutation) ResetWroteAt() {
+	m.wrote_at = nil
+	delete(m.clearedFields, billingcustomer.FieldWroteAt)
+}
+
+// SetEntitledPlan sets the "entitled_plan" field.
+func (m *BillingCustomerMutation) SetEntitledPlan(s string) {
+	m.entitled_plan = &s
+}
+
+// EntitledPlan returns the value of the "entitled_plan" field in the mutation.
+func (m *BillingCustomerMutation) EntitledPlan() (r string, exists bool) {
+	v := m.entitled_plan
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldEntitledPlan returns the old "entitled_plan" field's value of the BillingCustomer entity.
+// If the BillingCustomer object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *BillingCustomerMutation) OldEntitledPlan(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldEntitledPlan is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldEntitledPlan requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldEntitledPlan: %w", err)
+	}
+	return oldValue.EntitledPlan, nil
+}
+
+// ResetEntitledPlan resets all changes to the "entitled_plan" field.
+func (m *BillingCustomerMutation) ResetEntitledPlan() {
+	m.entitled_plan = nil
+}
+
 // SetSyncedAt sets the "synced_at" field.
 func (m *BillingCustomerMutation) SetSyncedAt(t time.Time) {
 	m.synced_at = &t
@@ -15482,7 +15619,7 @@ func (m *BillingCustomerMutation) Type() string {
 // order to get all numeric fields that were incremented/decremented, call
 // AddedFields().
 func (m *BillingCustomerMutation) Fields() []string {
-	fields := make([]string, 0, 21)
+	fields := make([]string, 0, 24)
 	if m.customer_id != nil {
 		fields = append(fields, billingcustomer.FieldCustomerID)
 	}
@@ -15533,6 +15670,15 @@ func (m *BillingCustomerMutation) Fields() []string {
 	}
 	if m.failures != nil {
 		fields = append(fields, billingcustomer.FieldFailures)
+	}
+	if m.writing_until != nil {
+		fields = append(fields, billingcustomer.FieldWritingUntil)
+	}
+	if m.wrote_at != nil {
+		fields = append(fields, billingcustomer.FieldWroteAt)
+	}
+	if m.entitled_plan != nil {
+		fields = append(fields, billingcustomer.FieldEntitledPlan)
 	}
 	if m.synced_at != nil {
 		fields = append(fields, billingcustomer.FieldSyncedAt)
@@ -15588,6 +15734,12 @@ func (m *BillingCustomerMutation) Field(name string) (ent.Value, bool) {
 		return m.Fence()
 	case billingcustomer.FieldFailures:
 		return m.Failures()
+	case billingcustomer.FieldWritingUntil:
+		return m.WritingUntil()
+	case billingcustomer.FieldWroteAt:
+		return m.WroteAt()
+	case billingcustomer.FieldEntitledPlan:
+		return m.EntitledPlan()
 	case billingcustomer.FieldSyncedAt:
 		return m.SyncedAt()
 	case billingcustomer.FieldProblems:
@@ -15639,6 +15791,12 @@ func (m *BillingCustomerMutation) OldField(ctx context.Context, name string) (en
 		return m.OldFence(ctx)
 	case billingcustomer.FieldFailures:
 		return m.OldFailures(ctx)
+	case billingcustomer.FieldWritingUntil:
+		return m.OldWritingUntil(ctx)
+	case billingcustomer.FieldWroteAt:
+		return m.OldWroteAt(ctx)
+	case billingcustomer.FieldEntitledPlan:
+		return m.OldEntitledPlan(ctx)
 	case billingcustomer.FieldSyncedAt:
 		return m.OldSyncedAt(ctx)
 	case billingcustomer.FieldProblems:
@@ -15774,6 +15932,27 @@ func (m *BillingCustomerMutation) SetField(name string, value ent.Value) error {
 			return fmt.Errorf("unexpected type %T for field %s", value, name)
 		}
 		m.SetFailures(v)
+		return nil
+	case billingcustomer.FieldWritingUntil:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetWritingUntil(v)
+		return nil
+	case billingcustomer.FieldWroteAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetWroteAt(v)
+		return nil
+	case billingcustomer.FieldEntitledPlan:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetEntitledPlan(v)
 		return nil
 	case billingcustomer.FieldSyncedAt:
 		v, ok := value.(time.Time)
@@ -15911,6 +16090,12 @@ func (m *BillingCustomerMutation) ClearedFields() []string {
 	if m.FieldCleared(billingcustomer.FieldClaimedUntil) {
 		fields = append(fields, billingcustomer.FieldClaimedUntil)
 	}
+	if m.FieldCleared(billingcustomer.FieldWritingUntil) {
+		fields = append(fields, billingcustomer.FieldWritingUntil)
+	}
+	if m.FieldCleared(billingcustomer.FieldWroteAt) {
+		fields = append(fields, billingcustomer.FieldWroteAt)
+	}
 	if m.FieldCleared(billingcustomer.FieldSyncedAt) {
 		fields = append(fields, billingcustomer.FieldSyncedAt)
 	}
@@ -15945,6 +16130,12 @@ func (m *BillingCustomerMutation) ClearField(name string) error {
 		return nil
 	case billingcustomer.FieldClaimedUntil:
 		m.ClearClaimedUntil()
+		return nil
+	case billingcustomer.FieldWritingUntil:
+		m.ClearWritingUntil()
+		return nil
+	case billingcustomer.FieldWroteAt:
+		m.ClearWroteAt()
 		return nil
 	case billingcustomer.FieldSyncedAt:
 		m.ClearSyncedAt()
@@ -16010,6 +16201,15 @@ func (m *BillingCustomerMutation) ResetField(name string) error {
 		return nil
 	case billingcustomer.FieldFailures:
 		m.ResetFailures()
+		return nil
+	case billingcustomer.FieldWritingUntil:
+		m.ResetWritingUntil()
+		return nil
+	case billingcustomer.FieldWroteAt:
+		m.ResetWroteAt()
+		return nil
+	case billingcustomer.FieldEntitledPlan:
+		m.ResetEntitledPlan()
 		return nil
 	case billingcustomer.FieldSyncedAt:
 		m.ResetSyncedAt()

@@ -571,12 +571,16 @@ func init() {
 	billingcustomerDescFailures := billingcustomerFields[17].Descriptor()
 	// billingcustomer.DefaultFailures holds the default value on creation for the failures field.
 	billingcustomer.DefaultFailures = billingcustomerDescFailures.Default.(int)
+	// billingcustomerDescEntitledPlan is the schema descriptor for entitled_plan field.
+	billingcustomerDescEntitledPlan := billingcustomerFields[20].Descriptor()
+	// billingcustomer.DefaultEntitledPlan holds the default value on creation for the entitled_plan field.
+	billingcustomer.DefaultEntitledPlan = billingcustomerDescEntitledPlan.Default.(string)
 	// billingcustomerDescCreatedAt is the schema descriptor for created_at field.
-	billingcustomerDescCreatedAt := billingcustomerFields[20].Descriptor()
+	billingcustomerDescCreatedAt := billingcustomerFields[23].Descriptor()
 	// billingcustomer.DefaultCreatedAt holds the default value on creation for the created_at field.
 	billingcustomer.DefaultCreatedAt = billingcustomerDescCreatedAt.Default.(func() time.Time)
 	// billingcustomerDescUpdatedAt is the schema descriptor for updated_at field.
-	billingcustomerDescUpdatedAt := billingcustomerFields[21].Descriptor()
+	billingcustomerDescUpdatedAt := billingcustomerFields[24].Descriptor()
 	// billingcustomer.DefaultUpdatedAt holds the default value on creation for the updated_at field.
 	billingcustomer.DefaultUpdatedAt = billingcustomerDescUpdatedAt.Default.(func() time.Time)
 	// billingcustomer.UpdateDefaultUpdatedAt holds the default value on update for the updated_at field.

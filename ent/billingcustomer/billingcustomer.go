@@ -47,6 +47,12 @@ const (
 	FieldFence = "fence"
 	// FieldFailures holds the string denoting the failures field in the database.
 	FieldFailures = "failures"
+	// FieldWritingUntil holds the string denoting the writing_until field in the database.
+	FieldWritingUntil = "writing_until"
+	// FieldWroteAt holds the string denoting the wrote_at field in the database.
+	FieldWroteAt = "wrote_at"
+	// FieldEntitledPlan holds the string denoting the entitled_plan field in the database.
+	FieldEntitledPlan = "entitled_plan"
 	// FieldSyncedAt holds the string denoting the synced_at field in the database.
 	FieldSyncedAt = "synced_at"
 	// FieldProblems holds the string denoting the problems field in the database.
@@ -79,6 +85,9 @@ var Columns = []string{
 	FieldClaimedUntil,
 	FieldFence,
 	FieldFailures,
+	FieldWritingUntil,
+	FieldWroteAt,
+	FieldEntitledPlan,
 	FieldSyncedAt,
 	FieldProblems,
 	FieldCreatedAt,
@@ -120,6 +129,8 @@ var (
 	DefaultFence int64
 	// DefaultFailures holds the default value on creation for the "failures" field.
 	DefaultFailures int
+	// DefaultEntitledPlan holds the default value on creation for the "entitled_plan" field.
+	DefaultEntitledPlan string
 	// DefaultCreatedAt holds the default value on creation for the "created_at" field.
 	DefaultCreatedAt func() time.Time
 	// DefaultUpdatedAt holds the default value on creation for the "updated_at" field.
@@ -221,6 +232,21 @@ func ByFence(opts ...sql.OrderTermOption) OrderOption {
 // ByFailures orders the results by the failures field.
 func ByFailures(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldFailures, opts...).ToFunc()
+}
+
+// ByWritingUntil orders the results by the writing_until field.
+func ByWritingUntil(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldWritingUntil, opts...).ToFunc()
+}
+
+// ByWroteAt orders the results by the wrote_at field.
+func ByWroteAt(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldWroteAt, opts...).ToFunc()
+}
+
+// ByEntitledPlan orders the results by the entitled_plan field.
+func ByEntitledPlan(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldEntitledPlan, opts...).ToFunc()
 }
 
 // BySyncedAt orders the results by the synced_at field.

@@ -149,6 +149,21 @@ func Failures(v int) predicate.BillingCustomer {
 	return predicate.BillingCustomer(sql.FieldEQ(FieldFailures, v))
 }
 
+// WritingUntil applies equality check predicate on the "writing_until" field. It's identical to WritingUntilEQ.
+func WritingUntil(v time.Time) predicate.BillingCustomer {
+	return predicate.BillingCustomer(sql.FieldEQ(FieldWritingUntil, v))
+}
+
+// WroteAt applies equality check predicate on the "wrote_at" field. It's identical to WroteAtEQ.
+func WroteAt(v time.Time) predicate.BillingCustomer {
+	return predicate.BillingCustomer(sql.FieldEQ(FieldWroteAt, v))
+}
+
+// EntitledPlan applies equality check predicate on the "entitled_plan" field. It's identical to EntitledPlanEQ.
+func EntitledPlan(v string) predicate.BillingCustomer {
+	return predicate.BillingCustomer(sql.FieldEQ(FieldEntitledPlan, v))
+}
+
 // SyncedAt applies equality check predicate on the "synced_at" field. It's identical to SyncedAtEQ.
 func SyncedAt(v time.Time) predicate.BillingCustomer {
 	return predicate.BillingCustomer(sql.FieldEQ(FieldSyncedAt, v))
@@ -1037,6 +1052,171 @@ func FailuresLT(v int) predicate.BillingCustomer {
 // FailuresLTE applies the LTE predicate on the "failures" field.
 func FailuresLTE(v int) predicate.BillingCustomer {
 	return predicate.BillingCustomer(sql.FieldLTE(FieldFailures, v))
+}
+
+// WritingUntilEQ applies the EQ predicate on the "writing_until" field.
+func WritingUntilEQ(v time.Time) predicate.BillingCustomer {
+	return predicate.BillingCustomer(sql.FieldEQ(FieldWritingUntil, v))
+}
+
+// WritingUntilNEQ applies the NEQ predicate on the "writing_until" field.
+func WritingUntilNEQ(v time.Time) predicate.BillingCustomer {
+	return predicate.BillingCustomer(sql.FieldNEQ(FieldWritingUntil, v))
+}
+
+// WritingUntilIn applies the In predicate on the "writing_until" field.
+func WritingUntilIn(vs ...time.Time) predicate.BillingCustomer {
+	return predicate.BillingCustomer(sql.FieldIn(FieldWritingUntil, vs...))
+}
+
+// WritingUntilNotIn applies the NotIn predicate on the "writing_until" field.
+func WritingUntilNotIn(vs ...time.Time) predicate.BillingCustomer {
+	return predicate.BillingCustomer(sql.FieldNotIn(FieldWritingUntil, vs...))
+}
+
+// WritingUntilGT applies the GT predicate on the "writing_until" field.
+func WritingUntilGT(v time.Time) predicate.BillingCustomer {
+	return predicate.BillingCustomer(sql.FieldGT(FieldWritingUntil, v))
+}
+
+// WritingUntilGTE applies the GTE predicate on the "writing_until" field.
+func WritingUntilGTE(v time.Time) predicate.BillingCustomer {
+	return predicate.BillingCustomer(sql.FieldGTE(FieldWritingUntil, v))
+}
+
+// WritingUntilLT applies the LT predicate on the "writing_until" field.
+func WritingUntilLT(v time.Time) predicate.BillingCustomer {
+	return predicate.BillingCustomer(sql.FieldLT(FieldWritingUntil, v))
+}
+
+// WritingUntilLTE applies the LTE predicate on the "writing_until" field.
+func WritingUntilLTE(v time.Time) predicate.BillingCustomer {
+	return predicate.BillingCustomer(sql.FieldLTE(FieldWritingUntil, v))
+}
+
+// WritingUntilIsNil applies the IsNil predicate on the "writing_until" field.
+func WritingUntilIsNil() predicate.BillingCustomer {
+	return predicate.BillingCustomer(sql.FieldIsNull(FieldWritingUntil))
+}
+
+// WritingUntilNotNil applies the NotNil predicate on the "writing_until" field.
+func WritingUntilNotNil() predicate.BillingCustomer {
+	return predicate.BillingCustomer(sql.FieldNotNull(FieldWritingUntil))
+}
+
+// WroteAtEQ applies the EQ predicate on the "wrote_at" field.
+func WroteAtEQ(v time.Time) predicate.BillingCustomer {
+	return predicate.BillingCustomer(sql.FieldEQ(FieldWroteAt, v))
+}
+
+// WroteAtNEQ applies the NEQ predicate on the "wrote_at" field.
+func WroteAtNEQ(v time.Time) predicate.BillingCustomer {
+	return predicate.BillingCustomer(sql.FieldNEQ(FieldWroteAt, v))
+}
+
+// WroteAtIn applies the In predicate on the "wrote_at" field.
+func WroteAtIn(vs ...time.Time) predicate.BillingCustomer {
+	return predicate.BillingCustomer(sql.FieldIn(FieldWroteAt, vs...))
+}
+
+// WroteAtNotIn applies the NotIn predicate on the "wrote_at" field.
+func WroteAtNotIn(vs ...time.Time) predicate.BillingCustomer {
+	return predicate.BillingCustomer(sql.FieldNotIn(FieldWroteAt, vs...))
+}
+
+// WroteAtGT applies the GT predicate on the "wrote_at" field.
+func WroteAtGT(v time.Time) predicate.BillingCustomer {
+	return predicate.BillingCustomer(sql.FieldGT(FieldWroteAt, v))
+}
+
+// WroteAtGTE applies the GTE predicate on the "wrote_at" field.
+func WroteAtGTE(v time.Time) predicate.BillingCustomer {
+	return predicate.BillingCustomer(sql.FieldGTE(FieldWroteAt, v))
+}
+
+// WroteAtLT applies the LT predicate on the "wrote_at" field.
+func WroteAtLT(v time.Time) predicate.BillingCustomer {
+	return predicate.BillingCustomer(sql.FieldLT(FieldWroteAt, v))
+}
+
+// WroteAtLTE applies the LTE predicate on the "wrote_at" field.
+func WroteAtLTE(v time.Time) predicate.BillingCustomer {
+	return predicate.BillingCustomer(sql.FieldLTE(FieldWroteAt, v))
+}
+
+// WroteAtIsNil applies the IsNil predicate on the "wrote_at" field.
+func WroteAtIsNil() predicate.BillingCustomer {
+	return predicate.BillingCustomer(sql.FieldIsNull(FieldWroteAt))
+}
+
+// WroteAtNotNil applies the NotNil predicate on the "wrote_at" field.
+func WroteAtNotNil() predicate.BillingCustomer {
+	return predicate.BillingCustomer(sql.FieldNotNull(FieldWroteAt))
+}
+
+// EntitledPlanEQ applies the EQ predicate on the "entitled_plan" field.
+func EntitledPlanEQ(v string) predicate.BillingCustomer {
+	return predicate.BillingCustomer(sql.FieldEQ(FieldEntitledPlan, v))
+}
+
+// EntitledPlanNEQ applies the NEQ predicate on the "entitled_plan" field.
+func EntitledPlanNEQ(v string) predicate.BillingCustomer {
+	return predicate.BillingCustomer(sql.FieldNEQ(FieldEntitledPlan, v))
+}
+
+// EntitledPlanIn applies the In predicate on the "entitled_plan" field.
+func EntitledPlanIn(vs ...string) predicate.BillingCustomer {
+	return predicate.BillingCustomer(sql.FieldIn(FieldEntitledPlan, vs...))
+}
+
+// EntitledPlanNotIn applies the NotIn predicate on the "entitled_plan" field.
+func EntitledPlanNotIn(vs ...string) predicate.BillingCustomer {
+	return predicate.BillingCustomer(sql.FieldNotIn(FieldEntitledPlan, vs...))
+}
+
+// EntitledPlanGT applies the GT predicate on the "entitled_plan" field.
+func EntitledPlanGT(v string) predicate.BillingCustomer {
+	return predicate.BillingCustomer(sql.FieldGT(FieldEntitledPlan, v))
+}
+
+// EntitledPlanGTE applies the GTE predicate on the "entitled_plan" field.
+func EntitledPlanGTE(v string) predicate.BillingCustomer {
+	return predicate.BillingCustomer(sql.FieldGTE(FieldEntitledPlan, v))
+}
+
+// EntitledPlanLT applies the LT predicate on the "entitled_plan" field.
+func EntitledPlanLT(v string) predicate.BillingCustomer {
+	return predicate.BillingCustomer(sql.FieldLT(FieldEntitledPlan, v))
+}
+
+// EntitledPlanLTE applies the LTE predicate on the "entitled_plan" field.
+func EntitledPlanLTE(v string) predicate.BillingCustomer {
+	return predicate.BillingCustomer(sql.FieldLTE(FieldEntitledPlan, v))
+}
+
+// EntitledPlanContains applies the Contains predicate on the "entitled_plan" field.
+func EntitledPlanContains(v string) predicate.BillingCustomer {
+	return predicate.BillingCustomer(sql.FieldContains(FieldEntitledPlan, v))
+}
+
+// EntitledPlanHasPrefix applies the HasPrefix predicate on the "entitled_plan" field.
+func EntitledPlanHasPrefix(v string) predicate.BillingCustomer {
+	return predicate.BillingCustomer(sql.FieldHasPrefix(FieldEntitledPlan, v))
+}
+
+// EntitledPlanHasSuffix applies the HasSuffix predicate on the "entitled_plan" field.
+func EntitledPlanHasSuffix(v string) predicate.BillingCustomer {
+	return predicate.BillingCustomer(sql.FieldHasSuffix(FieldEntitledPlan, v))
+}
+
+// EntitledPlanEqualFold applies the EqualFold predicate on the "entitled_plan" field.
+func EntitledPlanEqualFold(v string) predicate.BillingCustomer {
+	return predicate.BillingCustomer(sql.FieldEqualFold(FieldEntitledPlan, v))
+}
+
+// EntitledPlanContainsFold applies the ContainsFold predicate on the "entitled_plan" field.
+func EntitledPlanContainsFold(v string) predicate.BillingCustomer {
+	return predicate.BillingCustomer(sql.FieldContainsFold(FieldEntitledPlan, v))
 }
 
 // SyncedAtEQ applies the EQ predicate on the "synced_at" field.

@@ -86,38 +86,44 @@ func (c AccountChange) checkRetention(wrong fault.Fields, current *ent.Account) 
 // UpdateAccount changes an account: at once in this process, within CacheTTL in
 // others. What was sent under another plan counts against the caps of the new one.
 func (s *Service) UpdateAccount(ctx context.Context, accountID string, c AccountChange) (*ent.Account, error) {
-	err := s.db.InTx(ctx, func(tx *ent.Tx) error {
-		current, err := tx.Account.Query().Where(account.ID(accountID)).ForUpdate().Only(ctx)
-		if err != nil {
-			return err
-		}
-		wrong := c.Validate()
-		c.checkRetention(wrong, current)
-		if err := checkPlan(ctx, tx, wrong, c.Plan); err != nil {
-			return err
-		}
-		if err := c.checkMember(ctx, tx, wrong, accountID); err != nil {
-			return err
-		}
-		if err := wrong.Err(); err != nil {
-			return err
-		}
-		if err := c.apply(tx.Account.UpdateOneID(accountID)).Exec(ctx); err != nil || !c.changesCaps(current) {
-			return err
-		}
-		return planChanged(ctx, tx, accountID)
-	})
+	err := s.db.InTx(ctx, func(tx *ent.Tx) error { return s.UpdateAccountIn(ctx, tx, accountID, c) })
 	switch {
 	case ent.IsNotFound(err):
 		return nil, fault.Missing("account", accountID)
 	case err != nil:
 		return nil, fmt.Errorf("update account: %w", err)
 	}
-	s.accounts.Invalidate(accountID)
+	s.Forget(accountID)
 	if c.Suspended != nil {
 		s.keys.InvalidateAll() // which keys are whose is not kept, and it is a rare thing
 	}
 	return s.accountRow(ctx, accountID)
+}
+
+// Forget has the account read anew when it is asked for next in this process.
+func (s *Service) Forget(accountID string) { s.accounts.Invalidate(accountID) }
+
+// UpdateAccountIn is UpdateAccount in a transaction, after which the caller calls Forget.
+func (s *Service) UpdateAccountIn(ctx context.Context, tx *ent.Tx, accountID string, c AccountChange) error {
+	current, err := tx.Account.Query().Where(account.ID(accountID)).ForUpdate().Only(ctx)
+	if err != nil {
+		return err
+	}
+	wrong := c.Validate()
+	c.checkRetention(wrong, current)
+	if err := checkPlan(ctx, tx, wrong, c.Plan); err != nil {
+		return err
+	}
+	if err := c.checkMember(ctx, tx, wrong, accountID); err != nil {
+		return err
+	}
+	if err := wrong.Err(); err != nil {
+		return err
+	}
+	if err := c.apply(tx.Account.UpdateOneID(accountID)).Exec(ctx); err != nil || !c.changesCaps(current) {
+		return err
+	}
+	return planChanged(ctx, tx, accountID)
 }
 
 // checkMember refuses an email that no member has: who is sandboxed writes to nobody else's mailbox.

@@ -1,6 +1,40 @@
 package billing
 
-import "go.uber.org/fx"
+import (
+	"context"
 
-// Module gives *Service.
-var Module = fx.Module("billing", fx.Provide(ConfigOf, New))
+	"go.uber.org/fx"
+
+	"github.com/postrider/postrider/runtime/module"
+	"github.com/postrider/postrider/runtime/worker"
+)
+
+// Module gives *Service, which asks the payment provider in the background while billing is on.
+var Module = fx.Module("billing",
+	fx.Provide(ConfigOf, New),
+	module.Sweeps(func(s *Service) module.Sweep {
+		return module.Sweep{What: "old events of the payment provider", Run: s.sweepEvents}
+	}),
+	fx.Invoke(func(lc fx.Lifecycle, s *Service) {
+		lc.Append(fx.Hook{OnStart: s.Start, OnStop: s.Stop})
+	}),
+)
+
+// Start begins to ask about customers and to tell usage. While billing is off nothing runs.
+func (s *Service) Start(context.Context) error {
+	if !s.config.on() {
+		return nil
+	}
+	s.tasks.Start(
+		worker.Every("customers of the payment provider", s.config.SyncEvery, s.syncDue),
+		worker.Every("usage for the payment provider", s.config.MeterEvery, s.meter.Run),
+		worker.Every("reconciliation of usage", daily, s.meter.Reconcile),
+	)
+	return nil
+}
+
+// Stop ends that.
+func (s *Service) Stop(ctx context.Context) error {
+	s.tasks.Stop(ctx)
+	return nil
+}

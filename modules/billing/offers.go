@@ -2,9 +2,42 @@ package billing
 
 import (
 	"context"
+	"math"
+	"sync"
+	"time"
+
+	"github.com/postrider/postrider/modules/billing/provider"
 )
 
-// Offers lists the plans: those that a customer may choose, and the account's own.
+// catalogFor is how long prices are believed.
+const catalogFor = 10 * time.Minute
+
+// catalog remembers what the provider has for the plans.
+type catalog struct {
+	stripe *provider.Client
+
+	mu   sync.Mutex
+	have provider.Catalog
+	at   time.Time
+}
+
+// get gives the catalog, at most ten minutes old.
+func (c *catalog) get(ctx context.Context) (provider.Catalog, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.at.IsZero() && time.Since(c.at) < catalogFor {
+		return c.have, nil
+	}
+	found, err := c.stripe.Catalog(ctx)
+	if err != nil {
+		return provider.Catalog{}, err
+	}
+	c.have, c.at = found, time.Now()
+	return found, nil
+}
+
+// Offers lists the plans: those that a customer may choose, and the account's own. While the provider
+// does not answer they have no prices.
 func (s *Service) Offers(ctx context.Context, accountID string) ([]Offer, error) {
 	account, err := s.accounts.Account(ctx, accountID)
 	if err != nil {
@@ -14,11 +47,30 @@ func (s *Service) Offers(ctx context.Context, accountID string) ([]Offer, error)
 	if err != nil {
 		return nil, err
 	}
+	var prices map[string]provider.Prices
+	if s.config.on() {
+		known, err := s.catalog.get(ctx)
+		if err != nil {
+			s.log.WarnContext(ctx, "plans are shown without prices: the payment provider does not answer", "error", provider.Words(err))
+		}
+		prices = known.Plans
+	}
 	out := make([]Offer, 0, len(all))
 	for _, p := range all {
-		if current := p.ID == account.Plan.ID; p.SelfService || current {
-			out = append(out, Offer{Plan: p, Current: current})
+		current := p.ID == account.Plan.ID
+		if !p.SelfService && !current {
+			continue
 		}
+		offer := Offer{Plan: p, Current: current}
+		if found, has := prices[p.ID]; has {
+			if found.Base != "" {
+				offer.Price = &Price{Amount: found.Amount, Currency: found.Currency, Interval: found.Interval}
+			}
+			if found.Metered != "" {
+				offer.OveragePrice = &Price{Amount: int64(math.Round(found.Overage * OverageUnit)), Currency: found.Currency}
+			}
+		}
+		out = append(out, offer)
 	}
 	return out, nil
 }

@@ -6,14 +6,19 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"go.uber.org/fx"
 
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/ent/billingsubscription"
 	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/accounts/plans"
+	"github.com/postrider/postrider/modules/billing/metering"
+	"github.com/postrider/postrider/modules/billing/provider"
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/telemetry"
+	"github.com/postrider/postrider/runtime/worker"
 )
 
 // Params of New.
@@ -25,6 +30,8 @@ type Params struct {
 	Accounts *accounts.Service
 	Plans    *plans.Service
 	Logger   *slog.Logger
+	Workers  *worker.Metrics       `optional:"true"`
+	Registry prometheus.Registerer `optional:"true"`
 }
 
 // Service answers for what accounts pay. Safe for concurrent use.
@@ -33,13 +40,34 @@ type Service struct {
 	db       *db.DB
 	accounts *accounts.Service
 	plans    *plans.Service
+	stripe   *provider.Client // nil: billing is off
+	catalog  *catalog
+	meter    *metering.Service             // nil: billing is off
+	results  map[string]prometheus.Counter // of events
 	log      *slog.Logger
+	tasks    *worker.Tasks
 }
 
-// New makes the service.
-func New(p Params) *Service {
-	return &Service{config: p.Config.withDefaults(), db: p.DB, accounts: p.Accounts, plans: p.Plans, log: p.Logger}
+// New makes the service. While billing is off it has nothing that could dial.
+func New(p Params) (*Service, error) {
+	s := &Service{config: p.Config.withDefaults(), db: p.DB, accounts: p.Accounts, plans: p.Plans, log: p.Logger,
+		results: map[string]prometheus.Counter{}, tasks: worker.NewTasks(p.Logger, p.Workers)}
+	events := prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: telemetry.Namespace, Subsystem: "billing", Name: "events_total",
+		Help: "Events of the payment provider, by what became of them: foreign ones are about nobody here, held ones are invoices that wait for usage."}, []string{"result"})
+	for _, result := range []string{eventTaken, eventForeign, eventHeld, eventRefused} {
+		s.results[result] = events.WithLabelValues(result)
+	}
+	if s.config.on() {
+		s.stripe = provider.New(p.Config.Key, p.Config.URL)
+		s.catalog, s.meter = &catalog{stripe: s.stripe}, metering.New(p.DB, s.stripe, p.Logger)
+	}
+	if p.Registry == nil {
+		return s, nil
+	}
+	return s, p.Registry.Register(events)
 }
+
+func (s *Service) count(result string) { s.results[result].Inc() }
 
 // Enabled tells whether billing is on.
 func (s *Service) Enabled() bool { return s.config.on() }

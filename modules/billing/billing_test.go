@@ -1,0 +1,759 @@
+package billing
+
+import (
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/accounts/plans"
+	"github.com/postrider/postrider/modules/billing/stripetest"
+	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/db/dbtest"
+	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/id"
+	"github.com/postrider/postrider/runtime/page"
+	"github.com/postrider/postrider/runtime/secret"
+)
+
+// world is an installation with billing on, and a double of Stripe.
+type world struct {
+	*Service
+
+	stripe *stripetest.Stripe
+	ada    string // an account on Free
+	t      *testing.T
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	s := stripetest.New(t)
+	s.Meter()
+	s.Plan("pro", 2000, 0, "")
+	s.Plan("scale", 4900, 0, "")
+	s.Plan("pool", 9900, 100, "0.04")
+	w := &world{stripe: s, t: t}
+	w.Service = w.process(dbtest.New(t))
+	made, err := w.accounts.CreateAccount(t.Context(), accounts.NewAccount{Name: "Acme", Email: "ada@example.com", Plan: accounts.PlanFree})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.ada = made.ID
+	return w
+}
+
+// process is one of several over a database.
+func (w *world) process(d *db.DB) *Service {
+	w.t.Helper()
+	log := slog.New(slog.DiscardHandler)
+	a, err := accounts.New(accounts.Params{DB: d, Cursors: page.NewCodec([]byte("0123456789abcdef")), Logger: log})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	s, err := New(Params{Config: Config{Key: secret.New(stripetest.Key), Secrets: []secret.String{secret.New("whsec_old"), secret.New(stripetest.Secret)}, URL: w.stripe.URL,
+		Grace: 7 * 24 * time.Hour, BaseURL: "https://mail.example.com"}, DB: d, Accounts: a, Plans: plans.New(d, a), Logger: log})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return s
+}
+
+// serve takes events over HTTP, as the edge does.
+func (w *world) serve() (url string) {
+	srv := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		body := make([]byte, r.ContentLength)
+		if _, err := r.Body.Read(body); err != nil && err.Error() != "EOF" {
+			w.t.Error(err)
+		}
+		if err := w.Take(r.Context(), body, r.Header.Get("Stripe-Signature")); err != nil {
+			rw.WriteHeader(map[fault.Kind]int{fault.Invalid: 400, fault.Away: 503}[fault.KindOf(err)])
+			rw.Write([]byte(err.Error())) //nolint:errcheck // a test
+		}
+	}))
+	w.t.Cleanup(srv.Close)
+	return srv.URL
+}
+
+// told posts every event that was left, and asks about who is due.
+func (w *world) told(url string) {
+	w.t.Helper()
+	for _, e := range w.stripe.Events() {
+		if status, said := stripetest.Post(w.t, url, stripetest.Secret, e.Body, time.Now()); status != http.StatusOK {
+			w.t.Fatalf("%s: %d %s", e.Type, status, said)
+		}
+	}
+	w.synced()
+}
+
+func (w *world) synced() {
+	w.t.Helper()
+	if err := w.syncDue(w.t.Context()); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func (w *world) exec(statement string, args ...any) {
+	w.t.Helper()
+	if _, err := w.db.SQL.ExecContext(w.t.Context(), statement, args...); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func (w *world) overview() Overview {
+	w.t.Helper()
+	o, err := w.Overview(w.t.Context(), w.ada)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return o
+}
+
+func (w *world) customerID() string {
+	w.t.Helper()
+	c, err := w.customer(w.t.Context(), w.ada)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return c
+}
+
+// buy has the account buy a plan, and gives the id of its subscription.
+func (w *world) buy(plan string) string {
+	w.t.Helper()
+	p, err := w.PlanPage(w.t.Context(), w.ada, plan, "")
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return w.stripe.Pay(p.URL)
+}
+
+func (w *world) wants(what, plan, status string) Overview {
+	w.t.Helper()
+	o := w.overview()
+	if o.Plan.ID != plan || o.Status != status {
+		w.t.Errorf("%s: the plan is %s and the status %s, want %s and %s", what, o.Plan.ID, o.Status, plan, status)
+	}
+	return o
+}
+
+func TestACardUnlocksAndItsRemovalLocks(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	url := w.serve()
+	first, err := w.CardPage(t.Context(), w.ada, "/settings/billing?from=card")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again, err := w.CardPage(t.Context(), w.ada, ""); err != nil || again.URL != first.URL {
+		t.Errorf("the page is asked for again and is %+v, %v, want the open one", again, err)
+	}
+	w.stripe.Pay(first.URL)
+	w.told(url)
+	o := w.wants("a card", "free", StatusNone)
+	if o.PaymentMethod == nil || *o.PaymentMethod != (Card{"visa", "4242", 12, 2099}) || !o.OnFile || o.Mode != Test || o.Unlocked {
+		t.Errorf("with a card it is %+v; the domain is still missing", o)
+	}
+	w.exec(`INSERT INTO domains (id, account_id, name, status, ownership_token, created_at, updated_at) VALUES ('dom_x', $1, 'example.com', 'verified', 'x', now(), now())`, w.ada)
+	if o := w.overview(); !o.Unlocked || !o.Verified {
+		t.Errorf("with a card and a domain it is %+v", o)
+	}
+	for _, r := range w.stripe.Requests() {
+		if r == "POST /v1/customers" {
+			goto once
+		}
+	}
+	t.Error("no customer was made")
+once:
+	// The card goes: a cheaper one that has expired does not stand in for it.
+	w.stripe.AddCard(w.customerID(), "1111", 1, 2020)
+	w.stripe.RemoveCard(w.overviewCard())
+	w.told(url)
+	if o := w.overview(); o.Unlocked || o.OnFile || o.PaymentMethod != nil {
+		t.Errorf("without a card it is %+v", o)
+	}
+}
+
+// overviewCard is the id of the card that is charged.
+func (w *world) overviewCard() string {
+	w.t.Helper()
+	c, err := w.Service.stripe.Customer(w.t.Context(), w.customerID())
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return c.Default
+}
+
+func TestAPlanIsBoughtChangedAndEnded(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	url := w.serve()
+	sub := w.buy("pro")
+	w.told(url)
+	w.wants("bought", "pro", "active")
+	if _, err := w.PlanPage(t.Context(), w.ada, "scale", ""); fault.From(err).Code != fault.CodeConflict {
+		t.Errorf("a second plan is bought: %v", err)
+	}
+	q, err := w.Preview(t.Context(), w.ada, "pool")
+	if err != nil || q.AmountDue != 1234 || q.Effective != Now {
+		t.Errorf("the preview of a change up is %+v, %v", q, err)
+	}
+	o, effective, err := w.SetPlan(t.Context(), w.ada, "pool")
+	if err != nil || effective != Now || o.Plan.ID != "pool" {
+		t.Errorf("up: %+v %s %v", o.Plan, effective, err)
+	}
+	// Pool's price by usage came with it.
+	found, err := w.Service.stripe.Subscriptions(t.Context(), w.customerID())
+	if err != nil || len(found) != 1 || len(found[0].Items) != 2 {
+		t.Errorf("the subscription is %+v, %v", found, err)
+	}
+	o, effective, err = w.SetPlan(t.Context(), w.ada, "pro")
+	if err != nil || effective != PeriodEnd || o.Plan.ID != "pool" || o.PendingPlan != "pro" || o.PendingAt == nil {
+		t.Errorf("down: %+v %s %v", o, effective, err)
+	}
+	if o, err := w.KeepPlan(t.Context(), w.ada); err != nil || o.PendingPlan != "" {
+		t.Errorf("taken back: %+v %v", o, err)
+	}
+	if _, err := w.KeepPlan(t.Context(), w.ada); fault.From(err).Code != fault.CodeConflict {
+		t.Errorf("taken back twice: %v", err)
+	}
+	if _, _, err = w.SetPlan(t.Context(), w.ada, "pro"); err != nil {
+		t.Fatal(err)
+	}
+	w.stripe.Turn(sub)
+	w.told(url)
+	w.wants("the period has ended", "pro", "active")
+	o, effective, err = w.SetPlan(t.Context(), w.ada, "free")
+	if err != nil || effective != PeriodEnd || o.CancelAt == nil || o.Plan.ID != "pro" {
+		t.Errorf("to Free: %+v %s %v", o, effective, err)
+	}
+	w.stripe.Turn(sub)
+	w.told(url)
+	w.wants("ended", "free", "canceled")
+	// And once more.
+	w.buy("scale")
+	w.told(url)
+	w.wants("bought again", "scale", "active")
+}
+
+func TestAChangeThatCannotBeNamesWhy(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.exec(`INSERT INTO plans (id, name, requests_per_second, max_domains, rank, self_service) VALUES ('deal', 'Deal', 5, 5, 50, false), ('bare', 'Bare', 5, 5, 5, true)`)
+	for plan, want := range map[string]string{"gold": "plan", "deal": "plan", "bare": "plan", "free": "plan", "": "plan"} {
+		if _, err := w.PlanPage(t.Context(), w.ada, plan, ""); fault.From(err).Fields[want] == "" {
+			t.Errorf("the plan %q is bought: %v", plan, err)
+		}
+	}
+	for _, path := range []string{"//evil.example", "/\\evil.example", "https://evil.example", "x", "/a b", "/a\r\nb", "/" + strings.Repeat("a", 600)} {
+		if _, err := w.CardPage(t.Context(), w.ada, path); fault.From(err).Fields["return_path"] == "" {
+			t.Errorf("a page leads back to %q: %v", path, err)
+		}
+	}
+	if _, _, err := w.SetPlan(t.Context(), w.ada, "pro"); fault.From(err).Code != fault.CodeConflict {
+		t.Errorf("a plan is changed that nobody pays for: %v", err)
+	}
+	sub := w.buy("scale")
+	url := w.serve()
+	w.told(url)
+	if _, _, err := w.SetPlan(t.Context(), w.ada, "scale"); fault.From(err).Code != fault.CodeConflict {
+		t.Errorf("the same plan: %v", err)
+	}
+	for i := range 11 {
+		w.exec(`INSERT INTO domains (id, account_id, name, status, ownership_token, created_at, updated_at) VALUES ($1, $2, $3, 'pending', 'x', now(), now())`, fmt.Sprint("dom_", i), w.ada, fmt.Sprint(i, ".example.com"))
+	}
+	_, _, err := w.SetPlan(t.Context(), w.ada, "pro")
+	if f := fault.From(err); f.Code != fault.CodeConflict || f.Details["domains"] != 11 || f.Details["limit"] != 10 {
+		t.Errorf("down with too many domains: %+v", f)
+	}
+	w.stripe.Set(sub, "status", "past_due", "customer.subscription.updated")
+	w.told(url)
+	if _, _, err := w.SetPlan(t.Context(), w.ada, "pool"); fault.From(err).Code != fault.CodePaymentDue {
+		t.Errorf("a plan is changed while a payment is overdue: %v", err)
+	}
+	// Two at once: one is made.
+	w.stripe.Set(sub, "status", "active", "customer.subscription.updated")
+	w.told(url)
+	var wait sync.WaitGroup
+	results := make([]error, 2)
+	for i := range results {
+		wait.Go(func() { _, _, results[i] = w.SetPlan(t.Context(), w.ada, "pool") })
+	}
+	wait.Wait()
+	if (results[0] == nil) == (results[1] == nil) {
+		t.Errorf("two changes at once: %v and %v, want one refused", results[0], results[1])
+	}
+}
+
+func TestDunning(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	url := w.serve()
+	sub := w.buy("pro")
+	w.told(url)
+	w.stripe.Set(sub, "status", "past_due", "invoice.payment_failed")
+	w.stripe.Set(sub, "status", "past_due", "customer.subscription.updated")
+	w.told(url)
+	if o := w.wants("a payment failed", "pro", "past_due"); !o.PaymentDue || len(o.Problems) != 1 {
+		t.Errorf("a payment failed, and it is %+v", o)
+	}
+	w.exec(`UPDATE billing_subscriptions SET past_due_since = now() - interval '8 days'`)
+	w.exec(`UPDATE billing_customers SET sync_due_at = now()`)
+	w.synced()
+	if o := w.wants("a week went by", "free", "past_due"); o.PaymentDue {
+		t.Errorf("on Free no payment is due: %+v", o)
+	}
+	w.stripe.Set(sub, "status", "active", "invoice.paid")
+	w.exec(`UPDATE billing_customers SET sync_due_at = now()`)
+	w.told(url)
+	if o := w.wants("paid", "pro", "active"); o.PaymentDue {
+		t.Errorf("paid, and a payment is due: %+v", o)
+	}
+}
+
+// Whatever order events come in, however often: the state is the provider's.
+func TestOrderAndRepetitionOfEventsSayNothing(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	url := w.serve()
+	sub := w.buy("pro")
+	w.stripe.Set(sub, "status", "past_due", "customer.subscription.updated")
+	w.stripe.AddCard(w.customerID(), "5555", 5, 2098)
+	w.stripe.Set(sub, "status", "active", "customer.subscription.updated")
+	w.stripe.Set(sub, "cancel_at_period_end", true, "customer.subscription.updated")
+	events := w.stripe.Events()
+	var want Overview
+	for round := range 20 {
+		dice := rand.New(rand.NewPCG(1, uint64(round)))
+		posts := append(append([]stripetest.Event{}, events...), events...)
+		dice.Shuffle(len(posts), func(i, k int) { posts[i], posts[k] = posts[k], posts[i] })
+		for _, e := range posts[:len(posts)-dice.IntN(len(events))] { // some never come
+			if status, said := stripetest.Post(t, url, stripetest.Secret, e.Body, time.Now()); status != http.StatusOK {
+				t.Fatalf("%s: %d %s", e.Type, status, said)
+			}
+			if dice.IntN(3) == 0 {
+				w.synced()
+			}
+		}
+		w.synced()
+		got := w.overview()
+		if round == 0 {
+			want = got
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Fatalf("round %d came to another state (-first +this):\n%s", round, diff)
+		}
+	}
+	if want.Plan.ID != "pro" || want.CancelAt == nil || want.PaymentDue {
+		t.Errorf("the state is %+v", want)
+	}
+}
+
+func TestAnEventHasToBeGenuine(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	url := w.serve()
+	w.buy("pro")
+	w.synced()
+	e := w.stripe.Events()[0]
+	now := time.Now()
+	for name, c := range map[string]struct {
+		secret string
+		body   string
+		at     time.Time
+		want   int
+	}{
+		"genuine":        {stripetest.Secret, string(e.Body), now, 200},
+		"the old secret": {"whsec_old", string(e.Body), now, 200},
+		"forged":         {"whsec_wrong", string(e.Body), now, 400},
+		"no secret":      {"", string(e.Body), now, 400},
+		"too old":        {stripetest.Secret, string(e.Body), now.Add(-time.Hour), 400},
+		"the future":     {stripetest.Secret, string(e.Body), now.Add(time.Hour), 400},
+		"no data":        {stripetest.Secret, `{"id":"evt_1","object":"event","type":"x","data":null}`, now, 200},
+		"no event":       {stripetest.Secret, `{"object":"v2.core.event"}`, now, 400},
+		"no JSON":        {stripetest.Secret, `{"id":`, now, 400},
+		"another mode":   {stripetest.Secret, strings.Replace(string(e.Body), `"livemode":false`, `"livemode":true`, 1), now, 200},
+		"of a stranger":  {stripetest.Secret, `{"id":"evt_2","object":"event","type":"customer.updated","data":{"object":{"object":"customer","id":"cus_no"}}}`, now, 200},
+		"another train":  {stripetest.Secret, strings.Replace(string(e.Body), "2026-06-24.dahlia", "2024-06-20", 1), now, 200},
+	} {
+		if status, said := stripetest.Post(t, url, c.secret, []byte(c.body), c.at); status != c.want {
+			t.Errorf("%s: %d %s, want %d", name, status, said, c.want)
+		}
+	}
+	if status, _ := stripetest.PostSigned(t, url, "", e.Body); status != 400 {
+		t.Errorf("without a signature: %d", status)
+	}
+	var wait sync.WaitGroup
+	for range 50 {
+		wait.Go(func() {
+			if status, said := stripetest.Post(t, url, stripetest.Secret, e.Body, now); status != 200 {
+				t.Errorf("one of 50 at once: %d %s", status, said)
+			}
+		})
+	}
+	wait.Wait()
+	if n, err := db.One(t.Context(), w.db.SQL, db.Value[int], `SELECT count(*) FROM billing_events WHERE id = $1`, e.ID); err != nil || n != 1 {
+		t.Errorf("it is kept %d times, %v", n, err)
+	}
+}
+
+func TestTheOperatorsWordStandsUntilTheProviderSaysOtherwise(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	url := w.serve()
+	give := func(plan string) {
+		t.Helper()
+		if _, err := w.accounts.UpdateAccount(t.Context(), w.ada, accounts.AccountChange{Plan: &plan}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	give("dedicated")
+	page, err := w.CardPage(t.Context(), w.ada, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.stripe.Pay(page.URL)
+	w.told(url)
+	w.wants("a card of somebody whom the operator gave a plan", "dedicated", StatusNone)
+	sub := w.buy("pro")
+	w.told(url)
+	w.wants("bought", "pro", "active")
+	give("dedicated")
+	w.exec(`UPDATE billing_customers SET sync_due_at = now()`)
+	w.synced()
+	w.wants("given again, and asked again", "dedicated", "active")
+	w.stripe.Set(sub, "status", "canceled", "customer.subscription.deleted")
+	w.told(url)
+	w.wants("the subscription has ended", "free", "canceled")
+}
+
+func TestThePriceOfNoKnownPlanChangesNothing(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	url := w.serve()
+	sub := w.buy("pro")
+	w.told(url)
+	found, err := w.Service.stripe.Subscriptions(t.Context(), w.customerID())
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.catalog.at = time.Time{}
+	w.stripe.Set(found[0].Items[0].Product, "metadata", map[string]any{"postrider_plan": "gold"}, "")
+	w.stripe.Set(sub, "description", "x", "customer.subscription.updated")
+	w.told(url)
+	w.wants("the product is of no plan", "pro", "active")
+	problems, err := db.One(t.Context(), w.db.SQL, db.Value[string], `SELECT problems::text FROM billing_customers`)
+	if err != nil || !strings.Contains(problems, "no plan that is known here") {
+		t.Errorf("the operator is told %s, %v", problems, err)
+	}
+}
+
+func TestWhileTheProviderIsAwayNothingElseIs(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	url := w.serve()
+	w.buy("pro")
+	w.told(url)
+	w.stripe.Fault = func(*http.Request) stripetest.Fault { return stripetest.Fault{Status: 500} }
+	w.catalog.at = time.Time{}
+	for name, call := range map[string]func() error{
+		"a card":    func() error { _, err := w.CardPage(t.Context(), w.ada, ""); return err },
+		"a plan":    func() error { _, _, err := w.SetPlan(t.Context(), w.ada, "pool"); return err },
+		"a preview": func() error { _, err := w.Preview(t.Context(), w.ada, "pool"); return err },
+		"a portal":  func() error { _, err := w.Portal(t.Context(), w.ada, ""); return err },
+		"invoices":  func() error { _, _, err := w.Invoices(t.Context(), w.ada, "", 10); return err },
+	} {
+		if err := call(); fault.KindOf(err) != fault.Upstream || fault.From(err).Code != fault.CodeUpstream {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	w.wants("away", "pro", "active")
+	offers, err := w.Offers(t.Context(), w.ada)
+	if err != nil || len(offers) != 5 || offers[1].Price != nil {
+		t.Errorf("the plans are %+v, %v, want all without prices", offers, err)
+	}
+	if o, err := w.Sync(t.Context(), w.ada); err != nil || o.Plan.ID != "pro" {
+		t.Errorf("asked now it is %+v, %v", o, err)
+	}
+	due, err := db.One(t.Context(), w.db.SQL, db.Value[bool], `SELECT sync_due_at < now() + interval '60 seconds' AND failures > 0 FROM billing_customers`)
+	if err != nil || !due {
+		t.Errorf("within a minute it is asked again: %v, %v", due, err)
+	}
+}
+
+func TestEachCallIsMadeOnceWhateverIsCut(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	url := w.serve()
+	n := 0
+	var mu sync.Mutex
+	w.stripe.Fault = func(r *http.Request) stripetest.Fault {
+		mu.Lock()
+		defer mu.Unlock()
+		n++
+		return stripetest.Fault{Cut: r.Method == http.MethodPost && n%2 == 0}
+	}
+	retry := func(call func() error) {
+		t.Helper()
+		for range 6 {
+			if call() == nil {
+				return
+			}
+		}
+		t.Fatal("six tries were not enough")
+	}
+	var p Page
+	retry(func() (err error) { p, err = w.PlanPage(t.Context(), w.ada, "pool", ""); return err })
+	w.stripe.Pay(p.URL)
+	for range 4 {
+		w.exec(`UPDATE billing_customers SET sync_due_at = now()`)
+		w.synced()
+	}
+	w.told(url)
+	w.wants("bought over cut answers", "pool", "active")
+	customers := map[string]bool{}
+	for _, r := range w.stripe.Requests() {
+		if strings.HasPrefix(r, "GET /v1/customers/") {
+			customers[strings.TrimSuffix(strings.TrimPrefix(r, "GET /v1/customers/"), "/payment_methods")] = true
+		}
+	}
+	if len(customers) != 1 {
+		t.Errorf("there are the customers %v, want one", customers)
+	}
+}
+
+const sentSQL = `INSERT INTO facts (id, account_id, type, subject_id, data) SELECT unnest($1::text[]), $2, 'email.sent', 'msg_x', '{}'`
+
+// sent counts emails of an hour that has ended.
+func (w *world) hour(at time.Time, emails int) {
+	w.t.Helper()
+	w.exec(`INSERT INTO usage_marks (id, hour, fact_id) VALUES (1, $1, $2) ON CONFLICT (id) DO UPDATE SET hour = greatest(usage_marks.hour, $1)`, at.Add(time.Hour), id.Since(id.Fact, at.Add(time.Hour)))
+	w.exec(`INSERT INTO usage_hours AS u (account_id, hour, emails) VALUES ($1, $2, $3) ON CONFLICT (account_id, hour) DO UPDATE SET emails = u.emails + $3`, w.ada, at, emails)
+}
+
+// Processes are killed between telling and noting it, answers are cut, hours are corrected: what the
+// meter has is what was sent.
+func TestTheMeterHasExactlyWhatWasSent(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	url := w.serve()
+	w.buy("pool")
+	w.told(url)
+	w.exec(`UPDATE billing_subscriptions SET metered_since = now() - interval '10 days'`)
+	dice := rand.New(rand.NewPCG(7, 7))
+	var mu sync.Mutex
+	w.stripe.Fault = func(r *http.Request) stripetest.Fault {
+		mu.Lock()
+		defer mu.Unlock()
+		if r.URL.Path != "/v1/billing/meter_events" {
+			return stripetest.Fault{}
+		}
+		switch dice.IntN(3) {
+		case 0:
+			return stripetest.Fault{Cut: true}
+		case 1:
+			return stripetest.Fault{Status: []int{429, 500, 503}[dice.IntN(3)]}
+		}
+		return stripetest.Fault{}
+	}
+	start := time.Now().UTC().Truncate(time.Hour).Add(-30 * time.Hour)
+	want := int64(0)
+	other := w.process(w.db)
+	for i := range 24 {
+		n := 1 + i*7%50
+		w.hour(start.Add(time.Duration(i)*time.Hour), n)
+		want += int64(n)
+		if i%5 == 0 { // an hour is corrected after it was told
+			w.hour(start.Add(time.Duration(i/2)*time.Hour), 3)
+			want += 3
+		}
+		var wait sync.WaitGroup
+		for _, s := range []*Service{w.Service, other} {
+			wait.Go(func() {
+				if err := s.meter.Run(t.Context()); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		wait.Wait()
+		w.exec(`UPDATE usage_reports SET due_at = now() WHERE reported_revision < revision`) // the wait is over, or the lease of who was killed
+		if i%4 == 0 {                                                                        // told, and killed before that was noted
+			w.exec(`UPDATE usage_reports SET reported_revision = 0 WHERE hour = $1`, start.Add(time.Duration(i/3)*time.Hour))
+		}
+	}
+	w.stripe.Fault = nil
+	w.exec(`UPDATE usage_reports SET due_at = now()`)
+	if err := w.meter.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	sum := int64(0)
+	for _, n := range w.stripe.Windows(w.customerID()) {
+		sum += n
+	}
+	if sum != want {
+		t.Errorf("the meter has %d emails, want %d", sum, want)
+	}
+	backlog, err := w.meter.Backlog(t.Context())
+	if err != nil || backlog.Hours != 0 || len(backlog.Stuck) != 0 {
+		t.Errorf("the backlog is %+v, %v", backlog, err)
+	}
+	// Somebody changes an hour there: it is found, and put right.
+	w.stripe.Forge(w.customerID(), start.Unix(), 1_000_000)
+	if err := w.meter.Reconcile(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.meter.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	sum = 0
+	for _, n := range w.stripe.Windows(w.customerID()) {
+		sum += n
+	}
+	if sum != want {
+		t.Errorf("after the reconciliation the meter has %d emails, want %d", sum, want)
+	}
+}
+
+func TestAnInvoiceWaitsForItsUsage(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	url := w.serve()
+	w.buy("pool")
+	w.told(url)
+	w.exec(`UPDATE billing_subscriptions SET metered_since = now() - interval '20 days'`)
+	end := time.Now().UTC().Truncate(time.Hour).Add(-2 * time.Hour)
+	start := end.Add(-3 * time.Hour)
+	w.hour(start, 5)
+	e := w.stripe.Invoice(w.customerID(), start, end)
+	post := func() int {
+		t.Helper()
+		status, _ := stripetest.Post(t, url, stripetest.Secret, e.Body, time.Now())
+		return status
+	}
+	if got := post(); got != http.StatusServiceUnavailable {
+		t.Errorf("hours of the period are open, and the invoice is answered %d", got)
+	}
+	w.hour(start.Add(time.Hour), 6)
+	w.hour(start.Add(2*time.Hour), 7)
+	w.stripe.Fault = func(r *http.Request) stripetest.Fault {
+		return stripetest.Fault{Status: map[bool]int{true: 500}[r.URL.Path == "/v1/billing/meter_events"]}
+	}
+	if got := post(); got != http.StatusServiceUnavailable {
+		t.Errorf("nothing could be told, and the invoice is answered %d", got)
+	}
+	w.stripe.Fault = nil
+	w.exec(`UPDATE usage_reports SET due_at = now()`)
+	if got := post(); got != http.StatusOK {
+		t.Errorf("everything is told, and the invoice is answered %d", got)
+	}
+	sum := int64(0)
+	for _, n := range w.stripe.Windows(w.customerID()) {
+		sum += n
+	}
+	if sum != 18 {
+		t.Errorf("the meter has %d emails, want 18", sum)
+	}
+}
+
+func TestWhileBillingIsOffNothingIsDialled(t *testing.T) {
+	t.Parallel()
+	d := dbtest.New(t)
+	log := slog.New(slog.DiscardHandler)
+	a, err := accounts.New(accounts.Params{DB: d, Cursors: page.NewCodec([]byte("0123456789abcdef")), Logger: log})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := New(Params{Config: Config{URL: "http://127.0.0.1:1"}, DB: d, Accounts: a, Plans: plans.New(d, a), Logger: log})
+	if err != nil || s.stripe != nil || s.meter != nil {
+		t.Fatalf("billing is off, and there is a client: %v", err)
+	}
+	made, err := a.CreateAccount(t.Context(), accounts.NewAccount{Name: "Acme", Email: "ada@example.com", Plan: accounts.PlanPool})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, call := range map[string]func() error{
+		"card":    func() error { _, err := s.CardPage(t.Context(), made.ID, ""); return err },
+		"buy":     func() error { _, err := s.PlanPage(t.Context(), made.ID, "pro", ""); return err },
+		"plan":    func() error { _, _, err := s.SetPlan(t.Context(), made.ID, "pro"); return err },
+		"preview": func() error { _, err := s.Preview(t.Context(), made.ID, "pro"); return err },
+		"keep":    func() error { _, err := s.KeepPlan(t.Context(), made.ID); return err },
+		"portal":  func() error { _, err := s.Portal(t.Context(), made.ID, ""); return err },
+		"sync":    func() error { _, err := s.Sync(t.Context(), made.ID); return err },
+		"email": func() error {
+			_, err := s.Update(t.Context(), made.ID, Change{BillingEmail: new("ada@example.com")})
+			return err
+		},
+	} {
+		if err := call(); fault.From(err).Code != fault.CodeBillingDisabled {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	o, err := s.Overview(t.Context(), made.ID)
+	if err != nil || o.Enabled || o.Mode != "" || o.Plan.ID != accounts.PlanPool || o.Status != StatusNone {
+		t.Errorf("it is %+v, %v", o, err)
+	}
+	if err := s.Take(t.Context(), []byte(`{}`), ""); fault.KindOf(err) != fault.NotFound {
+		t.Errorf("an event is taken: %v", err)
+	}
+	if err := s.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if names := s.tasks.Names(); len(names) != 0 {
+		t.Errorf("it runs %v", names)
+	}
+	if err := s.Stop(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+// What subscriptions come to does not depend on their order.
+func TestEntitlementIsOfTheBestSubscription(t *testing.T) {
+	t.Parallel()
+	now := time.Now()
+	const week = 7 * 24 * time.Hour
+	pro := seen{id: "sub_1", plan: "pro", status: "active", rank: 10, accessible: true}
+	pool := seen{id: "sub_2", plan: "pool", status: "active", rank: 30, accessible: true}
+	with := func(s seen, status string, ago time.Duration) seen {
+		s.status, s.pastDue = status, now.Add(-ago)
+		return s
+	}
+	unknown := seen{id: "sub_3", status: "active"}
+	for name, c := range map[string]struct {
+		all    []seen
+		before string
+		plan   string
+		due    bool
+	}{
+		"none":                           {nil, "", "", false},
+		"deleted there":                  {nil, "pro", "free", false},
+		"active":                         {[]seen{pro}, "", "pro", false},
+		"trialing":                       {[]seen{with(pro, "trialing", 0)}, "", "pro", false},
+		"two":                            {[]seen{pro, pool}, "pro", "pool", false},
+		"incomplete":                     {[]seen{with(pro, "incomplete", 0)}, "", "", false},
+		"incomplete beside":              {[]seen{with(pool, "incomplete", 0), pro}, "pro", "pro", false},
+		"overdue":                        {[]seen{with(pro, "past_due", time.Hour)}, "pro", "pro", true},
+		"overdue, and the grace is over": {[]seen{with(pro, "past_due", week)}, "pro", "free", false},
+		"overdue beside a better one":    {[]seen{with(pro, "past_due", time.Hour), pool}, "pro", "pool", false},
+		"unpaid":                         {[]seen{with(pro, "unpaid", 0)}, "pro", "free", false},
+		"paused":                         {[]seen{with(pro, "paused", 0)}, "pro", "free", false},
+		"never paid":                     {[]seen{with(pro, "incomplete_expired", 0)}, "", "free", false},
+		"of no known plan":               {[]seen{unknown}, "pro", "pro", false},
+		"of no known plan, the first":    {[]seen{unknown}, "", "", false},
+		"ended beside an active one":     {[]seen{with(pool, "canceled", 0), pro}, "pool", "pro", false},
+	} {
+		for range 4 {
+			got := entitle(c.all, c.before, week, now)
+			if got.plan != c.plan || got.paymentDue != c.due {
+				t.Errorf("%s: %+v, want %s, %v", name, got, c.plan, c.due)
+			}
+			rand.Shuffle(len(c.all), func(i, k int) { c.all[i], c.all[k] = c.all[k], c.all[i] })
+		}
+	}
+}

@@ -1,0 +1,92 @@
+package billing
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/postrider/postrider/modules/billing/provider"
+	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/fault"
+)
+
+// A change at the provider is made under a lease of the customer's row, so that an account makes one at
+// a time. Each has a number, stored before the call, which is part of the call's idempotency key.
+
+const (
+	makeRowSQL = `INSERT INTO billing_customers (id) VALUES ($1) ON CONFLICT (id) DO NOTHING`
+
+	beginSQL = `
+UPDATE billing_customers SET write_no = write_no + 1, writing_until = now() + interval '20 seconds'
+ WHERE id = $1 AND (writing_until IS NULL OR writing_until < now())
+RETURNING coalesce(customer_id, ''), write_no, billing_email, checkout_id, checkout_kind, checkout_url, checkout_expires_at`
+
+	// What was written is looked at once more after a minute, should its event never come.
+	endSQL = `
+UPDATE billing_customers SET writing_until = NULL, wrote_at = clock_timestamp(), sync_due_at = clock_timestamp(), updated_at = now() WHERE id = $1 AND write_no = $2`
+
+	nameSQL = `UPDATE billing_customers SET customer_id = $2 WHERE id = $1 AND customer_id IS NULL`
+)
+
+// writing is a change that is being made for an account.
+type writing struct {
+	accountID string
+	customer  string
+	number    int64
+	email     string
+	checkout  provider.Session
+	kind      string // of the checkout
+}
+
+// key names one call of a change.
+func (w *writing) key(kind string) string {
+	return fmt.Sprintf("%s:%s:%d", kind, w.accountID, w.number)
+}
+
+// begin takes the customer's row of an account for a change, and makes the customer where there is
+// none. Errors: Conflict while another change is made; Upstream.
+func (s *Service) begin(ctx context.Context, accountID string) (*writing, error) {
+	if !s.config.on() {
+		return nil, disabled()
+	}
+	if _, err := s.db.SQL.ExecContext(ctx, makeRowSQL, accountID); err != nil {
+		return nil, fmt.Errorf("billing: %w", err)
+	}
+	w, err := db.One(ctx, s.db.SQL, func(w *writing) []any {
+		return []any{&w.customer, &w.number, &w.email, &w.checkout.ID, &w.kind, &w.checkout.URL, &w.checkout.Expires}
+	}, beginSQL, accountID)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return nil, fault.Conflictf(fault.CodeConflict, "Another change of this account's billing is being made: try again in a moment")
+	case err != nil:
+		return nil, fmt.Errorf("billing: %w", err)
+	}
+	w.accountID = accountID
+	if w.customer != "" {
+		return &w, nil
+	}
+	p, err := s.accounts.Profile(ctx, accountID)
+	if err == nil {
+		w.customer, err = s.stripe.CreateCustomer(ctx, accountID, p.Email, p.Name, w.key("customer"))
+		err = provider.Upstream(err)
+	}
+	if err == nil {
+		_, err = s.db.SQL.ExecContext(ctx, nameSQL, accountID, w.customer)
+	}
+	if err != nil {
+		s.end(ctx, &w)
+		return nil, err
+	}
+	return &w, nil
+}
+
+// end gives the row back, and has the provider asked what came of the change.
+func (s *Service) end(ctx context.Context, w *writing) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+	defer cancel()
+	if _, err := s.db.SQL.ExecContext(ctx, endSQL, w.accountID, w.number); err != nil {
+		s.log.WarnContext(ctx, "a change of billing could not be ended: the account waits 20 seconds for the next", "account_id", w.accountID, "error", err)
+	}
+}

@@ -1,0 +1,173 @@
+package billing
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/billing/provider"
+	"github.com/postrider/postrider/runtime/fault"
+)
+
+// Page is a page of the payment provider, for a while.
+type Page struct {
+	URL     string
+	Expires *time.Time
+}
+
+const (
+	keepPageSQL = `UPDATE billing_customers SET checkout_id = $2, checkout_kind = $3, checkout_url = $4, checkout_expires_at = $5 WHERE id = $1`
+
+	// left is how long an open page has to stay open to be given again.
+	left = 5 * time.Minute
+	card = "card" // the kind of a page that takes a payment method
+)
+
+// back gives the URL that a page leads back to. A path of this service alone: no other host, whatever
+// slashes it has.
+func (s *Service) back(path string) (string, error) {
+	if path == "" {
+		path = accounts.UpgradeURL
+	}
+	if !strings.HasPrefix(path, "/") || strings.HasPrefix(path, "//") || strings.ContainsAny(path, "\\#") || strings.ContainsFunc(path, func(r rune) bool { return r <= ' ' || r == 0x7f }) || len(path) > 500 {
+		return "", fault.InvalidField("return_path", "must be a path of this service, as %s", accounts.UpgradeURL)
+	}
+	return s.config.BaseURL + path, nil
+}
+
+// CardPage makes a page that takes a payment method of an account.
+func (s *Service) CardPage(ctx context.Context, accountID, returnPath string) (Page, error) {
+	back, err := s.back(returnPath)
+	if err != nil {
+		return Page{}, err
+	}
+	return s.page(ctx, accountID, card, func(w *writing) (provider.Session, error) {
+		return s.stripe.CardPage(ctx, w.customer, back, w.key("page"))
+	})
+}
+
+// PlanPage makes a page where an account that pays nothing buys a plan. Errors: Invalid; Conflict if it
+// pays for one.
+func (s *Service) PlanPage(ctx context.Context, accountID, planID, returnPath string) (Page, error) {
+	back, err := s.back(returnPath)
+	if err != nil {
+		return Page{}, err
+	}
+	if !s.config.on() {
+		return Page{}, disabled()
+	}
+	p, prices, err := s.wanted(ctx, planID)
+	if err != nil {
+		return Page{}, err
+	}
+	if p.ID == accounts.PlanFree {
+		return Page{}, fault.InvalidField("plan", "costs nothing, so it cannot be bought")
+	}
+	return s.page(ctx, accountID, p.ID, func(w *writing) (provider.Session, error) {
+		list, err := s.stripe.Subscriptions(ctx, w.customer)
+		if err != nil {
+			return provider.Session{}, err
+		}
+		for _, b := range list {
+			if alive(b.Status) && b.Status != "incomplete" {
+				return provider.Session{}, fault.Conflictf(fault.CodeConflict, "The account has a subscription: change its plan by PUT /billing/plan")
+			}
+		}
+		return s.stripe.PlanPage(ctx, w.customer, prices, back, w.key("page"))
+	})
+}
+
+// page gives the page that is open for the same again, or ends it and makes another.
+func (s *Service) page(ctx context.Context, accountID, kind string, open func(*writing) (provider.Session, error)) (Page, error) {
+	w, err := s.begin(ctx, accountID)
+	if err != nil {
+		return Page{}, err
+	}
+	defer s.end(ctx, w)
+	if at := w.checkout.Expires; at != nil && time.Until(*at) > left {
+		if w.kind == kind && w.checkout.URL != "" {
+			return Page{w.checkout.URL, at}, nil
+		}
+		if err := s.stripe.EndPage(ctx, w.checkout.ID); err != nil {
+			return Page{}, provider.Upstream(err)
+		}
+	}
+	made, err := open(w)
+	if err != nil {
+		if f := fault.From(err); f.Kind == fault.Conflict {
+			return Page{}, f
+		}
+		return Page{}, provider.Upstream(err)
+	}
+	if _, err := s.db.SQL.ExecContext(ctx, keepPageSQL, accountID, made.ID, kind, made.URL, made.Expires); err != nil {
+		return Page{}, fmt.Errorf("billing: %w", err)
+	}
+	return Page{made.URL, made.Expires}, nil
+}
+
+// Portal makes a page with an account's invoices, cards and tax ids.
+func (s *Service) Portal(ctx context.Context, accountID, returnPath string) (string, error) {
+	back, err := s.back(returnPath)
+	if err != nil {
+		return "", err
+	}
+	customer, err := s.customer(ctx, accountID)
+	if err != nil {
+		return "", err
+	}
+	url, err := s.stripe.Portal(ctx, customer, back)
+	return url, provider.Upstream(err)
+}
+
+// Invoices gives a page of an account's invoices after one, the newest first.
+func (s *Service) Invoices(ctx context.Context, accountID, after string, limit int) (list []provider.Invoice, more bool, err error) {
+	if !s.config.on() {
+		return nil, false, nil
+	}
+	customer, err := s.customer(ctx, accountID)
+	if fault.KindOf(err) == fault.Conflict { // it has bought nothing
+		return nil, false, nil
+	}
+	if err != nil {
+		return nil, false, err
+	}
+	list, more, err = s.stripe.Invoices(ctx, customer, after, limit)
+	return list, more, provider.Upstream(err)
+}
+
+const (
+	askedSQL = `
+UPDATE billing_customers SET asked_at = now(), sync_due_at = clock_timestamp()
+ WHERE id = $1 AND customer_id IS NOT NULL AND (asked_at IS NULL OR asked_at < now() - interval '5 seconds')`
+)
+
+// Sync asks the provider about an account now, at most once in five seconds.
+func (s *Service) Sync(ctx context.Context, accountID string) (Overview, error) {
+	if !s.config.on() {
+		return Overview{}, disabled()
+	}
+	result, err := s.db.SQL.ExecContext(ctx, askedSQL, accountID)
+	if err != nil {
+		return Overview{}, fmt.Errorf("billing: %w", err)
+	}
+	if n, err := result.RowsAffected(); err != nil || n == 0 {
+		return s.Overview(ctx, accountID)
+	}
+	return s.asked(ctx, accountID)
+}
+
+// asked asks about an account that is due, unless somebody does already, and gives what it has then.
+func (s *Service) asked(ctx context.Context, accountID string) (Overview, error) {
+	claims, err := s.claims(ctx, accountID)
+	if err != nil {
+		return Overview{}, err
+	}
+	for _, c := range claims {
+		if err := s.sync(ctx, c); err != nil {
+			return Overview{}, err
+		}
+	}
+	return s.Overview(ctx, accountID)
+}

@@ -1,0 +1,79 @@
+package provider
+
+import (
+	"context"
+
+	"github.com/stripe/stripe-go/v86"
+)
+
+// Prices are what one plan costs.
+type Prices struct {
+	Plan     string
+	Base     string // id of the price of a month
+	Metered  string // id of the price by usage; empty: none
+	Amount   int64
+	Currency string
+	Interval string
+	Overage  float64 // in minor units for one email beyond the included ones
+	Included int64   // emails that the first tier gives away
+}
+
+// Catalog is what Stripe has for the plans, by their ids.
+type Catalog struct {
+	Plans map[string]Prices
+	ByID  map[string]string // plan of a price
+}
+
+// Catalog reads the active prices of the products that are plans. Of several, the newest counts.
+func (c *Client) Catalog(ctx context.Context) (Catalog, error) {
+	out := Catalog{Plans: map[string]Prices{}, ByID: map[string]string{}}
+	params := &stripe.PriceListParams{Active: stripe.Bool(true), Type: stripe.String("recurring")}
+	params.Limit = stripe.Int64(100)
+	params.AddExpand("data.product")
+	params.AddExpand("data.tiers")
+	newest := map[string]int64{}
+	for p, err := range c.stripe.V1Prices.List(ctx, params).All(ctx) {
+		if err != nil {
+			return Catalog{}, err
+		}
+		if p.Product == nil || p.Recurring == nil || p.Product.Metadata[PlanKey] == "" {
+			continue
+		}
+		plan := p.Product.Metadata[PlanKey]
+		out.ByID[p.ID] = plan
+		metered := p.Recurring.UsageType == "metered"
+		kind := plan
+		if metered {
+			kind += " metered"
+		}
+		if p.Created < newest[kind] {
+			continue
+		}
+		newest[kind] = p.Created
+		prices := out.Plans[plan]
+		prices.Plan = plan
+		if metered {
+			prices.Metered = p.ID
+			prices.Overage, prices.Included = p.UnitAmountDecimal, 0
+			for i, tier := range p.Tiers {
+				if i == 0 && len(p.Tiers) > 1 {
+					prices.Included = tier.UpTo
+				}
+				prices.Overage = tier.UnitAmountDecimal
+			}
+		} else {
+			prices.Base, prices.Amount, prices.Currency, prices.Interval = p.ID, p.UnitAmount, string(p.Currency), string(p.Recurring.Interval)
+		}
+		out.Plans[plan] = prices
+	}
+	return out, nil
+}
+
+// PlanOf asks which plan a product is; empty: none.
+func (c *Client) PlanOf(ctx context.Context, product string) (string, error) {
+	found, err := c.stripe.V1Products.Retrieve(ctx, product, nil)
+	if err != nil {
+		return "", err
+	}
+	return found.Metadata[PlanKey], nil
+}

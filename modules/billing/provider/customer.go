@@ -1,0 +1,183 @@
+package provider
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/stripe/stripe-go/v86"
+)
+
+// Customer is what Stripe knows of an account.
+type Customer struct {
+	ID      string
+	Deleted bool
+	Default string // id of the payment method that is charged; empty: none
+	Cards   []Card
+}
+
+// Card is a payment method.
+type Card struct {
+	ID    string
+	Brand string // of a card, else the kind
+	Last4 string
+	Month int // 0: it does not expire
+	Year  int
+}
+
+// Expired tells whether a card is past its month.
+func (c Card) Expired(now time.Time) bool {
+	return c.Year != 0 && !now.UTC().Before(time.Date(c.Year, time.Month(c.Month)+1, 1, 0, 0, 0, 0, time.UTC))
+}
+
+// CreateCustomer makes the customer of an account, once for a key.
+func (c *Client) CreateCustomer(ctx context.Context, accountID, email, name, key string) (string, error) {
+	made, err := c.stripe.V1Customers.Create(ctx, &stripe.CustomerCreateParams{Params: once(key),
+		Email: stripe.String(email), Name: stripe.String(name), Metadata: map[string]string{"postrider_account": accountID}})
+	if err != nil {
+		return "", err
+	}
+	return made.ID, nil
+}
+
+// Customer reads a customer and its payment methods. One that was deleted is no error.
+func (c *Client) Customer(ctx context.Context, id string) (Customer, error) {
+	found, err := c.stripe.V1Customers.Retrieve(ctx, id, nil)
+	if err != nil {
+		return Customer{}, err
+	}
+	out := Customer{ID: id, Deleted: found.Deleted}
+	if out.Deleted {
+		return out, nil
+	}
+	if s := found.InvoiceSettings; s != nil && s.DefaultPaymentMethod != nil {
+		out.Default = s.DefaultPaymentMethod.ID
+	}
+	out.Cards, err = all(ctx, c.stripe.V1Customers.ListPaymentMethods(ctx, &stripe.CustomerListPaymentMethodsParams{Customer: stripe.String(id)}), cardOf)
+	return out, err
+}
+
+func cardOf(m *stripe.PaymentMethod) Card {
+	out := Card{ID: m.ID, Brand: string(m.Type)}
+	if card := m.Card; card != nil {
+		out.Brand, out.Last4, out.Month, out.Year = string(card.Brand), card.Last4, int(card.ExpMonth), int(card.ExpYear)
+	}
+	if debit := m.SEPADebit; debit != nil {
+		out.Last4 = debit.Last4
+	}
+	return out
+}
+
+// SetDefault makes a payment method the one that is charged.
+func (c *Client) SetDefault(ctx context.Context, customer, method, key string) error {
+	_, err := c.stripe.V1Customers.Update(ctx, customer, &stripe.CustomerUpdateParams{Params: once(key),
+		InvoiceSettings: &stripe.CustomerUpdateInvoiceSettingsParams{DefaultPaymentMethod: stripe.String(method)}})
+	return err
+}
+
+// SetEmail changes where invoices go.
+func (c *Client) SetEmail(ctx context.Context, customer, email, key string) error {
+	_, err := c.stripe.V1Customers.Update(ctx, customer, &stripe.CustomerUpdateParams{Params: once(key), Email: stripe.String(email)})
+	return err
+}
+
+// Session is a hosted page, for a while.
+type Session struct {
+	ID, URL string
+	Expires *time.Time
+}
+
+// currency of pages that take no money: Stripe wants one to choose methods.
+const currencyOfSetup = "usd"
+
+// CardPage makes a page that takes a payment method.
+func (c *Client) CardPage(ctx context.Context, customer, back, key string) (Session, error) {
+	return session(c.stripe.V1CheckoutSessions.Create(ctx, &stripe.CheckoutSessionCreateParams{Params: once(key), Mode: stripe.String("setup"), Customer: stripe.String(customer),
+		Currency: stripe.String(currencyOfSetup), SuccessURL: stripe.String(back), CancelURL: stripe.String(back)}))
+}
+
+// PlanPage makes a page where a plan is bought: from then on to the first of each month in UTC.
+func (c *Client) PlanPage(ctx context.Context, customer string, o Prices, back, key string) (Session, error) {
+	items := []*stripe.CheckoutSessionCreateLineItemParams{{Price: stripe.String(o.Base), Quantity: stripe.Int64(1)}}
+	if o.Metered != "" {
+		items = append(items, &stripe.CheckoutSessionCreateLineItemParams{Price: stripe.String(o.Metered)})
+	}
+	return session(c.stripe.V1CheckoutSessions.Create(ctx, &stripe.CheckoutSessionCreateParams{Params: once(key), Mode: stripe.String("subscription"), Customer: stripe.String(customer),
+		LineItems: items, SuccessURL: stripe.String(back), CancelURL: stripe.String(back),
+		SubscriptionData: &stripe.CheckoutSessionCreateSubscriptionDataParams{
+			BillingMode: &stripe.CheckoutSessionCreateSubscriptionDataBillingModeParams{Type: stripe.String("flexible")},
+			BillingCycleAnchorConfig: &stripe.CheckoutSessionCreateSubscriptionDataBillingCycleAnchorConfigParams{
+				DayOfMonth: stripe.Int64(1), Hour: stripe.Int64(0), Minute: stripe.Int64(0), Second: stripe.Int64(0)},
+		}}))
+}
+
+func session(made *stripe.CheckoutSession, err error) (Session, error) {
+	if err != nil {
+		return Session{}, err
+	}
+	return Session{ID: made.ID, URL: made.URL, Expires: at(made.ExpiresAt)}, nil
+}
+
+// EndPage ends a page that is open. One that has ended is no error.
+func (c *Client) EndPage(ctx context.Context, id string) error {
+	_, err := c.stripe.V1CheckoutSessions.Expire(ctx, id, nil)
+	if kind := KindOf(err); err != nil && (kind == Wrong || kind == Missing) {
+		return nil
+	}
+	return err
+}
+
+// Portal makes a page with invoices, cards and tax ids, where no plan can be changed.
+func (c *Client) Portal(ctx context.Context, customer, back string) (string, error) {
+	params := &stripe.BillingPortalSessionCreateParams{Customer: stripe.String(customer), ReturnURL: stripe.String(back)}
+	for found, err := range c.stripe.V1BillingPortalConfigurations.List(ctx, &stripe.BillingPortalConfigurationListParams{Active: stripe.Bool(true)}).All(ctx) {
+		if err != nil {
+			return "", err
+		}
+		if found.Metadata[ours] != "" {
+			params.Configuration = stripe.String(found.ID)
+			break
+		}
+	}
+	if params.Configuration == nil {
+		return "", ErrNotSetUp
+	}
+	made, err := c.stripe.V1BillingPortalSessions.Create(ctx, params)
+	if err != nil {
+		return "", err
+	}
+	return made.URL, nil
+}
+
+// ErrNotSetUp says that the operator has not run the set-up.
+var ErrNotSetUp = errors.New("billing is not set up at the payment provider: run postrider billing setup")
+
+// ours is the name of metadata that marks what the set-up made.
+const ours = "postrider"
+
+// Invoice is a bill.
+type Invoice struct {
+	ID, Number, Status, Currency string
+	Total                        int64
+	PeriodStart, PeriodEnd       *time.Time
+	URL, PDF                     string
+	Created                      *time.Time
+}
+
+// Invoices gives a page of a customer's invoices after one, the newest first.
+func (c *Client) Invoices(ctx context.Context, customer, after string, limit int) (list []Invoice, more bool, err error) {
+	params := &stripe.InvoiceListParams{Customer: stripe.String(customer)}
+	params.Limit, params.Single = stripe.Int64(int64(limit)), true
+	if after != "" {
+		params.StartingAfter = stripe.String(after)
+	}
+	found := c.stripe.V1Invoices.List(ctx, params)
+	if err := found.Err(); err != nil {
+		return nil, false, err
+	}
+	for _, i := range found.Data() {
+		list = append(list, Invoice{ID: i.ID, Number: i.Number, Status: string(i.Status), Currency: string(i.Currency), Total: i.Total,
+			PeriodStart: at(i.PeriodStart), PeriodEnd: at(i.PeriodEnd), URL: i.HostedInvoiceURL, PDF: i.InvoicePDF, Created: at(i.Created)})
+	}
+	return list, found.Meta().HasMore, nil
+}

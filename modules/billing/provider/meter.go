@@ -1,0 +1,53 @@
+package provider
+
+import (
+	"context"
+	"regexp"
+	"strconv"
+	"time"
+
+	"github.com/stripe/stripe-go/v86"
+)
+
+// MeterEvent is the name of the events that emails are metered by.
+const MeterEvent = "postrider_emails"
+
+var alreadyTold = regexp.MustCompile(`(?i)already exists with (the )?identifier`)
+
+// Tell says how many emails a customer has sent in an hour, in all: it takes the place of what was said
+// of the hour before.
+func (c *Client) Tell(ctx context.Context, customer, identifier string, hour time.Time, emails int64) error {
+	_, err := c.stripe.V1BillingMeterEvents.Create(ctx, &stripe.BillingMeterEventCreateParams{
+		EventName: stripe.String(MeterEvent), Identifier: stripe.String(identifier), Timestamp: stripe.Int64(hour.Add(30 * time.Minute).Unix()),
+		Payload: map[string]string{"stripe_customer_id": customer, "value": strconv.FormatInt(emails, 10)},
+	})
+	return err
+}
+
+// Meter finds the meter of emails; empty: there is none.
+func (c *Client) Meter(ctx context.Context) (string, error) {
+	for m, err := range c.stripe.V1BillingMeters.List(ctx, &stripe.BillingMeterListParams{Status: stripe.String("active")}).All(ctx) {
+		if err != nil {
+			return "", err
+		}
+		if m.EventName == MeterEvent {
+			return m.ID, nil
+		}
+	}
+	return "", nil
+}
+
+// Told gives what Stripe has counted of a customer by the hour.
+func (c *Client) Told(ctx context.Context, meter, customer string, since, until time.Time) (map[time.Time]int64, error) {
+	out := map[time.Time]int64{}
+	params := &stripe.BillingMeterEventSummaryListParams{ID: stripe.String(meter), Customer: stripe.String(customer), StartTime: stripe.Int64(since.Unix()), EndTime: stripe.Int64(until.Unix()),
+		ValueGroupingWindow: stripe.String("hour")}
+	params.Limit = stripe.Int64(100)
+	for s, err := range c.stripe.V1BillingMeterEventSummaries.List(ctx, params).All(ctx) {
+		if err != nil {
+			return nil, err
+		}
+		out[time.Unix(s.StartTime, 0).UTC()] = int64(s.AggregatedValue)
+	}
+	return out, nil
+}

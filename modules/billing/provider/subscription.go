@@ -1,0 +1,243 @@
+package provider
+
+import (
+	"context"
+	"time"
+
+	"github.com/stripe/stripe-go/v86"
+)
+
+// Subscription is what a customer pays for.
+type Subscription struct {
+	ID          string
+	Status      string
+	Items       []Item
+	PeriodStart *time.Time
+	PeriodEnd   *time.Time
+	CancelAt    *time.Time // at the end of the period, where that is what was asked for
+	Schedule    string     // id; empty: nothing is planned
+	Default     string     // its own payment method
+	Created     time.Time
+}
+
+// Item is one price of a subscription.
+type Item struct {
+	ID, Price, Product string
+	Metered            bool
+	Created            time.Time
+}
+
+// Subscriptions reads every subscription of a customer, also ended ones.
+func (c *Client) Subscriptions(ctx context.Context, customer string) ([]Subscription, error) {
+	params := &stripe.SubscriptionListParams{Customer: stripe.String(customer), Status: stripe.String("all")}
+	params.Limit = stripe.Int64(100)
+	return all(ctx, c.stripe.V1Subscriptions.List(ctx, params), subscriptionOf)
+}
+
+func subscriptionOf(s *stripe.Subscription) Subscription {
+	out := Subscription{ID: s.ID, Status: string(s.Status), CancelAt: at(s.CancelAt), Created: time.Unix(s.Created, 0).UTC()}
+	if s.Schedule != nil {
+		out.Schedule = s.Schedule.ID
+	}
+	if s.DefaultPaymentMethod != nil {
+		out.Default = s.DefaultPaymentMethod.ID
+	}
+	if s.Items == nil {
+		return out
+	}
+	for _, i := range s.Items.Data {
+		item := Item{ID: i.ID, Created: time.Unix(i.Created, 0).UTC()}
+		if p := i.Price; p != nil {
+			item.Price = p.ID
+			if p.Product != nil {
+				item.Product = p.Product.ID
+			}
+			item.Metered = p.Recurring != nil && p.Recurring.UsageType == "metered"
+		}
+		out.Items = append(out.Items, item)
+		if !item.Metered || out.PeriodEnd == nil {
+			out.PeriodStart, out.PeriodEnd = at(i.CurrentPeriodStart), at(i.CurrentPeriodEnd)
+		}
+	}
+	if s.CancelAtPeriodEnd && out.CancelAt == nil {
+		out.CancelAt = out.PeriodEnd
+	}
+	return out
+}
+
+// changed are the items of a subscription on the way to other prices: what stays is kept, what is
+// too much goes, what lacks comes.
+func (s Subscription) changed(to Prices) (items []Order) {
+	base, metered := "", ""
+	for _, i := range s.Items {
+		switch {
+		case !i.Metered && base == "":
+			base = i.ID
+			if i.Price != to.Base {
+				items = append(items, Order{Item: i.ID, Price: to.Base})
+			}
+		case i.Metered && i.Price == to.Metered && metered == "":
+			metered = i.ID
+		default:
+			items = append(items, Order{Item: i.ID, Gone: true, Metered: i.Metered})
+		}
+	}
+	if base == "" {
+		items = append(items, Order{Price: to.Base})
+	}
+	if metered == "" && to.Metered != "" {
+		items = append(items, Order{Price: to.Metered, Metered: true})
+	}
+	return items
+}
+
+// Fits tells whether a subscription has exactly the prices of a plan.
+func (s Subscription) Fits(p Prices) bool { return len(s.changed(p)) == 0 }
+
+// Order is what becomes of one item of a subscription.
+type Order struct {
+	Item, Price string
+	Gone        bool
+	Metered     bool
+}
+
+// Upgrade changes the prices of a subscription now, and bills the difference now: where it cannot be
+// paid, nothing changes.
+func (c *Client) Upgrade(ctx context.Context, s Subscription, to Prices, key string) error {
+	params := &stripe.SubscriptionUpdateParams{Params: once(key), ProrationBehavior: stripe.String("always_invoice"), PaymentBehavior: stripe.String("pending_if_incomplete")}
+	for _, o := range s.changed(to) {
+		item := &stripe.SubscriptionUpdateItemParams{}
+		if o.Item != "" {
+			item.ID = stripe.String(o.Item)
+		}
+		switch {
+		case o.Gone:
+			item.Deleted = stripe.Bool(true)
+		case o.Metered:
+			item.Price = stripe.String(o.Price)
+		default:
+			item.Price, item.Quantity = stripe.String(o.Price), stripe.Int64(1)
+		}
+		params.Items = append(params.Items, item)
+	}
+	_, err := c.stripe.V1Subscriptions.Update(ctx, s.ID, params)
+	return err
+}
+
+// EndAtPeriod lets a subscription end with its period, or takes that back.
+func (c *Client) EndAtPeriod(ctx context.Context, id string, end bool, key string) error {
+	_, err := c.stripe.V1Subscriptions.Update(ctx, id, &stripe.SubscriptionUpdateParams{Params: once(key), CancelAtPeriodEnd: stripe.Bool(end)})
+	return err
+}
+
+// Downgrade plans other prices for the end of the period.
+func (c *Client) Downgrade(ctx context.Context, s Subscription, to Prices, key string) error {
+	schedule := s.Schedule
+	if schedule == "" {
+		made, err := c.stripe.V1SubscriptionSchedules.Create(ctx, &stripe.SubscriptionScheduleCreateParams{Params: once(key + ":schedule"), FromSubscription: stripe.String(s.ID)})
+		if err != nil {
+			return err
+		}
+		schedule = made.ID
+	}
+	found, err := c.stripe.V1SubscriptionSchedules.Retrieve(ctx, schedule, nil)
+	if err != nil {
+		return err
+	}
+	present := &stripe.SubscriptionScheduleUpdatePhaseParams{EndDate: unix(s.PeriodEnd)}
+	if len(found.Phases) > 0 {
+		present.StartDate = stripe.Int64(found.Phases[0].StartDate)
+	}
+	for _, i := range s.Items {
+		present.Items = append(present.Items, phaseItem(i.Price, i.Metered))
+	}
+	next := &stripe.SubscriptionScheduleUpdatePhaseParams{StartDate: unix(s.PeriodEnd), Items: []*stripe.SubscriptionScheduleUpdatePhaseItemParams{phaseItem(to.Base, false)},
+		Duration: &stripe.SubscriptionScheduleUpdatePhaseDurationParams{Interval: stripe.String("month"), IntervalCount: stripe.Int64(1)}}
+	if to.Metered != "" {
+		next.Items = append(next.Items, phaseItem(to.Metered, true))
+	}
+	_, err = c.stripe.V1SubscriptionSchedules.Update(ctx, schedule, &stripe.SubscriptionScheduleUpdateParams{Params: once(key), EndBehavior: stripe.String("release"),
+		ProrationBehavior: stripe.String("none"), Phases: []*stripe.SubscriptionScheduleUpdatePhaseParams{present, next}})
+	return err
+}
+
+func unix(t *time.Time) *int64 {
+	if t == nil {
+		return nil
+	}
+	return stripe.Int64(t.Unix())
+}
+
+func phaseItem(price string, metered bool) *stripe.SubscriptionScheduleUpdatePhaseItemParams {
+	item := &stripe.SubscriptionScheduleUpdatePhaseItemParams{Price: stripe.String(price)}
+	if !metered {
+		item.Quantity = stripe.Int64(1)
+	}
+	return item
+}
+
+// Release forgets what was planned for a subscription.
+func (c *Client) Release(ctx context.Context, schedule, key string) error {
+	_, err := c.stripe.V1SubscriptionSchedules.Release(ctx, schedule, &stripe.SubscriptionScheduleReleaseParams{Params: once(key)})
+	return err
+}
+
+// Planned gives the price that a schedule brings next, and when; empty: none.
+func (c *Client) Planned(ctx context.Context, schedule string, now time.Time) (price string, when *time.Time, err error) {
+	found, err := c.stripe.V1SubscriptionSchedules.Retrieve(ctx, schedule, nil)
+	if err != nil {
+		return "", nil, err
+	}
+	for _, phase := range found.Phases {
+		if phase.StartDate <= now.Unix() {
+			continue
+		}
+		for _, i := range phase.Items {
+			if i.Price != nil && i.Quantity > 0 {
+				return i.Price.ID, at(phase.StartDate), nil
+			}
+		}
+	}
+	return "", nil, nil
+}
+
+// Preview is what a change would cost now.
+type Preview struct {
+	AmountDue int64
+	Currency  string
+	Lines     []Line
+}
+
+// Line is one of an invoice.
+type Line struct {
+	Text   string
+	Amount int64
+}
+
+// PreviewUpgrade asks what Upgrade would bill now.
+func (c *Client) PreviewUpgrade(ctx context.Context, customer string, s Subscription, to Prices) (Preview, error) {
+	details := &stripe.InvoiceCreatePreviewSubscriptionDetailsParams{ProrationBehavior: stripe.String("always_invoice")}
+	for _, o := range s.changed(to) {
+		item := &stripe.InvoiceCreatePreviewSubscriptionDetailsItemParams{}
+		if o.Item != "" {
+			item.ID = stripe.String(o.Item)
+		}
+		if o.Gone {
+			item.Deleted = stripe.Bool(true)
+		} else {
+			item.Price = stripe.String(o.Price)
+		}
+		details.Items = append(details.Items, item)
+	}
+	found, err := c.stripe.V1Invoices.CreatePreview(ctx, &stripe.InvoiceCreatePreviewParams{Customer: stripe.String(customer), Subscription: stripe.String(s.ID), SubscriptionDetails: details})
+	if err != nil {
+		return Preview{}, err
+	}
+	out := Preview{AmountDue: found.AmountDue, Currency: string(found.Currency)}
+	if found.Lines != nil {
+		for _, l := range found.Lines.Data {
+			out.Lines = append(out.Lines, Line{l.Description, l.Amount})
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,198 @@
+package stripetest
+
+import (
+	"bytes"
+	"io"
+	"maps"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stripe/stripe-go/v86/webhook"
+)
+
+// Event is what Stripe would post.
+type Event struct {
+	ID   string
+	Type string
+	Body []byte
+}
+
+// emit leaves an event about an object as it is now.
+func (s *Stripe) emit(kind string, o object) {
+	s.emitWith(kind, o, nil)
+}
+
+func (s *Stripe) emitWith(kind string, o, before object) {
+	id := s.id("evt")
+	data := object{"object": maps.Clone(o)}
+	if before != nil {
+		data["previous_attributes"] = before
+	}
+	s.events = append(s.events, Event{id, kind, encoded(object{"id": id, "object": "event", "type": kind, "api_version": "2026-06-24.dahlia", "created": time.Now().Unix(), "livemode": false, "data": data})})
+}
+
+// Events gives what was left since it was called last.
+func (s *Stripe) Events() []Event {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	all := s.events
+	s.events = nil
+	return all
+}
+
+// Post signs an event and posts it.
+func Post(t testing.TB, url, secret string, body []byte, at time.Time) (status int, said string) {
+	t.Helper()
+	signed := webhook.GenerateTestSignedPayload(&webhook.UnsignedPayload{Payload: body, Secret: secret, Timestamp: at})
+	return PostSigned(t, url, signed.Header, body)
+}
+
+// PostSigned posts an event under a signature.
+func PostSigned(t testing.TB, url, signature string, body []byte) (status int, said string) {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, bytes.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("Stripe-Signature", signature)
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close() //nolint:errcheck // only read
+	text, err := io.ReadAll(answer.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return answer.StatusCode, string(text)
+}
+
+// Plan makes a product and its prices for a plan. overage is in minor units for an email beyond the
+// included ones; empty: none.
+func (s *Stripe) Plan(plan string, amount, included int64, overage string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, product := s.made("prod", "product", object{"name": plan, "metadata": object{"postrider_plan": plan}, "active": true})
+	price := func(recurring object, more object) {
+		o := object{"product": product["id"], "active": true, "currency": "eur", "recurring": recurring}
+		maps.Copy(o, more)
+		s.made("price", "price", o)
+	}
+	price(object{"interval": "month", "usage_type": "licensed"}, object{"unit_amount": amount})
+	if overage != "" {
+		price(object{"interval": "month", "usage_type": "metered"}, object{"tiers": []object{{"up_to": included, "unit_amount_decimal": "0"}, {"up_to": nil, "unit_amount_decimal": overage}}})
+	}
+}
+
+// Meter makes the meter of emails, and Portal the settings of the portal.
+func (s *Stripe) Meter() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.made("mtr", "billing.meter", object{"event_name": "postrider_emails", "event_time_window": "hour", "status": "active"})
+	s.made("bpc", "billing_portal.configuration", object{"active": true, "metadata": object{"postrider": "1"}})
+}
+
+// AddCard attaches a card, as the page of a customer does. It is not the default.
+func (s *Stripe) AddCard(customer, last4 string, month, year int) (id string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, o := s.made("pm", "payment_method", object{"type": "card", "customer": customer, "card": object{"brand": "visa", "last4": last4, "exp_month": month, "exp_year": year}})
+	s.emit("payment_method.attached", o)
+	return o["id"].(string)
+}
+
+// RemoveCard detaches a card.
+func (s *Stripe) RemoveCard(id string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	o := s.objects[id]
+	customer := o["customer"].(string)
+	o["customer"] = nil
+	if c := s.objects[customer]; c["invoice_settings"].(object)["default_payment_method"] == id {
+		c["invoice_settings"] = object{"default_payment_method": nil}
+	}
+	s.emitWith("payment_method.detached", o, object{"customer": customer})
+}
+
+// Pay completes a page: a card is attached, and a plan begins. It gives the id of the subscription.
+func (s *Stripe) Pay(url string) (subscription string) {
+	s.mu.Lock()
+	page := s.objects[url[strings.LastIndex(url, "/")+1:]]
+	if page == nil || page["status"] != "open" {
+		s.mu.Unlock()
+		s.t.Fatalf("there is no open page %s", url)
+	}
+	page["status"], page["url"] = "complete", nil
+	s.mu.Unlock()
+	s.AddCard(page["customer"].(string), "4242", 12, 2099)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.emit("checkout.session.completed", page)
+	if page["mode"] != "subscription" {
+		return ""
+	}
+	var items []object
+	for _, price := range page["prices"].([]string) {
+		items = append(items, s.item(price))
+	}
+	_, b := s.made("sub", "subscription", object{"customer": page["customer"], "status": "active", "items": list(items), "cancel_at_period_end": false, "livemode": false})
+	s.emit("customer.subscription.created", b)
+	return b["id"].(string)
+}
+
+// Set changes a field of an object behind the back of everybody, and tells so.
+func (s *Stripe) Set(id, field string, value any, event string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.objects[id][field] = value
+	if event != "" {
+		s.emit(event, s.objects[id])
+	}
+}
+
+// Turn ends the period of a subscription: what was planned comes.
+func (s *Stripe) Turn(id string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	b := s.objects[id]
+	if b["cancel_at_period_end"] == true {
+		b["status"] = "canceled"
+		s.emit("customer.subscription.deleted", b)
+		return
+	}
+	if schedule, planned := b["schedule"].(string); planned {
+		phases := s.objects[schedule]["phases"].([]object)
+		var items []object
+		for _, i := range phases[len(phases)-1]["items"].([]object) {
+			items = append(items, s.item(i["price"].(string)))
+		}
+		b["items"], b["schedule"] = list(items), nil
+	}
+	s.emit("customer.subscription.updated", b)
+}
+
+// Windows gives what the meter has of a customer, by the hour.
+func (s *Stripe) Windows(customer string) map[int64]int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return maps.Clone(s.windows[customer])
+}
+
+// Forge changes what the meter has of an hour.
+func (s *Stripe) Forge(customer string, hour, emails int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.windows[customer][hour] = emails
+}
+
+// Invoice leaves the event of a new invoice for a time.
+func (s *Stripe) Invoice(customer string, start, end time.Time) Event {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, o := s.made("in", "invoice", object{"customer": customer, "period_start": start.Unix(), "period_end": end.Unix(), "status": "draft", "currency": "eur", "total": 4900, "number": "A-1"})
+	s.emit("invoice.created", o)
+	return s.events[len(s.events)-1]
+}

@@ -1,0 +1,203 @@
+package stripetest
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stripe/stripe-mock/embedded"
+	"github.com/stripe/stripe-mock/server"
+)
+
+// judge is the validator, loaded once in a process.
+var judge = sync.OnceValues(func() (*server.StubServer, error) {
+	spec, err := server.LoadSpec(embedded.OpenAPISpec, "")
+	if err != nil {
+		return nil, err
+	}
+	fixtures, err := server.LoadFixtures(embedded.OpenAPIFixtures, "")
+	if err != nil {
+		return nil, err
+	}
+	return server.NewStubServer(fixtures, spec, false, false)
+})
+
+// Key and Secret are what the double takes and signs with.
+const (
+	Key    = "sk_test_0123456789abcdef"
+	Secret = "whsec_0123456789abcdef"
+)
+
+// Stripe is one double. Safe for concurrent use.
+type Stripe struct {
+	URL string
+
+	// Fault is asked before each request and may answer it by itself: after is called for what happens
+	// once the request has had its effect. nil: no faults.
+	Fault func(r *http.Request) Fault
+
+	mu       sync.Mutex
+	judge    *server.StubServer
+	t        testing.TB
+	next     int
+	objects  map[string]object // by id
+	once     map[string]kept   // by idempotency key
+	windows  map[string]map[int64]int64
+	told     map[string]bool // identifiers of meter events
+	events   []Event
+	requests []string
+}
+
+// Fault is how a request goes wrong; the zero Fault is none.
+type Fault struct {
+	Status int  // answered instead, without an effect
+	Cut    bool // the connection is cut after the effect
+	Wait   time.Duration
+}
+
+type object = map[string]any
+
+type kept struct {
+	body   string
+	status int
+	answer []byte
+}
+
+// New starts a double.
+func New(t testing.TB) *Stripe {
+	t.Helper()
+	j, err := judge()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &Stripe{judge: j, t: t, objects: map[string]object{}, once: map[string]kept{}, windows: map[string]map[int64]int64{}, told: map[string]bool{}}
+	srv := httptest.NewServer(s)
+	t.Cleanup(srv.Close)
+	s.URL = srv.URL
+	return s
+}
+
+// Requests are the methods and paths that were asked for so far.
+func (s *Stripe) Requests() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return append([]string{}, s.requests...)
+}
+
+func (s *Stripe) id(prefix string) string {
+	s.next++
+	return fmt.Sprintf("%s_%06d", prefix, s.next)
+}
+
+// ServeHTTP implements http.Handler.
+func (s *Stripe) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return
+	}
+	s.mu.Lock()
+	s.requests = append(s.requests, r.Method+" "+r.URL.Path)
+	fault := s.Fault
+	s.mu.Unlock()
+	var f Fault
+	if fault != nil {
+		f = fault(r)
+	}
+	time.Sleep(f.Wait)
+	switch {
+	case f.Status == http.StatusUnauthorized, r.Header.Get("Authorization") != "Bearer "+Key:
+		answer(w, http.StatusUnauthorized, refusal("Invalid API Key provided"))
+		return
+	case f.Status != 0:
+		answer(w, f.Status, refusal("It is made to fail"))
+		return
+	}
+	status, said := s.judged(r, body)
+	if f.Cut {
+		if conn, _, err := http.NewResponseController(w).Hijack(); err == nil {
+			conn.Close() //nolint:errcheck // it is to be cut
+		}
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	w.Write(said) //nolint:errcheck // the client may have gone
+}
+
+func refusal(message string) object {
+	return object{"error": object{"type": "invalid_request_error", "message": message}}
+}
+
+func answer(w http.ResponseWriter, status int, v any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	json.NewEncoder(w).Encode(v) //nolint:errcheck,errchkjson // the client may have gone
+}
+
+// judged answers a request that the validator lets pass.
+func (s *Stripe) judged(r *http.Request, body []byte) (int, []byte) {
+	copied := r.Clone(r.Context())
+	copied.Body = io.NopCloser(bytes.NewReader(body))
+	recorder := httptest.NewRecorder()
+	s.judge.HandleRequest(recorder, copied)
+	if recorder.Code >= 400 {
+		s.t.Errorf("Stripe's validator refuses %s %s %s: %s", r.Method, r.URL, body, recorder.Body)
+		return recorder.Code, recorder.Body.Bytes()
+	}
+	form, err := url.ParseQuery(string(body))
+	if err != nil {
+		return http.StatusBadRequest, nil
+	}
+	if r.Method == http.MethodGet {
+		form = r.URL.Query()
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	key := r.Header.Get("Idempotency-Key")
+	if before, known := s.once[key]; known && key != "" && r.Method == http.MethodPost {
+		if before.body != r.URL.Path+string(body) {
+			s.t.Errorf("the idempotency key %s is used for another request: %s %s, before %s", key, r.URL.Path, body, before.body)
+			return http.StatusBadRequest, encoded(object{"error": object{"type": "idempotency_error", "message": "Keys for idempotent requests can only be used with the same parameters"}})
+		}
+		return before.status, before.answer
+	}
+	status, v := s.route(r.Method, strings.TrimPrefix(r.URL.Path, "/v1/"), form)
+	said := encoded(v)
+	if key != "" && r.Method == http.MethodPost && status < 500 {
+		s.once[key] = kept{r.URL.Path + string(body), status, said}
+	}
+	return status, said
+}
+
+func encoded(v any) []byte {
+	out, err := json.Marshal(v)
+	if err != nil {
+		panic(err)
+	}
+	return out
+}
+
+func missing(id string) (int, object) {
+	return http.StatusNotFound, object{"error": object{"type": "invalid_request_error", "code": "resource_missing", "message": "No such object: " + id}}
+}
+
+func wrong(message string) (int, object) { return http.StatusBadRequest, refusal(message) }
+
+func list(of []object) object { return object{"object": "list", "data": of, "has_more": false} }
+
+func number(text string) int64 {
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil {
+		return 0
+	}
+	return n
+}

@@ -1,0 +1,323 @@
+package billing
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/accounts/audit"
+	"github.com/postrider/postrider/modules/billing/provider"
+	"github.com/postrider/postrider/runtime/db"
+)
+
+const (
+	lease     = "40 seconds" // of one customer, whom a few exchanges of five seconds are about
+	syncBatch = 10
+
+	claimSQL = `
+UPDATE billing_customers SET claimed_until = now() + interval '` + lease + `', fence = fence + 1
+ WHERE id IN (SELECT id FROM billing_customers WHERE sync_due_at <= now() AND (claimed_until IS NULL OR claimed_until < now()) AND customer_id IS NOT NULL AND ($2 = '' OR id = $2)
+	ORDER BY sync_due_at LIMIT $1 FOR UPDATE SKIP LOCKED)
+RETURNING id, customer_id, fence, failures, sync_due_at, entitled_plan, payment_method, write_no, coalesce(wrote_at > now() - interval '60 seconds', false)`
+
+	// failedSQL puts it off, under the fence.
+	failedSQL = `
+UPDATE billing_customers SET claimed_until = NULL, failures = failures + 1, sync_due_at = now() + $3 * interval '1 second' WHERE id = $1 AND fence = $2`
+
+	lockSQL = `SELECT sync_due_at FROM billing_customers WHERE id = $1 AND fence = $2 FOR UPDATE`
+
+	storeSQL = `
+UPDATE billing_customers SET claimed_until = NULL, failures = 0, synced_at = now(), updated_at = now(), customer_id = nullif(@customer::text, ''), payment_method = @on_file,
+	card_brand = @brand, card_last4 = @last4, card_exp_month = @month, card_exp_year = @year, entitled_plan = @plan, problems = @problems::jsonb,
+	write_no = write_no + CASE WHEN @customer::text = '' THEN 1 ELSE 0 END,
+	sync_due_at = CASE WHEN sync_due_at IS DISTINCT FROM @due THEN sync_due_at WHEN @customer::text = '' THEN NULL ELSE now() + @next * interval '1 second' END
+ WHERE id = @account AND fence = @fence`
+
+	dropSubscriptionsSQL = `DELETE FROM billing_subscriptions WHERE account_id = $1 AND NOT id = ANY ($2::text[])`
+
+	storeSubscriptionSQL = `
+INSERT INTO billing_subscriptions (id, account_id, plan_id, status, item_id, metered, metered_since, period_start, period_end, cancel_at, schedule_id, pending_plan, pending_at, past_due_since, created_at, updated_at)
+VALUES (@id, @account, @plan, @status::text, @item, @metered, @metered_since, @start, @end, @cancel, @schedule, @pending, @pending_at, CASE WHEN @status::text = 'past_due' THEN now() END, now(), now())
+ON CONFLICT (id) DO UPDATE SET plan_id = @plan, status = @status::text, item_id = @item, metered = @metered, metered_since = @metered_since, period_start = @start, period_end = @end,
+	cancel_at = @cancel, schedule_id = @schedule, pending_plan = @pending, pending_at = @pending_at, updated_at = now(),
+	past_due_since = CASE WHEN @status::text = 'past_due' THEN coalesce(billing_subscriptions.past_due_since, now()) END
+RETURNING past_due_since`
+)
+
+var (
+	store             = db.Compile(storeSQL)
+	storeSubscription = db.Compile(storeSubscriptionSQL)
+)
+
+// claim is a customer whom the provider is asked about, under a fencing number.
+type claim struct {
+	accountID, customer string
+	fence               int64
+	failures            int
+	due                 time.Time
+	entitled            string // what it came to last
+	onFile              bool   // a payment method was, when it was asked last
+	number              int64
+	fresh               bool // a change was made in the last minute
+}
+
+// syncDue asks about every customer who is due. It may run in several processes.
+func (s *Service) syncDue(ctx context.Context) error {
+	for n := syncBatch; n == syncBatch; {
+		claims, err := s.claims(ctx, "")
+		if err != nil {
+			return err
+		}
+		var failed []error
+		for _, c := range claims {
+			failed = append(failed, s.sync(ctx, c))
+		}
+		if err := errors.Join(failed...); err != nil {
+			return err
+		}
+		n = len(claims)
+	}
+	return nil
+}
+
+func (s *Service) claims(ctx context.Context, accountID string) ([]claim, error) {
+	list, err := db.All(ctx, s.db.SQL, func(c *claim) []any {
+		return []any{&c.accountID, &c.customer, &c.fence, &c.failures, &c.due, &c.entitled, &c.onFile, &c.number, &c.fresh}
+	}, claimSQL, syncBatch, accountID)
+	if err != nil {
+		return nil, fmt.Errorf("customers who are due: %w", err)
+	}
+	return list, nil
+}
+
+// sync asks about one customer and stores what was seen. A provider that is away is no error: it is
+// asked again.
+func (s *Service) sync(ctx context.Context, c claim) error {
+	state, err := s.ask(ctx, c)
+	if err != nil {
+		wait := math.Min(math.Pow(2, float64(c.failures)), maxWait.Seconds())
+		if provider.KindOf(err) == provider.Refused {
+			wait = refusedWait.Seconds()
+		}
+		s.log.WarnContext(ctx, "the payment provider could not be asked about a customer", "account_id", c.accountID, "error", provider.Words(err), "again_in_seconds", wait)
+		_, stored := s.db.SQL.ExecContext(ctx, failedSQL, c.accountID, c.fence, wait)
+		return stored
+	}
+	return s.store(ctx, c, state)
+}
+
+const (
+	maxWait     = 30 * time.Second
+	refusedWait = 5 * time.Minute // a key that is not accepted
+	daily       = 24 * time.Hour
+	again       = time.Minute // after a change that was made here
+)
+
+// state is what the provider showed of a customer.
+type state struct {
+	customer provider.Customer
+	card     *provider.Card // that is charged, and has not expired
+	subs     []shown
+}
+
+// shown is a subscription, its plan and what is planned for it.
+type shown struct {
+	provider.Subscription
+
+	plan      string
+	pending   string
+	pendingAt *time.Time
+}
+
+// ask reads all there is of a customer. Where no payment method is charged, or one that has expired,
+// and another is there, that one is from now on.
+func (s *Service) ask(ctx context.Context, c claim) (state, error) {
+	customer, err := s.stripe.Customer(ctx, c.customer)
+	if err != nil || customer.Deleted {
+		return state{customer: customer}, err
+	}
+	out := state{customer: customer}
+	list, err := s.stripe.Subscriptions(ctx, c.customer)
+	if err != nil {
+		return state{}, err
+	}
+	known, err := s.catalog.get(ctx)
+	if err != nil {
+		return state{}, err
+	}
+	charged := map[string]bool{customer.Default: true}
+	for _, b := range list {
+		one := shown{Subscription: b}
+		for _, i := range b.Items {
+			if i.Metered {
+				continue
+			}
+			if one.plan = known.ByID[i.Price]; one.plan == "" && i.Product != "" {
+				if one.plan, err = s.stripe.PlanOf(ctx, i.Product); err != nil && provider.KindOf(err) != provider.Missing {
+					return state{}, err
+				}
+			}
+			break
+		}
+		if b.Schedule != "" && alive(b.Status) {
+			price, when, err := s.stripe.Planned(ctx, b.Schedule, time.Now())
+			if err != nil && provider.KindOf(err) != provider.Missing {
+				return state{}, err
+			}
+			one.pending, one.pendingAt = known.ByID[price], when
+		}
+		if alive(b.Status) {
+			charged[b.Default] = true
+		}
+		out.subs = append(out.subs, one)
+	}
+	now := time.Now()
+	for i, card := range customer.Cards {
+		if charged[card.ID] && !card.Expired(now) && out.card == nil {
+			out.card = &customer.Cards[i]
+		}
+	}
+	if out.card != nil {
+		return out, nil
+	}
+	for i, card := range customer.Cards {
+		if !card.Expired(now) {
+			out.card = &customer.Cards[i]
+			return out, s.stripe.SetDefault(ctx, c.customer, card.ID, fmt.Sprintf("default:%s:%s:%d", c.accountID, card.ID, c.fence))
+		}
+	}
+	return out, nil
+}
+
+// store writes what was seen and what follows of it in one transaction, unless somebody else has asked
+// meanwhile.
+func (s *Service) store(ctx context.Context, c claim, seen state) error {
+	all, err := s.plans.Plans(ctx)
+	if err != nil {
+		return err
+	}
+	plans := map[string]accounts.Plan{}
+	for _, p := range all {
+		plans[p.ID] = p
+	}
+	changed := false
+	err = s.db.InTx(ctx, func(tx *ent.Tx) error {
+		if _, err := db.One(ctx, tx, db.Value[*time.Time], lockSQL, c.accountID, c.fence); err != nil {
+			if errors.Is(err, sql.ErrNoRows) { // the lease is over, and another has it
+				return nil
+			}
+			return err
+		}
+		now, err := db.Now(ctx, tx)
+		if err != nil {
+			return err
+		}
+		judged, err := storeSubscriptions(ctx, tx, c.accountID, seen.subs, plans)
+		if err != nil {
+			return err
+		}
+		e := entitle(judged, c.entitled, s.config.Grace, now)
+		if err := s.storeCustomer(ctx, tx, c, seen, e, now); err != nil {
+			return err
+		}
+		changed, err = s.apply(ctx, tx, c, seen, e)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("store what a customer has: %w", err)
+	}
+	if changed {
+		s.accounts.Forget(c.accountID)
+	}
+	return nil
+}
+
+func storeSubscriptions(ctx context.Context, tx *ent.Tx, accountID string, list []shown, plans map[string]accounts.Plan) ([]seen, error) {
+	ids, judged := make([]string, len(list)), make([]seen, len(list))
+	for i, b := range list {
+		ids[i] = b.ID
+		item, meteredSince := "", (*time.Time)(nil)
+		for _, it := range b.Items {
+			switch {
+			case it.Metered:
+				meteredSince = &it.Created
+			case item == "":
+				item = it.ID
+			}
+		}
+		since, err := db.One(ctx, tx, db.Value[*time.Time], storeSubscription.Text, storeSubscription.Args(db.Arg("id", b.ID), db.Arg("account", accountID), db.Arg("plan", b.plan),
+			db.Arg("status", b.Status), db.Arg("item", item), db.Arg("metered", meteredSince != nil), db.Arg("metered_since", meteredSince), db.Arg("start", b.PeriodStart),
+			db.Arg("end", b.PeriodEnd), db.Arg("cancel", b.CancelAt), db.Arg("schedule", b.Schedule), db.Arg("pending", b.pending), db.Arg("pending_at", b.pendingAt))...)
+		if err != nil {
+			return nil, err
+		}
+		p, known := plans[b.plan]
+		judged[i] = seen{id: b.ID, plan: b.plan, status: b.Status, created: b.Created, rank: p.Rank, accessible: known}
+		if since != nil {
+			judged[i].pastDue = *since
+		}
+	}
+	_, err := tx.ExecContext(ctx, dropSubscriptionsSQL, accountID, db.Array(ids))
+	return judged, err
+}
+
+func (s *Service) storeCustomer(ctx context.Context, tx *ent.Tx, c claim, seen state, e entitlement, now time.Time) error {
+	next, customer, card := daily, c.customer, provider.Card{}
+	if c.fresh {
+		next = again
+	}
+	if !e.until.IsZero() {
+		next = max(min(next, e.until.Sub(now)), time.Second)
+	}
+	if seen.customer.Deleted {
+		customer = ""
+	}
+	if seen.card != nil {
+		card = *seen.card
+	}
+	problems, err := json.Marshal(append([]string{}, e.problems...))
+	if err != nil {
+		return err
+	}
+	_, err = tx.ExecContext(ctx, store.Text, store.Args(db.Arg("customer", customer), db.Arg("on_file", seen.card != nil), db.Arg("brand", card.Brand), db.Arg("last4", card.Last4),
+		db.Arg("month", card.Month), db.Arg("year", card.Year), db.Arg("plan", e.plan), db.Arg("problems", string(problems)), db.Arg("due", c.due), db.Arg("next", next.Seconds()),
+		db.Arg("account", c.accountID), db.Arg("fence", c.fence))...)
+	return err
+}
+
+// apply gives the account what the provider's words came to, where that is another than last time: what
+// the operator decided meanwhile holds until something changes there.
+func (s *Service) apply(ctx context.Context, tx *ent.Tx, c claim, seen state, e entitlement) (bool, error) {
+	current, err := tx.Account.Get(ctx, c.accountID)
+	if ent.IsNotFound(err) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	var change accounts.AccountChange
+	changes := map[string]any{}
+	if e.plan != c.entitled && e.plan != "" && e.plan != current.PlanID {
+		change.Plan, changes["plan"] = &e.plan, e.plan
+	}
+	if onFile := seen.card != nil; onFile != c.onFile && onFile != (current.PaymentMethodAt != nil) {
+		change.PaymentMethod, changes["payment_method"] = &onFile, onFile
+	}
+	if e.paymentDue != (current.PaymentDueAt != nil) {
+		change.PaymentDue, changes["payment_due"] = &e.paymentDue, e.paymentDue
+	}
+	if change.Empty() {
+		return false, nil
+	}
+	if err := s.accounts.UpdateAccountIn(ctx, tx, c.accountID, change); err != nil {
+		return false, err
+	}
+	return true, audit.Write(ctx, tx, audit.Entry{AccountID: c.accountID, Actor: audit.Actor{Kind: audit.BySystem, Name: "billing"}, Action: "billing.synced",
+		Target: c.accountID, Changes: changes})
+}
