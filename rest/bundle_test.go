@@ -102,7 +102,7 @@ func (b *bundle) routesBelow(resource string) []rest.Routes {
 	case "members", "audit-log":
 		return []rest.Routes{people.Routes((*team.Service)(nil)), people.AuditRoutes((*audit.Service)(nil))}
 	case "billing", "plans":
-		return []rest.Routes{restbilling.Routes(b.billing, b.billing)}
+		return []rest.Routes{restbilling.Routes(b.billing, b.billing), restbilling.PaymentRoutes(b.billing)}
 	case "event-log":
 		return []rest.Routes{events.Routes(b.events)}
 	default:

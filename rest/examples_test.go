@@ -52,6 +52,14 @@ var asked = map[string][2]string{
 	"GET /plans":                                   {"/plans"},
 	"GET /billing":                                 {"/billing"},
 	"PATCH /billing":                               {}, // of people
+	"POST /billing/payment-method":                 {}, // of people, as are the others that change money
+	"POST /billing/checkout":                       {},
+	"POST /billing/plan/preview":                   {},
+	"PUT /billing/plan":                            {},
+	"DELETE /billing/plan/pending":                 {},
+	"POST /billing/portal":                         {},
+	"POST /billing/sync":                           {},
+	"GET /billing/invoices":                        {"/billing/invoices"},
 	"GET /billing/usage":                           {"/billing/usage?since=2026-01-15T00:00:00Z"},
 	"GET /api-keys":                                {"/api-keys"},
 	"POST /api-keys":                               {"/api-keys", `{"name":"x"}`},

@@ -221,7 +221,11 @@ var registry = []Module{
 		Requires: []string{"accounts"}, Uses: []string{"notices"},
 		Option: billing.Module,
 		Graph:  []part{shows[graph.Billing, billing.Service]},
-		Routes: []any{func(s *billing.Service, p *plans.Service) rest.Routes { return restbilling.Routes(s, p) }},
+		Routes: []any{
+			func(s *billing.Service, p *plans.Service) rest.Routes { return restbilling.Routes(s, p) },
+			func(s *billing.Service) rest.Routes { return restbilling.PaymentRoutes(s) },
+		},
+		Edges: stripeEvents,
 	},
 	{
 		Name: "sms", Line: "text messages: providers, opt-outs, caps, receipts",

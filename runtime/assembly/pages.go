@@ -9,6 +9,7 @@ import (
 	"go.uber.org/fx"
 
 	"github.com/postrider/postrider/modules/accounts/brand"
+	"github.com/postrider/postrider/modules/billing"
 	"github.com/postrider/postrider/modules/devinbox"
 	"github.com/postrider/postrider/modules/sending/records"
 	"github.com/postrider/postrider/modules/signin"
@@ -17,6 +18,7 @@ import (
 	"github.com/postrider/postrider/modules/sms/provider"
 	"github.com/postrider/postrider/modules/suppression"
 	"github.com/postrider/postrider/modules/tracking"
+	"github.com/postrider/postrider/rest/billing/stripe"
 	inboxpages "github.com/postrider/postrider/rest/devinbox"
 	"github.com/postrider/postrider/rest/receipts"
 	"github.com/postrider/postrider/rest/track"
@@ -69,6 +71,11 @@ var unsubscribeLinks = fx.Options(
 		return link{unsubscribe.Prefix, unsubscribe.New(unsubscribe.Options{Links: s, Senders: senders, Brands: brands, Logger: log})}
 	}),
 )
+
+// stripeEvents are where the payment provider tells what has happened.
+var stripeEvents = links(func(s *billing.Service, log *slog.Logger) link {
+	return link{stripe.Path, stripe.New(s, log)}
+})
 
 // textReceipts are where providers of text messages tell what became of them.
 var textReceipts = links(func(s *callback.Service, log *slog.Logger) link {

@@ -34,7 +34,7 @@ var sendingMay = []string{
 
 // keysAreFull are what a read key may not even read: keys and secrets.
 var keysAreFull = []string{"GET /api-keys", "GET /api-keys/{id}", "GET /smtp-credentials", "GET /smtp-credentials/{id}", "GET /automation-webhook-secret",
-	"GET /billing", "GET /billing/usage"} // and money is not for programs that only read
+	"GET /billing", "GET /billing/usage", "GET /billing/invoices"} // and money is not for programs that only read
 
 // Over all operations: a read key only reads, a sending key only sends and reads
 // what was sent, and the document says so.

@@ -1,0 +1,213 @@
+package billing
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/postrider/postrider/modules/accounts/rights"
+	"github.com/postrider/postrider/modules/billing"
+	"github.com/postrider/postrider/modules/billing/provider"
+	"github.com/postrider/postrider/rest"
+	"github.com/postrider/postrider/rest/body"
+	"github.com/postrider/postrider/rest/wire"
+)
+
+// Payments is what the operations need of billing.
+type Payments interface {
+	CardPage(ctx context.Context, accountID, returnPath string) (billing.Page, error)
+	PlanPage(ctx context.Context, accountID, planID, returnPath string) (billing.Page, error)
+	Preview(ctx context.Context, accountID, planID string) (billing.Quote, error)
+	SetPlan(ctx context.Context, accountID, planID string) (billing.Overview, string, error)
+	KeepPlan(ctx context.Context, accountID string) (billing.Overview, error)
+	Portal(ctx context.Context, accountID, returnPath string) (string, error)
+	Sync(ctx context.Context, accountID string) (billing.Overview, error)
+	Invoices(ctx context.Context, accountID, after string, limit int) ([]provider.Invoice, bool, error)
+}
+
+var _ Payments = (*billing.Service)(nil)
+
+type pageAnswer struct {
+	URL       string            `json:"url" doc:"A page of the payment provider." example:"https://checkout.stripe.com/c/pay/cs_live_a1"`
+	ExpiresAt wire.OptionalTime `json:"expires_at"`
+}
+
+type urlAnswer struct {
+	URL string `json:"url" example:"https://billing.stripe.com/p/session/a1"`
+}
+
+type lineRecord struct {
+	Description string `json:"description" example:"Remaining time on Pool"`
+	Amount      int64  `json:"amount" example:"1234"`
+}
+
+type quoteAnswer struct {
+	AmountDue   int64             `json:"amount_due" doc:"Now, in minor units." example:"1234"`
+	Currency    string            `json:"currency" example:"eur"`
+	Lines       []lineRecord      `json:"lines" nullable:"false"`
+	Effective   string            `json:"effective" enum:"now,period_end"`
+	EffectiveAt wire.OptionalTime `json:"effective_at" doc:"null: now."`
+}
+
+type planAnswer struct {
+	Billing   billingRecord `json:"billing"`
+	Effective string        `json:"effective" enum:"now,period_end"`
+}
+
+type invoiceRecord struct {
+	ID          string            `json:"id" example:"in_1a2b3c"`
+	Number      *string           `json:"number" example:"ACME-0001"`
+	Status      string            `json:"status" enum:"draft,open,paid,uncollectible,void"`
+	Total       int64             `json:"total" doc:"In minor units." example:"4900"`
+	Currency    string            `json:"currency" example:"eur"`
+	PeriodStart wire.OptionalTime `json:"period_start"`
+	PeriodEnd   wire.OptionalTime `json:"period_end"`
+	URL         *string           `json:"url" doc:"Where it is shown and paid." example:"https://invoice.stripe.com/i/a1"`
+	PDFURL      *string           `json:"pdf_url" example:"https://pay.stripe.com/invoice/a1/pdf"`
+	CreatedAt   wire.OptionalTime `json:"created_at"`
+}
+
+type invoicesAnswer struct {
+	Invoices   []invoiceRecord `json:"invoices" nullable:"false"`
+	HasMore    bool            `json:"has_more"`
+	NextCursor *string         `json:"next_cursor" doc:"For the parameter cursor; null on the last page."`
+}
+
+type invoicesInput struct {
+	Limit  int    `query:"limit" minimum:"1" maximum:"100" default:"25" doc:"How many."`
+	Cursor string `query:"cursor" pattern:"^(in_[A-Za-z0-9_]{1,60})?$" doc:"next_cursor of the page before."`
+}
+
+// asks is what the operations read of their bodies.
+type asks struct{ Plan, ReturnPath string }
+
+type payEdge struct{ pay Payments }
+
+// PaymentRoutes makes the routes of what is bought and paid.
+func PaymentRoutes(service Payments) rest.Routes {
+	return rest.NewRoutes("payments", func(a *rest.API) {
+		e := &payEdge{service}
+		g := a.Tag(tagBilling, "")
+		problems := []int{http.StatusConflict, http.StatusBadGateway}
+		page := map[string]any{"url": "https://checkout.stripe.com/c/pay/cs_live_a1", "expires_at": at(1, 16, 9)}
+		rest.HandleBody(g, rest.Operation{
+			Method: http.MethodPost, Path: "/billing/payment-method", ID: "addPaymentMethod", Needs: rights.Billing, Confirmed: true, Problems: problems,
+			Summary: "Give a payment method", Description: "Makes a page of the payment provider. While one is open, it is given again.",
+			Body:    &rest.Body{About: "Where the page leads back to.", Examples: map[string]any{"plain": map[string]any{}, "back": map[string]any{"return_path": "/settings/billing"}}},
+			Example: page,
+		}, backBody("AddPaymentMethod"), func(ctx context.Context, c *rest.Call, _ *rest.None, in asks) (pageAnswer, error) {
+			return rest.As(newPage)(e.pay.CardPage(ctx, c.AccountID, in.ReturnPath))
+		})
+		rest.HandleBody(g, rest.Operation{
+			Method: http.MethodPost, Path: "/billing/checkout", ID: "checkOut", Needs: rights.Billing, Confirmed: true, Problems: problems,
+			Summary: "Buy a plan", Description: "Makes a page of the payment provider for an account that pays for nothing yet; else 409 `conflict`: change the plan by `PUT /billing/plan`. " +
+				"The plan holds when it is paid.",
+			Body:    &rest.Body{About: "The plan.", Examples: map[string]any{"pro": map[string]any{"plan": "pro"}}},
+			Example: page,
+		}, planBody("CheckOut", true), func(ctx context.Context, c *rest.Call, _ *rest.None, in asks) (pageAnswer, error) {
+			return rest.As(newPage)(e.pay.PlanPage(ctx, c.AccountID, in.Plan, in.ReturnPath))
+		})
+		rest.HandleBody(g, rest.Operation{
+			Method: http.MethodPost, Path: "/billing/plan/preview", ID: "previewPlan", Needs: rights.Billing, Problems: problems, Quiet: true,
+			Summary: "Preview a change of plan", Description: "What it costs now, and when it holds.",
+			Body: &rest.Body{About: "The plan.", Examples: map[string]any{"pool": map[string]any{"plan": "pool"}}},
+			Example: map[string]any{"amount_due": 1234, "currency": "eur", "lines": []any{map[string]any{"description": "Remaining time on Pool", "amount": 1234}},
+				"effective": "now", "effective_at": nil},
+		}, planBody("PreviewPlan", false), e.preview)
+		rest.HandleBody(g, rest.Operation{
+			Method: http.MethodPut, Path: "/billing/plan", ID: "changePlan", Needs: rights.Billing, Confirmed: true, Problems: problems,
+			Summary: "Change the plan",
+			Description: "Up: at once, when the difference is paid. Down, and to `free`: at the end of the period. More domains than the plan allows, or another change at this moment: 409 `conflict`. " +
+				"While a payment is overdue: 409 `payment_due`.",
+			Body:    &rest.Body{About: "The plan.", Examples: map[string]any{"pool": map[string]any{"plan": "pool"}}},
+			Example: map[string]any{"billing": billingExample(), "effective": "now"},
+		}, planBody("ChangePlan", false), e.change)
+		one := map[string]any{"billing": billingExample()}
+		rest.Handle(g, rest.Operation{
+			Method: http.MethodDelete, Path: "/billing/plan/pending", ID: "keepPlan", Needs: rights.Billing, Confirmed: true, Problems: problems,
+			Summary: "Keep the plan", Description: "Takes back a change that was to come at the end of the period.", Example: one,
+		}, func(ctx context.Context, c *rest.Call, _ *rest.None) (billingAnswer, error) {
+			return rest.As(newBilling)(e.pay.KeepPlan(ctx, c.AccountID))
+		})
+		rest.HandleBody(g, rest.Operation{
+			Method: http.MethodPost, Path: "/billing/portal", ID: "openPortal", Needs: rights.Billing, Confirmed: true, Problems: problems, Quiet: true,
+			Summary: "Open the portal", Description: "Makes a page of the payment provider with invoices, cards and tax ids. Plans are not changed there.",
+			Body:    &rest.Body{About: "Where the page leads back to.", Examples: map[string]any{"plain": map[string]any{}}},
+			Example: map[string]any{"url": "https://billing.stripe.com/p/session/a1"},
+		}, backBody("OpenPortal"), e.portal)
+		rest.Handle(g, rest.Operation{
+			Method: http.MethodPost, Path: "/billing/sync", ID: "syncBilling", Needs: rights.Billing, Problems: problems, Quiet: true,
+			Summary: "Ask the payment provider now", Description: "On the way back from its pages. At most once in five seconds; in between the answer is what is known.", Example: one,
+		}, func(ctx context.Context, c *rest.Call, _ *rest.None) (billingAnswer, error) {
+			return rest.As(newBilling)(e.pay.Sync(ctx, c.AccountID))
+		})
+		rest.Handle(g, rest.Operation{
+			Method: http.MethodGet, Path: "/billing/invoices", ID: "listInvoices", Needs: rights.ReadBilling, Problems: []int{http.StatusBadGateway},
+			Summary: "List invoices", Description: "The newest first, as the payment provider has them.",
+			Example: map[string]any{"invoices": []any{invoiceExample()}, "has_more": false, "next_cursor": nil},
+		}, e.invoices)
+	})
+}
+
+func backBody(name string) func(*asks) body.Object {
+	return func(in *asks) body.Object { return body.Object{Name: name, Fields: []body.Field{back(in)}} }
+}
+
+func back(in *asks) body.Field {
+	return body.Field{Name: "return_path", Type: body.Text(&in.ReturnPath).Length(0, 500), About: "Path of this service that the page leads back to; left out, /settings/billing."}
+}
+
+func planBody(name string, leads bool) func(*asks) body.Object {
+	return func(in *asks) body.Object {
+		o := body.Object{Name: name, Fields: []body.Field{{Name: "plan", Type: body.Text(&in.Plan), Need: body.Required, About: "Its id, as `GET /plans` has it."}}}
+		if leads {
+			o.Fields = append(o.Fields, back(in))
+		}
+		return o
+	}
+}
+
+func newPage(p billing.Page) pageAnswer { return pageAnswer{p.URL, wire.OptionalTime{At: p.Expires}} }
+
+func (e *payEdge) preview(ctx context.Context, c *rest.Call, _ *rest.None, in asks) (answer quoteAnswer, err error) {
+	q, err := e.pay.Preview(ctx, c.AccountID, in.Plan)
+	if err != nil {
+		return answer, err
+	}
+	return quoteAnswer{AmountDue: q.AmountDue, Currency: q.Currency, Effective: q.Effective, EffectiveAt: wire.OptionalTime{At: q.At},
+		Lines: wire.ListOf(q.Lines, func(l provider.Line) lineRecord { return lineRecord{l.Text, l.Amount} })}, nil
+}
+
+func (e *payEdge) change(ctx context.Context, c *rest.Call, _ *rest.None, in asks) (answer planAnswer, err error) {
+	o, effective, err := e.pay.SetPlan(ctx, c.AccountID, in.Plan)
+	if err != nil {
+		return answer, err
+	}
+	return planAnswer{newBilling(o).Billing, effective}, nil
+}
+
+func (e *payEdge) portal(ctx context.Context, c *rest.Call, _ *rest.None, in asks) (urlAnswer, error) {
+	url, err := e.pay.Portal(ctx, c.AccountID, in.ReturnPath)
+	return urlAnswer{url}, err
+}
+
+func (e *payEdge) invoices(ctx context.Context, c *rest.Call, in *invoicesInput) (answer invoicesAnswer, err error) {
+	list, more, err := e.pay.Invoices(ctx, c.AccountID, in.Cursor, in.Limit)
+	if err != nil {
+		return answer, err
+	}
+	answer = invoicesAnswer{Invoices: wire.ListOf(list, newInvoice), HasMore: more}
+	if more && len(list) > 0 {
+		answer.NextCursor = &list[len(list)-1].ID
+	}
+	return answer, nil
+}
+
+func newInvoice(i provider.Invoice) invoiceRecord {
+	return invoiceRecord{ID: i.ID, Number: wire.OrNull(i.Number), Status: i.Status, Total: i.Total, Currency: i.Currency, PeriodStart: wire.OptionalTime{At: i.PeriodStart},
+		PeriodEnd: wire.OptionalTime{At: i.PeriodEnd}, URL: wire.OrNull(i.URL), PDFURL: wire.OrNull(i.PDF), CreatedAt: wire.OptionalTime{At: i.Created}}
+}
+
+func invoiceExample() map[string]any {
+	return map[string]any{"id": "in_1a2b3c", "number": "ACME-0001", "status": "paid", "total": 4900, "currency": "eur", "period_start": at(1, 1, 0), "period_end": at(2, 1, 0),
+		"url": "https://invoice.stripe.com/i/a1", "pdf_url": "https://pay.stripe.com/invoice/a1/pdf", "created_at": at(2, 1, 0)}
+}

@@ -1,0 +1,110 @@
+// Package stripe answers what Stripe tells, at /api/billing/stripe. Stripe repeats for three days what is
+// answered with anything but 2xx, and switches an endpoint off that always refuses: so what is not about
+// anybody here is taken and forgotten.
+package stripe
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/postrider/postrider/modules/billing"
+	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/intake"
+	"github.com/postrider/postrider/runtime/telemetry"
+)
+
+// Path is where Stripe posts its events.
+const Path = "/api/billing/stripe"
+
+// Events is what is needed of the module.
+type Events interface {
+	Take(ctx context.Context, body []byte, signature string) error
+}
+
+var _ Events = (*billing.Service)(nil)
+
+const (
+	bodyLimit = 512 << 10
+	bodyTime  = 10 * time.Second
+	atOnce    = 8 // requests that use the database
+	patience  = 5 * time.Second
+)
+
+type handler struct {
+	events Events
+	log    *slog.Logger
+	turn   *intake.Pool
+}
+
+// New makes the handler.
+func New(events Events, log *slog.Logger) http.Handler {
+	return &handler{events, log, intake.NewPool(atOnce)}
+}
+
+// ServeHTTP implements http.Handler.
+func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Cache-Control", "no-store")
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	telemetry.SetRoute(r.Context(), Path)
+	switch {
+	case r.URL.Path != Path:
+		http.Error(w, "Not found", http.StatusNotFound)
+		return
+	case r.Method != http.MethodPost:
+		w.Header().Set("Allow", "POST")
+		http.Error(w, "Post an event", http.StatusMethodNotAllowed)
+		return
+	}
+	if err := h.take(w, r); err != nil {
+		h.refuse(w, r, err)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	if _, err := io.WriteString(w, `{"ok":true}`); err != nil {
+		h.log.DebugContext(r.Context(), "caller left before the answer", telemetry.KeyError, err)
+	}
+}
+
+func (h *handler) take(w http.ResponseWriter, r *http.Request) error {
+	if err := http.NewResponseController(w).SetReadDeadline(time.Now().Add(bodyTime)); err != nil && !errors.Is(err, http.ErrNotSupported) {
+		return err
+	}
+	// Strangers can post too: what they send waits for its turn, and is bounded.
+	release, err := h.turn.Take(r.Context(), intake.Owner{Account: "stripe"}, 1, patience)
+	if err != nil {
+		return fault.Unavailable(err)
+	}
+	defer release()
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, bodyLimit))
+	var large *http.MaxBytesError
+	switch {
+	case errors.As(err, &large):
+		return &fault.Error{Kind: fault.TooLarge, Code: fault.CodePayloadTooLarge, Message: "The body is too large"}
+	case err != nil:
+		return fault.Invalidf("The body could not be read")
+	}
+	return h.events.Take(r.Context(), body, r.Header.Get("Stripe-Signature"))
+}
+
+func (h *handler) refuse(w http.ResponseWriter, r *http.Request, err error) {
+	f := fault.From(err)
+	telemetry.SetError(r.Context(), f.Code, err)
+	switch f.Kind {
+	case fault.NotFound:
+		http.Error(w, "Not found", http.StatusNotFound)
+	case fault.Invalid:
+		http.Error(w, f.Message, http.StatusBadRequest)
+	case fault.TooLarge:
+		http.Error(w, f.Message, http.StatusRequestEntityTooLarge)
+	case fault.Away:
+		w.Header().Set("Retry-After", fault.WholeSeconds(max(f.RetryAfter, time.Second)))
+		http.Error(w, f.Message, http.StatusServiceUnavailable)
+	default:
+		h.log.ErrorContext(r.Context(), "an event of the payment provider could not be stored", telemetry.KeyError, err)
+		http.Error(w, "Internal error", http.StatusInternalServerError)
+	}
+}
