@@ -19,7 +19,7 @@ type accountCommand struct {
 }
 
 type accountCreateCommand struct {
-	toolSettings
+	moneySettings
 
 	Email              string `help:"Address of the account and of its owner." placeholder:"ADDRESS" required:""`
 	Name               string `help:"Name of the account."                     placeholder:"NAME"    required:""`

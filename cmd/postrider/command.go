@@ -30,6 +30,7 @@ type commandLine struct {
 	Modules modulesCommand `cmd:"" help:"Print the modules: which are on, what they are for and what they need."`
 	Account accountCommand `cmd:"" help:"Accounts."`
 	Plan    planCommand    `cmd:"" help:"Plans: what accounts may do, and what is in their price."`
+	Billing billingCommand `cmd:"" help:"What customers pay: the payment provider, seen by the operator."`
 	User    userCommand    `cmd:"" help:"People who sign in."`
 	Key     keyCommand     `cmd:"" help:"API keys."`
 	Domain  domainCommand  `cmd:"" help:"Sending domains."`

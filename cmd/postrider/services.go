@@ -7,6 +7,8 @@ import (
 
 	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/accounts/plans"
+	"github.com/postrider/postrider/modules/billing"
+	"github.com/postrider/postrider/modules/billing/desk"
 	"github.com/postrider/postrider/modules/domains"
 	"github.com/postrider/postrider/modules/outbound"
 	"github.com/postrider/postrider/modules/sending/queue"
@@ -60,6 +62,21 @@ func withPlans(ctx context.Context, cfg setting.Values, do func(*plans.Service) 
 			return err
 		}
 		return do(plans.New(of.store.DB, service))
+	})
+}
+
+// withBilling is withServices for the operator's commands about money.
+func withBilling(ctx context.Context, cfg setting.Values, do func(services, *desk.Service) error) error {
+	return withServices(ctx, cfg, func(of services) error {
+		service, err := of.accounts()
+		if err != nil {
+			return err
+		}
+		d, err := desk.New(of.store.DB, plans.New(of.store.DB, service), billing.StripeKey.Of(cfg), billing.StripeURL.Of(cfg), config.BaseURL.Of(cfg))
+		if err != nil {
+			return err
+		}
+		return do(of, d)
 	})
 }
 

@@ -5,9 +5,8 @@ import (
 	"errors"
 	"os"
 	"strings"
-	"time"
 
-	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/cmd/postrider/shown"
 	"github.com/postrider/postrider/modules/outbound"
 	"github.com/postrider/postrider/runtime/secret"
 	"github.com/postrider/postrider/runtime/setting"
@@ -64,7 +63,7 @@ func (c *smarthostSetCommand) Run(s *session) error {
 		if err != nil {
 			return err
 		}
-		return s.print(map[string]smarthostView{"smarthost": smarthostViewOf(stored)})
+		return s.print(map[string]shown.Smarthost{"smarthost": shown.SmarthostOf(stored)})
 	})
 }
 
@@ -84,7 +83,7 @@ func (c *smarthostListCommand) Run(s *session) error {
 		if err != nil {
 			return err
 		}
-		return s.print(map[string][]smarthostView{"smarthosts": listed(all, smarthostViewOf)})
+		return s.print(map[string][]shown.Smarthost{"smarthosts": listed(all, shown.SmarthostOf)})
 	})
 }
 
@@ -100,21 +99,4 @@ func (c *smarthostRemoveCommand) Run(s *session) error {
 		return err
 	}
 	return withOutbound(s.ctx, cfg, func(service *outbound.Service) error { return service.RemoveSmarthost(s.ctx, c.ID) })
-}
-
-// smarthostView is a smarthost as `postrider smarthost` prints it.
-type smarthostView struct {
-	ID        string    `json:"id"`
-	AccountID string    `json:"account_id"`
-	DomainID  *string   `json:"domain_id"` // null: all mail of the account
-	URL       string    `json:"url"`       // without the password
-	Password  bool      `json:"password"`  // whether there is one
-	Use       string    `json:"use"`
-	CreatedAt time.Time `json:"created_at"`
-	UpdatedAt time.Time `json:"updated_at"`
-}
-
-func smarthostViewOf(h *ent.Smarthost) smarthostView {
-	return smarthostView{ID: h.ID, AccountID: h.AccountID, DomainID: h.DomainID, URL: outbound.SmarthostURL(h), Password: outbound.HasPassword(h), Use: string(h.Use),
-		CreatedAt: h.CreatedAt.UTC(), UpdatedAt: h.UpdatedAt.UTC()}
 }

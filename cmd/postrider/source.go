@@ -1,8 +1,7 @@
 package main
 
 import (
-	"time"
-
+	"github.com/postrider/postrider/cmd/postrider/shown"
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/modules/outbound"
 )
@@ -56,7 +55,7 @@ func (c *sourceListCommand) Run(s *session) error {
 		if err != nil {
 			return err
 		}
-		return s.print(map[string][]sourceView{"sources": listed(all, sourceViewOf)})
+		return s.print(map[string][]shown.Source{"sources": listed(all, shown.SourceOf)})
 	})
 }
 
@@ -98,49 +97,17 @@ func (c *sourceRemoveCommand) Run(s *session) error {
 	return withOutbound(s.ctx, cfg, func(service *outbound.Service) error { return service.RemoveSource(s.ctx, c.Source) })
 }
 
-// sourceView is a source address as `postrider source` prints it.
-type sourceView struct {
-	ID        string      `json:"id"`
-	Address   string      `json:"address"`
-	Hostname  string      `json:"hostname"`
-	Pool      string      `json:"pool"`
-	AccountID *string     `json:"account_id"`
-	WarmUp    *warmUpView `json:"warm_up"` // null: warm
-	PausedAt  *time.Time  `json:"paused_at"`
-	CreatedAt time.Time   `json:"created_at"`
-}
-
-// warmUpView is how far a warm-up has come.
-type warmUpView struct {
-	StartedAt  time.Time `json:"started_at"`
-	Day        int       `json:"day"`        // from 1
-	Allowance  int64     `json:"allowance"`  // of today
-	Deliveries int64     `json:"deliveries"` // of today
-}
-
-func sourceViewOf(s outbound.SourceState) sourceView {
-	view := sourceView{ID: s.ID, Address: s.Address, Hostname: s.Hostname, Pool: string(s.Pool), AccountID: s.AccountID, CreatedAt: s.CreatedAt.UTC()}
-	if s.PausedAt != nil {
-		at := s.PausedAt.UTC()
-		view.PausedAt = &at
-	}
-	if !s.Warm {
-		view.WarmUp = &warmUpView{StartedAt: s.WarmupStartedAt.UTC(), Day: s.Day, Allowance: s.Limit, Deliveries: s.Used}
-	}
-	return view
-}
-
 // printSource prints how a source stands once something was done to it.
 func (s *session) printSource(service *outbound.Service, changed *ent.Source) error {
 	all, err := service.Sources(s.ctx)
 	if err != nil {
 		return err
 	}
-	var view sourceView
+	var view shown.Source
 	for _, state := range all {
 		if state.ID == changed.ID {
-			view = sourceViewOf(state)
+			view = shown.SourceOf(state)
 		}
 	}
-	return s.print(map[string]sourceView{"source": view})
+	return s.print(map[string]shown.Source{"source": view})
 }

@@ -44,7 +44,7 @@ var (
 // The checks read each other's settings, so they are added here.
 func init() { //nolint:gochecknoinits // the declarations would name each other in a circle
 	StripeKey.Check = func(v setting.Values, key secret.String) error {
-		if !key.IsZero() && len(WebhookSecrets.Of(v)) == 0 {
+		if v.Mode != setting.Tool && !key.IsZero() && len(WebhookSecrets.Of(v)) == 0 { // a command may make the secret
 			return errors.New("is given without POSTRIDER_STRIPE_WEBHOOK_SECRET: events of Stripe could not be told from forged ones")
 		}
 		return nil
@@ -102,7 +102,7 @@ func DefaultPlan(v setting.Values) string {
 	switch given := accounts.DefaultPlan.Of(v); {
 	case given != "":
 		return given
-	case On(v):
+	case !StripeKey.Of(v).IsZero():
 		return accounts.PlanFree
 	default:
 		return accounts.PlanScale

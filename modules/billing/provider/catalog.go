@@ -46,7 +46,7 @@ func (c *Client) Catalog(ctx context.Context) (Catalog, error) {
 		if metered {
 			kind += " metered"
 		}
-		if p.Created < newest[kind] {
+		if before, has := newest[kind]; has && p.Created <= before { // of one second, the first of the list is the newest
 			continue
 		}
 		newest[kind] = p.Created

@@ -3,10 +3,13 @@ package main
 import (
 	"errors"
 	"fmt"
+	"os"
 	"strconv"
 
 	"github.com/postrider/postrider/cmd/postrider/shown"
 	"github.com/postrider/postrider/modules/accounts/plans"
+	"github.com/postrider/postrider/modules/billing/desk"
+	"github.com/postrider/postrider/runtime/setting"
 )
 
 type planCommand struct {
@@ -96,5 +99,120 @@ func (c *planSetCommand) Run(s *session) error {
 			return err
 		}
 		return s.print(map[string]shown.Plan{"plan": shown.PlanOf(changed)})
+	})
+}
+
+type billingCommand struct {
+	Setup billingSetupCommand `cmd:"" help:"Make what is missing at the payment provider: meter, products, prices, portal, webhook endpoint, whose secret is printed once. Safe to repeat."`
+	Check billingCheckCommand `cmd:"" help:"Compare plans here with prices at the payment provider. Exit code 1: something is missing or differs."`
+	Sync  billingSyncCommand  `cmd:"" help:"Have the payment provider asked about an account now."`
+	Usage billingUsageCommand `cmd:"" help:"Print what waits, fails or is overdue, and usage that was not told to the payment provider, as JSON."`
+}
+
+// moneySettings are of commands that have to know who pays.
+type moneySettings struct {
+	settingFlags `settings:"tool,POSTRIDER_STRIPE_KEY,POSTRIDER_STRIPE_URL,POSTRIDER_BASE_URL,POSTRIDER_DEFAULT_PLAN"`
+
+	Verbose bool `help:"Write log lines to stderr." name:"verbose"`
+}
+
+func (m moneySettings) load() (setting.Values, error) {
+	cfg, err := m.settingFlags.load()
+	return hushed(cfg, m.Verbose), err
+}
+
+type billingSetupCommand struct {
+	moneySettings
+
+	Prices string `help:"YAML file with what plans cost: docs/billing.md has one." placeholder:"FILE" required:"" type:"existingfile"`
+}
+
+func (c *billingSetupCommand) Run(s *session) error {
+	content, err := os.ReadFile(c.Prices)
+	if err != nil {
+		return err
+	}
+	prices, err := desk.ReadPrices(content)
+	if err != nil {
+		return err
+	}
+	cfg, err := c.load()
+	if err != nil {
+		return err
+	}
+	return withBilling(s.ctx, cfg, func(_ services, d *desk.Service) error {
+		done, err := d.Setup(s.ctx, prices)
+		for _, made := range done.Made {
+			fmt.Fprintln(s.log, "made", made)
+		}
+		if err != nil {
+			return err
+		}
+		if done.Secret != "" {
+			fmt.Fprintln(s.log, "Set POSTRIDER_STRIPE_WEBHOOK_SECRET to the secret of the webhook endpoint; it is not shown again.")
+		}
+		return s.print(shown.SetupOf(done))
+	})
+}
+
+type billingCheckCommand struct{ moneySettings }
+
+func (c *billingCheckCommand) Run(s *session) error {
+	cfg, err := c.load()
+	if err != nil {
+		return err
+	}
+	return withBilling(s.ctx, cfg, func(_ services, d *desk.Service) error {
+		found, err := d.Check(s.ctx)
+		if err != nil {
+			return err
+		}
+		if err := s.print(shown.FindingsOf(found)); err != nil {
+			return err
+		}
+		if len(found) > 0 {
+			return exitError(1)
+		}
+		return nil
+	})
+}
+
+type billingSyncCommand struct {
+	moneySettings
+
+	Account string `arg:"" help:"Its email or its id." placeholder:"EMAIL"`
+}
+
+func (c *billingSyncCommand) Run(s *session) error {
+	cfg, err := c.load()
+	if err != nil {
+		return err
+	}
+	return withBilling(s.ctx, cfg, func(of services, d *desk.Service) error {
+		service, err := of.accounts()
+		if err != nil {
+			return err
+		}
+		found, err := service.Find(s.ctx, c.Account)
+		if err != nil {
+			return err
+		}
+		return d.Sync(s.ctx, found.ID)
+	})
+}
+
+type billingUsageCommand struct{ moneySettings }
+
+func (c *billingUsageCommand) Run(s *session) error {
+	cfg, err := c.load()
+	if err != nil {
+		return err
+	}
+	return withBilling(s.ctx, cfg, func(_ services, d *desk.Service) error {
+		state, err := d.State(s.ctx)
+		if err != nil {
+			return err
+		}
+		return s.print(shown.BillingOf(state))
 	})
 }

@@ -1,0 +1,72 @@
+package shown
+
+import (
+	"time"
+
+	"github.com/postrider/postrider/modules/billing/desk"
+)
+
+// Setup is what postrider billing setup made.
+type Setup struct {
+	Made   []string `json:"made"`
+	Secret string   `json:"webhook_secret,omitempty"` // once
+}
+
+// SetupOf shows it.
+func SetupOf(d desk.Done) Setup { return Setup{append([]string{}, d.Made...), d.Secret} }
+
+// Finding is something that is missing or differs.
+type Finding struct {
+	About string `json:"about"`
+	What  string `json:"what"`
+	Do    string `json:"do"`
+}
+
+// FindingsOf shows what was found.
+func FindingsOf(list []desk.Finding) map[string][]Finding {
+	out := make([]Finding, len(list))
+	for i, f := range list {
+		out[i] = Finding(f)
+	}
+	return map[string][]Finding{"findings": out}
+}
+
+// Billing is what waits, fails or is overdue.
+type Billing struct {
+	Customers         int64        `json:"customers"`
+	Due               int64        `json:"due"`
+	Failing           int64        `json:"failing"`
+	PastDue           int64        `json:"past_due"`
+	LastEventAt       *time.Time   `json:"last_event_at"`
+	UnreportedHours   int64        `json:"unreported_hours"`
+	OldestUnreportedS int64        `json:"oldest_unreported_seconds"`
+	Stuck             []StuckHour  `json:"stuck"`
+	Problems          []AccountHas `json:"problems"`
+}
+
+// StuckHour is one that the payment provider does not take.
+type StuckHour struct {
+	AccountID string    `json:"account_id"`
+	Hour      time.Time `json:"hour"`
+	Emails    int64     `json:"emails"`
+	Reason    string    `json:"reason"`
+}
+
+// AccountHas is a problem of an account.
+type AccountHas struct {
+	AccountID string `json:"account_id"`
+	What      string `json:"what"`
+}
+
+// BillingOf shows the state.
+func BillingOf(s desk.State) map[string]Billing {
+	out := Billing{Customers: s.Customers, Due: s.Due, Failing: s.Failing, PastDue: s.PastDue, LastEventAt: s.LastEvent, UnreportedHours: s.Backlog.Hours,
+		OldestUnreportedS: int64(s.Backlog.Oldest.Seconds()), Stuck: []StuckHour{}, Problems: []AccountHas{}}
+	for _, h := range s.Backlog.Stuck {
+		out.Stuck = append(out.Stuck, StuckHour{h.AccountID, h.Hour.UTC(), h.Emails, h.Reason})
+	}
+	for _, p := range s.Problems {
+		out.Problems = append(out.Problems, AccountHas(p))
+	}
+	return map[string]Billing{"billing": out}
+}

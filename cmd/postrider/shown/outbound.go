@@ -1,0 +1,59 @@
+package shown
+
+import (
+	"time"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/modules/outbound"
+)
+
+// Source is a source address as `postrider source` prints it.
+type Source struct {
+	ID        string     `json:"id"`
+	Address   string     `json:"address"`
+	Hostname  string     `json:"hostname"`
+	Pool      string     `json:"pool"`
+	AccountID *string    `json:"account_id"`
+	WarmUp    *WarmUp    `json:"warm_up"` // null: warm
+	PausedAt  *time.Time `json:"paused_at"`
+	CreatedAt time.Time  `json:"created_at"`
+}
+
+// WarmUp is how far a warm-up has come.
+type WarmUp struct {
+	StartedAt  time.Time `json:"started_at"`
+	Day        int       `json:"day"`        // from 1
+	Allowance  int64     `json:"allowance"`  // of today
+	Deliveries int64     `json:"deliveries"` // of today
+}
+
+// SourceOf shows one.
+func SourceOf(s outbound.SourceState) Source {
+	view := Source{ID: s.ID, Address: s.Address, Hostname: s.Hostname, Pool: string(s.Pool), AccountID: s.AccountID, CreatedAt: s.CreatedAt.UTC()}
+	if s.PausedAt != nil {
+		at := s.PausedAt.UTC()
+		view.PausedAt = &at
+	}
+	if !s.Warm {
+		view.WarmUp = &WarmUp{StartedAt: s.WarmupStartedAt.UTC(), Day: s.Day, Allowance: s.Limit, Deliveries: s.Used}
+	}
+	return view
+}
+
+// Smarthost is a smarthost as `postrider smarthost` prints it.
+type Smarthost struct {
+	ID        string    `json:"id"`
+	AccountID string    `json:"account_id"`
+	DomainID  *string   `json:"domain_id"` // null: all mail of the account
+	URL       string    `json:"url"`       // without the password
+	Password  bool      `json:"password"`  // whether there is one
+	Use       string    `json:"use"`
+	CreatedAt time.Time `json:"created_at"`
+	UpdatedAt time.Time `json:"updated_at"`
+}
+
+// SmarthostOf shows one.
+func SmarthostOf(h *ent.Smarthost) Smarthost {
+	return Smarthost{ID: h.ID, AccountID: h.AccountID, DomainID: h.DomainID, URL: outbound.SmarthostURL(h), Password: outbound.HasPassword(h), Use: string(h.Use),
+		CreatedAt: h.CreatedAt.UTC(), UpdatedAt: h.UpdatedAt.UTC()}
+}

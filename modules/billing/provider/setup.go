@@ -1,0 +1,145 @@
+package provider
+
+import (
+	"context"
+
+	"github.com/stripe/stripe-go/v86"
+)
+
+// EnsureMeter makes the meter of emails where it is missing: the newest word about an hour counts.
+func (c *Client) EnsureMeter(ctx context.Context) (id string, made bool, err error) {
+	if id, err = c.Meter(ctx); err != nil || id != "" {
+		return id, false, err
+	}
+	m, err := c.stripe.V1BillingMeters.Create(ctx, &stripe.BillingMeterCreateParams{DisplayName: stripe.String("Emails"), EventName: stripe.String(MeterEvent),
+		EventTimeWindow: stripe.String("hour"), DefaultAggregation: &stripe.BillingMeterCreateDefaultAggregationParams{Formula: stripe.String("sum")}})
+	if err != nil {
+		return "", false, err
+	}
+	return m.ID, true, nil
+}
+
+// Wanted is what a plan is to cost. Amounts are in minor units of the currency.
+type Wanted struct {
+	Plan     string
+	Name     string
+	Currency string
+	Amount   int64
+	Overage  float64 // of one email beyond Included; used with Metered
+	Included int64
+	Metered  bool
+}
+
+// Fits tells whether prices are as wanted.
+func (w Wanted) Fits(p Prices) bool {
+	return w.fitsBase(p) && w.fitsMetered(p)
+}
+
+func (w Wanted) fitsBase(p Prices) bool {
+	return p.Base != "" && p.Amount == w.Amount && p.Currency == w.Currency && p.Interval == "month"
+}
+
+func (w Wanted) fitsMetered(p Prices) bool {
+	return !w.Metered || p.Metered != "" && p.Overage == w.Overage && p.Included == w.Included
+}
+
+// EnsurePlan makes the product of a plan and its prices where they are missing or others. A price is
+// never changed: a new one takes its place, and who has the old one keeps it until their plan changes.
+func (c *Client) EnsurePlan(ctx context.Context, w Wanted, have Prices, meter string) (made []string, err error) {
+	product := ""
+	for p, err := range c.stripe.V1Products.List(ctx, &stripe.ProductListParams{Active: stripe.Bool(true)}).All(ctx) {
+		if err != nil {
+			return nil, err
+		}
+		if p.Metadata[PlanKey] == w.Plan {
+			product = p.ID
+			break
+		}
+	}
+	if product == "" {
+		p, err := c.stripe.V1Products.Create(ctx, &stripe.ProductCreateParams{Name: stripe.String(w.Name), Metadata: map[string]string{PlanKey: w.Plan}})
+		if err != nil {
+			return nil, err
+		}
+		product, made = p.ID, append(made, "product "+p.ID)
+	}
+	if !w.fitsBase(have) {
+		p, err := c.stripe.V1Prices.Create(ctx, &stripe.PriceCreateParams{Product: stripe.String(product), Currency: stripe.String(w.Currency), UnitAmount: stripe.Int64(w.Amount),
+			Recurring: &stripe.PriceCreateRecurringParams{Interval: stripe.String("month")}})
+		if err != nil {
+			return made, err
+		}
+		made = append(made, "price "+p.ID)
+	}
+	if w.fitsMetered(have) {
+		return made, nil
+	}
+	params := &stripe.PriceCreateParams{Product: stripe.String(product), Currency: stripe.String(w.Currency),
+		Recurring:     &stripe.PriceCreateRecurringParams{Interval: stripe.String("month"), UsageType: stripe.String("metered"), Meter: stripe.String(meter)},
+		BillingScheme: stripe.String("tiered"), TiersMode: stripe.String("graduated")}
+	if w.Included > 0 {
+		params.Tiers = append(params.Tiers, &stripe.PriceCreateTierParams{UpTo: stripe.Int64(w.Included), UnitAmountDecimal: stripe.Float64(0)})
+	}
+	params.Tiers = append(params.Tiers, &stripe.PriceCreateTierParams{UpToInf: stripe.Bool(true), UnitAmountDecimal: stripe.Float64(w.Overage)})
+	p, err := c.stripe.V1Prices.Create(ctx, params)
+	if err != nil {
+		return made, err
+	}
+	return append(made, "price by usage "+p.ID), nil
+}
+
+// EnsurePortal makes the settings of the portal where they are missing.
+func (c *Client) EnsurePortal(ctx context.Context) (made bool, err error) {
+	for p, err := range c.stripe.V1BillingPortalConfigurations.List(ctx, &stripe.BillingPortalConfigurationListParams{Active: stripe.Bool(true)}).All(ctx) {
+		if err != nil {
+			return false, err
+		}
+		if p.Metadata[ours] != "" {
+			return false, nil
+		}
+	}
+	_, err = c.stripe.V1BillingPortalConfigurations.Create(ctx, &stripe.BillingPortalConfigurationCreateParams{Metadata: map[string]string{ours: "1"},
+		Features: &stripe.BillingPortalConfigurationCreateFeaturesParams{
+			CustomerUpdate:      &stripe.BillingPortalConfigurationCreateFeaturesCustomerUpdateParams{Enabled: stripe.Bool(true), AllowedUpdates: stripe.StringSlice([]string{"address", "name", "tax_id"})},
+			InvoiceHistory:      &stripe.BillingPortalConfigurationCreateFeaturesInvoiceHistoryParams{Enabled: stripe.Bool(true)},
+			PaymentMethodUpdate: &stripe.BillingPortalConfigurationCreateFeaturesPaymentMethodUpdateParams{Enabled: stripe.Bool(true)},
+		}})
+	return err == nil, err
+}
+
+// told are the events that the endpoint is told of.
+var told = []string{
+	"checkout.session.completed", "checkout.session.async_payment_succeeded", "checkout.session.async_payment_failed", "checkout.session.expired",
+	"customer.subscription.created", "customer.subscription.updated", "customer.subscription.deleted", "customer.subscription.paused", "customer.subscription.resumed",
+	"customer.subscription.pending_update_applied", "customer.subscription.pending_update_expired",
+	"invoice.created", "invoice.paid", "invoice.payment_failed", "invoice.payment_action_required", "invoice.finalized", "invoice.finalization_failed", "invoice.voided", "invoice.marked_uncollectible",
+	"payment_method.attached", "payment_method.updated", "payment_method.automatically_updated", "payment_method.detached",
+	"customer.updated", "customer.deleted", "charge.dispute.created", "charge.dispute.closed",
+}
+
+// Endpoint tells whether Stripe posts its events to a URL.
+func (c *Client) Endpoint(ctx context.Context, url string) (bool, error) {
+	for e, err := range c.stripe.V1WebhookEndpoints.List(ctx, nil).All(ctx) {
+		if err != nil {
+			return false, err
+		}
+		if e.URL == url && e.Status == "enabled" {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// EnsureEndpoint has events posted to a URL. The secret is told once, when the endpoint is made; empty:
+// it was there.
+func (c *Client) EnsureEndpoint(ctx context.Context, url string) (secret string, err error) {
+	if there, err := c.Endpoint(ctx, url); err != nil || there {
+		return "", err
+	}
+	made, err := c.stripe.V1WebhookEndpoints.Create(ctx, &stripe.WebhookEndpointCreateParams{URL: stripe.String(url), APIVersion: stripe.String(stripe.APIVersion),
+		EnabledEvents: stripe.StringSlice(told), Description: stripe.String("Postrider")})
+	if err != nil {
+		return "", err
+	}
+	return made.Secret, nil
+}
