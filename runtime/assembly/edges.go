@@ -128,7 +128,7 @@ func (p edgeParams) handler(on []string, health *probes.Probes) (http.Handler, e
 		}
 	}
 	p.serveTrackingHosts(observe)
-	return observe.Wrap(apiFirst(api, p.linksFirst(mux))), nil
+	return observe.Wrap(p.hooksFirst(apiFirst(api, p.linksFirst(mux)))), nil
 }
 
 // people tells who is signed in; nil: nobody signs in here.

@@ -18,6 +18,7 @@ import (
 	"github.com/postrider/postrider/modules/sms/provider"
 	"github.com/postrider/postrider/modules/suppression"
 	"github.com/postrider/postrider/modules/tracking"
+	"github.com/postrider/postrider/rest"
 	"github.com/postrider/postrider/rest/billing/stripe"
 	inboxpages "github.com/postrider/postrider/rest/devinbox"
 	"github.com/postrider/postrider/rest/receipts"
@@ -103,13 +104,29 @@ func newTrackedLinks(s *tracking.Service, cfg setting.Values, log *slog.Logger) 
 	return link{tracking.Prefix, track.New(track.Options{Tracker: s, Proxies: config.TrustedProxies.Of(cfg), Logger: log})}
 }
 
+// hook tells whether a link is a path below the API that another service posts to.
+func (l link) hook() bool { return strings.HasPrefix(l.prefix, rest.Prefix+"/") }
+
+// hooksFirst keeps what other services post to from the API, whose callers have a key or a session.
+func (p edgeParams) hooksFirst(others http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		for _, l := range p.Links {
+			if l.hook() && r.URL.Path == l.prefix {
+				l.handler.ServeHTTP(w, r)
+				return
+			}
+		}
+		others.ServeHTTP(w, r)
+	})
+}
+
 // linksFirst keeps public links from the mux, which answers an unclean path with a
 // redirect: a link that is not genuine leads nowhere, and RFC 8058 section 3.2 forbids to
 // follow a redirect of a link to unsubscribe.
 func (p edgeParams) linksFirst(others http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		for _, l := range p.Links {
-			if strings.HasPrefix(r.URL.Path, l.prefix) {
+			if !l.hook() && strings.HasPrefix(r.URL.Path, l.prefix) {
 				l.handler.ServeHTTP(w, r)
 				return
 			}

@@ -153,6 +153,22 @@ func (s *Stripe) Set(id, field string, value any, event string) {
 	}
 }
 
+// Silence has every request answered after a wait only; 0 ends it.
+func (s *Stripe) Silence(wait time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.Fault = nil
+	if wait > 0 {
+		s.Fault = func(r *http.Request) Fault {
+			select {
+			case <-time.After(wait):
+			case <-r.Context().Done():
+			}
+			return Fault{Status: http.StatusServiceUnavailable}
+		}
+	}
+}
+
 // Turn ends the period of a subscription: what was planned comes.
 func (s *Stripe) Turn(id string) {
 	s.mu.Lock()

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 
 	"github.com/postrider/postrider/ent/source"
+	"github.com/postrider/postrider/modules/billing"
 	"github.com/postrider/postrider/modules/domains"
 	"github.com/postrider/postrider/modules/domains/dnscheck"
 	"github.com/postrider/postrider/modules/domains/signing"
@@ -56,6 +57,13 @@ func New(ctx context.Context, p Params) (*doctor.Doctor, error) {
 		RiskLosingMail: config.RiskLosingAcceptedMail.Of(p.Config)}))
 	if d.Config.BaseURL != "" {
 		d.Others = append(d.Others, sandboxRecords(domains.Inspection{Config: domains.ConfigOf(p.Config), Resolver: p.Resolver, DB: p.DB}))
+	}
+	if key := billing.StripeKey.Of(p.Config); !key.IsZero() {
+		service, err := billingDesk(p)
+		if err != nil {
+			return d, err
+		}
+		d.Others = append(d.Others, payments(service))
 	}
 	if p.Box != nil {
 		d.Others = append(d.Others, doctor.MasterKey(func(ctx context.Context) (int, int, error) { return signing.Count(ctx, p.DB, p.Box) }))
