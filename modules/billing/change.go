@@ -12,6 +12,9 @@ import (
 	"github.com/postrider/postrider/runtime/fault"
 )
 
+// answerLimit is how long a caller waits for the payment provider, however many questions there are.
+const answerLimit = 5500 * time.Millisecond
+
 const emailSQL = `UPDATE billing_customers SET billing_email = $2, updated_at = now() WHERE id = $1`
 
 // Update changes how an account is billed. Its own limit holds whether billing is on or off.
@@ -21,13 +24,15 @@ func (s *Service) Update(ctx context.Context, accountID string, c Change) (Overv
 		return Overview{}, err
 	}
 	if c.BillingEmail != nil {
-		w, err := s.begin(ctx, accountID)
+		asking, cancel := context.WithTimeout(ctx, answerLimit)
+		defer cancel()
+		w, err := s.begin(asking, accountID)
 		if err != nil {
 			return Overview{}, err
 		}
 		defer s.end(ctx, w)
 		email := accounts.CheckEmail(wrong, "billing_email", *c.BillingEmail)
-		if err := s.stripe.SetEmail(ctx, w.customer, email, w.key("email")); err != nil {
+		if err := s.stripe.SetEmail(asking, w.customer, email, w.key("email")); err != nil {
 			return Overview{}, provider.Upstream(err)
 		}
 		if _, err := s.db.SQL.ExecContext(ctx, emailSQL, accountID, email); err != nil {
@@ -134,19 +139,21 @@ func (s *Service) choose(ctx context.Context, accountID, customer, planID string
 // SetPlan changes the plan of an account that pays: up at once, when it is paid; down at the end of the
 // period. Errors: Invalid; Conflict; Upstream.
 func (s *Service) SetPlan(ctx context.Context, accountID, planID string) (Overview, string, error) {
-	w, err := s.begin(ctx, accountID)
+	asking, cancel := context.WithTimeout(ctx, answerLimit)
+	defer cancel()
+	w, err := s.begin(asking, accountID)
 	if err != nil {
 		return Overview{}, "", err
 	}
-	c, err := s.choose(ctx, accountID, w.customer, planID)
+	c, err := s.choose(asking, accountID, w.customer, planID)
 	if err == nil {
-		err = provider.Upstream(s.move(ctx, w, c))
+		err = provider.Upstream(s.move(asking, w, c))
 	}
 	s.end(ctx, w)
 	if err != nil {
 		return Overview{}, "", err
 	}
-	o, err := s.asked(ctx, accountID)
+	o, err := s.asked(ctx, asking, accountID)
 	return o, c.effective(), err
 }
 
@@ -174,16 +181,18 @@ func (s *Service) move(ctx context.Context, w *writing, c choice) error {
 
 // KeepPlan takes back a change that was to come at the end of the period. Error: Conflict if there is none.
 func (s *Service) KeepPlan(ctx context.Context, accountID string) (Overview, error) {
-	w, err := s.begin(ctx, accountID)
+	asking, cancel := context.WithTimeout(ctx, answerLimit)
+	defer cancel()
+	w, err := s.begin(asking, accountID)
 	if err != nil {
 		return Overview{}, err
 	}
-	err = s.keep(ctx, w)
+	err = s.keep(asking, w)
 	s.end(ctx, w)
 	if err != nil {
 		return Overview{}, err
 	}
-	return s.asked(ctx, accountID)
+	return s.asked(ctx, asking, accountID)
 }
 
 func (s *Service) keep(ctx context.Context, w *writing) error {
@@ -213,6 +222,8 @@ type Quote struct {
 
 // Preview tells what a change of plan would cost now, and when it would hold. Errors: as SetPlan.
 func (s *Service) Preview(ctx context.Context, accountID, planID string) (Quote, error) {
+	ctx, cancel := context.WithTimeout(ctx, answerLimit)
+	defer cancel()
 	customer, err := s.customer(ctx, accountID)
 	if err != nil {
 		return Quote{}, err

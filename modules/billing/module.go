@@ -2,6 +2,7 @@ package billing
 
 import (
 	"context"
+	"time"
 
 	"go.uber.org/fx"
 
@@ -20,18 +21,26 @@ var Module = fx.Module("billing",
 	}),
 )
 
-// Start begins to ask about customers and to tell usage. While billing is off nothing runs.
+// Start begins to tell people of their limits and, while billing is on, to ask about customers and to tell
+// usage.
 func (s *Service) Start(context.Context) error {
+	if s.tell != nil {
+		s.tasks.Start(worker.Every("mails about plans and payments", tellEvery, s.tell.Run))
+	}
 	if !s.config.on() {
 		return nil
 	}
 	s.tasks.Start(
 		worker.Every("customers of the payment provider", s.config.SyncEvery, s.syncDue),
 		worker.Every("usage for the payment provider", s.config.MeterEvery, s.meter.Run),
+		worker.Every("figures of billing", time.Minute, s.observe),
 		worker.Every("reconciliation of usage", daily, s.meter.Reconcile),
 	)
 	return nil
 }
+
+// tellEvery is how late a mail about a limit may be.
+const tellEvery = 5 * time.Minute
 
 // Stop ends that.
 func (s *Service) Stop(ctx context.Context) error {

@@ -43,6 +43,8 @@ func (s *Service) CardPage(ctx context.Context, accountID, returnPath string) (P
 	if err != nil {
 		return Page{}, err
 	}
+	ctx, cancel := context.WithTimeout(ctx, answerLimit)
+	defer cancel()
 	return s.page(ctx, accountID, card, func(w *writing) (provider.Session, error) {
 		return s.stripe.CardPage(ctx, w.customer, back, w.key("page"))
 	})
@@ -58,6 +60,8 @@ func (s *Service) PlanPage(ctx context.Context, accountID, planID, returnPath st
 	if !s.config.on() {
 		return Page{}, disabled()
 	}
+	ctx, cancel := context.WithTimeout(ctx, answerLimit)
+	defer cancel()
 	p, prices, err := s.wanted(ctx, planID)
 	if err != nil {
 		return Page{}, err
@@ -117,6 +121,8 @@ func (s *Service) Portal(ctx context.Context, accountID, returnPath string) (str
 	if err != nil {
 		return "", err
 	}
+	ctx, cancel := context.WithTimeout(ctx, answerLimit)
+	defer cancel()
 	url, err := s.stripe.Portal(ctx, customer, back)
 	return url, provider.Upstream(err)
 }
@@ -133,6 +139,8 @@ func (s *Service) Invoices(ctx context.Context, accountID, after string, limit i
 	if err != nil {
 		return nil, false, err
 	}
+	ctx, cancel := context.WithTimeout(ctx, answerLimit)
+	defer cancel()
 	list, more, err = s.stripe.Invoices(ctx, customer, after, limit)
 	return list, more, provider.Upstream(err)
 }
@@ -155,17 +163,20 @@ func (s *Service) Sync(ctx context.Context, accountID string) (Overview, error) 
 	if n, err := result.RowsAffected(); err != nil || n == 0 {
 		return s.Overview(ctx, accountID)
 	}
-	return s.asked(ctx, accountID)
+	asking, cancel := context.WithTimeout(ctx, answerLimit)
+	defer cancel()
+	return s.asked(ctx, asking, accountID)
 }
 
-// asked asks about an account that is due, unless somebody does already, and gives what it has then.
-func (s *Service) asked(ctx context.Context, accountID string) (Overview, error) {
+// asked asks about an account that is due, unless somebody does already, and gives what it has then. The
+// provider may take as long as asking lasts.
+func (s *Service) asked(ctx, asking context.Context, accountID string) (Overview, error) {
 	claims, err := s.claims(ctx, accountID)
 	if err != nil {
 		return Overview{}, err
 	}
 	for _, c := range claims {
-		if err := s.sync(ctx, c); err != nil {
+		if err := s.sync(ctx, asking, c); err != nil {
 			return Overview{}, err
 		}
 	}

@@ -15,9 +15,10 @@ import (
 	"github.com/postrider/postrider/modules/accounts/plans"
 	"github.com/postrider/postrider/modules/billing/metering"
 	"github.com/postrider/postrider/modules/billing/provider"
+	"github.com/postrider/postrider/modules/billing/tell"
+	"github.com/postrider/postrider/modules/notices"
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/fault"
-	"github.com/postrider/postrider/runtime/telemetry"
 	"github.com/postrider/postrider/runtime/worker"
 )
 
@@ -30,6 +31,7 @@ type Params struct {
 	Accounts *accounts.Service
 	Plans    *plans.Service
 	Logger   *slog.Logger
+	Notices  *notices.Service      `optional:"true"` // nil: nobody is told by mail
 	Workers  *worker.Metrics       `optional:"true"`
 	Registry prometheus.Registerer `optional:"true"`
 }
@@ -42,32 +44,26 @@ type Service struct {
 	plans    *plans.Service
 	stripe   *provider.Client // nil: billing is off
 	catalog  *catalog
-	meter    *metering.Service             // nil: billing is off
-	results  map[string]prometheus.Counter // of events
+	meter    *metering.Service // nil: billing is off
+	tell     *tell.Service     // nil: mail is not sent here
+	figures  figures
 	log      *slog.Logger
 	tasks    *worker.Tasks
 }
 
 // New makes the service. While billing is off it has nothing that could dial.
 func New(p Params) (*Service, error) {
-	s := &Service{config: p.Config.withDefaults(), db: p.DB, accounts: p.Accounts, plans: p.Plans, log: p.Logger,
-		results: map[string]prometheus.Counter{}, tasks: worker.NewTasks(p.Logger, p.Workers)}
-	events := prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: telemetry.Namespace, Subsystem: "billing", Name: "events_total",
-		Help: "Events of the payment provider, by what became of them: foreign ones are about nobody here, held ones are invoices that wait for usage."}, []string{"result"})
-	for _, result := range []string{eventTaken, eventForeign, eventHeld, eventRefused} {
-		s.results[result] = events.WithLabelValues(result)
-	}
+	s := &Service{config: p.Config.withDefaults(), db: p.DB, accounts: p.Accounts, plans: p.Plans, log: p.Logger, figures: newFigures(),
+		tasks: worker.NewTasks(p.Logger, p.Workers)}
 	if s.config.on() {
 		s.stripe = provider.New(p.Config.Key, p.Config.URL)
 		s.catalog, s.meter = &catalog{stripe: s.stripe}, metering.New(p.DB, s.stripe, p.Logger)
 	}
-	if p.Registry == nil {
-		return s, nil
+	if p.Notices != nil && p.Notices.Sends() {
+		s.tell = tell.New(p.DB, p.Notices, s.config.BaseURL)
 	}
-	return s, p.Registry.Register(events)
+	return s, s.figures.register(p.Registry)
 }
-
-func (s *Service) count(result string) { s.results[result].Inc() }
 
 // Enabled tells whether billing is on.
 func (s *Service) Enabled() bool { return s.config.on() }

@@ -76,7 +76,7 @@ func (s *Service) syncDue(ctx context.Context) error {
 		}
 		var failed []error
 		for _, c := range claims {
-			failed = append(failed, s.sync(ctx, c))
+			failed = append(failed, s.sync(ctx, ctx, c))
 		}
 		if err := errors.Join(failed...); err != nil {
 			return err
@@ -97,9 +97,9 @@ func (s *Service) claims(ctx context.Context, accountID string) ([]claim, error)
 }
 
 // sync asks about one customer and stores what was seen. A provider that is away is no error: it is
-// asked again.
-func (s *Service) sync(ctx context.Context, c claim) error {
-	state, err := s.ask(ctx, c)
+// asked again. It may take as long as asking lasts.
+func (s *Service) sync(ctx, asking context.Context, c claim) error {
+	state, err := s.ask(asking, c)
 	if err != nil {
 		wait := math.Min(math.Pow(2, float64(c.failures)), maxWait.Seconds())
 		if provider.KindOf(err) == provider.Refused {

@@ -63,10 +63,17 @@ const (
 	Already Kind = "already" // who signs up has a user
 	Email   Kind = "email"   // a new address is to be confirmed
 	Invite  Kind = "invite"  // to a team
+
+	LimitNear       Kind = "limit_near"       // 80 % of what a team may send in a month
+	LimitReached    Kind = "limit_reached"    // all of it
+	IncludedNear    Kind = "included_near"    // 80 % of what its plan includes
+	IncludedReached Kind = "included_reached" // all of it
+	PaymentFailed   Kind = "payment_failed"
+	PlanChanged     Kind = "plan_changed"
 )
 
 // Notice is what one person is written. Path is of the page that its link leads to; the token stands
-// in the fragment. Without Path there is no link.
+// in the fragment, if there is one. Without Path there is no link.
 type Notice struct {
 	To      string
 	Kind    Kind

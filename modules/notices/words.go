@@ -18,6 +18,9 @@ type words struct {
 	end     string
 }
 
+// paying ends mails about money.
+const paying = "You get this mail because you are an owner of the team, or look after its billing."
+
 var said = map[Kind]words{
 	Reset: {
 		subject: "Set a new password",
@@ -47,6 +50,42 @@ var said = map[Kind]words{
 		lines:   []string{"{inviter} invites you to join the team {team} as {role}.", "The link works once, for seven days."},
 		button:  "Join the team",
 		end:     "If you do not know what this is about, ignore this mail.",
+	},
+	LimitNear: {
+		subject: "{team} has sent 80 % of its emails of the month",
+		lines:   []string{"The team {team} may send {number} emails a month, and has sent 80 % of them.", "Emails beyond that are refused until the next month begins."},
+		button:  "Look at plan and usage",
+		end:     paying,
+	},
+	LimitReached: {
+		subject: "{team} has sent all its emails of the month",
+		lines:   []string{"The team {team} may send {number} emails a month, and has sent them.", "Further emails are refused until the next month begins, or until the plan or the limit is changed."},
+		button:  "Look at plan and usage",
+		end:     paying,
+	},
+	IncludedNear: {
+		subject: "{team} has sent 80 % of the emails in its plan",
+		lines:   []string{"The plan {plan} of the team {team} includes {number} emails a month, and 80 % of them are sent."},
+		button:  "Look at plan and usage",
+		end:     paying,
+	},
+	IncludedReached: {
+		subject: "{team} has sent the emails in its plan",
+		lines:   []string{"The plan {plan} of the team {team} includes {number} emails a month, and they are sent.", "Further emails are sent, and billed if the plan has a price for them. You can set a limit of your own."},
+		button:  "Look at plan and usage",
+		end:     paying,
+	},
+	PaymentFailed: {
+		subject: "A payment of {team} failed",
+		lines:   []string{"A payment for the plan {plan} of the team {team} failed. Pay it, or give another card.", "Until then nothing beyond the emails in the plan is sent, and after some days the plan ends."},
+		button:  "Look at the payment",
+		end:     paying,
+	},
+	PlanChanged: {
+		subject: "{team} has the plan {plan}",
+		lines:   []string{"The plan of the team {team} has changed: it is {plan} now."},
+		button:  "Look at plan and usage",
+		end:     paying,
 	},
 }
 
@@ -81,7 +120,8 @@ func (n Notice) message(from string) (sending.Message, error) {
 	if !known {
 		return sending.Message{}, fmt.Errorf("there is no notice %q", n.Kind)
 	}
-	names := map[string]string{"name": n.Names["name"], "team": n.Names["team"], "inviter": n.Names["inviter"], "role": n.Names["role"]}
+	names := map[string]string{"name": n.Names["name"], "team": n.Names["team"], "inviter": n.Names["inviter"], "role": n.Names["role"],
+		"plan": n.Names["plan"], "number": n.Names["number"]}
 	if names["inviter"] == "" {
 		names["inviter"] = "Somebody"
 	}
@@ -93,7 +133,10 @@ func (n Notice) message(from string) (sending.Message, error) {
 		s.Lines = append(s.Lines, fill(line, names))
 	}
 	if n.Path != "" {
-		s.Link = n.BaseURL + n.Path + "#" + n.Token.Reveal()
+		s.Link = n.BaseURL + n.Path
+		if !n.Token.IsZero() {
+			s.Link += "#" + n.Token.Reveal()
+		}
 	}
 	var html bytes.Buffer
 	if err := page.Execute(&html, s); err != nil {
