@@ -16,7 +16,6 @@ import (
 type BillingEvent struct {
 	config `json:"-"`
 	// ID of the ent.
-	// evt_…
 	ID string `json:"id,omitempty"`
 	// Type holds the value of the "type" field.
 	Type string `json:"type,omitempty"`

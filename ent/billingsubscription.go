@@ -16,7 +16,6 @@ import (
 type BillingSubscription struct {
 	config `json:"-"`
 	// ID of the ent.
-	// sub_…
 	ID string `json:"id,omitempty"`
 	// AccountID holds the value of the "account_id" field.
 	AccountID string `json:"account_id,omitempty"`

@@ -12,6 +12,7 @@ import (
 	"github.com/postrider/postrider/rest"
 	"github.com/postrider/postrider/runtime/expect"
 	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/page"
 )
 
 // fakeBilling is of an account that pays.
@@ -88,10 +89,15 @@ func (f *fakeBilling) Portal(context.Context, string, string) (string, error) {
 	return "https://billing.stripe.com/p/session/a1", f.fail
 }
 
-func (f *fakeBilling) Invoices(_ context.Context, _, after string, limit int) ([]provider.Invoice, bool, error) {
+func (f *fakeBilling) Invoices(_ context.Context, _ string, r page.Request) (page.Page[provider.Invoice], error) {
 	at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	return []provider.Invoice{{ID: "in_2" + after, Number: "ACME-0001", Status: "paid", Currency: "eur", Total: 4900, PeriodStart: &at, PeriodEnd: &at, Created: &at,
-		URL: "https://invoice.stripe.com/i/a1", PDF: "https://pay.stripe.com/invoice/a1/pdf"}}, limit == 1, f.fail
+	one := provider.Invoice{ID: "in_2", Number: "ACME-0001", Status: "paid", Currency: "eur", Total: 4900, PeriodStart: &at, PeriodEnd: &at, Created: &at,
+		URL: "https://invoice.stripe.com/i/a1", PDF: "https://pay.stripe.com/invoice/a1/pdf"}
+	found := page.Page[provider.Invoice]{Items: []provider.Invoice{one}, HasMore: r.Limit == 1}
+	if found.HasMore {
+		found.NextCursor = "next"
+	}
+	return found, f.fail
 }
 
 func proPlan() accounts.Plan {
@@ -113,39 +119,38 @@ func TestBillingAnswers(t *testing.T) {
 		fail    error
 		status  int
 	}{
-		"plans":                   {request: request{method: "GET", path: "/api/plans"}, status: 200},
-		"billing":                 {request: request{method: "GET", path: "/api/billing"}, status: 200},
-		"billing_off":             {request: request{method: "GET", path: "/api/billing"}, off: true, status: 200},
-		"billing_read":            {request: request{method: "GET", path: "/api/billing", key: "read"}, status: 403},
-		"billing_key":             {request: request{method: "PATCH", path: "/api/billing", body: `{"monthly_limit":1}`}, status: 403},
-		"billing_changed":         {request: as("billing", "PATCH", "/api/billing", `{"monthly_limit":null}`), status: 200},
-		"billing_zero":            {request: as("owner", "PATCH", "/api/billing", `{"monthly_limit":0}`), status: 400},
-		"billing_negative":        {request: as("owner", "PATCH", "/api/billing", `{"monthly_limit":-1}`), status: 400},
-		"billing_half":            {request: as("owner", "PATCH", "/api/billing", `{"monthly_limit":1.5,"plan":"pro"}`), status: 400},
-		"billing_huge":            {request: as("owner", "PATCH", "/api/billing", `{"monthly_limit":9223372036854775808}`), status: 400},
-		"billing_email":           {request: as("owner", "PATCH", "/api/billing", `{"billing_email":"Ada <ada@example.com>"}`), status: 400},
-		"billing_nothing":         {request: as("owner", "PATCH", "/api/billing", `{}`), status: 400},
-		"billing_developer":       {request: as("developer", "PATCH", "/api/billing", `{"monthly_limit":1}`), status: 403},
-		"billing_disabled":        {request: as("owner", "PATCH", "/api/billing", `{"billing_email":"ada@example.com"}`), status: 409, fail: fault.Conflictf(fault.CodeBillingDisabled, "This installation takes no payments: its operator decides about plans")},
-		"billing_payment_due":     {request: as("owner", "PATCH", "/api/billing", `{"monthly_limit":7}`), status: 409, fail: fault.Conflictf(fault.CodePaymentDue, "A payment is overdue: pay it, or give another card, before the plan is changed")},
-		"billing_card":            {request: as("owner", "POST", "/api/billing/payment-method", `{"return_path":"/x"}`), status: 200},
-		"billing_card_role":       {request: as("developer", "POST", "/api/billing/payment-method", `{}`), status: 403},
-		"billing_card_unsure":     {request: as("owner-unconfirmed", "POST", "/api/billing/payment-method", `{}`), status: 403},
-		"billing_checkout":        {request: as("billing", "POST", "/api/billing/checkout", `{"plan":"pro"}`), status: 200},
-		"billing_checkout_none":   {request: as("owner", "POST", "/api/billing/checkout", `{"price":1}`), status: 400},
-		"billing_checkout_away":   {request: as("owner", "POST", "/api/billing/checkout", `{"plan":"pro"}`), status: 502, fail: provider.Upstream(context.DeadlineExceeded)},
-		"billing_preview":         {request: as("owner", "POST", "/api/billing/plan/preview", `{"plan":"pool"}`), status: 200},
-		"billing_plan":            {request: as("owner", "PUT", "/api/billing/plan", `{"plan":"pro"}`), status: 200},
-		"billing_plan_due":        {request: as("owner", "PUT", "/api/billing/plan", `{"plan":"pro"}`), status: 409, fail: fault.Conflictf(fault.CodePaymentDue, "A payment is overdue: pay it, or give another card, before the plan is changed")},
-		"billing_plan_key":        {request: request{method: "PUT", path: "/api/billing/plan", body: `{"plan":"pro"}`}, status: 403},
-		"billing_keep":            {request: as("owner", "DELETE", "/api/billing/plan/pending", ""), status: 200},
-		"billing_portal":          {request: as("owner", "POST", "/api/billing/portal", `{}`), status: 200},
-		"billing_sync":            {request: as("owner", "POST", "/api/billing/sync", ""), status: 200},
-		"billing_invoices":        {request: request{method: "GET", path: "/api/billing/invoices?limit=1"}, status: 200},
-		"billing_invoices_cursor": {request: request{method: "GET", path: "/api/billing/invoices?cursor=msg_1"}, status: 400},
-		"billing_usage":           {request: request{method: "GET", path: "/api/billing/usage?by=day&since=2026-01-15T00:00:00Z"}, status: 200},
-		"billing_usage_bad":       {request: request{method: "GET", path: "/api/billing/usage?by=week&since=yesterday&until=2026"}, status: 400},
-		"billing_usage_none":      {request: request{method: "GET", path: "/api/billing/usage?since=2026"}, status: 400},
+		"plans":                 {request: request{method: "GET", path: "/api/plans"}, status: 200},
+		"billing":               {request: request{method: "GET", path: "/api/billing"}, status: 200},
+		"billing_off":           {request: request{method: "GET", path: "/api/billing"}, off: true, status: 200},
+		"billing_read":          {request: request{method: "GET", path: "/api/billing", key: "read"}, status: 403},
+		"billing_key":           {request: request{method: "PATCH", path: "/api/billing", body: `{"monthly_limit":1}`}, status: 403},
+		"billing_changed":       {request: as("billing", "PATCH", "/api/billing", `{"monthly_limit":null}`), status: 200},
+		"billing_zero":          {request: as("owner", "PATCH", "/api/billing", `{"monthly_limit":0}`), status: 400},
+		"billing_negative":      {request: as("owner", "PATCH", "/api/billing", `{"monthly_limit":-1}`), status: 400},
+		"billing_half":          {request: as("owner", "PATCH", "/api/billing", `{"monthly_limit":1.5,"plan":"pro"}`), status: 400},
+		"billing_huge":          {request: as("owner", "PATCH", "/api/billing", `{"monthly_limit":9223372036854775808}`), status: 400},
+		"billing_email":         {request: as("owner", "PATCH", "/api/billing", `{"billing_email":"Ada <ada@example.com>"}`), status: 400},
+		"billing_nothing":       {request: as("owner", "PATCH", "/api/billing", `{}`), status: 400},
+		"billing_developer":     {request: as("developer", "PATCH", "/api/billing", `{"monthly_limit":1}`), status: 403},
+		"billing_disabled":      {request: as("owner", "PATCH", "/api/billing", `{"billing_email":"ada@example.com"}`), status: 409, fail: fault.Conflictf(fault.CodeBillingDisabled, "This installation takes no payments: its operator decides about plans")},
+		"billing_payment_due":   {request: as("owner", "PATCH", "/api/billing", `{"monthly_limit":7}`), status: 409, fail: fault.Conflictf(fault.CodePaymentDue, "A payment is overdue: pay it, or give another card, before the plan is changed")},
+		"billing_card":          {request: as("owner", "POST", "/api/billing/payment-method", `{"return_path":"/x"}`), status: 200},
+		"billing_card_role":     {request: as("developer", "POST", "/api/billing/payment-method", `{}`), status: 403},
+		"billing_card_unsure":   {request: as("owner-unconfirmed", "POST", "/api/billing/payment-method", `{}`), status: 403},
+		"billing_checkout":      {request: as("billing", "POST", "/api/billing/checkout", `{"plan":"pro"}`), status: 200},
+		"billing_checkout_none": {request: as("owner", "POST", "/api/billing/checkout", `{"price":1}`), status: 400},
+		"billing_checkout_away": {request: as("owner", "POST", "/api/billing/checkout", `{"plan":"pro"}`), status: 502, fail: provider.Upstream(context.DeadlineExceeded)},
+		"billing_preview":       {request: as("owner", "POST", "/api/billing/plan/preview", `{"plan":"pool"}`), status: 200},
+		"billing_plan":          {request: as("owner", "PUT", "/api/billing/plan", `{"plan":"pro"}`), status: 200},
+		"billing_plan_due":      {request: as("owner", "PUT", "/api/billing/plan", `{"plan":"pro"}`), status: 409, fail: fault.Conflictf(fault.CodePaymentDue, "A payment is overdue: pay it, or give another card, before the plan is changed")},
+		"billing_plan_key":      {request: request{method: "PUT", path: "/api/billing/plan", body: `{"plan":"pro"}`}, status: 403},
+		"billing_keep":          {request: as("owner", "DELETE", "/api/billing/plan/pending", ""), status: 200},
+		"billing_portal":        {request: as("owner", "POST", "/api/billing/portal", `{}`), status: 200},
+		"billing_sync":          {request: as("owner", "POST", "/api/billing/sync", ""), status: 200},
+		"billing_invoices":      {request: request{method: "GET", path: "/api/billing/invoices?limit=1"}, status: 200},
+		"billing_usage":         {request: request{method: "GET", path: "/api/billing/usage?by=day&since=2026-01-15T00:00:00Z"}, status: 200},
+		"billing_usage_bad":     {request: request{method: "GET", path: "/api/billing/usage?by=week&since=yesterday&until=2026"}, status: 400},
+		"billing_usage_none":    {request: request{method: "GET", path: "/api/billing/usage?since=2026"}, status: 400},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -579,7 +579,7 @@ var (
 	}
 	// BillingEventsColumns holds the columns for the "billing_events" table.
 	BillingEventsColumns = []*schema.Column{
-		{Name: "id", Type: field.TypeString},
+		{Name: "id", Type: field.TypeString, Collation: "C"},
 		{Name: "type", Type: field.TypeString},
 		{Name: "api_version", Type: field.TypeString, Default: ""},
 		{Name: "customer_id", Type: field.TypeString, Default: ""},
@@ -600,7 +600,7 @@ var (
 	}
 	// BillingSubscriptionsColumns holds the columns for the "billing_subscriptions" table.
 	BillingSubscriptionsColumns = []*schema.Column{
-		{Name: "id", Type: field.TypeString},
+		{Name: "id", Type: field.TypeString, Collation: "C"},
 		{Name: "account_id", Type: field.TypeString, Collation: "C"},
 		{Name: "plan_id", Type: field.TypeString, Default: ""},
 		{Name: "status", Type: field.TypeString},

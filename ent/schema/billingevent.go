@@ -13,7 +13,7 @@ type BillingEvent struct{ ent.Schema }
 // Fields of the BillingEvent.
 func (BillingEvent) Fields() []ent.Field {
 	return []ent.Field{
-		field.String("id").Immutable().NotEmpty().Comment("evt_…"),
+		publicID(),
 		field.String("type").Immutable(),
 		field.String("api_version").Immutable().Default(""),
 		field.String("customer_id").Immutable().Default(""),

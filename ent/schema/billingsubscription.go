@@ -13,7 +13,7 @@ type BillingSubscription struct{ ent.Schema }
 // Fields of the BillingSubscription.
 func (BillingSubscription) Fields() []ent.Field {
 	return []ent.Field{
-		field.String("id").Immutable().NotEmpty().Comment("sub_…"),
+		publicID(),
 		reference("account_id").required(),
 		field.String("plan_id").Default("").Comment("empty: its price is of no plan that is known here"),
 		field.String("status").NotEmpty(),

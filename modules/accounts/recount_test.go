@@ -244,7 +244,7 @@ func TestTheLeastOfSeveralMonthlyCapsHolds(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	refusal := func(n int) (granted int, cap any) {
+	refusal := func(n int) (granted int, which any) {
 		t.Helper()
 		uses := make([]Use, n)
 		for i := range uses {
@@ -258,7 +258,7 @@ func TestTheLeastOfSeveralMonthlyCapsHolds(t *testing.T) {
 					continue
 				}
 				f := fault.From(r)
-				cap = f.Details["cap"]
+				which = f.Details["cap"]
 				if f.Code != fault.CodePlanLimit || f.UpgradeURL != UpgradeURL {
 					t.Errorf("refused as %+v", f)
 				}
@@ -268,22 +268,22 @@ func TestTheLeastOfSeveralMonthlyCapsHolds(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return granted, cap
+		return granted, which
 	}
 	change(AccountChange{MonthlyLimit: new(new(5))})
-	if granted, cap := refusal(4); granted != 2 || cap != "own" {
-		t.Errorf("of a limit of 5, 3 were sent: %d more are granted and the cap is %v, want 2 and own", granted, cap)
+	if granted, which := refusal(4); granted != 2 || which != "own" {
+		t.Errorf("of a limit of 5, 3 were sent: %d more are granted and the cap is %v, want 2 and own", granted, which)
 	}
 	change(AccountChange{MonthlyLimit: new((*int)(nil))})
-	if granted, cap := refusal(4); granted != 4 || cap != nil {
-		t.Errorf("without the limit %d are granted and the cap is %v", granted, cap)
+	if granted, which := refusal(4); granted != 4 || which != nil {
+		t.Errorf("without the limit %d are granted and the cap is %v", granted, which)
 	}
 	if _, err := s.db.SQL.ExecContext(t.Context(), `UPDATE plans SET included_emails = 4, overage = true WHERE id = 'pro'`); err != nil {
 		t.Fatal(err)
 	}
 	change(AccountChange{PaymentDue: new(true), MonthlyLimit: new(new(100))})
-	if granted, cap := refusal(4); granted != 1 || cap != "payment_due" {
-		t.Errorf("while a payment is overdue %d more are granted and the cap is %v, want 1 (3 facts of 4 included) and payment_due", granted, cap)
+	if granted, which := refusal(4); granted != 1 || which != "payment_due" {
+		t.Errorf("while a payment is overdue %d more are granted and the cap is %v, want 1 (3 facts of 4 included) and payment_due", granted, which)
 	}
 	change(AccountChange{PaymentDue: new(false)})
 	if granted, _ := refusal(4); granted != 4 {

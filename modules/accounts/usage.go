@@ -41,20 +41,19 @@ const (
 	capPaymentDue = "payment_due" // a payment is overdue, so there is no overage
 )
 
-// lower makes the monthly cap the least of several.
-func (c *caps) lower(limit *int, cause string) {
+// lower gives the caps with a monthly cap that is no more than another limit.
+func (c caps) lower(limit *int, cause string) caps {
 	if limit != nil && (c.monthly == nil || *limit < *c.monthly) {
 		c.monthly, c.cause = limit, cause
 	}
+	return c
 }
 
 // capsOf are what a plan and the account itself allow.
 func capsOf(p Plan, own *int, paymentDue bool) caps {
-	c := caps{plan: p.Name, daily: p.DailyEmails}
-	c.lower(p.MonthlyEmails, capMonthly)
-	c.lower(own, capOwn)
+	c := caps{plan: p.Name, daily: p.DailyEmails}.lower(p.MonthlyEmails, capMonthly).lower(own, capOwn)
 	if paymentDue {
-		c.lower(p.IncludedEmails, capPaymentDue)
+		c = c.lower(p.IncludedEmails, capPaymentDue)
 	}
 	return c
 }

@@ -59,7 +59,7 @@ func (w *world) process(d *db.DB) *Service {
 		w.t.Fatal(err)
 	}
 	s, err := New(Params{Config: Config{Key: secret.New(stripetest.Key), Secrets: []secret.String{secret.New("whsec_old"), secret.New(stripetest.Secret)}, URL: w.stripe.URL,
-		Grace: 7 * 24 * time.Hour, BaseURL: "https://mail.example.com"}, DB: d, Accounts: a, Plans: plans.New(d, a), Logger: log})
+		Grace: 7 * 24 * time.Hour, BaseURL: "https://mail.example.com"}, DB: d, Accounts: a, Plans: plans.New(d, a), Cursors: page.NewCodec([]byte("0123456789abcdef")), Logger: log})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -75,7 +75,7 @@ func (w *world) serve() (url string) {
 		}
 		if err := w.Take(r.Context(), body, r.Header.Get("Stripe-Signature")); err != nil {
 			rw.WriteHeader(map[fault.Kind]int{fault.Invalid: 400, fault.Away: 503}[fault.KindOf(err)])
-			rw.Write([]byte(err.Error())) //nolint:errcheck // a test
+			rw.Write([]byte(err.Error())) // whoever posted sees it
 		}
 	}))
 	w.t.Cleanup(srv.Close)
@@ -468,7 +468,7 @@ func TestWhileTheProviderIsAwayNothingElseIs(t *testing.T) {
 		"a plan":    func() error { _, _, err := w.SetPlan(t.Context(), w.ada, "pool"); return err },
 		"a preview": func() error { _, err := w.Preview(t.Context(), w.ada, "pool"); return err },
 		"a portal":  func() error { _, err := w.Portal(t.Context(), w.ada, ""); return err },
-		"invoices":  func() error { _, _, err := w.Invoices(t.Context(), w.ada, "", 10); return err },
+		"invoices":  func() error { _, err := w.Invoices(t.Context(), w.ada, page.Request{}); return err },
 	} {
 		if err := call(); fault.KindOf(err) != fault.Upstream || fault.From(err).Code != fault.CodeUpstream {
 			t.Errorf("%s: %v", name, err)
@@ -520,16 +520,14 @@ func TestEachCallIsMadeOnceWhateverIsCut(t *testing.T) {
 	w.wants("bought over cut answers", "pool", "active")
 	customers := map[string]bool{}
 	for _, r := range w.stripe.Requests() {
-		if strings.HasPrefix(r, "GET /v1/customers/") {
-			customers[strings.TrimSuffix(strings.TrimPrefix(r, "GET /v1/customers/"), "/payment_methods")] = true
+		if after, ok := strings.CutPrefix(r, "GET /v1/customers/"); ok {
+			customers[strings.TrimSuffix(after, "/payment_methods")] = true
 		}
 	}
 	if len(customers) != 1 {
 		t.Errorf("there are the customers %v, want one", customers)
 	}
 }
-
-const sentSQL = `INSERT INTO facts (id, account_id, type, subject_id, data) SELECT unnest($1::text[]), $2, 'email.sent', 'msg_x', '{}'`
 
 // sent counts emails of an hour that has ended.
 func (w *world) hour(at time.Time, emails int) {
@@ -670,7 +668,7 @@ func TestWhileBillingIsOffNothingIsDialled(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := New(Params{Config: Config{URL: "http://127.0.0.1:1"}, DB: d, Accounts: a, Plans: plans.New(d, a), Logger: log})
+	s, err := New(Params{Config: Config{URL: "http://127.0.0.1:1"}, DB: d, Accounts: a, Plans: plans.New(d, a), Cursors: page.NewCodec([]byte("0123456789abcdef")), Logger: log})
 	if err != nil || s.stripe != nil || s.meter != nil {
 		t.Fatalf("billing is off, and there is a client: %v", err)
 	}
@@ -755,5 +753,25 @@ func TestEntitlementIsOfTheBestSubscription(t *testing.T) {
 			}
 			rand.Shuffle(len(c.all), func(i, k int) { c.all[i], c.all[k] = c.all[k], c.all[i] })
 		}
+	}
+}
+
+func TestInvoicesAreOfTheirAccount(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	if found, err := w.Invoices(t.Context(), w.ada, page.Request{}); err != nil || len(found.Items) != 0 {
+		t.Errorf("who has bought nothing has %+v, %v", found, err)
+	}
+	w.buy("pro")
+	w.synced()
+	now := time.Now()
+	w.stripe.Invoice(w.customerID(), now.Add(-time.Hour), now)
+	w.stripe.Invoice("cus_other", now.Add(-time.Hour), now)
+	found, err := w.Invoices(t.Context(), w.ada, page.Request{})
+	if err != nil || len(found.Items) != 1 || found.Items[0].Total != 4900 || found.HasMore {
+		t.Errorf("it has %+v, %v", found, err)
+	}
+	if _, err := w.Invoices(t.Context(), w.ada, page.Request{Cursor: "in_000001"}); fault.From(err).Fields["cursor"] == "" {
+		t.Errorf("an id as a cursor: %v", err)
 	}
 }

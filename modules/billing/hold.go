@@ -20,7 +20,10 @@ func (s *Service) Settled(ctx context.Context, accountID string, e stripe.Event)
 		PeriodStart int64           `json:"period_start"`
 		PeriodEnd   int64           `json:"period_end"`
 	}
-	if json.Unmarshal(e.Data.Raw, &invoice) != nil || invoice.PeriodEnd <= invoice.PeriodStart {
+	if err := json.Unmarshal(e.Data.Raw, &invoice); err != nil {
+		return fault.Invalidf("The body is no invoice")
+	}
+	if invoice.PeriodEnd <= invoice.PeriodStart {
 		return nil
 	}
 	start, end := time.Unix(invoice.PeriodStart, 0).UTC(), time.Unix(invoice.PeriodEnd, 0).UTC()

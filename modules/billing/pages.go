@@ -9,6 +9,7 @@ import (
 	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/billing/provider"
 	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/page"
 )
 
 // Page is a page of the payment provider, for a while.
@@ -45,7 +46,7 @@ func (s *Service) CardPage(ctx context.Context, accountID, returnPath string) (P
 	}
 	ctx, cancel := context.WithTimeout(ctx, answerLimit)
 	defer cancel()
-	return s.page(ctx, accountID, card, func(w *writing) (provider.Session, error) {
+	return s.hosted(ctx, accountID, card, func(w *writing) (provider.Session, error) {
 		return s.stripe.CardPage(ctx, w.customer, back, w.key("page"))
 	})
 }
@@ -69,7 +70,7 @@ func (s *Service) PlanPage(ctx context.Context, accountID, planID, returnPath st
 	if p.ID == accounts.PlanFree {
 		return Page{}, fault.InvalidField("plan", "costs nothing, so it cannot be bought")
 	}
-	return s.page(ctx, accountID, p.ID, func(w *writing) (provider.Session, error) {
+	return s.hosted(ctx, accountID, p.ID, func(w *writing) (provider.Session, error) {
 		list, err := s.stripe.Subscriptions(ctx, w.customer)
 		if err != nil {
 			return provider.Session{}, err
@@ -83,8 +84,8 @@ func (s *Service) PlanPage(ctx context.Context, accountID, planID, returnPath st
 	})
 }
 
-// page gives the page that is open for the same again, or ends it and makes another.
-func (s *Service) page(ctx context.Context, accountID, kind string, open func(*writing) (provider.Session, error)) (Page, error) {
+// hosted gives the page that is open for the same again, or ends it and makes another.
+func (s *Service) hosted(ctx context.Context, accountID, kind string, open func(*writing) (provider.Session, error)) (Page, error) {
 	w, err := s.begin(ctx, accountID)
 	if err != nil {
 		return Page{}, err
@@ -127,22 +128,30 @@ func (s *Service) Portal(ctx context.Context, accountID, returnPath string) (str
 	return url, provider.Upstream(err)
 }
 
-// Invoices gives a page of an account's invoices after one, the newest first.
-func (s *Service) Invoices(ctx context.Context, accountID, after string, limit int) (list []provider.Invoice, more bool, err error) {
-	if !s.config.on() {
-		return nil, false, nil
+// Invoices gives a page of an account's invoices, the newest first. Errors: Invalid; Upstream.
+func (s *Service) Invoices(ctx context.Context, accountID string, r page.Request) (found page.Page[provider.Invoice], err error) {
+	list := page.List{Name: "invoices", AccountID: accountID}
+	limit, after, err := s.cursors.Open(list, r.OrDefault())
+	if err != nil || !s.config.on() {
+		return found, err
 	}
 	customer, err := s.customer(ctx, accountID)
 	if fault.KindOf(err) == fault.Conflict { // it has bought nothing
-		return nil, false, nil
+		return found, nil
 	}
 	if err != nil {
-		return nil, false, err
+		return found, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, answerLimit)
 	defer cancel()
-	list, more, err = s.stripe.Invoices(ctx, customer, after, limit)
-	return list, more, provider.Upstream(err)
+	found.Items, found.HasMore, err = s.stripe.Invoices(ctx, customer, after, limit)
+	if err != nil {
+		return found, provider.Upstream(err)
+	}
+	if n := len(found.Items); found.HasMore && n > 0 {
+		found.NextCursor = s.cursors.Encode(list, found.Items[n-1].ID)
+	}
+	return found, nil
 }
 
 const (

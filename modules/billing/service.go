@@ -19,6 +19,7 @@ import (
 	"github.com/postrider/postrider/modules/notices"
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/page"
 	"github.com/postrider/postrider/runtime/worker"
 )
 
@@ -30,6 +31,7 @@ type Params struct {
 	DB       *db.DB
 	Accounts *accounts.Service
 	Plans    *plans.Service
+	Cursors  *page.Codec
 	Logger   *slog.Logger
 	Notices  *notices.Service      `optional:"true"` // nil: nobody is told by mail
 	Workers  *worker.Metrics       `optional:"true"`
@@ -42,6 +44,7 @@ type Service struct {
 	db       *db.DB
 	accounts *accounts.Service
 	plans    *plans.Service
+	cursors  *page.Codec
 	stripe   *provider.Client // nil: billing is off
 	catalog  *catalog
 	meter    *metering.Service // nil: billing is off
@@ -53,7 +56,7 @@ type Service struct {
 
 // New makes the service. While billing is off it has nothing that could dial.
 func New(p Params) (*Service, error) {
-	s := &Service{config: p.Config.withDefaults(), db: p.DB, accounts: p.Accounts, plans: p.Plans, log: p.Logger, figures: newFigures(),
+	s := &Service{config: p.Config.withDefaults(), db: p.DB, accounts: p.Accounts, plans: p.Plans, cursors: p.Cursors, log: p.Logger, figures: newFigures(),
 		tasks: worker.NewTasks(p.Logger, p.Workers)}
 	if s.config.on() {
 		s.stripe = provider.New(p.Config.Key, p.Config.URL)

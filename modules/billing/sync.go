@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/postrider/postrider/ent"
@@ -153,46 +154,59 @@ func (s *Service) ask(ctx context.Context, c claim) (state, error) {
 	}
 	charged := map[string]bool{customer.Default: true}
 	for _, b := range list {
-		one := shown{Subscription: b}
-		for _, i := range b.Items {
-			if i.Metered {
-				continue
-			}
-			if one.plan = known.ByID[i.Price]; one.plan == "" && i.Product != "" {
-				if one.plan, err = s.stripe.PlanOf(ctx, i.Product); err != nil && provider.KindOf(err) != provider.Missing {
-					return state{}, err
-				}
-			}
-			break
-		}
-		if b.Schedule != "" && alive(b.Status) {
-			price, when, err := s.stripe.Planned(ctx, b.Schedule, time.Now())
-			if err != nil && provider.KindOf(err) != provider.Missing {
-				return state{}, err
-			}
-			one.pending, one.pendingAt = known.ByID[price], when
+		one, err := s.show(ctx, b, known)
+		if err != nil {
+			return state{}, err
 		}
 		if alive(b.Status) {
 			charged[b.Default] = true
 		}
 		out.subs = append(out.subs, one)
 	}
+	return out, s.chooseCard(ctx, c, &out, charged)
+}
+
+// show finds the plan of a subscription, and what is planned for it.
+func (s *Service) show(ctx context.Context, b provider.Subscription, known provider.Catalog) (one shown, err error) {
+	one.Subscription = b
+	if i := slices.IndexFunc(b.Items, func(i provider.Item) bool { return !i.Metered }); i >= 0 {
+		if one.plan = known.ByID[b.Items[i].Price]; one.plan == "" && b.Items[i].Product != "" {
+			if one.plan, err = s.stripe.PlanOf(ctx, b.Items[i].Product); err != nil && provider.KindOf(err) != provider.Missing {
+				return one, err
+			}
+		}
+	}
+	if b.Schedule == "" || !alive(b.Status) {
+		return one, nil
+	}
+	price, when, err := s.stripe.Planned(ctx, b.Schedule, time.Now())
+	if err != nil && provider.KindOf(err) != provider.Missing {
+		return one, err
+	}
+	one.pending, one.pendingAt = known.ByID[price], when
+	return one, nil
+}
+
+// chooseCard finds the payment method that is charged and has not expired. Where there is none and
+// another could be, it is charged from now on.
+func (s *Service) chooseCard(ctx context.Context, c claim, out *state, charged map[string]bool) error {
 	now := time.Now()
-	for i, card := range customer.Cards {
-		if charged[card.ID] && !card.Expired(now) && out.card == nil {
-			out.card = &customer.Cards[i]
+	other := -1
+	for i, card := range out.customer.Cards {
+		switch {
+		case card.Expired(now):
+		case charged[card.ID]:
+			out.card = &out.customer.Cards[i]
+			return nil
+		case other < 0:
+			other = i
 		}
 	}
-	if out.card != nil {
-		return out, nil
+	if other < 0 {
+		return nil
 	}
-	for i, card := range customer.Cards {
-		if !card.Expired(now) {
-			out.card = &customer.Cards[i]
-			return out, s.stripe.SetDefault(ctx, c.customer, card.ID, fmt.Sprintf("default:%s:%s:%d", c.accountID, card.ID, c.fence))
-		}
-	}
-	return out, nil
+	out.card = &out.customer.Cards[other]
+	return s.stripe.SetDefault(ctx, c.customer, out.card.ID, fmt.Sprintf("default:%s:%s:%d", c.accountID, out.card.ID, c.fence))
 }
 
 // store writes what was seen and what follows of it in one transaction, unless somebody else has asked

@@ -10,6 +10,7 @@ import (
 	"github.com/postrider/postrider/rest"
 	"github.com/postrider/postrider/rest/body"
 	"github.com/postrider/postrider/rest/wire"
+	"github.com/postrider/postrider/runtime/page"
 )
 
 // Payments is what the operations need of billing.
@@ -21,7 +22,7 @@ type Payments interface {
 	KeepPlan(ctx context.Context, accountID string) (billing.Overview, error)
 	Portal(ctx context.Context, accountID, returnPath string) (string, error)
 	Sync(ctx context.Context, accountID string) (billing.Overview, error)
-	Invoices(ctx context.Context, accountID, after string, limit int) ([]provider.Invoice, bool, error)
+	Invoices(ctx context.Context, accountID string, r page.Request) (page.Page[provider.Invoice], error)
 }
 
 var _ Payments = (*billing.Service)(nil)
@@ -66,17 +67,6 @@ type invoiceRecord struct {
 	CreatedAt   wire.OptionalTime `json:"created_at"`
 }
 
-type invoicesAnswer struct {
-	Invoices   []invoiceRecord `json:"invoices" nullable:"false"`
-	HasMore    bool            `json:"has_more"`
-	NextCursor *string         `json:"next_cursor" doc:"For the parameter cursor; null on the last page."`
-}
-
-type invoicesInput struct {
-	Limit  int    `query:"limit" minimum:"1" maximum:"100" default:"25" doc:"How many."`
-	Cursor string `query:"cursor" pattern:"^(in_[A-Za-z0-9_]{1,60})?$" doc:"next_cursor of the page before."`
-}
-
 // asks is what the operations read of their bodies.
 type asks struct{ Plan, ReturnPath string }
 
@@ -88,12 +78,12 @@ func PaymentRoutes(service Payments) rest.Routes {
 		e := &payEdge{service}
 		g := a.Tag(tagBilling, "")
 		problems := []int{http.StatusConflict, http.StatusBadGateway}
-		page := map[string]any{"url": "https://checkout.stripe.com/c/pay/cs_live_a1", "expires_at": at(1, 16, 9)}
+		hosted := map[string]any{"url": "https://checkout.stripe.com/c/pay/cs_live_a1", "expires_at": at(1, 16, 9)}
 		rest.HandleBody(g, rest.Operation{
 			Method: http.MethodPost, Path: "/billing/payment-method", ID: "addPaymentMethod", Needs: rights.Billing, Confirmed: true, Problems: problems,
 			Summary: "Give a payment method", Description: "Makes a page of the payment provider. While one is open, it is given again.",
-			Body:    &rest.Body{About: "Where the page leads back to.", Examples: map[string]any{"plain": map[string]any{}, "back": map[string]any{"return_path": "/settings/billing"}}},
-			Example: page,
+			Body:    &rest.Body{About: "Where the page leads back to.", Examples: map[string]any{"back": map[string]any{"return_path": "/settings/billing"}}},
+			Example: hosted,
 		}, backBody("AddPaymentMethod"), func(ctx context.Context, c *rest.Call, _ *rest.None, in asks) (pageAnswer, error) {
 			return rest.As(newPage)(e.pay.CardPage(ctx, c.AccountID, in.ReturnPath))
 		})
@@ -102,7 +92,7 @@ func PaymentRoutes(service Payments) rest.Routes {
 			Summary: "Buy a plan", Description: "Makes a page of the payment provider for an account that pays for nothing yet; else 409 `conflict`: change the plan by `PUT /billing/plan`. " +
 				"The plan holds when it is paid.",
 			Body:    &rest.Body{About: "The plan.", Examples: map[string]any{"pro": map[string]any{"plan": "pro"}}},
-			Example: page,
+			Example: hosted,
 		}, planBody("CheckOut", true), func(ctx context.Context, c *rest.Call, _ *rest.None, in asks) (pageAnswer, error) {
 			return rest.As(newPage)(e.pay.PlanPage(ctx, c.AccountID, in.Plan, in.ReturnPath))
 		})
@@ -131,7 +121,7 @@ func PaymentRoutes(service Payments) rest.Routes {
 		rest.HandleBody(g, rest.Operation{
 			Method: http.MethodPost, Path: "/billing/portal", ID: "openPortal", Needs: rights.Billing, Confirmed: true, Problems: problems, Quiet: true,
 			Summary: "Open the portal", Description: "Makes a page of the payment provider with invoices, cards and tax ids. Plans are not changed there.",
-			Body:    &rest.Body{About: "Where the page leads back to.", Examples: map[string]any{"plain": map[string]any{}}},
+			Body:    &rest.Body{About: "Where the page leads back to.", Examples: map[string]any{"back": map[string]any{"return_path": "/settings/billing"}}},
 			Example: map[string]any{"url": "https://billing.stripe.com/p/session/a1"},
 		}, backBody("OpenPortal"), e.portal)
 		rest.Handle(g, rest.Operation{
@@ -140,11 +130,13 @@ func PaymentRoutes(service Payments) rest.Routes {
 		}, func(ctx context.Context, c *rest.Call, _ *rest.None) (billingAnswer, error) {
 			return rest.As(newBilling)(e.pay.Sync(ctx, c.AccountID))
 		})
-		rest.Handle(g, rest.Operation{
-			Method: http.MethodGet, Path: "/billing/invoices", ID: "listInvoices", Needs: rights.ReadBilling, Problems: []int{http.StatusBadGateway},
+		rest.List(g, rest.Operation{
+			Path: "/billing/invoices", ID: "listInvoices", Needs: rights.ReadBilling, Problems: []int{http.StatusBadGateway},
 			Summary: "List invoices", Description: "The newest first, as the payment provider has them.",
-			Example: map[string]any{"invoices": []any{invoiceExample()}, "has_more": false, "next_cursor": nil},
-		}, e.invoices)
+			Example: invoiceExample(),
+		}, rest.Plural{Member: "invoices", Schema: "InvoiceList"}, func(ctx context.Context, accountID string, r page.Request) (page.Page[provider.Invoice], error) {
+			return service.Invoices(ctx, accountID, r)
+		}, newInvoice)
 	})
 }
 
@@ -188,18 +180,6 @@ func (e *payEdge) change(ctx context.Context, c *rest.Call, _ *rest.None, in ask
 func (e *payEdge) portal(ctx context.Context, c *rest.Call, _ *rest.None, in asks) (urlAnswer, error) {
 	url, err := e.pay.Portal(ctx, c.AccountID, in.ReturnPath)
 	return urlAnswer{url}, err
-}
-
-func (e *payEdge) invoices(ctx context.Context, c *rest.Call, in *invoicesInput) (answer invoicesAnswer, err error) {
-	list, more, err := e.pay.Invoices(ctx, c.AccountID, in.Cursor, in.Limit)
-	if err != nil {
-		return answer, err
-	}
-	answer = invoicesAnswer{Invoices: wire.ListOf(list, newInvoice), HasMore: more}
-	if more && len(list) > 0 {
-		answer.NextCursor = &list[len(list)-1].ID
-	}
-	return answer, nil
 }
 
 func newInvoice(i provider.Invoice) invoiceRecord {

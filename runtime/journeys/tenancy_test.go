@@ -254,6 +254,9 @@ func TestListsAndCursorsStayWithTheirAccount(t *testing.T) {
 		if !o.has("query", "cursor") || !o.keys || strings.Contains(o.path, "{") {
 			continue
 		}
+		if o.path == "/billing/invoices" { // the payment provider's: TestInvoicesAreOfTheirAccount
+			continue
+		}
 		var page struct {
 			NextCursor string `json:"next_cursor"`
 		}

@@ -37,7 +37,7 @@ CREATE UNIQUE INDEX "billing_customers_customer_id_key" ON "billing_customers" (
 CREATE INDEX "billingcustomer_due" ON "billing_customers" ("sync_due_at");
 -- Create "billing_events" table
 CREATE TABLE "billing_events" (
-  "id" character varying NOT NULL,
+  "id" character varying NOT NULL COLLATE "C",
   "type" character varying NOT NULL,
   "api_version" character varying NOT NULL DEFAULT '',
   "customer_id" character varying NOT NULL DEFAULT '',
@@ -48,7 +48,7 @@ CREATE TABLE "billing_events" (
 CREATE INDEX "billingevent_received_at" ON "billing_events" ("received_at");
 -- Create "billing_subscriptions" table
 CREATE TABLE "billing_subscriptions" (
-  "id" character varying NOT NULL,
+  "id" character varying NOT NULL COLLATE "C",
   "account_id" character varying NOT NULL COLLATE "C",
   "plan_id" character varying NOT NULL DEFAULT '',
   "status" character varying NOT NULL,

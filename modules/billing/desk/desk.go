@@ -100,14 +100,10 @@ type Done struct {
 	Secret string   // of the webhook endpoint; empty: it was there
 }
 
-// Setup makes or completes what billing needs at the payment provider. It is safe to repeat. Error:
-// Invalid, which names plans that are not here.
-func (s *Service) Setup(ctx context.Context, p Prices) (done Done, err error) {
-	all, err := s.plans.Plans(ctx)
-	if err != nil {
-		return done, err
-	}
-	wrong, wanted := fault.Fields{}, []provider.Wanted{}
+// wanted is what plans of a file are to be at the payment provider. Error: Invalid, which names plans
+// that are not here.
+func (p Prices) wanted(all []accounts.Plan) (out []provider.Wanted, err error) {
+	wrong := fault.Fields{}
 	for _, name := range slices.Sorted(maps.Keys(p.Plans)) {
 		i := slices.IndexFunc(all, func(have accounts.Plan) bool { return have.ID == name })
 		if i < 0 {
@@ -124,9 +120,20 @@ func (s *Service) Setup(ctx context.Context, p Prices) (done Done, err error) {
 				w.Included = int64(*all[i].IncludedEmails)
 			}
 		}
-		wanted = append(wanted, w)
+		out = append(out, w)
 	}
-	if err := wrong.Err(); err != nil {
+	return out, wrong.Err()
+}
+
+// Setup makes or completes what billing needs at the payment provider. It is safe to repeat. Error:
+// Invalid, which names plans that are not here.
+func (s *Service) Setup(ctx context.Context, p Prices) (done Done, err error) {
+	all, err := s.plans.Plans(ctx)
+	if err != nil {
+		return done, err
+	}
+	wanted, err := p.wanted(all)
+	if err != nil {
 		return done, err
 	}
 	meter, made, err := s.stripe.EnsureMeter(ctx)

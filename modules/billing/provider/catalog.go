@@ -27,7 +27,7 @@ type Catalog struct {
 // Catalog reads the active prices of the products that are plans. Of several, the newest counts.
 func (c *Client) Catalog(ctx context.Context) (Catalog, error) {
 	out := Catalog{Plans: map[string]Prices{}, ByID: map[string]string{}}
-	params := &stripe.PriceListParams{Active: stripe.Bool(true), Type: stripe.String("recurring")}
+	params := &stripe.PriceListParams{Active: new(true), Type: stripe.String("recurring")}
 	params.Limit = stripe.Int64(100)
 	params.AddExpand("data.product")
 	params.AddExpand("data.tiers")

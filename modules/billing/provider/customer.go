@@ -130,7 +130,7 @@ func (c *Client) EndPage(ctx context.Context, id string) error {
 // Portal makes a page with invoices, cards and tax ids, where no plan can be changed.
 func (c *Client) Portal(ctx context.Context, customer, back string) (string, error) {
 	params := &stripe.BillingPortalSessionCreateParams{Customer: stripe.String(customer), ReturnURL: stripe.String(back)}
-	for found, err := range c.stripe.V1BillingPortalConfigurations.List(ctx, &stripe.BillingPortalConfigurationListParams{Active: stripe.Bool(true)}).All(ctx) {
+	for found, err := range c.stripe.V1BillingPortalConfigurations.List(ctx, &stripe.BillingPortalConfigurationListParams{Active: new(true)}).All(ctx) {
 		if err != nil {
 			return "", err
 		}
@@ -167,7 +167,7 @@ type Invoice struct {
 // Invoices gives a page of a customer's invoices after one, the newest first.
 func (c *Client) Invoices(ctx context.Context, customer, after string, limit int) (list []Invoice, more bool, err error) {
 	params := &stripe.InvoiceListParams{Customer: stripe.String(customer)}
-	params.Limit, params.Single = stripe.Int64(int64(limit)), true
+	params.Limit, params.Single = new(int64(limit)), true
 	if after != "" {
 		params.StartingAfter = stripe.String(after)
 	}

@@ -18,7 +18,7 @@ var alreadyTold = regexp.MustCompile(`(?i)already exists with (the )?identifier`
 // of the hour before.
 func (c *Client) Tell(ctx context.Context, customer, identifier string, hour time.Time, emails int64) error {
 	_, err := c.stripe.V1BillingMeterEvents.Create(ctx, &stripe.BillingMeterEventCreateParams{
-		EventName: stripe.String(MeterEvent), Identifier: stripe.String(identifier), Timestamp: stripe.Int64(hour.Add(30 * time.Minute).Unix()),
+		EventName: stripe.String(MeterEvent), Identifier: stripe.String(identifier), Timestamp: new(hour.Add(30 * time.Minute).Unix()),
 		Payload: map[string]string{"stripe_customer_id": customer, "value": strconv.FormatInt(emails, 10)},
 	})
 	return err
@@ -40,7 +40,7 @@ func (c *Client) Meter(ctx context.Context) (string, error) {
 // Told gives what Stripe has counted of a customer by the hour.
 func (c *Client) Told(ctx context.Context, meter, customer string, since, until time.Time) (map[time.Time]int64, error) {
 	out := map[time.Time]int64{}
-	params := &stripe.BillingMeterEventSummaryListParams{ID: stripe.String(meter), Customer: stripe.String(customer), StartTime: stripe.Int64(since.Unix()), EndTime: stripe.Int64(until.Unix()),
+	params := &stripe.BillingMeterEventSummaryListParams{ID: stripe.String(meter), Customer: stripe.String(customer), StartTime: new(since.Unix()), EndTime: new(until.Unix()),
 		ValueGroupingWindow: stripe.String("hour")}
 	params.Limit = stripe.Int64(100)
 	for s, err := range c.stripe.V1BillingMeterEventSummaries.List(ctx, params).All(ctx) {

@@ -26,7 +26,7 @@ type Client struct{ stripe *stripe.Client }
 func New(key secret.String, url string) *Client {
 	client := &http.Client{Timeout: timeout, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	backend := stripe.GetBackendWithConfig(stripe.APIBackend, &stripe.BackendConfig{
-		HTTPClient: client, URL: stripe.String(url), MaxNetworkRetries: stripe.Int64(0), EnableTelemetry: stripe.Bool(false),
+		HTTPClient: client, URL: stripe.String(url), MaxNetworkRetries: stripe.Int64(0), EnableTelemetry: new(false),
 		LeveledLogger: &stripe.LeveledLogger{Level: stripe.LevelNull},
 	})
 	return &Client{stripe.NewClient(key.Reveal(), stripe.WithBackends(&stripe.Backends{API: backend, Connect: backend, Uploads: backend, MeterEvents: backend}))}

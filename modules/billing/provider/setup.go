@@ -47,7 +47,7 @@ func (w Wanted) fitsMetered(p Prices) bool {
 // never changed: a new one takes its place, and who has the old one keeps it until their plan changes.
 func (c *Client) EnsurePlan(ctx context.Context, w Wanted, have Prices, meter string) (made []string, err error) {
 	product := ""
-	for p, err := range c.stripe.V1Products.List(ctx, &stripe.ProductListParams{Active: stripe.Bool(true)}).All(ctx) {
+	for p, err := range c.stripe.V1Products.List(ctx, &stripe.ProductListParams{Active: new(true)}).All(ctx) {
 		if err != nil {
 			return nil, err
 		}
@@ -64,7 +64,7 @@ func (c *Client) EnsurePlan(ctx context.Context, w Wanted, have Prices, meter st
 		product, made = p.ID, append(made, "product "+p.ID)
 	}
 	if !w.fitsBase(have) {
-		p, err := c.stripe.V1Prices.Create(ctx, &stripe.PriceCreateParams{Product: stripe.String(product), Currency: stripe.String(w.Currency), UnitAmount: stripe.Int64(w.Amount),
+		p, err := c.stripe.V1Prices.Create(ctx, &stripe.PriceCreateParams{Product: stripe.String(product), Currency: stripe.String(w.Currency), UnitAmount: new(w.Amount),
 			Recurring: &stripe.PriceCreateRecurringParams{Interval: stripe.String("month")}})
 		if err != nil {
 			return made, err
@@ -78,9 +78,9 @@ func (c *Client) EnsurePlan(ctx context.Context, w Wanted, have Prices, meter st
 		Recurring:     &stripe.PriceCreateRecurringParams{Interval: stripe.String("month"), UsageType: stripe.String("metered"), Meter: stripe.String(meter)},
 		BillingScheme: stripe.String("tiered"), TiersMode: stripe.String("graduated")}
 	if w.Included > 0 {
-		params.Tiers = append(params.Tiers, &stripe.PriceCreateTierParams{UpTo: stripe.Int64(w.Included), UnitAmountDecimal: stripe.Float64(0)})
+		params.Tiers = append(params.Tiers, &stripe.PriceCreateTierParams{UpTo: new(w.Included), UnitAmountDecimal: stripe.Float64(0)})
 	}
-	params.Tiers = append(params.Tiers, &stripe.PriceCreateTierParams{UpToInf: stripe.Bool(true), UnitAmountDecimal: stripe.Float64(w.Overage)})
+	params.Tiers = append(params.Tiers, &stripe.PriceCreateTierParams{UpToInf: new(true), UnitAmountDecimal: new(w.Overage)})
 	p, err := c.stripe.V1Prices.Create(ctx, params)
 	if err != nil {
 		return made, err
@@ -90,7 +90,7 @@ func (c *Client) EnsurePlan(ctx context.Context, w Wanted, have Prices, meter st
 
 // EnsurePortal makes the settings of the portal where they are missing.
 func (c *Client) EnsurePortal(ctx context.Context) (made bool, err error) {
-	for p, err := range c.stripe.V1BillingPortalConfigurations.List(ctx, &stripe.BillingPortalConfigurationListParams{Active: stripe.Bool(true)}).All(ctx) {
+	for p, err := range c.stripe.V1BillingPortalConfigurations.List(ctx, &stripe.BillingPortalConfigurationListParams{Active: new(true)}).All(ctx) {
 		if err != nil {
 			return false, err
 		}
@@ -100,9 +100,9 @@ func (c *Client) EnsurePortal(ctx context.Context) (made bool, err error) {
 	}
 	_, err = c.stripe.V1BillingPortalConfigurations.Create(ctx, &stripe.BillingPortalConfigurationCreateParams{Metadata: map[string]string{ours: "1"},
 		Features: &stripe.BillingPortalConfigurationCreateFeaturesParams{
-			CustomerUpdate:      &stripe.BillingPortalConfigurationCreateFeaturesCustomerUpdateParams{Enabled: stripe.Bool(true), AllowedUpdates: stripe.StringSlice([]string{"address", "name", "tax_id"})},
-			InvoiceHistory:      &stripe.BillingPortalConfigurationCreateFeaturesInvoiceHistoryParams{Enabled: stripe.Bool(true)},
-			PaymentMethodUpdate: &stripe.BillingPortalConfigurationCreateFeaturesPaymentMethodUpdateParams{Enabled: stripe.Bool(true)},
+			CustomerUpdate:      &stripe.BillingPortalConfigurationCreateFeaturesCustomerUpdateParams{Enabled: new(true), AllowedUpdates: stripe.StringSlice([]string{"address", "name", "tax_id"})},
+			InvoiceHistory:      &stripe.BillingPortalConfigurationCreateFeaturesInvoiceHistoryParams{Enabled: new(true)},
+			PaymentMethodUpdate: &stripe.BillingPortalConfigurationCreateFeaturesPaymentMethodUpdateParams{Enabled: new(true)},
 		}})
 	return err == nil, err
 }

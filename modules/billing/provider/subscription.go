@@ -112,7 +112,7 @@ func (c *Client) Upgrade(ctx context.Context, s Subscription, to Prices, key str
 		}
 		switch {
 		case o.Gone:
-			item.Deleted = stripe.Bool(true)
+			item.Deleted = new(true)
 		case o.Metered:
 			item.Price = stripe.String(o.Price)
 		default:
@@ -126,7 +126,7 @@ func (c *Client) Upgrade(ctx context.Context, s Subscription, to Prices, key str
 
 // EndAtPeriod lets a subscription end with its period, or takes that back.
 func (c *Client) EndAtPeriod(ctx context.Context, id string, end bool, key string) error {
-	_, err := c.stripe.V1Subscriptions.Update(ctx, id, &stripe.SubscriptionUpdateParams{Params: once(key), CancelAtPeriodEnd: stripe.Bool(end)})
+	_, err := c.stripe.V1Subscriptions.Update(ctx, id, &stripe.SubscriptionUpdateParams{Params: once(key), CancelAtPeriodEnd: new(end)})
 	return err
 }
 
@@ -146,7 +146,7 @@ func (c *Client) Downgrade(ctx context.Context, s Subscription, to Prices, key s
 	}
 	present := &stripe.SubscriptionScheduleUpdatePhaseParams{EndDate: unix(s.PeriodEnd)}
 	if len(found.Phases) > 0 {
-		present.StartDate = stripe.Int64(found.Phases[0].StartDate)
+		present.StartDate = new(found.Phases[0].StartDate)
 	}
 	for _, i := range s.Items {
 		present.Items = append(present.Items, phaseItem(i.Price, i.Metered))
@@ -165,7 +165,7 @@ func unix(t *time.Time) *int64 {
 	if t == nil {
 		return nil
 	}
-	return stripe.Int64(t.Unix())
+	return new(t.Unix())
 }
 
 func phaseItem(price string, metered bool) *stripe.SubscriptionScheduleUpdatePhaseItemParams {
@@ -223,7 +223,7 @@ func (c *Client) PreviewUpgrade(ctx context.Context, customer string, s Subscrip
 			item.ID = stripe.String(o.Item)
 		}
 		if o.Gone {
-			item.Deleted = stripe.Bool(true)
+			item.Deleted = new(true)
 		} else {
 			item.Price = stripe.String(o.Price)
 		}

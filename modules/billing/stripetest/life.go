@@ -62,7 +62,7 @@ func PostSigned(t testing.TB, url, signature string, body []byte) (status int, s
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer answer.Body.Close() //nolint:errcheck // only read
+	defer answer.Body.Close()
 	text, err := io.ReadAll(answer.Body)
 	if err != nil {
 		t.Fatal(err)

@@ -124,13 +124,13 @@ func (s *Stripe) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	status, said := s.judged(r, body)
 	if f.Cut {
 		if conn, _, err := http.NewResponseController(w).Hijack(); err == nil {
-			conn.Close() //nolint:errcheck // it is to be cut
+			conn.Close()
 		}
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	w.Write(said) //nolint:errcheck // the client may have gone
+	w.Write(said)
 }
 
 func refusal(message string) object {
@@ -140,7 +140,7 @@ func refusal(message string) object {
 func answer(w http.ResponseWriter, status int, v any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	json.NewEncoder(w).Encode(v) //nolint:errcheck,errchkjson // the client may have gone
+	json.NewEncoder(w).Encode(v)
 }
 
 // judged answers a request that the validator lets pass.
