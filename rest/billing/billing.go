@@ -33,21 +33,16 @@ var (
 
 const tagBilling = "Billing"
 
-type money struct {
+type price struct {
 	Amount   int64  `json:"amount" doc:"In minor units of the currency, as cents." example:"2000"`
 	Currency string `json:"currency" doc:"ISO 4217, in lower case." example:"eur"`
-}
-
-type price struct {
-	money
-
 	Interval string `json:"interval" enum:"day,week,month,year" example:"month"`
 }
 
 type overagePrice struct {
-	money
-
-	Emails int `json:"emails" doc:"How many emails the amount is for." example:"1000"`
+	Amount   int64  `json:"amount" doc:"In minor units of the currency, as cents." example:"40"`
+	Currency string `json:"currency" doc:"ISO 4217, in lower case." example:"eur"`
+	Emails   int    `json:"emails" doc:"How many emails the amount is for." example:"1000"`
 }
 
 type planLimits struct {
@@ -227,10 +222,10 @@ func newPlan(o billing.Offer) planRecord {
 	r := planRecord{ID: o.ID, Name: o.Name, IncludedEmails: o.IncludedEmails, Overage: o.Plan.Overage, Current: o.Current,
 		Limits: planLimits{RequestsPerSecond: o.RequestsPerSecond, DailyEmails: o.DailyEmails, MonthlyEmails: o.MonthlyEmails, Domains: o.MaxDomains}}
 	if p := o.Price; p != nil {
-		r.Price = wire.Maybe(&price{money{p.Amount, p.Currency}, p.Interval})
+		r.Price = wire.Maybe(&price{p.Amount, p.Currency, p.Interval})
 	}
 	if p := o.OveragePrice; p != nil {
-		r.OveragePrice = wire.Maybe(&overagePrice{money{p.Amount, p.Currency}, billing.OverageUnit})
+		r.OveragePrice = wire.Maybe(&overagePrice{p.Amount, p.Currency, billing.OverageUnit})
 	}
 	return r
 }
