@@ -9,6 +9,7 @@ import (
 	"github.com/postrider/postrider/modules/accounts/plans"
 	"github.com/postrider/postrider/modules/billing"
 	"github.com/postrider/postrider/modules/billing/provider"
+	"github.com/postrider/postrider/modules/billing/watch"
 	"github.com/postrider/postrider/rest"
 	"github.com/postrider/postrider/runtime/expect"
 	"github.com/postrider/postrider/runtime/fault"
@@ -176,4 +177,8 @@ func TestALimitIsTakenAwayByNull(t *testing.T) {
 	if c := b.billing.change; c.MonthlyLimit == nil || *c.MonthlyLimit == nil || **c.MonthlyLimit != 5 {
 		t.Errorf("the service was asked for the change %+v, want a limit of 5", c)
 	}
+}
+
+func (f *fakeBilling) Watch(context.Context) (string, watch.State, error) {
+	return "", watch.State{}, f.fail
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/postrider/postrider/modules/accounts/audit"
+	"github.com/postrider/postrider/modules/accounts/desk"
 	"github.com/postrider/postrider/modules/accounts/team"
 	"github.com/postrider/postrider/modules/eventlog"
 	"github.com/postrider/postrider/modules/signin"
@@ -22,6 +23,7 @@ import (
 	"github.com/postrider/postrider/rest/domains"
 	"github.com/postrider/postrider/rest/emails"
 	events "github.com/postrider/postrider/rest/eventlog"
+	"github.com/postrider/postrider/rest/operator"
 	"github.com/postrider/postrider/rest/people"
 	"github.com/postrider/postrider/rest/received"
 	"github.com/postrider/postrider/rest/session"
@@ -68,7 +70,7 @@ type bundle struct {
 // is made of them, with the registry of modules.
 func (b *bundle) routes() []rest.Routes {
 	var all []rest.Routes
-	for _, resource := range []string{"emails", "domains", "account", "suppressions", "templates", "contacts", "webhooks", "received-emails", "event-log", "smtp-credentials", "automations", "sms-settings", "session", "members", "billing"} {
+	for _, resource := range []string{"emails", "domains", "account", "suppressions", "templates", "contacts", "webhooks", "received-emails", "event-log", "smtp-credentials", "automations", "sms-settings", "session", "members", "billing", "operator"} {
 		all = append(all, b.routesBelow(resource)...)
 	}
 	return all
@@ -103,6 +105,8 @@ func (b *bundle) routesBelow(resource string) []rest.Routes {
 		return []rest.Routes{people.Routes((*team.Service)(nil)), people.AuditRoutes((*audit.Service)(nil))}
 	case "billing", "plans":
 		return []rest.Routes{restbilling.Routes(b.billing, b.billing), restbilling.PaymentRoutes(b.billing)}
+	case "operator":
+		return []rest.Routes{operator.Routes((*desk.Service)(nil), (*audit.Service)(nil)), operator.BillingRoutes(b.billing)}
 	case "event-log":
 		return []rest.Routes{events.Routes(b.events)}
 	default:

@@ -50,6 +50,14 @@ var asked = map[string][2]string{
 	"GET /account/brand":                           {"/account/brand"},
 	"PUT /account/brand":                           {"/account/brand", `{"name":"Acme"}`},
 	"GET /plans":                                   {"/plans"},
+	"GET /operator/accounts":                       {}, // of operators, as are those below
+	"GET /operator/accounts/{id}":                  {},
+	"PATCH /operator/accounts/{id}":                {},
+	"GET /operator/plans":                          {},
+	"GET /operator/plans/{id}":                     {},
+	"PATCH /operator/plans/{id}":                   {},
+	"GET /operator/billing":                        {},
+	"GET /operator/audit-log":                      {},
 	"GET /billing":                                 {"/billing"},
 	"PATCH /billing":                               {}, // of people
 	"POST /billing/payment-method":                 {}, // of people, as are the others that change money

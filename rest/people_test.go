@@ -34,7 +34,7 @@ func (fakePeople) Person(_ context.Context, token, wanted string) (accounts.Call
 	if wanted == otherAccount {
 		return accounts.Caller{}, fault.Missing("account", wanted)
 	}
-	who := &accounts.Someone{UserID: "usr_01kf0m4w7he6x8q2v5b3n9c1ta", SessionID: "ses_1", Email: "ada@example.com", Role: rights.Role(role), ConfirmedAt: time.Now(), SetUpFirst: special == "factor"}
+	who := &accounts.Someone{UserID: "usr_01kf0m4w7he6x8q2v5b3n9c1ta", SessionID: "ses_1", Email: "ada@example.com", Role: rights.Role(role), ConfirmedAt: time.Now(), SetUpFirst: special == "factor", Operator: special == "operator"}
 	if special == "unconfirmed" {
 		who.ConfirmedAt = time.Now().Add(-accounts.ConfirmedFor)
 	}
@@ -137,6 +137,7 @@ type operation struct {
 	method, path, id string
 	roles, scopes    []string
 	public           bool
+	operators        bool // for those who run the installation, whatever their role is
 }
 
 // operations reads who may ask what from the document.
@@ -165,8 +166,8 @@ func operations(t *testing.T, b *bundle) (list []operation) {
 	for path, methods := range document.Paths {
 		for method, op := range methods {
 			o := operation{strings.ToUpper(method), "/api" + strings.NewReplacer("{id}", "x").Replace(path), op.OperationID, named(op.Description, "Roles"), named(op.Description, "Scopes"),
-				op.Security != nil && len(op.Security) == 0}
-			if !o.public && len(o.roles) == 0 {
+				op.Security != nil && len(op.Security) == 0, strings.Contains(op.Description, "\n\nFor operators of the installation.")}
+			if !o.public && (len(o.roles) == 0) != o.operators {
 				t.Errorf("%s says of no role that it may ask", o.id)
 			}
 			list = append(list, o)
@@ -195,6 +196,7 @@ func TestOperationsAreForTheRolesThatTheDocumentNames(t *testing.T) {
 		for _, scope := range rights.Scopes() {
 			judge(t, op, "the scope "+string(scope), slices.Contains(op.scopes, string(scope)), "insufficient_scope", b.do(t, request{method: op.method, path: op.path + "?zzz=1", key: string(scope)}))
 		}
+		judge(t, op, "an operator who is a viewer", op.operators || slices.Contains(op.roles, "viewer"), "insufficient_role", b.do(t, as("viewer-operator", op.method, op.path+"?zzz=1", "")))
 		judge(t, op, "nobody", false, "", b.do(t, request{method: op.method, path: op.path + "?zzz=1", key: "-"}))
 		if got := b.do(t, as("owner", op.method, op.path, "", "Postrider-Account", otherAccount)); got.status != http.StatusNotFound {
 			t.Errorf("%s for an account of others got %d %s, want 404", op.id, got.status, got.body)

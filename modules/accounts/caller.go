@@ -34,7 +34,7 @@ func (c Caller) authorize(op rights.Operation) error {
 	switch {
 	case c.Person != nil:
 		return c.Person.authorize(op, c.AccountID != "")
-	case op == rights.Person:
+	case op == rights.Person || op == rights.Operate:
 		return fault.Forbiddenf(fault.CodeInsufficientScope, "This operation is for people who are signed in, not for API keys")
 	case !c.Scope.Allows(op):
 		return fault.Forbiddenf(fault.CodeInsufficientScope,
@@ -84,11 +84,15 @@ func (p *Someone) authorize(op rights.Operation, member bool) error {
 	switch {
 	case op == rights.Person:
 		return nil
-	case !member:
+	case !member && op != rights.Operate:
 		return fault.Forbiddenf(fault.CodeInsufficientRole, "You belong to no team yet: accept an invitation, or make a team")
 	case p.SetUpFirst:
 		return fault.Forbiddenf(fault.CodeSecondFactorRequired,
 			"This team wants a second factor of every member: set up an authenticator app or a passkey, then sign in with it")
+	case op == rights.Operate && p.Operator:
+		return nil
+	case op == rights.Operate:
+		return fault.Forbiddenf(fault.CodeInsufficientRole, "This operation is for operators of the installation")
 	case !p.Role.Allows(op):
 		return fault.Forbiddenf(fault.CodeInsufficientRole, "Your role in this team is %q, which does not allow this operation", p.Role)
 	}

@@ -24,6 +24,7 @@ func TestWhoMayDoWhat(t *testing.T) {
 		rights.Billing:       {x, o, o, x, o, o, o, o},
 		rights.Own:           {x, o, o, o, o, o, o, o},
 		rights.Person:        {x, x, x, x, x, o, o, o},
+		rights.Operate:       {o, o, o, o, o, o, o, o},
 		rights.Operation(-1): {},
 		rights.Operation(99): {},
 	}
@@ -60,6 +61,22 @@ func TestWhoMayGiveARole(t *testing.T) {
 				t.Errorf("%q may give %q: %t, want %t", giver, other, got, may[other])
 			}
 		}
+	}
+}
+
+// Operators run the installation whatever their role is, and also without a team; nobody else does.
+func TestOperatorsOperate(t *testing.T) {
+	t.Parallel()
+	for _, c := range []Caller{{Person: &Someone{Operator: true}}, {AccountID: "acc_1", Person: &Someone{Operator: true, Role: rights.RoleViewer}}} {
+		if err := c.Authorize(rights.Operate); err != nil {
+			t.Errorf("an operator in the account %q is refused: %v", c.AccountID, err)
+		}
+		if err := c.Authorize(rights.Write); fault.From(err).Code != fault.CodeInsufficientRole {
+			t.Errorf("an operator in the account %q who wants to write gets %v, want a refusal: the role decides", c.AccountID, err)
+		}
+	}
+	if err := (Caller{Person: &Someone{Operator: true, SetUpFirst: true}}).Authorize(rights.Operate); fault.From(err).Code != fault.CodeSecondFactorRequired {
+		t.Errorf("an operator who owes a second factor gets %v, want to be asked for it", err)
 	}
 }
 

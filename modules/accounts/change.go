@@ -86,7 +86,17 @@ func (c AccountChange) checkRetention(wrong fault.Fields, current *ent.Account) 
 // UpdateAccount changes an account: at once in this process, within CacheTTL in
 // others. What was sent under another plan counts against the caps of the new one.
 func (s *Service) UpdateAccount(ctx context.Context, accountID string, c AccountChange) (*ent.Account, error) {
-	err := s.db.InTx(ctx, func(tx *ent.Tx) error { return s.UpdateAccountIn(ctx, tx, accountID, c) })
+	return s.UpdateAccountAnd(ctx, accountID, c, func(*ent.Tx) error { return nil })
+}
+
+// UpdateAccountAnd is UpdateAccount with something more in its transaction.
+func (s *Service) UpdateAccountAnd(ctx context.Context, accountID string, c AccountChange, also func(*ent.Tx) error) (*ent.Account, error) {
+	err := s.db.InTx(ctx, func(tx *ent.Tx) error {
+		if err := s.UpdateAccountIn(ctx, tx, accountID, c); err != nil {
+			return err
+		}
+		return also(tx)
+	})
 	switch {
 	case ent.IsNotFound(err):
 		return nil, fault.Missing("account", accountID)

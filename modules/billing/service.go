@@ -16,6 +16,7 @@ import (
 	"github.com/postrider/postrider/modules/billing/metering"
 	"github.com/postrider/postrider/modules/billing/provider"
 	"github.com/postrider/postrider/modules/billing/tell"
+	"github.com/postrider/postrider/modules/billing/watch"
 	"github.com/postrider/postrider/modules/notices"
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/fault"
@@ -144,10 +145,7 @@ func (s *Service) Overview(ctx context.Context, accountID string) (Overview, err
 
 // paid adds what the provider said.
 func (s *Service) paid(ctx context.Context, accountID string, o *Overview) error {
-	o.Mode = Test
-	if s.config.live() {
-		o.Mode = Live
-	}
+	o.Mode = s.mode()
 	c, err := s.db.Ent.BillingCustomer.Get(ctx, accountID)
 	if ent.IsNotFound(err) {
 		return nil
@@ -210,4 +208,20 @@ type Price struct {
 	Amount   int64
 	Currency string // ISO 4217 in lower case
 	Interval string // month, year; empty: by usage
+}
+
+// Watch is what of billing waits, fails, or wants to be looked at. Mode is empty while billing is off.
+func (s *Service) Watch(ctx context.Context) (mode string, state watch.State, err error) {
+	if !s.config.on() {
+		return "", watch.State{}, nil
+	}
+	state, err = watch.Read(ctx, s.db, s.meter)
+	return s.mode(), state, err
+}
+
+func (s *Service) mode() string {
+	if s.config.live() {
+		return Live
+	}
+	return Test
 }

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/accounts/plans"
 	"github.com/postrider/postrider/modules/accounts/rights"
 	"github.com/postrider/postrider/modules/billing"
@@ -170,16 +171,8 @@ func Routes(service Service, usage Usage) rest.Routes {
 func changeBody(c *billing.Change) body.Object {
 	return body.Object{Name: "UpdateBilling", Change: true, Fields: []body.Field{
 		{Name: "billing_email", Type: body.Maybe(&c.BillingEmail, body.Text), About: "Where invoices go."},
-		{Name: "monthly_limit", Type: limitOf(&c.MonthlyLimit), Null: func() { c.MonthlyLimit = new((*int)(nil)) },
-			About: "Emails a month that the account allows itself; null: no limit of its own."},
+		body.IntegerOrNull("monthly_limit", &c.MonthlyLimit, 1, accounts.MaxMonthlyLimit, "Emails a month that the account allows itself; null: no limit of its own."),
 	}, Check: func(d *body.Decoder) { d.Also(c.Validate()) }}
-}
-
-// limitOf reads a number that null takes away.
-func limitOf(to ***int) body.Type {
-	return body.Maybe(to, func(n **int) body.Type {
-		return body.Maybe(n, func(n *int) body.IntegerType { return body.Integer(n).From(1).UpTo(1_000_000_000) })
-	})
 }
 
 func (e *edge) plans(ctx context.Context, c *rest.Call, _ *rest.None) (plansAnswer, error) {

@@ -132,7 +132,11 @@ func (o Operation) describeRights(op *huma.Operation) {
 		op.Description += "\n\nScopes: `" + strings.Join(o.Scopes, "`, `") + "`."
 		op.Security = append(op.Security, map[string][]string{"bearer": {}})
 	}
-	op.Description += "\n\nRoles: `" + strings.Join(o.Roles, "`, `") + "`."
+	if len(o.Roles) > 0 {
+		op.Description += "\n\nRoles: `" + strings.Join(o.Roles, "`, `") + "`."
+	} else {
+		op.Description += "\n\nFor operators of the installation."
+	}
 	op.Security = append(op.Security, map[string][]string{"session": {}})
 }
 

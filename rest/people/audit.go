@@ -49,20 +49,25 @@ type auditInput struct {
 // AuditRoutes makes the route of the audit log.
 func AuditRoutes(service AuditLog) rest.Routes {
 	return rest.NewRoutes("audit-log", func(a *rest.API) {
-		g := a.Tag(tagTeam, "")
-		rest.ListBy(g, rest.Operation{
+		ListAudit(a.Tag(tagTeam, ""), rest.Operation{
 			Path: "/audit-log", ID: "listAuditLog", Needs: rights.Team,
 			Summary: "List the audit log", Description: "Who did what to the account, the newest first: members, invitations, settings, keys, and every other operation that changes something. " +
 				"Entries are kept for 400 days.",
-			Example: auditExample(),
-		}, rest.Plural{Member: "entries", Schema: "AuditLog"}, func(ctx context.Context, c *rest.Call, in *auditInput) (page.Page[*ent.AuditEntry], error) {
-			f, err := in.filter()
-			if err != nil {
-				return page.Page[*ent.AuditEntry]{}, err
-			}
-			return service.List(ctx, c.AccountID, f, in.Request())
-		}, newAuditRecord)
+		}, service, func(c *rest.Call) string { return c.AccountID })
 	})
+}
+
+// ListAudit adds an operation that lists entries: of the account that of gives, or about the
+// installation without one.
+func ListAudit(g *rest.Group, op rest.Operation, service AuditLog, of func(*rest.Call) string) {
+	op.Example = auditExample()
+	rest.ListBy(g, op, rest.Plural{Member: "entries", Schema: "AuditLog"}, func(ctx context.Context, c *rest.Call, in *auditInput) (page.Page[*ent.AuditEntry], error) {
+		f, err := in.filter()
+		if err != nil {
+			return page.Page[*ent.AuditEntry]{}, err
+		}
+		return service.List(ctx, of(c), f, in.Request())
+	}, newAuditRecord)
 }
 
 func (in *auditInput) filter() (f audit.Filter, err error) {

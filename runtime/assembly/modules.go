@@ -11,6 +11,7 @@ import (
 	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/accounts/audit"
 	"github.com/postrider/postrider/modules/accounts/brand"
+	"github.com/postrider/postrider/modules/accounts/desk"
 	"github.com/postrider/postrider/modules/accounts/plans"
 	"github.com/postrider/postrider/modules/accounts/team"
 	"github.com/postrider/postrider/modules/automations"
@@ -49,6 +50,7 @@ import (
 	restdomains "github.com/postrider/postrider/rest/domains"
 	restemails "github.com/postrider/postrider/rest/emails"
 	resteventlog "github.com/postrider/postrider/rest/eventlog"
+	restoperator "github.com/postrider/postrider/rest/operator"
 	restpeople "github.com/postrider/postrider/rest/people"
 	restreceived "github.com/postrider/postrider/rest/received"
 	restsession "github.com/postrider/postrider/rest/session"
@@ -207,13 +209,14 @@ var registry = []Module{
 	{
 		Name: "signin", Line: "lets people in: passwords, codes, sessions, teams and their roles",
 		Requires: []string{"accounts"}, Uses: []string{"notices"},
-		Option: fx.Options(signin.Module, openid.Module), Edges: signInPages,
+		Option: fx.Options(signin.Module, openid.Module, desk.Module), Edges: signInPages,
 		Graph: []part{shows[graph.Teams, team.Service], shows[graph.AuditLog, audit.Service]},
 		Routes: []any{
 			func(s *signin.Service, o *openid.Service) rest.Routes { return restsession.Routes(s, o) },
 			func(s *signin.Service, o *openid.Service) rest.Routes { return restsession.UserRoutes(s, o) },
 			func(s *team.Service) rest.Routes { return restpeople.Routes(s) },
 			func(s *audit.Service) rest.Routes { return restpeople.AuditRoutes(s) },
+			func(d *desk.Service, s *audit.Service) rest.Routes { return restoperator.Routes(d, s) },
 		},
 	},
 	{
@@ -225,7 +228,8 @@ var registry = []Module{
 			func(s *billing.Service, p *plans.Service) rest.Routes { return restbilling.Routes(s, p) },
 			func(s *billing.Service) rest.Routes { return restbilling.PaymentRoutes(s) },
 		},
-		Edges: stripeEvents,
+		Beside: map[string][]any{"signin": {func(s *billing.Service) rest.Routes { return restoperator.BillingRoutes(s) }}},
+		Edges:  stripeEvents,
 	},
 	{
 		Name: "sms", Line: "text messages: providers, opt-outs, caps, receipts",

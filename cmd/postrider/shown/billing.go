@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/postrider/postrider/modules/billing/desk"
+	"github.com/postrider/postrider/modules/billing/watch"
 )
 
 // Setup is what postrider billing setup made.
@@ -59,7 +60,7 @@ type AccountHas struct {
 }
 
 // BillingOf shows the state.
-func BillingOf(s desk.State) map[string]Billing {
+func BillingOf(s watch.State) map[string]Billing {
 	out := Billing{Customers: s.Customers, Due: s.Due, Failing: s.Failing, PastDue: s.PastDue, LastEventAt: s.LastEvent, UnreportedHours: s.Backlog.Hours,
 		OldestUnreportedS: int64(s.Backlog.Oldest.Seconds()), Stuck: []StuckHour{}, Problems: []AccountHas{}}
 	for _, h := range s.Backlog.Stuck {

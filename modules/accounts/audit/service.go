@@ -55,7 +55,8 @@ type Filter struct {
 	Until  time.Time // exclusive
 }
 
-// List gives one page of an account's entries, the newest first. Error: Invalid.
+// List gives one page of an account's entries, the newest first; without an account, of those about the
+// installation. Error: Invalid.
 func (s *Service) List(ctx context.Context, accountID string, f Filter, r page.Request) (page.Page[*ent.AuditEntry], error) {
 	list := page.List{Name: "audit_log", AccountID: accountID}
 	limit, after, err := s.cursors.Open(list, r.OrDefault())
@@ -65,7 +66,11 @@ func (s *Service) List(ctx context.Context, accountID string, f Filter, r page.R
 	if !f.Since.IsZero() && !f.Until.IsZero() && !f.Since.Before(f.Until) {
 		return page.Page[*ent.AuditEntry]{}, fault.InvalidField("until", "must be after since")
 	}
-	query := s.db.Ent.AuditEntry.Query().Where(auditentry.AccountID(accountID)).Order(ent.Desc(auditentry.FieldID)).Limit(limit + 1)
+	of := auditentry.AccountID(accountID)
+	if accountID == "" {
+		of = auditentry.AccountIDIsNil()
+	}
+	query := s.db.Ent.AuditEntry.Query().Where(of).Order(ent.Desc(auditentry.FieldID)).Limit(limit + 1)
 	if after != "" {
 		query.Where(auditentry.IDLT(after))
 	}

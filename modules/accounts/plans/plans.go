@@ -118,41 +118,47 @@ func checkOverage(wrong fault.Fields, p *ent.Plan) {
 // Set changes a plan, or makes one: then a name, requests_per_second and max_domains are needed.
 // Services follow within five seconds. Accounts that come to a cap by it are counted from what they
 // have sent.
-func (s *Service) Set(ctx context.Context, planID string, c Change) (accounts.Plan, error) {
-	var changed *ent.Plan
-	err := s.db.InTx(ctx, func(tx *ent.Tx) error {
-		wrong := c.Validate()
-		current, err := tx.Plan.Query().Where(plan.ID(planID)).ForUpdate().Only(ctx)
-		if err != nil && !ent.IsNotFound(err) {
-			return err
-		}
-		if current == nil {
-			current = &ent.Plan{ID: planID, RequestsPerSecond: 0}
-			if !idForm.MatchString(planID) {
-				wrong.Add("plan", "must be a lower-case word of at most 40 letters, digits, - and _")
-			}
-			c.checkNew(wrong)
-		}
-		c.apply(current)
-		checkOverage(wrong, current)
-		if err := wrong.Err(); err != nil {
-			return err
-		}
-		args := setSQL.Args(db.Arg("id", current.ID), db.Arg("name", current.Name), db.Arg("rate", current.RequestsPerSecond), db.Arg("day", current.DailyEmails),
-			db.Arg("month", current.MonthlyEmails), db.Arg("sms", current.DailySms), db.Arg("domains", current.MaxDomains), db.Arg("sandboxed", current.Sandboxed),
-			db.Arg("rank", current.Rank), db.Arg("self", current.SelfService), db.Arg("included", current.IncludedEmails), db.Arg("overage", current.Overage))
-		if _, err := tx.ExecContext(ctx, setSQL.Text, args...); err != nil {
-			return err
-		}
-		changed = current
-		// Which of its accounts have come to a cap is found out by the recount.
-		_, err = tx.ExecContext(ctx, recountSQL, planID)
+func (s *Service) Set(ctx context.Context, planID string, c Change) (changed accounts.Plan, err error) {
+	err = s.db.InTx(ctx, func(tx *ent.Tx) error {
+		_, changed, err = s.SetIn(ctx, tx, planID, c)
 		return err
 	})
 	if err != nil {
 		return accounts.Plan{}, fmt.Errorf("set plan: %w", err)
 	}
-	return accounts.PlanOf(changed), nil
+	return changed, nil
+}
+
+// SetIn is Set in a transaction. It gives the plan before, which has no id where there was none.
+func (s *Service) SetIn(ctx context.Context, tx *ent.Tx, planID string, c Change) (before, after accounts.Plan, err error) {
+	wrong := c.Validate()
+	current, err := tx.Plan.Query().Where(plan.ID(planID)).ForUpdate().Only(ctx)
+	switch {
+	case err == nil:
+		before = accounts.PlanOf(current)
+	case !ent.IsNotFound(err):
+		return before, after, err
+	default:
+		current = &ent.Plan{ID: planID}
+		if !idForm.MatchString(planID) {
+			wrong.Add("plan", "must be a lower-case word of at most 40 letters, digits, - and _")
+		}
+		c.checkNew(wrong)
+	}
+	c.apply(current)
+	checkOverage(wrong, current)
+	if err := wrong.Err(); err != nil {
+		return before, after, err
+	}
+	args := setSQL.Args(db.Arg("id", current.ID), db.Arg("name", current.Name), db.Arg("rate", current.RequestsPerSecond), db.Arg("day", current.DailyEmails),
+		db.Arg("month", current.MonthlyEmails), db.Arg("sms", current.DailySms), db.Arg("domains", current.MaxDomains), db.Arg("sandboxed", current.Sandboxed),
+		db.Arg("rank", current.Rank), db.Arg("self", current.SelfService), db.Arg("included", current.IncludedEmails), db.Arg("overage", current.Overage))
+	if _, err := tx.ExecContext(ctx, setSQL.Text, args...); err != nil {
+		return before, after, err
+	}
+	// Which of its accounts have come to a cap is found out by the recount.
+	_, err = tx.ExecContext(ctx, recountSQL, planID)
+	return before, accounts.PlanOf(current), err
 }
 
 var setSQL = db.Compile(`

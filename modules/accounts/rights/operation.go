@@ -29,6 +29,7 @@ const (
 	Billing                      // changes plan, payment method and limits
 	Own                          // owners, and what they decide alone
 	Person                       // the caller's own profile, sessions and factors
+	Operate                      // the installation: its accounts, plans and payments
 	operations                   // how many there are
 )
 
@@ -41,7 +42,7 @@ func Operations() []Operation {
 	return all
 }
 
-var operationNames = [operations]string{"write", "read", "read_sent", "send", "read_account", "settings", "team", "read_billing", "billing", "own", "person"}
+var operationNames = [operations]string{"write", "read", "read_sent", "send", "read_account", "settings", "team", "read_billing", "billing", "own", "person", "operate"}
 
 // String is the name of the right to it, as `viewer { can }` shows it.
 func (o Operation) String() string {

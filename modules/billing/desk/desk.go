@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"gopkg.in/yaml.v3"
 
@@ -17,6 +16,7 @@ import (
 	"github.com/postrider/postrider/modules/accounts/plans"
 	"github.com/postrider/postrider/modules/billing/metering"
 	"github.com/postrider/postrider/modules/billing/provider"
+	"github.com/postrider/postrider/modules/billing/watch"
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/secret"
@@ -232,38 +232,9 @@ func (s *Service) Check(ctx context.Context) ([]Finding, error) {
 	return out, nil
 }
 
-// State is what waits, fails, or wants to be looked at.
-type State struct {
-	Customers int64
-	Due       int64 // to be asked about now
-	Failing   int64 // whose last tries failed
-	PastDue   int64 // subscriptions
-	LastEvent *time.Time
-	Backlog   metering.Backlog
-	Problems  []Problem
-}
-
-// Problem is of one account.
-type Problem struct{ AccountID, What string }
-
-const (
-	stateSQL = `
-SELECT count(*), count(*) FILTER (WHERE sync_due_at <= now()), count(*) FILTER (WHERE failures > 0),
-	(SELECT count(*) FROM billing_subscriptions WHERE status = 'past_due'), (SELECT max(received_at) FROM billing_events) FROM billing_customers`
-	problemsSQL = `SELECT id, p FROM billing_customers, jsonb_array_elements_text(problems) p WHERE problems <> '[]' ORDER BY id LIMIT 100`
-)
-
-// State reads it. Nobody is asked.
-func (s *Service) State(ctx context.Context) (State, error) {
-	out, err := db.One(ctx, s.db.SQL, func(o *State) []any { return []any{&o.Customers, &o.Due, &o.Failing, &o.PastDue, &o.LastEvent} }, stateSQL)
-	if err != nil {
-		return out, fmt.Errorf("state of billing: %w", err)
-	}
-	if out.Problems, err = db.All(ctx, s.db.SQL, func(p *Problem) []any { return []any{&p.AccountID, &p.What} }, problemsSQL); err != nil {
-		return out, fmt.Errorf("state of billing: %w", err)
-	}
-	out.Backlog, err = s.meter.Backlog(ctx)
-	return out, err
+// State reads what waits, fails, or wants to be looked at. Nobody is asked.
+func (s *Service) State(ctx context.Context) (watch.State, error) {
+	return watch.Read(ctx, s.db, s.meter)
 }
 
 const syncSQL = `UPDATE billing_customers SET sync_due_at = clock_timestamp(), failures = 0 WHERE id = $1 AND customer_id IS NOT NULL`

@@ -1,0 +1,182 @@
+package desk
+
+import (
+	"context"
+	"fmt"
+
+	"go.uber.org/fx"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/ent/account"
+	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/accounts/audit"
+	"github.com/postrider/postrider/modules/accounts/plans"
+	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/page"
+)
+
+// Module gives *Service.
+var Module = fx.Module("desk", fx.Provide(New))
+
+// Service is the operator's. Safe for concurrent use.
+type Service struct {
+	db       *db.DB
+	accounts *accounts.Service
+	plans    *plans.Service
+	cursors  *page.Codec
+}
+
+// New makes the service.
+func New(d *db.DB, a *accounts.Service, p *plans.Service, cursors *page.Codec) *Service {
+	return &Service{d, a, p, cursors}
+}
+
+// Status is how an account stands.
+type Status string
+
+// The statuses.
+const (
+	Active     Status = "active"
+	Suspended  Status = "suspended"
+	PaymentDue Status = "payment_due"
+)
+
+// Filter says which accounts are wanted. Zero fields do not filter.
+type Filter struct {
+	Text   string // in the email or the name, or a whole id
+	Plan   string
+	Status Status
+}
+
+// Accounts gives one page of the installation's accounts, the newest first. Error: Invalid.
+func (s *Service) Accounts(ctx context.Context, f Filter, r page.Request) (page.Page[*ent.Account], error) {
+	list := page.List{Name: "operator_accounts"}
+	limit, after, err := s.cursors.Open(list, r.OrDefault())
+	if err != nil {
+		return page.Page[*ent.Account]{}, err
+	}
+	query := s.db.Ent.Account.Query().Where(account.System(false)).Order(ent.Desc(account.FieldID)).Limit(limit + 1)
+	if after != "" {
+		query.Where(account.IDLT(after))
+	}
+	if f.Text != "" {
+		query.Where(account.Or(account.EmailContainsFold(f.Text), account.NameContainsFold(f.Text), account.ID(f.Text)))
+	}
+	if f.Plan != "" {
+		query.Where(account.PlanID(f.Plan))
+	}
+	switch f.Status {
+	case Active:
+		query.Where(account.SuspendedAtIsNil(), account.PaymentDueAtIsNil())
+	case Suspended:
+		query.Where(account.SuspendedAtNotNil())
+	case PaymentDue:
+		query.Where(account.PaymentDueAtNotNil())
+	}
+	rows, err := query.All(ctx)
+	if err != nil {
+		return page.Page[*ent.Account]{}, fmt.Errorf("accounts: %w", err)
+	}
+	return page.Of(s.cursors, list, rows, limit, func(a *ent.Account) string { return a.ID }), nil
+}
+
+// Account is one with what it has sent of its caps.
+type Account struct {
+	*ent.Account
+
+	Usage accounts.Usage
+}
+
+// Account gives one. Error: NotFound.
+func (s *Service) Account(ctx context.Context, accountID string) (found Account, err error) {
+	found.Account, err = s.db.Ent.Account.Query().Where(account.ID(accountID), account.System(false)).Only(ctx)
+	switch {
+	case ent.IsNotFound(err):
+		return found, fault.Missing("account", accountID)
+	case err != nil:
+		return found, fmt.Errorf("account: %w", err)
+	}
+	found.Usage, err = s.accounts.Usage(ctx, accountID)
+	return found, err
+}
+
+// UpdateAccount changes an account. Errors: NotFound, Invalid.
+func (s *Service) UpdateAccount(ctx context.Context, c accounts.Caller, accountID string, change accounts.AccountChange) (Account, error) {
+	before, err := s.Account(ctx, accountID)
+	if err != nil {
+		return before, err
+	}
+	_, err = s.accounts.UpdateAccountAnd(ctx, accountID, change, func(tx *ent.Tx) error {
+		after, err := tx.Account.Get(ctx, accountID)
+		if err != nil {
+			return err
+		}
+		e := audit.Entry{AccountID: accountID, Actor: audit.Actor{Kind: audit.ByOperator, ID: c.ID(), Name: c.Person.Email}, Action: "operator.account_updated", Target: accountID,
+			Changes: differences(accountFields(before.Account), accountFields(after))}
+		if err := audit.Write(ctx, tx, e); err != nil {
+			return err
+		}
+		e.AccountID = ""
+		return audit.Write(ctx, tx, e)
+	})
+	if err != nil {
+		return Account{}, err
+	}
+	return s.Account(ctx, accountID)
+}
+
+// Plans lists the plans of the installation by their rank.
+func (s *Service) Plans(ctx context.Context) ([]accounts.Plan, error) { return s.plans.Plans(ctx) }
+
+// Plan gives one. Error: NotFound.
+func (s *Service) Plan(ctx context.Context, planID string) (accounts.Plan, error) {
+	return s.plans.Plan(ctx, planID)
+}
+
+// UpdatePlan changes a plan that is there. Errors: NotFound, Invalid.
+func (s *Service) UpdatePlan(ctx context.Context, c accounts.Caller, planID string, change plans.Change) (changed accounts.Plan, err error) {
+	if _, err := s.plans.Plan(ctx, planID); err != nil {
+		return changed, err
+	}
+	err = s.db.InTx(ctx, func(tx *ent.Tx) error {
+		before, after, err := s.plans.SetIn(ctx, tx, planID, change)
+		if err != nil {
+			return err
+		}
+		changed = after
+		return audit.Write(ctx, tx, audit.Entry{Actor: audit.Actor{Kind: audit.ByOperator, ID: c.ID(), Name: c.Person.Email}, Action: "operator.plan_updated", Target: planID,
+			Changes: differences(planFields(before), planFields(after))})
+	})
+	return changed, err
+}
+
+// differences are the fields that are other than before, with both values.
+func differences(before, after map[string]any) map[string]any {
+	out := map[string]any{}
+	for field, now := range after {
+		if now != before[field] {
+			out[field] = map[string]any{"from": before[field], "to": now}
+		}
+	}
+	return out
+}
+
+func accountFields(a *ent.Account) map[string]any {
+	return map[string]any{"plan": a.PlanID, "production_unlocked": a.ProductionUnlocked, "payment_method": a.PaymentMethodAt != nil,
+		"suspended": a.SuspendedAt != nil, "payment_due": a.PaymentDueAt != nil, "monthly_limit": number(a.MonthlyLimit)}
+}
+
+func planFields(p accounts.Plan) map[string]any {
+	return map[string]any{"name": p.Name, "requests_per_second": p.RequestsPerSecond, "daily_emails": number(p.DailyEmails), "monthly_emails": number(p.MonthlyEmails),
+		"daily_sms": number(p.DailySMS), "included_emails": number(p.IncludedEmails), "overage": p.Overage, "max_domains": p.MaxDomains, "sandboxed": p.Sandboxed,
+		"rank": p.Rank, "self_service": p.SelfService}
+}
+
+// number is comparable: nil stays nil.
+func number(n *int) any {
+	if n == nil {
+		return nil
+	}
+	return *n
+}

@@ -1,0 +1,45 @@
+// Package watch tells what of billing waits, fails, or wants to be looked at by the operator.
+package watch
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/postrider/postrider/modules/billing/metering"
+	"github.com/postrider/postrider/runtime/db"
+)
+
+// State is what there is to see.
+type State struct {
+	Customers int64
+	Due       int64 // to be asked about now
+	Failing   int64 // whose last tries failed
+	PastDue   int64 // subscriptions
+	LastEvent *time.Time
+	Backlog   metering.Backlog
+	Problems  []Problem
+}
+
+// Problem is of one account: two subscriptions, an unknown price, a dispute.
+type Problem struct{ AccountID, What string }
+
+const (
+	stateSQL = `
+SELECT count(*), count(*) FILTER (WHERE sync_due_at <= now()), count(*) FILTER (WHERE failures > 0),
+	(SELECT count(*) FROM billing_subscriptions WHERE status = 'past_due'), (SELECT max(received_at) FROM billing_events) FROM billing_customers`
+	problemsSQL = `SELECT id, p FROM billing_customers, jsonb_array_elements_text(problems) p WHERE problems <> '[]' ORDER BY id LIMIT 100`
+)
+
+// Read reads the state. The payment provider is not asked.
+func Read(ctx context.Context, d *db.DB, meter *metering.Service) (State, error) {
+	out, err := db.One(ctx, d.SQL, func(o *State) []any { return []any{&o.Customers, &o.Due, &o.Failing, &o.PastDue, &o.LastEvent} }, stateSQL)
+	if err != nil {
+		return out, fmt.Errorf("state of billing: %w", err)
+	}
+	if out.Problems, err = db.All(ctx, d.SQL, func(p *Problem) []any { return []any{&p.AccountID, &p.What} }, problemsSQL); err != nil {
+		return out, fmt.Errorf("state of billing: %w", err)
+	}
+	out.Backlog, err = meter.Backlog(ctx)
+	return out, err
+}

@@ -1,0 +1,137 @@
+package operator
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/accounts/desk"
+	"github.com/postrider/postrider/modules/accounts/plans"
+	"github.com/postrider/postrider/modules/accounts/rights"
+	"github.com/postrider/postrider/rest"
+	"github.com/postrider/postrider/rest/body"
+	"github.com/postrider/postrider/rest/people"
+	"github.com/postrider/postrider/rest/wire"
+	"github.com/postrider/postrider/runtime/id"
+	"github.com/postrider/postrider/runtime/page"
+)
+
+// Desk is what the operations need of the operator's service.
+type Desk interface {
+	Accounts(ctx context.Context, f desk.Filter, r page.Request) (page.Page[*ent.Account], error)
+	Account(ctx context.Context, accountID string) (desk.Account, error)
+	UpdateAccount(ctx context.Context, c accounts.Caller, accountID string, change accounts.AccountChange) (desk.Account, error)
+	Plans(ctx context.Context) ([]accounts.Plan, error)
+	Plan(ctx context.Context, planID string) (accounts.Plan, error)
+	UpdatePlan(ctx context.Context, c accounts.Caller, planID string, change plans.Change) (accounts.Plan, error)
+}
+
+var _ Desk = (*desk.Service)(nil)
+
+const (
+	tagOperator = "Operator"
+
+	exampleAccount = "acc_01kf0m4w7he6x8q2v5b3n9c1ta"
+	exampleTime    = "2026-01-15T09:30:00Z"
+)
+
+var accountNoun = rest.Noun{Name: "account", About: "Id of the account.", Example: exampleAccount, Is: func(word string) bool { return id.Is(id.Account, word) }}
+
+type operatorAccountRecord struct {
+	ID                 string            `json:"id" example:"acc_01kf0m4w7he6x8q2v5b3n9c1ta"`
+	Name               string            `json:"name" example:"Example"`
+	Email              string            `json:"email" example:"ada@example.com"`
+	Plan               string            `json:"plan" doc:"Id of its plan." example:"pro"`
+	ProductionUnlocked bool              `json:"production_unlocked" doc:"By the operator, whatever else is there."`
+	PaymentMethodAt    wire.OptionalTime `json:"payment_method_at" doc:"Since when a payment method is on file."`
+	PaymentDueAt       wire.OptionalTime `json:"payment_due_at" doc:"Since when a payment is overdue."`
+	SuspendedAt        wire.OptionalTime `json:"suspended_at"`
+	Unmetered          bool              `json:"unmetered" doc:"No caps and no rate limit."`
+	MonthlyLimit       *int              `json:"monthly_limit" doc:"Emails a month that the account allows itself; null: no limit of its own."`
+	CreatedAt          wire.Time         `json:"created_at"`
+}
+
+type operatorUsageRecord struct {
+	Day        int64 `json:"day" doc:"Emails of the present day (UTC)." example:"120"`
+	Month      int64 `json:"month" doc:"Emails of the present month (UTC)." example:"3400"`
+	DailyCap   *int  `json:"daily_cap" doc:"null: none."`
+	MonthlyCap *int  `json:"monthly_cap" doc:"null: none."`
+}
+
+type operatorAccountAnswer struct {
+	Account operatorAccountRecord `json:"account"`
+	Usage   operatorUsageRecord   `json:"usage"`
+}
+
+type listInput struct {
+	rest.Page
+
+	Text   string `query:"q" maxLength:"200" doc:"In the email or the name, in any case; or a whole id."`
+	Plan   string `query:"plan" maxLength:"40" doc:"Id of a plan."`
+	Status string `query:"status" enum:"active,suspended,payment_due" doc:"active: neither suspended nor with an overdue payment."`
+}
+
+type edge struct{ desk Desk }
+
+// Routes makes the routes of the installation's accounts, plans and audit log.
+func Routes(service Desk, log people.AuditLog) rest.Routes {
+	return rest.NewRoutes("operator", func(a *rest.API) {
+		e := &edge{service}
+		g := a.Tag(tagOperator, "The installation, for the people who run it. An operator who is signed in may ask, whatever their role in a team is; API keys never. "+
+			"Changes must have been confirmed of late, and are in the audit log of the account and of the installation.")
+		rest.ListBy(g, rest.Operation{
+			Path: "/operator/accounts", ID: "listAccountsAsOperator", Needs: rights.Operate,
+			Summary: "List the installation's accounts", Description: "The newest first.", Example: accountExample(),
+		}, rest.Plural{Member: "accounts", Schema: "OperatorAccountList"}, func(ctx context.Context, _ *rest.Call, in *listInput) (page.Page[*ent.Account], error) {
+			return e.desk.Accounts(ctx, desk.Filter{Text: in.Text, Plan: in.Plan, Status: desk.Status(in.Status)}, in.Request())
+		}, newAccount)
+		one := map[string]any{"account": accountExample(), "usage": map[string]any{"day": 120, "month": 3400, "daily_cap": nil, "monthly_cap": nil}}
+		rest.Handle(g, rest.Operation{
+			Method: http.MethodGet, Path: "/operator/accounts/{id}", ID: "getAccountAsOperator", Needs: rights.Operate, Of: accountNoun, Problems: []int{http.StatusNotFound},
+			Summary: "Retrieve an account of the installation", Description: "With what it has sent of its caps.", Example: one,
+		}, func(ctx context.Context, _ *rest.Call, in *rest.Item) (operatorAccountAnswer, error) {
+			return rest.As(newAccountAnswer)(e.desk.Account(ctx, in.ID))
+		})
+		rest.HandleBody(g, rest.Operation{
+			Method: http.MethodPatch, Path: "/operator/accounts/{id}", ID: "updateAccountAsOperator", Needs: rights.Operate, Confirmed: true, Audited: true, Of: accountNoun,
+			Problems: []int{http.StatusNotFound}, Summary: "Change an account of the installation",
+			Description: "What the payment provider says later about plan and payment method holds again from then on. A suspended account does everything but send, and its mail waits.",
+			Body: &rest.Body{About: "What to change, at least one.", Examples: map[string]any{
+				"plan": map[string]any{"plan": "dedicated"}, "suspend": map[string]any{"suspended": true}, "unlock": map[string]any{"production_unlocked": true}}},
+			Example: one,
+		}, accountBody, func(ctx context.Context, c *rest.Call, in *rest.Item, change accounts.AccountChange) (operatorAccountAnswer, error) {
+			return rest.As(newAccountAnswer)(e.desk.UpdateAccount(ctx, c.Caller, in.ID, change))
+		})
+		e.planRoutes(g)
+		people.ListAudit(g, rest.Operation{
+			Path: "/operator/audit-log", ID: "listAuditLogAsOperator", Needs: rights.Operate,
+			Summary: "List the installation's audit log", Description: "What operators did, and what is about no single account, the newest first. Entries are kept for 400 days.",
+		}, log, func(*rest.Call) string { return "" })
+	})
+}
+
+func accountBody(c *accounts.AccountChange) body.Object {
+	return body.Object{Name: "UpdateAccountAsOperator", Change: true, Fields: []body.Field{
+		{Name: "plan", Type: body.Maybe(&c.Plan, body.Text), About: "Id of a plan."},
+		{Name: "production_unlocked", Type: body.Maybe(&c.ProductionUnlocked, body.Boolean), About: "Whether it may write to others than itself without a verified domain and a payment method."},
+		{Name: "payment_method", Type: body.Maybe(&c.PaymentMethod, body.Boolean), About: "Whether a payment method is on file."},
+		{Name: "suspended", Type: body.Maybe(&c.Suspended, body.Boolean), About: "Whether it may not send."},
+		body.IntegerOrNull("monthly_limit", &c.MonthlyLimit, 1, accounts.MaxMonthlyLimit, "Emails a month that the account allows itself; null: no limit of its own."),
+	}, Check: func(d *body.Decoder) { d.Also(c.Validate()) }}
+}
+
+func newAccount(a *ent.Account) operatorAccountRecord {
+	return operatorAccountRecord{ID: a.ID, Name: a.Name, Email: a.Email, Plan: a.PlanID, ProductionUnlocked: a.ProductionUnlocked, PaymentMethodAt: wire.OptionalTime{At: a.PaymentMethodAt},
+		PaymentDueAt: wire.OptionalTime{At: a.PaymentDueAt}, SuspendedAt: wire.OptionalTime{At: a.SuspendedAt}, Unmetered: a.Unmetered, MonthlyLimit: a.MonthlyLimit,
+		CreatedAt: wire.Time(a.CreatedAt)}
+}
+
+func newAccountAnswer(a desk.Account) operatorAccountAnswer {
+	return operatorAccountAnswer{newAccount(a.Account), operatorUsageRecord{Day: a.Usage.Day, Month: a.Usage.Month, DailyCap: a.Usage.DailyCap, MonthlyCap: a.Usage.MonthlyCap}}
+}
+
+func accountExample() map[string]any {
+	return map[string]any{"id": exampleAccount, "name": "Example", "email": "ada@example.com", "plan": "pro", "production_unlocked": false, "payment_method_at": exampleTime,
+		"payment_due_at": nil, "suspended_at": nil, "unmetered": false, "monthly_limit": nil, "created_at": exampleTime}
+}
