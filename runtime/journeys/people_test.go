@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"net/url"
 	"strings"
 	"testing"
 	"time"
@@ -374,4 +375,50 @@ func TestPeopleTryAutomations(t *testing.T) {
 		return strings.Contains(string(app.Do(t, http.MethodGet, "/api/automation-runs/"+begun.Run.ID, nil).Body), `"status":"completed","step_index":1`)
 	})
 	want(t, "an event of a person that tries nothing", ada.Do(t, http.MethodPost, "/api/events", event(nil)), http.StatusAccepted, "dashboard")
+}
+
+// An operator looks after the installation with a browser: finds an account, changes its plan, suspends
+// it, and everything is in both audit logs. Nobody else may even look.
+func TestAnOperatorRunsTheInstallation(t *testing.T) {
+	t.Parallel()
+	app := captured(t)
+	ada := owner(t, app)
+	bob := invite(t, app, ada, "admin")
+	account := "/api/operator/accounts/" + app.AccountID
+	for _, path := range []string{"/api/operator/accounts", account, "/api/operator/plans", "/api/operator/plans/pro", "/api/operator/billing", "/api/operator/audit-log"} {
+		want(t, path+" by an admin", bob.Do(t, http.MethodGet, path, nil), http.StatusForbidden, "insufficient_role")
+		want(t, path+" by a key", app.Do(t, http.MethodGet, path, nil), http.StatusForbidden, "insufficient_scope")
+		want(t, path+" by an operator", ada.Do(t, http.MethodGet, path, nil), http.StatusOK)
+	}
+	want(t, "a change by an admin", bob.Do(t, http.MethodPatch, account, asked{"plan": "pro"}), http.StatusForbidden, "insufficient_role")
+
+	want(t, "the account by its address", ada.Do(t, http.MethodGet, "/api/operator/accounts?q="+url.QueryEscape(strings.ToUpper(app.Owner.Email)), nil), http.StatusOK, app.AccountID)
+	want(t, "active ones", ada.Do(t, http.MethodGet, "/api/operator/accounts?status=active&limit=100", nil), http.StatusOK, app.AccountID)
+	if got := ada.Do(t, http.MethodGet, "/api/operator/accounts?status=suspended", nil); strings.Contains(string(got.Body), app.AccountID) {
+		t.Errorf("the account is listed as suspended: %s", got.Body)
+	}
+	want(t, "an unknown status", ada.Do(t, http.MethodGet, "/api/operator/accounts?status=gone", nil), http.StatusBadRequest, "status")
+	for field, body := range map[string]asked{"plan": {"plan": "nothing"}, "monthly_limit": {"monthly_limit": 0}, "suspended": {"suspended": "yes"}, "name": {"name": "x"}} {
+		want(t, "a wrong "+field, ada.Do(t, http.MethodPatch, account, body), http.StatusBadRequest, field)
+	}
+	want(t, "an account that is none", ada.Do(t, http.MethodPatch, "/api/operator/accounts/acc_01kf0m4w7he6x8q2v5b3n9c1ta", asked{"plan": "pro"}), http.StatusNotFound)
+
+	want(t, "another plan", ada.Do(t, http.MethodPatch, account, asked{"plan": "pro", "monthly_limit": 7, "suspended": true}), http.StatusOK, "pro", "suspended_at")
+	mail := asked{"from": "hello@dev.test", "to": "bob@example.com", "subject": "Hello", "text": "Hello"}
+	want(t, "mail of a suspended account", app.Do(t, http.MethodPost, "/api/emails", mail), http.StatusForbidden, "account_suspended")
+	want(t, "the account goes on", ada.Do(t, http.MethodPatch, account, asked{"suspended": false, "monthly_limit": nil}), http.StatusOK)
+	want(t, "mail of it", app.Do(t, http.MethodPost, "/api/emails", mail), http.StatusOK)
+
+	want(t, "a plan that includes more", ada.Do(t, http.MethodPatch, "/api/operator/plans/pool", asked{"included_emails": 250000}), http.StatusOK, "pool")
+	want(t, "overage beside a cap", ada.Do(t, http.MethodPatch, "/api/operator/plans/pool", asked{"overage": true, "monthly_emails": 10}), http.StatusBadRequest, "overage")
+	want(t, "a plan that is not there", ada.Do(t, http.MethodPatch, "/api/operator/plans/nothing", asked{"rank": 3}), http.StatusNotFound)
+	want(t, "billing that is off", ada.Do(t, http.MethodGet, "/api/operator/billing", nil), http.StatusOK, "enabled")
+
+	for what, path := range map[string]string{"the account's log": "/api/audit-log?action=operator", "the installation's log": "/api/operator/audit-log?action=operator"} {
+		got := ada.Do(t, http.MethodGet, path, nil)
+		want(t, what, got, http.StatusOK, "operator.account_updated", app.Owner.Email)
+		if has, wants := strings.Contains(string(got.Body), "operator.plan_updated"), strings.HasPrefix(path, "/api/operator"); has != wants {
+			t.Errorf("%s has the change of a plan: %t, want %t: %s", what, has, wants, got.Body)
+		}
+	}
 }
