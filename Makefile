@@ -56,6 +56,11 @@ drill: build postgres ## the same with three processes on one database, which is
 new-module: toolchain postgres ## add a module to a copy of the tree by its folder, its edges and one row, and see that all of it works
 	@POSTRIDER_NEW_MODULE=long $(GO) test -count=1 -timeout=40m -v -run NewModule ./runtime/assembly
 
+.PHONY: stripe-live
+stripe-live: toolchain postgres ## do at a test-mode account of Stripe what the tests do at its double (KEY=sk_test_…); it makes products, prices and a meter there
+	@test -n '$(KEY)' || { echo 'Give the key of a test-mode account: make stripe-live KEY=sk_test_…'; exit 2; }
+	@POSTRIDER_STRIPE_TEST_KEY='$(KEY)' $(GO) test -count=1 -timeout=30m -v -run TheSameAtStripe ./modules/billing
+
 .PHONY: bench
 bench: build postgres ## measure what a message costs, beside pgbench, OpenSSL and raw POSTs (ONLY=part for one part)
 	@$(GO) run ./cmd/bench -only '$(ONLY)'

@@ -53,12 +53,17 @@ func newWorld(t *testing.T) *world {
 // process is one of several over a database.
 func (w *world) process(d *db.DB) *Service {
 	w.t.Helper()
+	return w.processAt(d, secret.New(stripetest.Key), w.stripe.URL)
+}
+
+func (w *world) processAt(d *db.DB, key secret.String, url string) *Service {
+	w.t.Helper()
 	log := slog.New(slog.DiscardHandler)
 	a, err := accounts.New(accounts.Params{DB: d, Cursors: page.NewCodec([]byte("0123456789abcdef")), Logger: log})
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	s, err := New(Params{Config: Config{Key: secret.New(stripetest.Key), Secrets: []secret.String{secret.New("whsec_old"), secret.New(stripetest.Secret)}, URL: w.stripe.URL,
+	s, err := New(Params{Config: Config{Key: key, Secrets: []secret.String{secret.New("whsec_old"), secret.New(stripetest.Secret)}, URL: url,
 		Grace: 7 * 24 * time.Hour, BaseURL: "https://mail.example.com"}, DB: d, Accounts: a, Plans: plans.New(d, a), Cursors: page.NewCodec([]byte("0123456789abcdef")), Logger: log})
 	if err != nil {
 		w.t.Fatal(err)

@@ -1,0 +1,174 @@
+package billing
+
+import (
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stripe/stripe-go/v86"
+
+	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/accounts/plans"
+	"github.com/postrider/postrider/modules/billing/desk"
+	"github.com/postrider/postrider/modules/billing/stripetest"
+	"github.com/postrider/postrider/runtime/db/dbtest"
+	"github.com/postrider/postrider/runtime/expect"
+	"github.com/postrider/postrider/runtime/secret"
+)
+
+// liveKey names the variable with the key of a test-mode account: `make stripe-live` gives it.
+const liveKey = "POSTRIDER_STRIPE_TEST_KEY"
+
+// customerAtStripe does what people do on the pages of Stripe.
+type customerAtStripe interface {
+	giveCard(t *testing.T, customer string)
+	buy(t *testing.T, w *world, plan, customer string)
+	leave(t *testing.T, customer string)
+}
+
+type atDouble struct{ stripe *stripetest.Stripe }
+
+func (a atDouble) giveCard(_ *testing.T, customer string) {
+	a.stripe.AddCard(customer, "4242", 12, 2099)
+}
+func (a atDouble) buy(_ *testing.T, w *world, plan, _ string) { w.buy(plan) }
+func (atDouble) leave(*testing.T, string)                     {}
+
+type atStripe struct{ client *stripe.Client }
+
+func (a atStripe) giveCard(t *testing.T, customer string) {
+	t.Helper()
+	if _, err := a.client.V1PaymentMethods.Attach(t.Context(), "pm_card_visa", &stripe.PaymentMethodAttachParams{Customer: stripe.String(customer)}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (a atStripe) buy(t *testing.T, w *world, plan, customer string) {
+	t.Helper()
+	known, err := w.Service.stripe.Catalog(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	items := []*stripe.SubscriptionCreateItemParams{{Price: stripe.String(known.Plans[plan].Base)}}
+	if metered := known.Plans[plan].Metered; metered != "" {
+		items = append(items, &stripe.SubscriptionCreateItemParams{Price: stripe.String(metered)})
+	}
+	if _, err := a.client.V1Subscriptions.Create(t.Context(), &stripe.SubscriptionCreateParams{Customer: stripe.String(customer), Items: items}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (a atStripe) leave(t *testing.T, customer string) {
+	t.Helper()
+	if _, err := a.client.V1Customers.Delete(t.Context(), customer, nil); err != nil { // ends its subscriptions too
+		t.Error(err)
+	}
+}
+
+// What Postrider does at Stripe from the set-up to the end: against the double, and by `make
+// stripe-live` against a test-mode account, which alone shows that the double is right.
+func TestTheSameAtStripeAsAtItsDouble(t *testing.T) {
+	t.Parallel()
+	w := &world{t: t}
+	key, url, patience := secret.New(stripetest.Key), "", time.Minute
+	var person customerAtStripe
+	if given := os.Getenv(liveKey); given != "" {
+		if !strings.HasPrefix(given, "sk_test_") && !strings.HasPrefix(given, "rk_test_") {
+			t.Fatalf("%s is not the key of a test-mode account: it must begin with sk_test_ or rk_test_", liveKey)
+		}
+		key, patience, person = secret.New(given), 15*time.Minute, atStripe{stripe.NewClient(given)}
+	} else {
+		w.stripe = stripetest.New(t)
+		url, person = w.stripe.URL, atDouble{w.stripe}
+	}
+	d := dbtest.New(t)
+	w.Service = w.processAt(d, key, url)
+	made, err := w.accounts.CreateAccount(t.Context(), accounts.NewAccount{Name: "Acme", Email: "ada@example.com", Plan: accounts.PlanFree})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.ada = made.ID
+
+	// The operator sets up, twice, and everything is there.
+	operator, err := desk.New(d, w.plans, key, url, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.plans.Set(t.Context(), "pool", plans.Change{IncludedEmails: new(new(100))}); err != nil {
+		t.Fatal(err)
+	}
+	file, err := desk.ReadPrices([]byte("currency: eur\nplans:\n  pro: {amount: 2000}\n  scale: {amount: 4900}\n  pool: {amount: 9900, overage: \"40\"}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := operator.Setup(t.Context(), file); err != nil {
+		t.Fatal(err)
+	}
+	if again, err := operator.Setup(t.Context(), file); err != nil || len(again.Made) > 0 {
+		t.Errorf("a second set-up made %q, %v", again.Made, err)
+	}
+
+	// A card, a plan, one up, one down, and back.
+	first, err := w.CardPage(t.Context(), w.ada, "")
+	if err != nil || !strings.HasPrefix(first.URL, "https://") {
+		t.Fatalf("the page for a card is %+v, %v", first, err)
+	}
+	customer := w.customerID()
+	t.Cleanup(func() { person.leave(t, customer) })
+	person.giveCard(t, customer)
+	w.ask()
+	if o := w.wants("a card", "free", StatusNone); o.PaymentMethod == nil || o.PaymentMethod.Last4 != "4242" || o.Mode != Test {
+		t.Errorf("with a card it is %+v", o)
+	}
+	person.buy(t, w, "pro", customer)
+	w.ask()
+	w.wants("bought", "pro", "active")
+	if q, err := w.Preview(t.Context(), w.ada, "pool"); err != nil || q.AmountDue <= 0 || q.Currency != "eur" || len(q.Lines) == 0 {
+		t.Errorf("the preview is %+v, %v", q, err)
+	}
+	if o, effective, err := w.SetPlan(t.Context(), w.ada, "pool"); err != nil || effective != Now || o.Plan.ID != "pool" {
+		t.Errorf("up: %+v %s %v", o.Plan, effective, err)
+	}
+	if o, effective, err := w.SetPlan(t.Context(), w.ada, "pro"); err != nil || effective != PeriodEnd || o.Plan.ID != "pool" || o.PendingPlan != "pro" {
+		t.Errorf("down: %+v %s %v", o, effective, err)
+	}
+	if o, err := w.KeepPlan(t.Context(), w.ada); err != nil || o.PendingPlan != "" || o.Plan.ID != "pool" {
+		t.Errorf("taken back: %+v %v", o, err)
+	}
+	if to, err := w.Portal(t.Context(), w.ada, ""); err != nil || !strings.HasPrefix(to, "https://") {
+		t.Errorf("the portal is %q, %v", to, err)
+	}
+
+	// The newest word about an hour replaces the one before.
+	hour := time.Now().UTC().Truncate(time.Hour)
+	w.exec(`UPDATE billing_subscriptions SET metered_since = $1`, hour)
+	for range 2 {
+		w.hour(hour, 70)
+		if err := w.meter.Run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	meter, err := w.Service.stripe.Meter(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	expect.Within(t, patience, "the meter to have 140 emails: the newest word of the hour", func() bool {
+		told, err := w.Service.stripe.Told(t.Context(), meter, customer, hour, hour.Add(time.Hour))
+		return err == nil && told[hour] == 140
+	})
+
+	if _, effective, err := w.SetPlan(t.Context(), w.ada, "free"); err != nil || effective != PeriodEnd {
+		t.Errorf("to Free: %s %v", effective, err)
+	}
+	if o := w.overview(); o.CancelAt == nil {
+		t.Errorf("to Free: it is %+v, want an end", o)
+	}
+}
+
+// ask has Stripe asked about the account now.
+func (w *world) ask() {
+	w.t.Helper()
+	w.exec(`UPDATE billing_customers SET sync_due_at = now()`)
+	w.synced()
+}
