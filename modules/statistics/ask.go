@@ -1,0 +1,368 @@
+package statistics
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/fault"
+)
+
+// Dimension is what figures may be broken down by.
+type Dimension string
+
+// The dimensions. By the first four mail is told apart by who sent it; an email with two tags counts
+// in the groups of both.
+const (
+	ByDomain          Dimension = "domain"
+	ByAPIKey          Dimension = "api_key"
+	ByTemplate        Dimension = "template"
+	ByAutomation      Dimension = "automation"
+	ByTag             Dimension = "tag"
+	ByRecipientDomain Dimension = "recipient_domain"
+	ByBounceClass     Dimension = "bounce_class"
+)
+
+// The kinds of rows: see the table.
+const (
+	kindAccount = iota
+	kindSender
+	kindTag
+	kindRecipientDomain
+	kindBounceClass
+)
+
+var dimensions = map[Dimension]struct {
+	kind   int
+	column string
+}{
+	ByDomain: {kindSender, "domain_id"}, ByAPIKey: {kindSender, "api_key_id"}, ByTemplate: {kindSender, "template_id"}, ByAutomation: {kindSender, "automation_id"},
+	ByTag: {kindTag, "key"}, ByRecipientDomain: {kindRecipientDomain, "key"}, ByBounceClass: {kindBounceClass, "key"},
+}
+
+// Filter says which mail is counted. Empty fields do not filter; of the last three one may be given.
+type Filter struct {
+	DomainID, APIKeyID, TemplateID, AutomationID string
+
+	Tag             string // as name=value
+	RecipientDomain string
+	BounceClass     string
+}
+
+// Question is what is asked for.
+type Question struct {
+	Range    Range
+	Interval Interval
+	Timezone string // as Europe/Vienna
+	GroupBy  Dimension
+	Top      int // groups that are shown by themselves, the largest ones
+	Filter   Filter
+	ByEmail  bool // a figure stands where its email was handed over, not where it happened
+	Latency  bool // how long deliveries took is wanted
+}
+
+// Figures are counts. All but Accepted and Suppressed count recipients, each once.
+type Figures struct {
+	Accepted     int64 // emails handed over to delivery
+	Recipients   int64 // of them
+	Delivered    int64
+	Delayed      int64
+	Bounced      int64
+	Failed       int64
+	Complained   int64
+	Opened       int64
+	Clicked      int64
+	Unsubscribed int64
+	Suppressed   int64 // emails that were blocked
+
+	took [lastBin + 1]int64
+}
+
+func (f *Figures) scan() []any {
+	return []any{&f.Accepted, &f.Recipients, &f.Delivered, &f.Delayed, &f.Bounced, &f.Failed, &f.Complained, &f.Opened, &f.Clicked, &f.Unsubscribed, &f.Suppressed}
+}
+
+func (f *Figures) add(g Figures) {
+	for i, into := range f.scan() {
+		*into.(*int64) += *g.scan()[i].(*int64)
+	}
+	for i, n := range g.took {
+		f.took[i] += n
+	}
+}
+
+// Took gives the time in which the share of deliveries was made, from hand-over to delivery, to within
+// 10 %. False: none was made.
+func (f Figures) Took(share float64) (time.Duration, bool) {
+	all := int64(0)
+	for _, n := range f.took {
+		all += n
+	}
+	if all == 0 {
+		return 0, false
+	}
+	rank, seen := int64(math.Ceil(share*float64(all))), int64(0)
+	for bin, n := range f.took {
+		if seen += n; seen >= rank {
+			return time.Duration(firstBin * math.Pow(widening, float64(bin)+0.5) * float64(time.Second)), true
+		}
+	}
+	return 0, false
+}
+
+// Bucket is a period.
+type Bucket struct {
+	Start   time.Time
+	Figures Figures
+}
+
+// Group is what one value of a dimension has.
+type Group struct {
+	Key     string // empty: what has none
+	Label   string // as people know it
+	Totals  Figures
+	Buckets []Bucket
+}
+
+// Answer is what was asked for. Periods in which nothing happened are in it.
+type Answer struct {
+	Totals  Figures
+	Buckets []Bucket
+	Groups  []Group // the largest ones
+	Other   *Group  // the sum of the rest; nil: there is none
+}
+
+const maxTop = 100
+
+// kind gives which rows answer a question.
+func (q Question) kind(wrong fault.Fields) int {
+	kind, by := kindAccount, ""
+	take := func(field string, given bool, k int) {
+		switch {
+		case !given:
+		case kind >= kindTag && k >= kindTag && k != kind:
+			wrong.Add(field, "cannot be beside %s: mail is counted by one of tag, recipientDomain and bounceClass at a time", by)
+		case k > kind:
+			kind, by = k, field
+		}
+	}
+	f := q.Filter
+	take("filter", f.DomainID+f.APIKeyID+f.TemplateID+f.AutomationID != "", kindSender)
+	take("filter.tag", f.Tag != "", kindTag)
+	take("filter.recipientDomain", f.RecipientDomain != "", kindRecipientDomain)
+	take("filter.bounceClass", f.BounceClass != "", kindBounceClass)
+	if q.GroupBy != "" {
+		d, known := dimensions[q.GroupBy]
+		if !known {
+			wrong.Add("groupBy", "is not a dimension")
+		}
+		take("groupBy", known, d.kind)
+	}
+	return kind
+}
+
+// plan checks a question, and gives the periods and which rows answer it.
+func (q Question) plan() (starts []time.Time, end time.Time, kind int, err error) {
+	wrong := fault.Fields{}
+	zone := zoneOf(wrong, q.Timezone)
+	q.Range.check(wrong)
+	kind = q.kind(wrong)
+	if q.GroupBy != "" && (q.Top < 1 || q.Top > maxTop) {
+		wrong.Add("top", "must be between 1 and %d", maxTop)
+	}
+	if !slices.Contains([]Interval{Hour, Day, Week, Month}, q.Interval) {
+		wrong.Add("interval", "must be hour, day, week or month")
+	}
+	if len(wrong) > 0 {
+		return nil, end, 0, wrong.Err()
+	}
+	most := maxPeriods
+	if q.GroupBy != "" {
+		most /= q.Top + 1
+	}
+	if starts, end = periods(q.Range, q.Interval, zone, most); len(starts) > most {
+		wrong.Add("range", "is too long: an answer has at most %d periods, times groups", maxPeriods)
+	}
+	return starts, end, kind, wrong.Err()
+}
+
+// rowsSQL gives the rows of a question: those that are counted, and what stands behind the mark.
+func rowsSQL(table, tail, columns string) string {
+	return `rows AS MATERIALIZED (
+	SELECT start, domain_id, api_key_id, template_id, automation_id, key, ` + columns + ` FROM ` + table + `
+	 WHERE account_id = $1 AND grain = $2 AND placed = $3 AND kind = $4 AND start >= $5 AND start < $6
+	UNION ALL
+	SELECT start, domain_id, api_key_id, template_id, automation_id, key, ` + columns + ` FROM ` + tail + `
+	 WHERE placed = $3 AND kind = $4 AND start >= $5 AND start < $6
+), chosen AS MATERIALIZED (
+	SELECT * FROM rows WHERE ($8 = '' OR domain_id = $8) AND ($9 = '' OR api_key_id = $9) AND ($10 = '' OR template_id = $10) AND ($11 = '' OR automation_id = $11)
+	   AND ($12 = '' OR key = $12)
+)`
+}
+
+const figureColumns = `accepted, recipients, delivered, delayed, bounced, failed, complained, opened, clicked, unsubscribed, suppressed`
+
+// tailSQL is the selection of what is behind the mark. Rows and mark are seen at one moment.
+var tailSQL = factsSQL(`f.account_id = $1 AND f.id >= coalesce((SELECT fact_id FROM statistics_marks), '')`)
+
+func figuresSQL(group string) string {
+	return `WITH ` + tailSQL + `, ` + rowsSQL("statistics", "q", figureColumns) + `, top AS (
+	SELECT ` + group + ` AS g FROM chosen GROUP BY 1
+	 ORDER BY sum(accepted + recipients + delivered + bounced + failed + complained + opened + clicked + unsubscribed + suppressed) DESC, 1 LIMIT $13
+)
+SELECT width_bucket(start, $7::timestamptz[]) - 1, CASE WHEN t.g IS NULL THEN '' ELSE ` + group + ` END, t.g IS NULL, sum(accepted)::bigint, sum(recipients)::bigint,
+	sum(delivered)::bigint, sum(delayed)::bigint, sum(bounced)::bigint, sum(failed)::bigint, sum(complained)::bigint, sum(opened)::bigint, sum(clicked)::bigint,
+	sum(unsubscribed)::bigint, sum(suppressed)::bigint
+  FROM chosen LEFT JOIN top t ON t.g = ` + group + ` GROUP BY 1, 2, 3`
+}
+
+func latenciesSQL(group string) string {
+	return `WITH ` + tailSQL + `, ` + rowsSQL("statistics_latencies", "l", "bin, recipients") + `
+SELECT width_bucket(start, $7::timestamptz[]) - 1, CASE WHEN ` + group + ` = ANY($13::text[]) THEN ` + group + ` ELSE '' END, NOT ` + group + ` = ANY($13::text[]), bin, sum(recipients)::bigint
+  FROM chosen GROUP BY 1, 2, 3, 4`
+}
+
+// figure is what one row of an answer says.
+type figure struct {
+	period int
+	key    string
+	other  bool
+	bin    int
+	Figures
+}
+
+// Ask answers a question about an account's mail. Error: Invalid.
+func (s *Service) Ask(ctx context.Context, accountID string, q Question) (Answer, error) {
+	starts, end, kind, err := q.plan()
+	if err != nil {
+		return Answer{}, err
+	}
+	group, by := "''", q.GroupBy
+	if q.GroupBy != "" {
+		group = dimensions[q.GroupBy].column
+	}
+	texts := make([]string, len(starts))
+	for i, at := range starts {
+		texts[i] = at.Format(time.RFC3339)
+	}
+	args := []any{accountID, grain(starts, end), placed(q.ByEmail), kind, starts[0], end, db.Array(texts), q.Filter.DomainID, q.Filter.APIKeyID, q.Filter.TemplateID, q.Filter.AutomationID,
+		strings.ToLower(q.Filter.RecipientDomain) + q.Filter.Tag + q.Filter.BounceClass}
+	found, err := db.All(ctx, s.db.SQL, func(f *figure) []any { return append([]any{&f.period, &f.key, &f.other}, f.scan()...) }, figuresSQL(group), append(args, max(q.Top, 1))...)
+	if err != nil {
+		return Answer{}, fmt.Errorf("statistics: %w", err)
+	}
+	if q.Latency {
+		var keys []string
+		for _, f := range found {
+			if !f.other && !slices.Contains(keys, f.key) {
+				keys = append(keys, f.key)
+			}
+		}
+		took, err := db.All(ctx, s.db.SQL, func(f *figure) []any { return []any{&f.period, &f.key, &f.other, &f.bin, &f.Recipients} }, latenciesSQL(group), append(args, db.Array(keys))...)
+		if err != nil {
+			return Answer{}, fmt.Errorf("statistics: %w", err)
+		}
+		for _, f := range took {
+			f.took[f.bin], f.Recipients = f.Recipients, 0
+			found = append(found, f)
+		}
+	}
+	answer := assemble(found, starts, q.GroupBy != "")
+	if dimensions[q.GroupBy].kind >= kindTag { // an email may be in none of its groups, or in two
+		q.GroupBy = ""
+		whole, err := s.Ask(ctx, accountID, q)
+		if err != nil {
+			return Answer{}, err
+		}
+		answer.Totals, answer.Buckets = whole.Totals, whole.Buckets
+	}
+	return answer, s.label(ctx, accountID, by, answer.Groups)
+}
+
+func placed(byEmail bool) int {
+	if byEmail {
+		return 1
+	}
+	return 0
+}
+
+// assemble puts rows into periods and groups.
+func assemble(found []figure, starts []time.Time, grouped bool) Answer {
+	empty := func() []Bucket {
+		list := make([]Bucket, len(starts))
+		for i, at := range starts {
+			list[i].Start = at
+		}
+		return list
+	}
+	a := Answer{Buckets: empty()}
+	into := map[string]*Group{}
+	for _, f := range found {
+		a.Totals.add(f.Figures)
+		a.Buckets[f.period].Figures.add(f.Figures)
+		if !grouped {
+			continue
+		}
+		g := into[f.key]
+		switch {
+		case f.other:
+			if a.Other == nil {
+				a.Other = &Group{Buckets: empty()}
+			}
+			g = a.Other
+		case g == nil:
+			g = &Group{Key: f.key, Buckets: empty()}
+			into[f.key] = g
+		}
+		g.Totals.add(f.Figures)
+		g.Buckets[f.period].Figures.add(f.Figures)
+	}
+	for _, g := range into {
+		a.Groups = append(a.Groups, *g)
+	}
+	slices.SortFunc(a.Groups, func(x, y Group) int {
+		if d := y.Totals.size() - x.Totals.size(); d != 0 {
+			return int(max(min(d, 1), -1))
+		}
+		return strings.Compare(x.Key, y.Key)
+	})
+	return a
+}
+
+func (f Figures) size() int64 {
+	return f.Accepted + f.Recipients + f.Delivered + f.Bounced + f.Failed + f.Complained + f.Opened + f.Clicked + f.Unsubscribed + f.Suppressed
+}
+
+var labels = map[Dimension]string{
+	ByDomain:     `SELECT id, name FROM domains WHERE account_id = $1 AND id = ANY($2)`,
+	ByAPIKey:     `SELECT id, name FROM api_keys WHERE account_id = $1 AND id = ANY($2)`,
+	ByTemplate:   `SELECT id, name FROM templates WHERE account_id = $1 AND id = ANY($2)`,
+	ByAutomation: `SELECT id, name FROM automations WHERE account_id = $1 AND id = ANY($2)`,
+}
+
+// label names groups as people know them; what is gone is called by its id.
+func (s *Service) label(ctx context.Context, accountID string, by Dimension, groups []Group) error {
+	keys := make([]string, len(groups))
+	for i := range groups {
+		groups[i].Label, keys[i] = groups[i].Key, groups[i].Key
+	}
+	statement, has := labels[by]
+	if !has || len(groups) == 0 {
+		return nil
+	}
+	type named struct{ id, name string }
+	found, err := db.All(ctx, s.db.SQL, func(n *named) []any { return []any{&n.id, &n.name} }, statement, accountID, db.Array(keys))
+	if err != nil {
+		return fmt.Errorf("statistics: %w", err)
+	}
+	for _, n := range found {
+		if i := slices.Index(keys, n.id); i >= 0 && n.name != "" {
+			groups[i].Label = n.name
+		}
+	}
+	return nil
+}

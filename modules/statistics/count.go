@@ -1,0 +1,190 @@
+package statistics
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/id"
+)
+
+// Histograms of latencies have bins from 0.1 seconds on, each 1.2 times as wide as the one before: what
+// is said to be in the middle of a bin is at most 10 % away. The last one begins at four and a half days.
+const (
+	firstBin = 0.1
+	widening = 1.2
+	lastBin  = 84
+)
+
+// factsSQL makes the relation q: the facts of a selection, counted by quarters of an hour. The
+// selection is a condition on f. A machine's open or click is none, and of things that may happen to a
+// recipient several times the first one counts.
+func factsSQL(selection string) string {
+	const machine = `coalesce((%[1]s.data->'open'->>'machine')::boolean, (%[1]s.data->'click'->>'machine')::boolean, false)`
+	const whom = `coalesce(%[1]s.data->>'recipient', %[1]s.data->>'email', '')`
+	return `
+f AS MATERIALIZED (
+	SELECT f.id, f.account_id, f.type, f.created_at, f.subject_id, f.data, ` + fmt.Sprintf(whom, "f") + ` AS whom FROM facts f
+	 WHERE ` + selection + `
+	   AND f.type IN ('email.sent', 'email.delivered', 'email.delivery_delayed', 'email.bounced', 'email.failed', 'email.complained', 'email.opened', 'email.clicked',
+		'email.suppressed', 'contact.unsubscribed')
+	   AND NOT ` + fmt.Sprintf(machine, "f") + `
+	   AND (f.type IN ('email.sent', 'email.delivered', 'email.failed', 'email.suppressed') OR NOT EXISTS (
+		SELECT FROM facts e WHERE e.subject_id = f.subject_id AND e.id < f.id AND e.type = f.type AND e.account_id = f.account_id
+		   AND ` + fmt.Sprintf(whom, "e") + ` = ` + fmt.Sprintf(whom, "f") + ` AND NOT ` + fmt.Sprintf(machine, "e") + `))
+), e AS MATERIALIZED (
+	SELECT f.*, coalesce(m.sent_at, f.created_at) AS handed, m.sent_at, coalesce(m.domain_id, '') AS domain_id, coalesce(m.api_key_id, '') AS api_key_id,
+		coalesce(m.template_id, '') AS template_id, coalesce(m.automation_id, '') AS automation_id, m.id AS mail, m.tags, r.reach,
+		CASE WHEN f.whom <> '' THEN lower(substring(f.whom FROM '[^@]*$')) WHEN r.domains = 1 THEN r.domain ELSE '' END AS domain,
+		CASE WHEN f.type IN ('email.bounced', 'email.failed') THEN coalesce((
+			SELECT t.class FROM recipients p JOIN attempts t ON t.email_id = p.email_id AND t.recipient_id = p.id
+			 WHERE p.email_id = m.id AND p.address = f.whom AND t.class <> '' ORDER BY t.id DESC LIMIT 1),
+			(SELECT d.class FROM delivery_reports d WHERE d.email_id = m.id AND d.class <> '' ORDER BY d.id DESC LIMIT 1), 'unknown') END AS class
+	  FROM f LEFT JOIN emails m ON m.id = f.subject_id AND m.account_id = f.account_id,
+		LATERAL (SELECT count(*) AS reach, count(DISTINCT destination) AS domains, min(destination) AS domain FROM recipients r WHERE r.email_id = m.id) r
+), k AS (
+	SELECT e.*, k.kind, k.key, k.n,
+		CASE WHEN k.kind = 0 THEN '' ELSE e.domain_id END AS of_domain, CASE WHEN k.kind = 0 THEN '' ELSE e.api_key_id END AS of_key,
+		CASE WHEN k.kind = 0 THEN '' ELSE e.template_id END AS of_template, CASE WHEN k.kind = 0 THEN '' ELSE e.automation_id END AS of_automation
+	  FROM e, LATERAL (
+		SELECT 0 AS kind, '' AS key, e.reach AS n
+		UNION ALL SELECT 1, '', e.reach
+		UNION ALL SELECT DISTINCT 2, (x->>'name') || '=' || (x->>'value'), e.reach FROM jsonb_array_elements(CASE WHEN jsonb_typeof(e.tags) = 'array' THEN e.tags ELSE '[]' END) x
+		UNION ALL SELECT 3, r.destination, count(*) FROM recipients r WHERE e.type = 'email.sent' AND r.email_id = e.mail GROUP BY r.destination
+		UNION ALL SELECT 3, e.domain, e.reach WHERE e.type <> 'email.sent'
+		UNION ALL SELECT 4, e.class, 0 WHERE e.class IS NOT NULL) k
+), q AS MATERIALIZED (
+	SELECT account_id, placed, kind, date_bin('15 minutes', CASE placed WHEN 0 THEN created_at ELSE handed END, timestamptz '2000-01-01 00:00:00Z') AS start,
+		of_domain AS domain_id, of_key AS api_key_id, of_template AS template_id, of_automation AS automation_id, key,
+		count(*) FILTER (WHERE type = 'email.sent') AS accepted, coalesce(sum(n) FILTER (WHERE type = 'email.sent'), 0) AS recipients,
+		count(*) FILTER (WHERE type = 'email.delivered') AS delivered, count(*) FILTER (WHERE type = 'email.delivery_delayed') AS delayed,
+		count(*) FILTER (WHERE type = 'email.bounced') AS bounced,
+		coalesce(sum(CASE WHEN whom <> '' OR kind > 2 THEN 1 ELSE n END) FILTER (WHERE type = 'email.failed'), 0) AS failed,
+		count(*) FILTER (WHERE type = 'email.complained') AS complained, count(*) FILTER (WHERE type = 'email.opened') AS opened,
+		count(*) FILTER (WHERE type = 'email.clicked') AS clicked, count(*) FILTER (WHERE type = 'contact.unsubscribed') AS unsubscribed,
+		count(*) FILTER (WHERE type = 'email.suppressed') AS suppressed
+	  FROM k, (VALUES (0), (1)) p (placed) GROUP BY account_id, placed, kind, start, of_domain, of_key, of_template, of_automation, key
+), l AS MATERIALIZED (
+	SELECT account_id, placed, kind, date_bin('15 minutes', CASE placed WHEN 0 THEN created_at ELSE handed END, timestamptz '2000-01-01 00:00:00Z') AS start,
+		of_domain AS domain_id, of_key AS api_key_id, of_template AS template_id, of_automation AS automation_id, key, ` + binSQL + ` AS bin, count(*) AS recipients
+	  FROM k, (VALUES (0), (1)) p (placed) WHERE type = 'email.delivered' AND sent_at IS NOT NULL
+	 GROUP BY account_id, placed, kind, start, of_domain, of_key, of_template, of_automation, key, bin
+), b AS MATERIALIZED (
+	SELECT account_id, date_trunc('hour', created_at, 'UTC') AS start, domain_id, api_key_id, template_id, automation_id, class,
+		coalesce(data->'bounce'->>'enhanced_code', '') AS enhanced_code, coalesce(data->'bounce'->>'remote_mta', '') AS host, count(*) AS recipients,
+		max(subject_id) AS email_id, (array_agg(left(coalesce(data->'bounce'->>'diagnostic', data->'failure'->>'reason', ''), 500) ORDER BY id DESC))[1] AS diagnostic
+	  FROM e WHERE class IS NOT NULL GROUP BY account_id, date_trunc('hour', created_at, 'UTC'), domain_id, api_key_id, template_id, automation_id, class,
+		coalesce(data->'bounce'->>'enhanced_code', ''), coalesce(data->'bounce'->>'remote_mta', '')
+)`
+}
+
+var binSQL = fmt.Sprintf(`least(greatest(floor(ln(greatest(extract(epoch FROM created_at - sent_at), 0.001)::float8 / %[1]v) / ln(%[2]v::float8)), 0), %[3]d)::int`, firstBin, widening, lastBin)
+
+// addSQL adds what the selection has to the tables. Rows are written in the order of their keys, so that
+// two who add do not wait for one another in a circle.
+func addSQL(selection string) string {
+	const grains = `(VALUES (15, interval '15 minutes'), (60, interval '1 hour'), (1440, interval '1 day')) g (grain, width)`
+	const dims = `domain_id, api_key_id, template_id, automation_id, key`
+	const origin = `timestamptz '2000-01-01 00:00:00Z'`
+	return `WITH ` + factsSQL(selection) + `, counts AS (
+	INSERT INTO statistics AS s (account_id, grain, placed, kind, start, ` + dims + `, accepted, recipients, delivered, delayed, bounced, failed, complained, opened, clicked, unsubscribed, suppressed)
+	SELECT account_id, grain, placed, kind, date_bin(width, start, ` + origin + `), ` + dims + `, sum(accepted), sum(recipients), sum(delivered), sum(delayed), sum(bounced),
+		sum(failed), sum(complained), sum(opened), sum(clicked), sum(unsubscribed), sum(suppressed)
+	  FROM q, ` + grains + ` GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9, 10 ORDER BY 1, 2, 3, 4, 5, 6, 7, 8, 9, 10
+	ON CONFLICT (account_id, grain, placed, kind, start, ` + dims + `) DO UPDATE SET accepted = s.accepted + excluded.accepted, recipients = s.recipients + excluded.recipients,
+		delivered = s.delivered + excluded.delivered, delayed = s.delayed + excluded.delayed, bounced = s.bounced + excluded.bounced, failed = s.failed + excluded.failed,
+		complained = s.complained + excluded.complained, opened = s.opened + excluded.opened, clicked = s.clicked + excluded.clicked,
+		unsubscribed = s.unsubscribed + excluded.unsubscribed, suppressed = s.suppressed + excluded.suppressed
+), latencies AS (
+	INSERT INTO statistics_latencies AS s (account_id, grain, placed, kind, start, ` + dims + `, bin, recipients)
+	SELECT account_id, grain, placed, kind, date_bin(width, start, ` + origin + `), ` + dims + `, bin, sum(recipients)
+	  FROM l, ` + grains + ` GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11 ORDER BY 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11
+	ON CONFLICT (account_id, grain, placed, kind, start, ` + dims + `, bin) DO UPDATE SET recipients = s.recipients + excluded.recipients
+)
+INSERT INTO statistics_reasons AS s (account_id, start, domain_id, api_key_id, template_id, automation_id, class, enhanced_code, host, recipients, email_id, diagnostic)
+SELECT account_id, start, domain_id, api_key_id, template_id, automation_id, class, enhanced_code, host, recipients, email_id, diagnostic FROM b
+ ORDER BY 1, 2, 3, 4, 5, 6, 7, 8, 9
+ON CONFLICT (account_id, start, domain_id, api_key_id, template_id, automation_id, class, enhanced_code, host)
+	DO UPDATE SET recipients = s.recipients + excluded.recipients, email_id = excluded.email_id, diagnostic = excluded.diagnostic`
+}
+
+const (
+	createMarkSQL = `INSERT INTO statistics_marks (id, fact_id) SELECT 1, coalesce(min(id), '') FROM facts ON CONFLICT (id) DO NOTHING`
+
+	lockMarkSQL = `SELECT fact_id FROM statistics_marks WHERE id = 1 FOR UPDATE SKIP LOCKED`
+
+	// Keepers do not wait for one another.
+	holdMarkSQL = `SELECT fact_id FROM statistics_marks WHERE id = 1 FOR SHARE`
+
+	moveMarkSQL = `UPDATE statistics_marks SET fact_id = $1 WHERE id = 1`
+
+	// stretchSQL gives the id after a stretch of facts, empty for the last one.
+	stretchSQL = `SELECT coalesce((SELECT id FROM facts WHERE id >= $1 AND id < $2 ORDER BY id OFFSET $3 LIMIT 1), '')`
+)
+
+var (
+	countSQL = addSQL(`f.id >= $1 AND f.id < $2`)
+	keepSQL  = addSQL(`f.account_id = $1 AND f.subject_id = ANY($2) AND f.id >= $3`)
+)
+
+// stretch is how many facts are counted in one transaction.
+const stretch = 20_000
+
+// Count counts the facts up to the horizon. It may run in several processes: one of them has the mark.
+func (s *Service) Count(ctx context.Context) error {
+	horizon, err := s.facts.Horizon(ctx)
+	if err != nil {
+		return fmt.Errorf("statistics: %w", err)
+	}
+	if _, err := s.db.SQL.ExecContext(ctx, createMarkSQL); err != nil {
+		return fmt.Errorf("statistics: %w", err)
+	}
+	for more := true; more; {
+		err := s.db.InHotTx(ctx, func(tx *sql.Tx) error {
+			more, err = countStretch(ctx, tx, horizon)
+			return err
+		})
+		if err != nil {
+			return fmt.Errorf("statistics: %w", err)
+		}
+	}
+	return nil
+}
+
+func countStretch(ctx context.Context, tx db.Execer, horizon time.Time) (more bool, err error) {
+	from, err := db.One(ctx, tx, db.Value[string], lockMarkSQL)
+	if errors.Is(err, sql.ErrNoRows) { // another process has it
+		return false, nil
+	}
+	end := id.Since(id.Fact, horizon)
+	if err != nil || end <= from {
+		return false, err
+	}
+	to, err := db.One(ctx, tx, db.Value[string], stretchSQL, from, end, stretch)
+	if err != nil {
+		return false, err
+	}
+	if more = to != ""; !more {
+		to = end
+	}
+	if _, err := tx.ExecContext(ctx, countSQL, from, to); err != nil {
+		return false, err
+	}
+	_, err = tx.ExecContext(ctx, moveMarkSQL, to)
+	return more, err
+}
+
+// Keep counts what is known of emails that tx is about to delete, as far as it was not counted.
+func (s *Service) Keep(ctx context.Context, tx db.Execer, accountID string, emailIDs ...string) error {
+	mark, err := db.All(ctx, tx, db.Value[string], holdMarkSQL)
+	if err != nil {
+		return fmt.Errorf("keep statistics: %w", err)
+	}
+	if _, err := tx.ExecContext(ctx, keepSQL, accountID, db.Array(emailIDs), append(mark, "")[0]); err != nil {
+		return fmt.Errorf("keep statistics: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,59 @@
+package statistics
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/fault"
+)
+
+// Reason is why mail was refused.
+type Reason struct {
+	Class        string // what it means, as bad_address: runtime/mail/bounce
+	EnhancedCode string // RFC 3463, as 5.1.1; empty: none was said
+	Host         string // that refused; empty: not known
+	Recipients   int64
+	EmailID      string // the newest email that was refused so
+	Diagnostic   string // in the words of the host
+}
+
+const maxReasons = 100
+
+// reasonsSQL sums whole hours, and what stands behind the mark.
+var reasonsSQL = `WITH ` + tailSQL + `, rows AS (
+	SELECT class, enhanced_code, host, recipients, start, email_id, diagnostic, domain_id, api_key_id, template_id, automation_id FROM statistics_reasons
+	 WHERE account_id = $1 AND start >= date_trunc('hour', $2::timestamptz, 'UTC') AND start < $3
+	UNION ALL
+	SELECT class, enhanced_code, host, recipients, start, email_id, diagnostic, domain_id, api_key_id, template_id, automation_id FROM b
+	 WHERE start >= date_trunc('hour', $2::timestamptz, 'UTC') AND start < $3
+)
+SELECT class, enhanced_code, host, sum(recipients)::bigint, (array_agg(email_id ORDER BY start DESC, email_id DESC))[1], (array_agg(diagnostic ORDER BY start DESC, email_id DESC))[1]
+  FROM rows WHERE ($4 = '' OR domain_id = $4) AND ($5 = '' OR api_key_id = $5) AND ($6 = '' OR template_id = $6) AND ($7 = '' OR automation_id = $7) AND ($8 = '' OR class = $8)
+ GROUP BY 1, 2, 3 ORDER BY 4 DESC, 1, 2, 3 LIMIT $9`
+
+// Reasons gives why an account's mail was refused in a range, which is widened to whole hours, the most
+// frequent reason first. Error: Invalid.
+func (s *Service) Reasons(ctx context.Context, accountID string, r Range, f Filter, first int) ([]Reason, error) {
+	wrong := fault.Fields{}
+	r.check(wrong)
+	if first < 1 || first > maxReasons {
+		wrong.Add("first", "must be between 1 and %d", maxReasons)
+	}
+	if f.Tag != "" {
+		wrong.Add("filter.tag", "is not known of reasons")
+	}
+	if f.RecipientDomain != "" {
+		wrong.Add("filter.recipientDomain", "is not known of reasons")
+	}
+	if err := wrong.Err(); err != nil {
+		return nil, err
+	}
+	found, err := db.All(ctx, s.db.SQL, func(r *Reason) []any {
+		return []any{&r.Class, &r.EnhancedCode, &r.Host, &r.Recipients, &r.EmailID, &r.Diagnostic}
+	}, reasonsSQL, accountID, r.Since, r.Until, f.DomainID, f.APIKeyID, f.TemplateID, f.AutomationID, f.BounceClass, first)
+	if err != nil {
+		return nil, fmt.Errorf("reasons: %w", err)
+	}
+	return found, nil
+}
