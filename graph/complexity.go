@@ -31,6 +31,7 @@ func costs() generated.ComplexityRoot {
 	}
 	c.Query.Domains = connection
 	suppressionCosts(&c)
+	statisticsCosts(&c)
 	queueCosts(&c)
 	webhookCosts(&c)
 	receivedCosts(&c)

@@ -36,22 +36,23 @@ var bodyFields = map[string]bool{"EmailContent.html": true, "EmailContent.text":
 // selectsBodies tells whether an operation asks for bodies. It was validated, so that no
 // fragment spreads itself.
 func selectsBodies(operation *graphql.OperationContext) bool {
-	return anyBody(operation.Operation.SelectionSet)
+	return selects(operation.Operation.SelectionSet, func(typeName, field string) bool { return bodyFields[typeName+"."+field] })
 }
 
-func anyBody(set ast.SelectionSet) bool {
+// selects tells whether there is such a field somewhere in a selection.
+func selects(set ast.SelectionSet, is func(typeName, field string) bool) bool {
 	for _, selection := range set {
 		switch s := selection.(type) {
 		case *ast.Field:
-			if s.ObjectDefinition != nil && bodyFields[s.ObjectDefinition.Name+"."+s.Name] || anyBody(s.SelectionSet) {
+			if s.ObjectDefinition != nil && is(s.ObjectDefinition.Name, s.Name) || selects(s.SelectionSet, is) {
 				return true
 			}
 		case *ast.InlineFragment:
-			if anyBody(s.SelectionSet) {
+			if selects(s.SelectionSet, is) {
 				return true
 			}
 		case *ast.FragmentSpread:
-			if s.Definition != nil && anyBody(s.Definition.SelectionSet) {
+			if s.Definition != nil && selects(s.Definition.SelectionSet, is) {
 				return true
 			}
 		}

@@ -29,12 +29,18 @@ type commandLine struct {
 	OpenAPI openAPICommand `cmd:"" help:"Print the OpenAPI document of the modules that are on."                   name:"openapi"`
 	Modules modulesCommand `cmd:"" help:"Print the modules: which are on, what they are for and what they need."`
 	Account accountCommand `cmd:"" help:"Accounts."`
-	Plan    planCommand    `cmd:"" help:"Plans: what accounts may do, and what is in their price."`
-	Billing billingCommand `cmd:"" help:"What customers pay: the payment provider, seen by the operator."`
-	User    userCommand    `cmd:"" help:"People who sign in."`
-	Key     keyCommand     `cmd:"" help:"API keys."`
-	Domain  domainCommand  `cmd:"" help:"Sending domains."`
-	Queue   queueCommand   `cmd:"" help:"Mail that waits for delivery, of the whole installation."`
+	Plan    struct {
+		List planListCommand `cmd:"" help:"Print the plans as JSON, from the least to the greatest."`
+		Set  planSetCommand  `cmd:"" help:"Change a plan, or make one; print it as JSON. Services follow within five seconds."`
+	} `cmd:"" help:"Plans: what accounts may do, and what is in their price."`
+	Billing    billingCommand `cmd:"" help:"What customers pay: the payment provider, seen by the operator."`
+	User       userCommand    `cmd:"" help:"People who sign in."`
+	Key        keyCommand     `cmd:"" help:"API keys."`
+	Domain     domainCommand  `cmd:"" help:"Sending domains."`
+	Queue      queueCommand   `cmd:"" help:"Mail that waits for delivery, of the whole installation."`
+	Statistics struct {
+		Rebuild statisticsRebuildCommand `cmd:"" help:"Count anew what the events that are kept tell. Where some were deleted since, the larger figure stays. Safe to repeat, while Postrider runs or not."`
+	} `cmd:"" help:"What became of mail, counted."`
 	Backup  backupCommand  `cmd:"" help:"Write the database to a folder, while Postrider runs or not. The master key is not in it."`
 	Restore restoreCommand `cmd:"" help:"Make a database of a backup. It is held: nothing leaves until postrider hold release."`
 	Hold    holdCommand    `cmd:"" help:"Keep the whole installation from sending: mail, scheduled mail and webhooks. Requests are accepted meanwhile."`

@@ -17,6 +17,8 @@ import (
 	"os"
 	"os/signal"
 	"reflect"
+	"runtime"
+	"runtime/debug"
 	"syscall"
 
 	"github.com/alecthomas/kong"
@@ -113,4 +115,23 @@ func report(stderr io.Writer, err error) int {
 	default:
 		return exitFailure
 	}
+}
+
+// version is set by the Makefile: -ldflags '-X main.version=…'.
+var version string //nolint:gochecknoglobals // the linker sets variables only
+
+// versionOf says what was built.
+func versionOf() string {
+	if version != "" {
+		return version
+	}
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" && info.Main.Version != "(devel)" {
+		return info.Main.Version
+	}
+	return "dev"
+}
+
+// platform says what with and what for.
+func platform() string {
+	return fmt.Sprintf("%s %s/%s", runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }

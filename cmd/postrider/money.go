@@ -12,11 +12,6 @@ import (
 	"github.com/postrider/postrider/runtime/setting"
 )
 
-type planCommand struct {
-	List planListCommand `cmd:"" help:"Print the plans as JSON, from the least to the greatest."`
-	Set  planSetCommand  `cmd:"" help:"Change a plan, or make one; print it as JSON. Services follow within five seconds."`
-}
-
 type planListCommand struct{ toolSettings }
 
 func (c *planListCommand) Run(s *session) error {

@@ -274,6 +274,20 @@ type ComplexityRoot struct {
 		Status             func(childComplexity int) int
 	}
 
+	BounceExample struct {
+		Diagnostic func(childComplexity int) int
+		Email      func(childComplexity int) int
+		EmailID    func(childComplexity int) int
+	}
+
+	BounceReason struct {
+		BounceClass  func(childComplexity int) int
+		Count        func(childComplexity int) int
+		EnhancedCode func(childComplexity int) int
+		Example      func(childComplexity int) int
+		Host         func(childComplexity int) int
+	}
+
 	CategoryOptOut struct {
 		Category      func(childComplexity int) int
 		CategoryLabel func(childComplexity int) int
@@ -442,6 +456,11 @@ type ComplexityRoot struct {
 		StepKey        func(childComplexity int) int
 	}
 
+	EmailBucket struct {
+		Figures func(childComplexity int) int
+		Start   func(childComplexity int) int
+	}
+
 	EmailConnection struct {
 		Edges    func(childComplexity int) int
 		Nodes    func(childComplexity int) int
@@ -458,6 +477,40 @@ type ComplexityRoot struct {
 	EmailEdge struct {
 		Cursor func(childComplexity int) int
 		Node   func(childComplexity int) int
+	}
+
+	EmailFigures struct {
+		Accepted      func(childComplexity int) int
+		BounceRate    func(childComplexity int) int
+		Bounced       func(childComplexity int) int
+		ClickRate     func(childComplexity int) int
+		Clicked       func(childComplexity int) int
+		Complained    func(childComplexity int) int
+		ComplaintRate func(childComplexity int) int
+		Delayed       func(childComplexity int) int
+		Delivered     func(childComplexity int) int
+		DeliveryRate  func(childComplexity int) int
+		Failed        func(childComplexity int) int
+		Latency       func(childComplexity int) int
+		OpenRate      func(childComplexity int) int
+		Opened        func(childComplexity int) int
+		Recipients    func(childComplexity int) int
+		Suppressed    func(childComplexity int) int
+		Unsubscribed  func(childComplexity int) int
+	}
+
+	EmailGroup struct {
+		Buckets func(childComplexity int) int
+		Key     func(childComplexity int) int
+		Label   func(childComplexity int) int
+		Totals  func(childComplexity int) int
+	}
+
+	EmailStatistics struct {
+		Buckets func(childComplexity int) int
+		Groups  func(childComplexity int) int
+		Other   func(childComplexity int) int
+		Totals  func(childComplexity int) int
 	}
 
 	Engagement struct {
@@ -530,6 +583,11 @@ type ComplexityRoot struct {
 	InvitationConnection struct {
 		Nodes    func(childComplexity int) int
 		PageInfo func(childComplexity int) int
+	}
+
+	Latency struct {
+		P50 func(childComplexity int) int
+		P95 func(childComplexity int) int
 	}
 
 	Member struct {
@@ -622,6 +680,7 @@ type ComplexityRoot struct {
 		Domain             func(childComplexity int, id string) int
 		Domains            func(childComplexity int, first *int, after *string) int
 		Email              func(childComplexity int, id string) int
+		EmailStatistics    func(childComplexity int, rangeArg model.TimeRange, interval model.StatisticsInterval, timezone string, groupBy *model.StatisticsDimension, top int, filter *model.StatisticsFilter, placedBy model.StatisticsMoment) int
 		Emails             func(childComplexity int, first *int, after *string, filter *model.EmailFilter) int
 		Events             func(childComplexity int, first *int, after *string, types []string) int
 		Invitations        func(childComplexity int) int
@@ -637,6 +696,7 @@ type ComplexityRoot struct {
 		Suppressions       func(childComplexity int, first *int, after *string, email *string, reason *suppression.Reason) int
 		Template           func(childComplexity int, id string) int
 		Templates          func(childComplexity int, first *int, after *string) int
+		TopBounceReasons   func(childComplexity int, rangeArg model.TimeRange, filter *model.StatisticsFilter, first int) int
 		Usage              func(childComplexity int, since *time.Time, until *time.Time, by model.UsagePeriodLength) int
 		Viewer             func(childComplexity int) int
 		Webhook            func(childComplexity int, id string) int
@@ -678,6 +738,11 @@ type ComplexityRoot struct {
 		QueuedAt      func(childComplexity int) int
 		Running       func(childComplexity int) int
 		State         func(childComplexity int) int
+	}
+
+	Rate struct {
+		Denominator func(childComplexity int) int
+		Numerator   func(childComplexity int) int
 	}
 
 	ReceivedAttachment struct {
@@ -1884,6 +1949,56 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.Billing.Status(childComplexity), true
 
+	case "BounceExample.diagnostic":
+		if e.ComplexityRoot.BounceExample.Diagnostic == nil {
+			break
+		}
+
+		return e.ComplexityRoot.BounceExample.Diagnostic(childComplexity), true
+	case "BounceExample.email":
+		if e.ComplexityRoot.BounceExample.Email == nil {
+			break
+		}
+
+		return e.ComplexityRoot.BounceExample.Email(childComplexity), true
+	case "BounceExample.emailId":
+		if e.ComplexityRoot.BounceExample.EmailID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.BounceExample.EmailID(childComplexity), true
+
+	case "BounceReason.bounceClass":
+		if e.ComplexityRoot.BounceReason.BounceClass == nil {
+			break
+		}
+
+		return e.ComplexityRoot.BounceReason.BounceClass(childComplexity), true
+	case "BounceReason.count":
+		if e.ComplexityRoot.BounceReason.Count == nil {
+			break
+		}
+
+		return e.ComplexityRoot.BounceReason.Count(childComplexity), true
+	case "BounceReason.enhancedCode":
+		if e.ComplexityRoot.BounceReason.EnhancedCode == nil {
+			break
+		}
+
+		return e.ComplexityRoot.BounceReason.EnhancedCode(childComplexity), true
+	case "BounceReason.example":
+		if e.ComplexityRoot.BounceReason.Example == nil {
+			break
+		}
+
+		return e.ComplexityRoot.BounceReason.Example(childComplexity), true
+	case "BounceReason.host":
+		if e.ComplexityRoot.BounceReason.Host == nil {
+			break
+		}
+
+		return e.ComplexityRoot.BounceReason.Host(childComplexity), true
+
 	case "CategoryOptOut.category":
 		if e.ComplexityRoot.CategoryOptOut.Category == nil {
 			break
@@ -2635,6 +2750,19 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.EmailAutomation.StepKey(childComplexity), true
 
+	case "EmailBucket.figures":
+		if e.ComplexityRoot.EmailBucket.Figures == nil {
+			break
+		}
+
+		return e.ComplexityRoot.EmailBucket.Figures(childComplexity), true
+	case "EmailBucket.start":
+		if e.ComplexityRoot.EmailBucket.Start == nil {
+			break
+		}
+
+		return e.ComplexityRoot.EmailBucket.Start(childComplexity), true
+
 	case "EmailConnection.edges":
 		if e.ComplexityRoot.EmailConnection.Edges == nil {
 			break
@@ -2691,6 +2819,159 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.EmailEdge.Node(childComplexity), true
+
+	case "EmailFigures.accepted":
+		if e.ComplexityRoot.EmailFigures.Accepted == nil {
+			break
+		}
+
+		return e.ComplexityRoot.EmailFigures.Accepted(childComplexity), true
+	case "EmailFigures.bounceRate":
+		if e.ComplexityRoot.EmailFigures.BounceRate == nil {
+			break
+		}
+
+		return e.ComplexityRoot.EmailFigures.BounceRate(childComplexity), true
+	case "EmailFigures.bounced":
+		if e.ComplexityRoot.EmailFigures.Bounced == nil {
+			break
+		}
+
+		return e.ComplexityRoot.EmailFigures.Bounced(childComplexity), true
+	case "EmailFigures.clickRate":
+		if e.ComplexityRoot.EmailFigures.ClickRate == nil {
+			break
+		}
+
+		return e.ComplexityRoot.EmailFigures.ClickRate(childComplexity), true
+	case "EmailFigures.clicked":
+		if e.ComplexityRoot.EmailFigures.Clicked == nil {
+			break
+		}
+
+		return e.ComplexityRoot.EmailFigures.Clicked(childComplexity), true
+	case "EmailFigures.complained":
+		if e.ComplexityRoot.EmailFigures.Complained == nil {
+			break
+		}
+
+		return e.ComplexityRoot.EmailFigures.Complained(childComplexity), true
+	case "EmailFigures.complaintRate":
+		if e.ComplexityRoot.EmailFigures.ComplaintRate == nil {
+			break
+		}
+
+		return e.ComplexityRoot.EmailFigures.ComplaintRate(childComplexity), true
+	case "EmailFigures.delayed":
+		if e.ComplexityRoot.EmailFigures.Delayed == nil {
+			break
+		}
+
+		return e.ComplexityRoot.EmailFigures.Delayed(childComplexity), true
+	case "EmailFigures.delivered":
+		if e.ComplexityRoot.EmailFigures.Delivered == nil {
+			break
+		}
+
+		return e.ComplexityRoot.EmailFigures.Delivered(childComplexity), true
+	case "EmailFigures.deliveryRate":
+		if e.ComplexityRoot.EmailFigures.DeliveryRate == nil {
+			break
+		}
+
+		return e.ComplexityRoot.EmailFigures.DeliveryRate(childComplexity), true
+	case "EmailFigures.failed":
+		if e.ComplexityRoot.EmailFigures.Failed == nil {
+			break
+		}
+
+		return e.ComplexityRoot.EmailFigures.Failed(childComplexity), true
+	case "EmailFigures.latency":
+		if e.ComplexityRoot.EmailFigures.Latency == nil {
+			break
+		}
+
+		return e.ComplexityRoot.EmailFigures.Latency(childComplexity), true
+	case "EmailFigures.openRate":
+		if e.ComplexityRoot.EmailFigures.OpenRate == nil {
+			break
+		}
+
+		return e.ComplexityRoot.EmailFigures.OpenRate(childComplexity), true
+	case "EmailFigures.opened":
+		if e.ComplexityRoot.EmailFigures.Opened == nil {
+			break
+		}
+
+		return e.ComplexityRoot.EmailFigures.Opened(childComplexity), true
+	case "EmailFigures.recipients":
+		if e.ComplexityRoot.EmailFigures.Recipients == nil {
+			break
+		}
+
+		return e.ComplexityRoot.EmailFigures.Recipients(childComplexity), true
+	case "EmailFigures.suppressed":
+		if e.ComplexityRoot.EmailFigures.Suppressed == nil {
+			break
+		}
+
+		return e.ComplexityRoot.EmailFigures.Suppressed(childComplexity), true
+	case "EmailFigures.unsubscribed":
+		if e.ComplexityRoot.EmailFigures.Unsubscribed == nil {
+			break
+		}
+
+		return e.ComplexityRoot.EmailFigures.Unsubscribed(childComplexity), true
+
+	case "EmailGroup.buckets":
+		if e.ComplexityRoot.EmailGroup.Buckets == nil {
+			break
+		}
+
+		return e.ComplexityRoot.EmailGroup.Buckets(childComplexity), true
+	case "EmailGroup.key":
+		if e.ComplexityRoot.EmailGroup.Key == nil {
+			break
+		}
+
+		return e.ComplexityRoot.EmailGroup.Key(childComplexity), true
+	case "EmailGroup.label":
+		if e.ComplexityRoot.EmailGroup.Label == nil {
+			break
+		}
+
+		return e.ComplexityRoot.EmailGroup.Label(childComplexity), true
+	case "EmailGroup.totals":
+		if e.ComplexityRoot.EmailGroup.Totals == nil {
+			break
+		}
+
+		return e.ComplexityRoot.EmailGroup.Totals(childComplexity), true
+
+	case "EmailStatistics.buckets":
+		if e.ComplexityRoot.EmailStatistics.Buckets == nil {
+			break
+		}
+
+		return e.ComplexityRoot.EmailStatistics.Buckets(childComplexity), true
+	case "EmailStatistics.groups":
+		if e.ComplexityRoot.EmailStatistics.Groups == nil {
+			break
+		}
+
+		return e.ComplexityRoot.EmailStatistics.Groups(childComplexity), true
+	case "EmailStatistics.other":
+		if e.ComplexityRoot.EmailStatistics.Other == nil {
+			break
+		}
+
+		return e.ComplexityRoot.EmailStatistics.Other(childComplexity), true
+	case "EmailStatistics.totals":
+		if e.ComplexityRoot.EmailStatistics.Totals == nil {
+			break
+		}
+
+		return e.ComplexityRoot.EmailStatistics.Totals(childComplexity), true
 
 	case "Engagement.at":
 		if e.ComplexityRoot.Engagement.At == nil {
@@ -2953,6 +3234,19 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.InvitationConnection.PageInfo(childComplexity), true
+
+	case "Latency.p50":
+		if e.ComplexityRoot.Latency.P50 == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Latency.P50(childComplexity), true
+	case "Latency.p95":
+		if e.ComplexityRoot.Latency.P95 == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Latency.P95(childComplexity), true
 
 	case "Member.joinedAt":
 		if e.ComplexityRoot.Member.JoinedAt == nil {
@@ -3413,6 +3707,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Query.Email(childComplexity, args["id"].(string)), true
+	case "Query.emailStatistics":
+		if e.ComplexityRoot.Query.EmailStatistics == nil {
+			break
+		}
+
+		args, err := ec.field_Query_emailStatistics_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.EmailStatistics(childComplexity, args["range"].(model.TimeRange), args["interval"].(model.StatisticsInterval), args["timezone"].(string), args["groupBy"].(*model.StatisticsDimension), args["top"].(int), args["filter"].(*model.StatisticsFilter), args["placedBy"].(model.StatisticsMoment)), true
 	case "Query.emails":
 		if e.ComplexityRoot.Query.Emails == nil {
 			break
@@ -3564,6 +3869,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Query.Templates(childComplexity, args["first"].(*int), args["after"].(*string)), true
+	case "Query.topBounceReasons":
+		if e.ComplexityRoot.Query.TopBounceReasons == nil {
+			break
+		}
+
+		args, err := ec.field_Query_topBounceReasons_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.TopBounceReasons(childComplexity, args["range"].(model.TimeRange), args["filter"].(*model.StatisticsFilter), args["first"].(int)), true
 	case "Query.usage":
 		if e.ComplexityRoot.Query.Usage == nil {
 			break
@@ -3767,6 +4083,19 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.QueuedRecipient.State(childComplexity), true
+
+	case "Rate.denominator":
+		if e.ComplexityRoot.Rate.Denominator == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Rate.Denominator(childComplexity), true
+	case "Rate.numerator":
+		if e.ComplexityRoot.Rate.Numerator == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Rate.Numerator(childComplexity), true
 
 	case "ReceivedAttachment.contentId":
 		if e.ComplexityRoot.ReceivedAttachment.ContentID == nil {
@@ -4868,6 +5197,9 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputQueueFilter,
 		ec.unmarshalInputQueueSelection,
 		ec.unmarshalInputReceivedEmailFilter,
+		ec.unmarshalInputStatisticsFilter,
+		ec.unmarshalInputTagInput,
+		ec.unmarshalInputTimeRange,
 	)
 	first := true
 
@@ -6849,6 +7181,218 @@ type PageInfo {
   endCursor: String
 }
 `, BuiltIn: false},
+	{Name: "../schema/statistics.graphqls", Input: `extend type Query {
+  "What became of mail, in figures: for the whole range, by period, and by group. Correct up to this moment, and kept for 25 months, when the emails themselves are long gone. Needs a key of scope full or read."
+  emailStatistics(
+    "Which time. It is widened to whole periods."
+    range: TimeRange!
+    "How long the periods are."
+    interval: StatisticsInterval! = DAY
+    "By whose calendar and clock: a name of the IANA database of time zones, as ` + "`" + `Europe/Vienna` + "`" + `."
+    timezone: String! = "UTC"
+    "What to break the figures down by."
+    groupBy: StatisticsDimension
+    "How many groups, the largest ones, are shown by themselves: 1 to 100. The rest is ` + "`" + `other` + "`" + `."
+    top: Int! = 20
+    "Which mail counts."
+    filter: StatisticsFilter
+    "Where a figure stands: a bounce three days later in the period of the bounce, or of its email."
+    placedBy: StatisticsMoment! = EVENT
+  ): EmailStatistics! @module(name: "statistics")
+
+  "Why mail was refused, the most frequent reason first. The range is widened to whole hours. Needs a key of scope full or read."
+  topBounceReasons(
+    "Which time."
+    range: TimeRange!
+    "Which mail counts; not by tag and not by recipients' domain."
+    filter: StatisticsFilter
+    "How many: 1 to 100."
+    first: Int! = 10
+  ): [BounceReason!]! @module(name: "statistics")
+}
+
+"A stretch of time."
+input TimeRange {
+  "The first moment."
+  gte: DateTime!
+  "The moment after the last one."
+  lt: DateTime!
+}
+
+"How long a period is, by the calendar and the clock of a time zone."
+enum StatisticsInterval {
+  "An hour, from one full hour of the clock to the next. Where clocks change by half an hour it is longer or shorter."
+  HOUR
+  "A day."
+  DAY
+  "A week, from Monday on."
+  WEEK
+  "A month."
+  MONTH
+}
+
+"Where a figure stands."
+enum StatisticsMoment {
+  "In the period in which the thing happened."
+  EVENT
+  "In the period in which its email was handed over to delivery."
+  EMAIL
+}
+
+"What figures are broken down by."
+enum StatisticsDimension {
+  "The sending domain."
+  DOMAIN
+  "A tag, as ` + "`" + `name=value` + "`" + `. An email with two tags counts in the groups of both."
+  TAG
+  "The API key."
+  API_KEY
+  "The template."
+  TEMPLATE
+  "The automation."
+  AUTOMATION
+  "The domain of the recipient's address. Opens and clicks of an email to several domains are in the group with an empty key: they are seen of an email, not of a recipient."
+  RECIPIENT_DOMAIN
+  "What a refusal means, as ` + "`" + `bad_address` + "`" + `."
+  BOUNCE_CLASS
+}
+
+"Which mail counts. Of ` + "`" + `tag` + "`" + `, ` + "`" + `recipientDomain` + "`" + ` and ` + "`" + `bounceClass` + "`" + ` one may be given, and a grouping by one does not go with a filter by another."
+input StatisticsFilter {
+  "The sending domain."
+  domainId: ID
+  "The API key."
+  apiKeyId: ID
+  "The template."
+  templateId: ID
+  "The automation."
+  automationId: ID
+  "A tag."
+  tag: TagInput
+  "The domain of the recipient's address, as A-labels."
+  recipientDomain: String
+  "What a refusal means, as ` + "`" + `bad_address` + "`" + `."
+  bounceClass: String
+}
+
+"A tag of an email."
+input TagInput {
+  "Its name."
+  name: String!
+  "Its value."
+  value: String!
+}
+
+"What became of mail."
+type EmailStatistics {
+  "Of the whole range."
+  totals: EmailFigures!
+  "The periods, the first one first; also those in which nothing happened."
+  buckets: [EmailBucket!]!
+  "The largest groups; empty without ` + "`" + `groupBy` + "`" + `."
+  groups: [EmailGroup!]!
+  "The groups that are not shown by themselves, together; null: there are none."
+  other: EmailGroup
+}
+
+"One period."
+type EmailBucket {
+  "When it begins."
+  start: DateTime!
+  "What happened in it."
+  figures: EmailFigures!
+}
+
+"One group."
+type EmailGroup {
+  "An id, or what the group is of; empty: what has none."
+  key: String!
+  "What people call it; the key, where it has no other name or is gone."
+  label: String!
+  "Of the whole range."
+  totals: EmailFigures!
+  "The periods, the first one first."
+  buckets: [EmailBucket!]!
+}
+
+"Counts of mail. All but ` + "`" + `accepted` + "`" + ` and ` + "`" + `suppressed` + "`" + ` count recipients, each once: of several opens the first one that a program did not make."
+type EmailFigures {
+  "Emails that were handed over to delivery; a scheduled one at its release."
+  accepted: Int!
+  "The recipients of those."
+  recipients: Int!
+  "Recipients whose server took the message."
+  delivered: Int!
+  "Recipients who had to wait for another attempt."
+  delayed: Int!
+  "Recipients who do not exist or were refused as such."
+  bounced: Int!
+  "Recipients to whom the message could not be delivered for another reason."
+  failed: Int!
+  "Recipients who marked the message as spam."
+  complained: Int!
+  "Emails that a person opened, where open tracking is on."
+  opened: Int!
+  "Emails with a link that a person used, where click tracking is on."
+  clicked: Int!
+  "Recipients who unsubscribed."
+  unsubscribed: Int!
+  "Emails that were blocked because a recipient is on the suppression list."
+  suppressed: Int!
+  "` + "`" + `delivered` + "`" + ` of ` + "`" + `recipients` + "`" + `."
+  deliveryRate: Rate!
+  "` + "`" + `bounced` + "`" + ` of ` + "`" + `recipients` + "`" + `. Receivers mind 5 % and more."
+  bounceRate: Rate!
+  "` + "`" + `complained` + "`" + ` of ` + "`" + `delivered` + "`" + `. Gmail and Yahoo want less than 0.1 %, and 0.3 % is too much."
+  complaintRate: Rate!
+  "` + "`" + `opened` + "`" + ` of ` + "`" + `delivered` + "`" + `."
+  openRate: Rate!
+  "` + "`" + `clicked` + "`" + ` of ` + "`" + `delivered` + "`" + `."
+  clickRate: Rate!
+  "How long deliveries took, from hand-over to the server's word, to within 10 %; null: none was made."
+  latency: Latency
+}
+
+"A share, as two numbers: the denominator may be 0."
+type Rate {
+  "How many."
+  numerator: Int!
+  "Of how many."
+  denominator: Int!
+}
+
+"How long something took, in seconds."
+type Latency {
+  "Half of them took at most so long."
+  p50: Float!
+  "Of 100, 95 took at most so long."
+  p95: Float!
+}
+
+"Why mail was refused."
+type BounceReason {
+  "What it means, as ` + "`" + `bad_address` + "`" + `."
+  bounceClass: String!
+  "Enhanced status code (RFC 3463), as ` + "`" + `5.1.1` + "`" + `; empty: none was said."
+  enhancedCode: String!
+  "The server that refused; empty: not known."
+  host: String!
+  "How many recipients."
+  count: Int!
+  "The newest of them."
+  example: BounceExample!
+}
+
+"A refusal."
+type BounceExample {
+  "In the words of the server that refused."
+  diagnostic: String!
+  "Id of the email."
+  emailId: ID!
+  "The email; null once it is deleted."
+  email: Email @module(name: "sending")
+}
+`, BuiltIn: false},
 	{Name: "../schema/suppressions.graphqls", Input: `extend type Query {
   "The addresses that must not be written to, newest first. Needs a key of scope full or read."
   suppressions(
@@ -7701,6 +8245,34 @@ func (ec *executionContext) childFields_Billing(ctx context.Context, field graph
 	return nil, fmt.Errorf("no field named %q was found under type Billing", field.Name)
 }
 
+func (ec *executionContext) childFields_BounceExample(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "diagnostic":
+		return ec.fieldContext_BounceExample_diagnostic(ctx, field)
+	case "emailId":
+		return ec.fieldContext_BounceExample_emailId(ctx, field)
+	case "email":
+		return ec.fieldContext_BounceExample_email(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type BounceExample", field.Name)
+}
+
+func (ec *executionContext) childFields_BounceReason(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "bounceClass":
+		return ec.fieldContext_BounceReason_bounceClass(ctx, field)
+	case "enhancedCode":
+		return ec.fieldContext_BounceReason_enhancedCode(ctx, field)
+	case "host":
+		return ec.fieldContext_BounceReason_host(ctx, field)
+	case "count":
+		return ec.fieldContext_BounceReason_count(ctx, field)
+	case "example":
+		return ec.fieldContext_BounceReason_example(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type BounceReason", field.Name)
+}
+
 func (ec *executionContext) childFields_CategoryOptOut(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "id":
@@ -8037,6 +8609,16 @@ func (ec *executionContext) childFields_EmailAutomation(ctx context.Context, fie
 	return nil, fmt.Errorf("no field named %q was found under type EmailAutomation", field.Name)
 }
 
+func (ec *executionContext) childFields_EmailBucket(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "start":
+		return ec.fieldContext_EmailBucket_start(ctx, field)
+	case "figures":
+		return ec.fieldContext_EmailBucket_figures(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type EmailBucket", field.Name)
+}
+
 func (ec *executionContext) childFields_EmailConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "edges":
@@ -8071,6 +8653,74 @@ func (ec *executionContext) childFields_EmailEdge(ctx context.Context, field gra
 		return ec.fieldContext_EmailEdge_node(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type EmailEdge", field.Name)
+}
+
+func (ec *executionContext) childFields_EmailFigures(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "accepted":
+		return ec.fieldContext_EmailFigures_accepted(ctx, field)
+	case "recipients":
+		return ec.fieldContext_EmailFigures_recipients(ctx, field)
+	case "delivered":
+		return ec.fieldContext_EmailFigures_delivered(ctx, field)
+	case "delayed":
+		return ec.fieldContext_EmailFigures_delayed(ctx, field)
+	case "bounced":
+		return ec.fieldContext_EmailFigures_bounced(ctx, field)
+	case "failed":
+		return ec.fieldContext_EmailFigures_failed(ctx, field)
+	case "complained":
+		return ec.fieldContext_EmailFigures_complained(ctx, field)
+	case "opened":
+		return ec.fieldContext_EmailFigures_opened(ctx, field)
+	case "clicked":
+		return ec.fieldContext_EmailFigures_clicked(ctx, field)
+	case "unsubscribed":
+		return ec.fieldContext_EmailFigures_unsubscribed(ctx, field)
+	case "suppressed":
+		return ec.fieldContext_EmailFigures_suppressed(ctx, field)
+	case "deliveryRate":
+		return ec.fieldContext_EmailFigures_deliveryRate(ctx, field)
+	case "bounceRate":
+		return ec.fieldContext_EmailFigures_bounceRate(ctx, field)
+	case "complaintRate":
+		return ec.fieldContext_EmailFigures_complaintRate(ctx, field)
+	case "openRate":
+		return ec.fieldContext_EmailFigures_openRate(ctx, field)
+	case "clickRate":
+		return ec.fieldContext_EmailFigures_clickRate(ctx, field)
+	case "latency":
+		return ec.fieldContext_EmailFigures_latency(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type EmailFigures", field.Name)
+}
+
+func (ec *executionContext) childFields_EmailGroup(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "key":
+		return ec.fieldContext_EmailGroup_key(ctx, field)
+	case "label":
+		return ec.fieldContext_EmailGroup_label(ctx, field)
+	case "totals":
+		return ec.fieldContext_EmailGroup_totals(ctx, field)
+	case "buckets":
+		return ec.fieldContext_EmailGroup_buckets(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type EmailGroup", field.Name)
+}
+
+func (ec *executionContext) childFields_EmailStatistics(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "totals":
+		return ec.fieldContext_EmailStatistics_totals(ctx, field)
+	case "buckets":
+		return ec.fieldContext_EmailStatistics_buckets(ctx, field)
+	case "groups":
+		return ec.fieldContext_EmailStatistics_groups(ctx, field)
+	case "other":
+		return ec.fieldContext_EmailStatistics_other(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type EmailStatistics", field.Name)
 }
 
 func (ec *executionContext) childFields_Engagement(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -8215,6 +8865,16 @@ func (ec *executionContext) childFields_InvitationConnection(ctx context.Context
 		return ec.fieldContext_InvitationConnection_pageInfo(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type InvitationConnection", field.Name)
+}
+
+func (ec *executionContext) childFields_Latency(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "p50":
+		return ec.fieldContext_Latency_p50(ctx, field)
+	case "p95":
+		return ec.fieldContext_Latency_p95(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type Latency", field.Name)
 }
 
 func (ec *executionContext) childFields_Member(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -8415,6 +9075,16 @@ func (ec *executionContext) childFields_QueuedRecipient(ctx context.Context, fie
 		return ec.fieldContext_QueuedRecipient_diagnostic(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type QueuedRecipient", field.Name)
+}
+
+func (ec *executionContext) childFields_Rate(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "numerator":
+		return ec.fieldContext_Rate_numerator(ctx, field)
+	case "denominator":
+		return ec.fieldContext_Rate_denominator(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type Rate", field.Name)
 }
 
 func (ec *executionContext) childFields_ReceivedAttachment(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {

@@ -254,6 +254,30 @@ type Billing struct {
 	Problems []string `json:"problems"`
 }
 
+// A refusal.
+type BounceExample struct {
+	// In the words of the server that refused.
+	Diagnostic string `json:"diagnostic"`
+	// Id of the email.
+	EmailID string `json:"emailId"`
+	// The email; null once it is deleted.
+	Email *Email `json:"email,omitempty"`
+}
+
+// Why mail was refused.
+type BounceReason struct {
+	// What it means, as `bad_address`.
+	BounceClass string `json:"bounceClass"`
+	// Enhanced status code (RFC 3463), as `5.1.1`; empty: none was said.
+	EnhancedCode string `json:"enhancedCode"`
+	// The server that refused; empty: not known.
+	Host string `json:"host"`
+	// How many recipients.
+	Count int `json:"count"`
+	// The newest of them.
+	Example *BounceExample `json:"example"`
+}
+
 // One page of opt-outs.
 type CategoryOptOutConnection struct {
 	// The opt-outs.
@@ -442,6 +466,14 @@ type EmailAutomation struct {
 	StepKey *string `json:"stepKey,omitempty"`
 }
 
+// One period.
+type EmailBucket struct {
+	// When it begins.
+	Start time.Time `json:"start"`
+	// What happened in it.
+	Figures *EmailFigures `json:"figures"`
+}
+
 // One page of emails.
 type EmailConnection struct {
 	// The emails, each with its place in the list.
@@ -458,6 +490,44 @@ type EmailEdge struct {
 	Cursor string `json:"cursor"`
 	// The email.
 	Node *Email `json:"node"`
+}
+
+// Counts of mail. All but `accepted` and `suppressed` count recipients, each once: of several opens the first one that a program did not make.
+type EmailFigures struct {
+	// Emails that were handed over to delivery; a scheduled one at its release.
+	Accepted int `json:"accepted"`
+	// The recipients of those.
+	Recipients int `json:"recipients"`
+	// Recipients whose server took the message.
+	Delivered int `json:"delivered"`
+	// Recipients who had to wait for another attempt.
+	Delayed int `json:"delayed"`
+	// Recipients who do not exist or were refused as such.
+	Bounced int `json:"bounced"`
+	// Recipients to whom the message could not be delivered for another reason.
+	Failed int `json:"failed"`
+	// Recipients who marked the message as spam.
+	Complained int `json:"complained"`
+	// Emails that a person opened, where open tracking is on.
+	Opened int `json:"opened"`
+	// Emails with a link that a person used, where click tracking is on.
+	Clicked int `json:"clicked"`
+	// Recipients who unsubscribed.
+	Unsubscribed int `json:"unsubscribed"`
+	// Emails that were blocked because a recipient is on the suppression list.
+	Suppressed int `json:"suppressed"`
+	// `delivered` of `recipients`.
+	DeliveryRate *Rate `json:"deliveryRate"`
+	// `bounced` of `recipients`. Receivers mind 5 % and more.
+	BounceRate *Rate `json:"bounceRate"`
+	// `complained` of `delivered`. Gmail and Yahoo want less than 0.1 %, and 0.3 % is too much.
+	ComplaintRate *Rate `json:"complaintRate"`
+	// `opened` of `delivered`.
+	OpenRate *Rate `json:"openRate"`
+	// `clicked` of `delivered`.
+	ClickRate *Rate `json:"clickRate"`
+	// How long deliveries took, from hand-over to the server's word, to within 10 %; null: none was made.
+	Latency *Latency `json:"latency,omitempty"`
 }
 
 // What narrows a list of emails. Fields that are left out narrow nothing.
@@ -478,6 +548,30 @@ type EmailFilter struct {
 	Until *time.Time `json:"until,omitempty"`
 	// With these words in subject, names, addresses or tags, each as the beginning of a word; at most 200 characters and 10 words.
 	Q *string `json:"q,omitempty"`
+}
+
+// One group.
+type EmailGroup struct {
+	// An id, or what the group is of; empty: what has none.
+	Key string `json:"key"`
+	// What people call it; the key, where it has no other name or is gone.
+	Label string `json:"label"`
+	// Of the whole range.
+	Totals *EmailFigures `json:"totals"`
+	// The periods, the first one first.
+	Buckets []*EmailBucket `json:"buckets"`
+}
+
+// What became of mail.
+type EmailStatistics struct {
+	// Of the whole range.
+	Totals *EmailFigures `json:"totals"`
+	// The periods, the first one first; also those in which nothing happened.
+	Buckets []*EmailBucket `json:"buckets"`
+	// The largest groups; empty without `groupBy`.
+	Groups []*EmailGroup `json:"groups"`
+	// The groups that are not shown by themselves, together; null: there are none.
+	Other *EmailGroup `json:"other,omitempty"`
 }
 
 // One open or one click.
@@ -582,6 +676,14 @@ type InvitationConnection struct {
 	Nodes []*Invitation `json:"nodes"`
 	// Where the page stands: there is one.
 	PageInfo *PageInfo `json:"pageInfo"`
+}
+
+// How long something took, in seconds.
+type Latency struct {
+	// Half of them took at most so long.
+	P50 float64 `json:"p50"`
+	// Of 100, 95 took at most so long.
+	P95 float64 `json:"p95"`
 }
 
 // A person of an account.
@@ -774,6 +876,14 @@ type QueuedRecipient struct {
 	Diagnostic *string `json:"diagnostic,omitempty"`
 }
 
+// A share, as two numbers: the denominator may be 0.
+type Rate struct {
+	// How many.
+	Numerator int `json:"numerator"`
+	// Of how many.
+	Denominator int `json:"denominator"`
+}
+
 // What a received message says.
 type ReceivedContent struct {
 	// The first HTML body; null without one. It is a stranger's: show it in a sandbox without scripts.
@@ -840,12 +950,38 @@ type SMTPCredentialConnection struct {
 	PageInfo *PageInfo `json:"pageInfo"`
 }
 
+// Which mail counts. Of `tag`, `recipientDomain` and `bounceClass` one may be given, and a grouping by one does not go with a filter by another.
+type StatisticsFilter struct {
+	// The sending domain.
+	DomainID *string `json:"domainId,omitempty"`
+	// The API key.
+	APIKeyID *string `json:"apiKeyId,omitempty"`
+	// The template.
+	TemplateID *string `json:"templateId,omitempty"`
+	// The automation.
+	AutomationID *string `json:"automationId,omitempty"`
+	// A tag.
+	Tag *TagInput `json:"tag,omitempty"`
+	// The domain of the recipient's address, as A-labels.
+	RecipientDomain *string `json:"recipientDomain,omitempty"`
+	// What a refusal means, as `bad_address`.
+	BounceClass *string `json:"bounceClass,omitempty"`
+}
+
 // One page of suppressions.
 type SuppressionConnection struct {
 	// The suppressions.
 	Nodes []*ent.Suppression `json:"nodes"`
 	// Where the page stands.
 	PageInfo *PageInfo `json:"pageInfo"`
+}
+
+// A tag of an email.
+type TagInput struct {
+	// Its name.
+	Name string `json:"name"`
+	// Its value.
+	Value string `json:"value"`
 }
 
 // One page of templates.
@@ -894,6 +1030,14 @@ type TemplateVersionConnection struct {
 	Nodes []*TemplateVersion `json:"nodes"`
 	// Where the page stands.
 	PageInfo *PageInfo `json:"pageInfo"`
+}
+
+// A stretch of time.
+type TimeRange struct {
+	// The first moment.
+	Gte time.Time `json:"gte"`
+	// The moment after the last one.
+	Lt time.Time `json:"lt"`
 }
 
 // One event of an email.
@@ -1302,6 +1446,159 @@ func (e *SMTPCredentialTLS) UnmarshalGQL(v any) error {
 }
 
 func (e SMTPCredentialTLS) MarshalGQL(w io.Writer) {
+	fmt.Fprint(w, strconv.Quote(e.String()))
+}
+
+// What figures are broken down by.
+type StatisticsDimension string
+
+const (
+	// The sending domain.
+	StatisticsDimensionDomain StatisticsDimension = "DOMAIN"
+	// A tag, as `name=value`. An email with two tags counts in the groups of both.
+	StatisticsDimensionTag StatisticsDimension = "TAG"
+	// The API key.
+	StatisticsDimensionAPIKey StatisticsDimension = "API_KEY"
+	// The template.
+	StatisticsDimensionTemplate StatisticsDimension = "TEMPLATE"
+	// The automation.
+	StatisticsDimensionAutomation StatisticsDimension = "AUTOMATION"
+	// The domain of the recipient's address. Opens and clicks of an email to several domains are in the group with an empty key: they are seen of an email, not of a recipient.
+	StatisticsDimensionRecipientDomain StatisticsDimension = "RECIPIENT_DOMAIN"
+	// What a refusal means, as `bad_address`.
+	StatisticsDimensionBounceClass StatisticsDimension = "BOUNCE_CLASS"
+)
+
+var AllStatisticsDimension = []StatisticsDimension{
+	StatisticsDimensionDomain,
+	StatisticsDimensionTag,
+	StatisticsDimensionAPIKey,
+	StatisticsDimensionTemplate,
+	StatisticsDimensionAutomation,
+	StatisticsDimensionRecipientDomain,
+	StatisticsDimensionBounceClass,
+}
+
+func (e StatisticsDimension) IsValid() bool {
+	switch e {
+	case StatisticsDimensionDomain, StatisticsDimensionTag, StatisticsDimensionAPIKey, StatisticsDimensionTemplate, StatisticsDimensionAutomation, StatisticsDimensionRecipientDomain, StatisticsDimensionBounceClass:
+		return true
+	}
+	return false
+}
+
+func (e StatisticsDimension) String() string {
+	return string(e)
+}
+
+func (e *StatisticsDimension) UnmarshalGQL(v any) error {
+	str, ok := v.(string)
+	if !ok {
+		return fmt.Errorf("enums must be strings")
+	}
+
+	*e = StatisticsDimension(str)
+	if !e.IsValid() {
+		return fmt.Errorf("%s is not a valid StatisticsDimension", str)
+	}
+	return nil
+}
+
+func (e StatisticsDimension) MarshalGQL(w io.Writer) {
+	fmt.Fprint(w, strconv.Quote(e.String()))
+}
+
+// How long a period is, by the calendar and the clock of a time zone.
+type StatisticsInterval string
+
+const (
+	// An hour, from one full hour of the clock to the next. Where clocks change by half an hour it is longer or shorter.
+	StatisticsIntervalHour StatisticsInterval = "HOUR"
+	// A day.
+	StatisticsIntervalDay StatisticsInterval = "DAY"
+	// A week, from Monday on.
+	StatisticsIntervalWeek StatisticsInterval = "WEEK"
+	// A month.
+	StatisticsIntervalMonth StatisticsInterval = "MONTH"
+)
+
+var AllStatisticsInterval = []StatisticsInterval{
+	StatisticsIntervalHour,
+	StatisticsIntervalDay,
+	StatisticsIntervalWeek,
+	StatisticsIntervalMonth,
+}
+
+func (e StatisticsInterval) IsValid() bool {
+	switch e {
+	case StatisticsIntervalHour, StatisticsIntervalDay, StatisticsIntervalWeek, StatisticsIntervalMonth:
+		return true
+	}
+	return false
+}
+
+func (e StatisticsInterval) String() string {
+	return string(e)
+}
+
+func (e *StatisticsInterval) UnmarshalGQL(v any) error {
+	str, ok := v.(string)
+	if !ok {
+		return fmt.Errorf("enums must be strings")
+	}
+
+	*e = StatisticsInterval(str)
+	if !e.IsValid() {
+		return fmt.Errorf("%s is not a valid StatisticsInterval", str)
+	}
+	return nil
+}
+
+func (e StatisticsInterval) MarshalGQL(w io.Writer) {
+	fmt.Fprint(w, strconv.Quote(e.String()))
+}
+
+// Where a figure stands.
+type StatisticsMoment string
+
+const (
+	// In the period in which the thing happened.
+	StatisticsMomentEvent StatisticsMoment = "EVENT"
+	// In the period in which its email was handed over to delivery.
+	StatisticsMomentEmail StatisticsMoment = "EMAIL"
+)
+
+var AllStatisticsMoment = []StatisticsMoment{
+	StatisticsMomentEvent,
+	StatisticsMomentEmail,
+}
+
+func (e StatisticsMoment) IsValid() bool {
+	switch e {
+	case StatisticsMomentEvent, StatisticsMomentEmail:
+		return true
+	}
+	return false
+}
+
+func (e StatisticsMoment) String() string {
+	return string(e)
+}
+
+func (e *StatisticsMoment) UnmarshalGQL(v any) error {
+	str, ok := v.(string)
+	if !ok {
+		return fmt.Errorf("enums must be strings")
+	}
+
+	*e = StatisticsMoment(str)
+	if !e.IsValid() {
+		return fmt.Errorf("%s is not a valid StatisticsMoment", str)
+	}
+	return nil
+}
+
+func (e StatisticsMoment) MarshalGQL(w io.Writer) {
 	fmt.Fprint(w, strconv.Quote(e.String()))
 }
 

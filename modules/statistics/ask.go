@@ -194,36 +194,49 @@ func (q Question) plan() (starts []time.Time, end time.Time, kind int, err error
 func rowsSQL(table, tail, columns string) string {
 	return `rows AS MATERIALIZED (
 	SELECT start, domain_id, api_key_id, template_id, automation_id, key, ` + columns + ` FROM ` + table + `
-	 WHERE account_id = $1 AND grain = $2 AND placed = $3 AND kind = $4 AND start >= $5 AND start < $6
+	 WHERE account_id = @account AND grain = @grain AND placed = @placed AND kind = @kind AND start >= @begin AND start < @end
 	UNION ALL
 	SELECT start, domain_id, api_key_id, template_id, automation_id, key, ` + columns + ` FROM ` + tail + `
-	 WHERE placed = $3 AND kind = $4 AND start >= $5 AND start < $6
+	 WHERE placed = @placed AND kind = @kind AND start >= @begin AND start < @end
 ), chosen AS MATERIALIZED (
-	SELECT * FROM rows WHERE ($8 = '' OR domain_id = $8) AND ($9 = '' OR api_key_id = $9) AND ($10 = '' OR template_id = $10) AND ($11 = '' OR automation_id = $11)
-	   AND ($12 = '' OR key = $12)
+	SELECT * FROM rows WHERE (@domain = '' OR domain_id = @domain) AND (@api_key = '' OR api_key_id = @api_key) AND (@template = '' OR template_id = @template) AND (@automation = '' OR automation_id = @automation)
+	   AND (@key = '' OR key = @key)
 )`
 }
 
 const figureColumns = `accepted, recipients, delivered, delayed, bounced, failed, complained, opened, clicked, unsubscribed, suppressed`
 
 // tailSQL is the selection of what is behind the mark. Rows and mark are seen at one moment.
-var tailSQL = factsSQL(`f.account_id = $1 AND f.id >= coalesce((SELECT fact_id FROM statistics_marks), '')`)
+var tailSQL = factsSQL(`f.account_id = @account AND f.id >= coalesce((SELECT fact_id FROM statistics_marks), '')`)
 
-func figuresSQL(group string) string {
-	return `WITH ` + tailSQL + `, ` + rowsSQL("statistics", "q", figureColumns) + `, top AS (
+func figuresSQL(group string) *db.Statement {
+	return db.Compile(`WITH ` + tailSQL + `, ` + rowsSQL("statistics", "q", figureColumns) + `, top AS (
 	SELECT ` + group + ` AS g FROM chosen GROUP BY 1
-	 ORDER BY sum(accepted + recipients + delivered + bounced + failed + complained + opened + clicked + unsubscribed + suppressed) DESC, 1 LIMIT $13
+	 ORDER BY sum(accepted + recipients + delivered + bounced + failed + complained + opened + clicked + unsubscribed + suppressed) DESC, 1 LIMIT @top
 )
-SELECT width_bucket(start, $7::timestamptz[]) - 1, CASE WHEN t.g IS NULL THEN '' ELSE ` + group + ` END, t.g IS NULL, sum(accepted)::bigint, sum(recipients)::bigint,
+SELECT width_bucket(start, @starts::timestamptz[]) - 1, CASE WHEN t.g IS NULL THEN '' ELSE ` + group + ` END, t.g IS NULL, sum(accepted)::bigint, sum(recipients)::bigint,
 	sum(delivered)::bigint, sum(delayed)::bigint, sum(bounced)::bigint, sum(failed)::bigint, sum(complained)::bigint, sum(opened)::bigint, sum(clicked)::bigint,
 	sum(unsubscribed)::bigint, sum(suppressed)::bigint
-  FROM chosen LEFT JOIN top t ON t.g = ` + group + ` GROUP BY 1, 2, 3`
+  FROM chosen LEFT JOIN top t ON t.g = ` + group + ` GROUP BY 1, 2, 3`)
 }
 
-func latenciesSQL(group string) string {
-	return `WITH ` + tailSQL + `, ` + rowsSQL("statistics_latencies", "l", "bin, recipients") + `
-SELECT width_bucket(start, $7::timestamptz[]) - 1, CASE WHEN ` + group + ` = ANY($13::text[]) THEN ` + group + ` ELSE '' END, NOT ` + group + ` = ANY($13::text[]), bin, sum(recipients)::bigint
-  FROM chosen GROUP BY 1, 2, 3, 4`
+func latenciesSQL(group string) *db.Statement {
+	return db.Compile(`WITH ` + tailSQL + `, ` + rowsSQL("statistics_latencies", "l", "bin, recipients") + `
+SELECT width_bucket(start, @starts::timestamptz[]) - 1, CASE WHEN ` + group + ` = ANY(@keys::text[]) THEN ` + group + ` ELSE '' END, NOT ` + group + ` = ANY(@keys::text[]), bin, sum(recipients)::bigint
+  FROM chosen GROUP BY 1, 2, 3, 4`)
+}
+
+// statements are made once, by the column that groups are of.
+var figures, latencies = byColumn(figuresSQL), byColumn(latenciesSQL)
+
+const noColumn = "''"
+
+func byColumn(text func(column string) *db.Statement) map[string]*db.Statement {
+	out := map[string]*db.Statement{}
+	for _, column := range []string{noColumn, "domain_id", "api_key_id", "template_id", "automation_id", "key"} {
+		out[column] = text(column)
+	}
+	return out
 }
 
 // figure is what one row of an answer says.
@@ -241,7 +254,7 @@ func (s *Service) Ask(ctx context.Context, accountID string, q Question) (Answer
 	if err != nil {
 		return Answer{}, err
 	}
-	group, by := "''", q.GroupBy
+	group, by := noColumn, q.GroupBy
 	if q.GroupBy != "" {
 		group = dimensions[q.GroupBy].column
 	}
@@ -249,9 +262,10 @@ func (s *Service) Ask(ctx context.Context, accountID string, q Question) (Answer
 	for i, at := range starts {
 		texts[i] = at.Format(time.RFC3339)
 	}
-	args := []any{accountID, grain(starts, end), placed(q.ByEmail), kind, starts[0], end, db.Array(texts), q.Filter.DomainID, q.Filter.APIKeyID, q.Filter.TemplateID, q.Filter.AutomationID,
-		strings.ToLower(q.Filter.RecipientDomain) + q.Filter.Tag + q.Filter.BounceClass}
-	found, err := db.All(ctx, s.db.SQL, func(f *figure) []any { return append([]any{&f.period, &f.key, &f.other}, f.scan()...) }, figuresSQL(group), append(args, max(q.Top, 1))...)
+	args := []db.Argument{db.Arg("account", accountID), db.Arg("grain", grain(starts, end)), db.Arg("placed", placed(q.ByEmail)), db.Arg("kind", kind), db.Arg("begin", starts[0]), db.Arg("end", end),
+		db.Arg("starts", db.Array(texts)), db.Arg("domain", q.Filter.DomainID), db.Arg("api_key", q.Filter.APIKeyID), db.Arg("template", q.Filter.TemplateID),
+		db.Arg("automation", q.Filter.AutomationID), db.Arg("key", strings.ToLower(q.Filter.RecipientDomain)+q.Filter.Tag+q.Filter.BounceClass)}
+	found, err := db.All(ctx, s.db.SQL, func(f *figure) []any { return append([]any{&f.period, &f.key, &f.other}, f.scan()...) }, figures[group].Text, figures[group].Args(append(args, db.Arg("top", max(q.Top, 1)))...)...)
 	if err != nil {
 		return Answer{}, fmt.Errorf("statistics: %w", err)
 	}
@@ -262,7 +276,7 @@ func (s *Service) Ask(ctx context.Context, accountID string, q Question) (Answer
 				keys = append(keys, f.key)
 			}
 		}
-		took, err := db.All(ctx, s.db.SQL, func(f *figure) []any { return []any{&f.period, &f.key, &f.other, &f.bin, &f.Recipients} }, latenciesSQL(group), append(args, db.Array(keys))...)
+		took, err := db.All(ctx, s.db.SQL, func(f *figure) []any { return []any{&f.period, &f.key, &f.other, &f.bin, &f.Recipients} }, latencies[group].Text, latencies[group].Args(append(args, db.Arg("keys", db.Array(keys)))...)...)
 		if err != nil {
 			return Answer{}, fmt.Errorf("statistics: %w", err)
 		}

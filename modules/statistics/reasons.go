@@ -21,16 +21,16 @@ type Reason struct {
 const maxReasons = 100
 
 // reasonsSQL sums whole hours, and what stands behind the mark.
-var reasonsSQL = `WITH ` + tailSQL + `, rows AS (
+var reasonsSQL = db.Compile(`WITH ` + tailSQL + `, rows AS (
 	SELECT class, enhanced_code, host, recipients, start, email_id, diagnostic, domain_id, api_key_id, template_id, automation_id FROM statistics_reasons
-	 WHERE account_id = $1 AND start >= date_trunc('hour', $2::timestamptz, 'UTC') AND start < $3
+	 WHERE account_id = @account AND start >= date_trunc('hour', @since::timestamptz, 'UTC') AND start < @until
 	UNION ALL
 	SELECT class, enhanced_code, host, recipients, start, email_id, diagnostic, domain_id, api_key_id, template_id, automation_id FROM b
-	 WHERE start >= date_trunc('hour', $2::timestamptz, 'UTC') AND start < $3
+	 WHERE start >= date_trunc('hour', @since::timestamptz, 'UTC') AND start < @until
 )
 SELECT class, enhanced_code, host, sum(recipients)::bigint, (array_agg(email_id ORDER BY start DESC, email_id DESC))[1], (array_agg(diagnostic ORDER BY start DESC, email_id DESC))[1]
-  FROM rows WHERE ($4 = '' OR domain_id = $4) AND ($5 = '' OR api_key_id = $5) AND ($6 = '' OR template_id = $6) AND ($7 = '' OR automation_id = $7) AND ($8 = '' OR class = $8)
- GROUP BY 1, 2, 3 ORDER BY 4 DESC, 1, 2, 3 LIMIT $9`
+  FROM rows WHERE (@domain = '' OR domain_id = @domain) AND (@api_key = '' OR api_key_id = @api_key) AND (@template = '' OR template_id = @template) AND (@automation = '' OR automation_id = @automation) AND (@class = '' OR class = @class)
+ GROUP BY 1, 2, 3 ORDER BY 4 DESC, 1, 2, 3 LIMIT @first`)
 
 // Reasons gives why an account's mail was refused in a range, which is widened to whole hours, the most
 // frequent reason first. Error: Invalid.
@@ -51,7 +51,8 @@ func (s *Service) Reasons(ctx context.Context, accountID string, r Range, f Filt
 	}
 	found, err := db.All(ctx, s.db.SQL, func(r *Reason) []any {
 		return []any{&r.Class, &r.EnhancedCode, &r.Host, &r.Recipients, &r.EmailID, &r.Diagnostic}
-	}, reasonsSQL, accountID, r.Since, r.Until, f.DomainID, f.APIKeyID, f.TemplateID, f.AutomationID, f.BounceClass, first)
+	}, reasonsSQL.Text, reasonsSQL.Args(db.Arg("account", accountID), db.Arg("since", r.Since), db.Arg("until", r.Until), db.Arg("domain", f.DomainID), db.Arg("api_key", f.APIKeyID),
+		db.Arg("template", f.TemplateID), db.Arg("automation", f.AutomationID), db.Arg("class", f.BounceClass), db.Arg("first", first))...)
 	if err != nil {
 		return nil, fmt.Errorf("reasons: %w", err)
 	}

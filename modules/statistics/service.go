@@ -16,7 +16,8 @@ import (
 
 // Module gives *Service and counts in the background.
 var Module = fx.Module("statistics",
-	fx.Provide(New, fx.Annotate(func(l *bus.Log) Facts { return l }, fx.As(new(Facts)))),
+	fx.Provide(New),
+	fx.Provide(fx.Private, func(b *bus.Bus) Facts { return b.Log() }),
 	module.Sweeps(func(s *Service) module.Sweep { return module.Sweep{What: "old statistics", Run: s.sweep} }),
 	fx.Invoke(func(lc fx.Lifecycle, s *Service) {
 		lc.Append(fx.Hook{OnStart: s.Start, OnStop: s.Stop})

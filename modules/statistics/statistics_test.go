@@ -131,7 +131,9 @@ func (tr *traffic) sends(at time.Time) {
 	for _, to := range m.to {
 		_, domain, _ := strings.Cut(to, "@")
 		tr.exec(`INSERT INTO recipients (email_id, account_id, kind, address, destination, state, created_at) VALUES ($1, $2, 'to', $3, $4, 'delivered', $5)`, m.id, m.account, to, domain, at)
-		after := func(most time.Duration) time.Time { return at.Add(time.Duration(tr.dice.Int64N(int64(most)))).Truncate(time.Millisecond) }
+		after := func(most time.Duration) time.Time {
+			return at.Add(time.Duration(tr.dice.Int64N(int64(most)))).Truncate(time.Millisecond)
+		}
 		for range tr.dice.IntN(3) {
 			tr.happens(thing{kind: "email.delivery_delayed", at: after(time.Hour), recipient: to, mail: m}, map[string]any{})
 		}
@@ -489,11 +491,13 @@ func TestQuestionsThatCannotBeNameWhy(t *testing.T) {
 	tr := newTraffic(t, 10)
 	day := time.Date(2026, 11, 3, 0, 0, 0, 0, time.UTC)
 	for field, change := range map[string]func(*Question){
-		"range":                  func(q *Question) { q.Range = Range{day, day} },
-		"range ":                 func(q *Question) { q.Range = Range{day, day.AddDate(0, 0, -1)} },
-		"range  ":                func(q *Question) { q.Range, q.Interval = Range{day.AddDate(-6, 0, 0), day}, Hour },
-		"range   ":               func(q *Question) { q.Range = Range{day.AddDate(-1000, 0, 0), day} },
-		"range    ":              func(q *Question) { q.GroupBy, q.Top, q.Interval, q.Range = ByTag, 100, Hour, Range{day.AddDate(0, 0, -5), day} },
+		"range":    func(q *Question) { q.Range = Range{day, day} },
+		"range ":   func(q *Question) { q.Range = Range{day, day.AddDate(0, 0, -1)} },
+		"range  ":  func(q *Question) { q.Range, q.Interval = Range{day.AddDate(-6, 0, 0), day}, Hour },
+		"range   ": func(q *Question) { q.Range = Range{day.AddDate(-1000, 0, 0), day} },
+		"range    ": func(q *Question) {
+			q.GroupBy, q.Top, q.Interval, q.Range = ByTag, 100, Hour, Range{day.AddDate(0, 0, -5), day}
+		},
 		"timezone":               func(q *Question) { q.Timezone = "Mars/Olympus" },
 		"timezone ":              func(q *Question) { q.Timezone = "../../etc/passwd" },
 		"timezone  ":             func(q *Question) { q.Timezone = "Local" },

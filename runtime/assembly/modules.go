@@ -37,6 +37,7 @@ import (
 	"github.com/postrider/postrider/modules/signin/openid"
 	"github.com/postrider/postrider/modules/sms"
 	smssettings "github.com/postrider/postrider/modules/sms/settings"
+	"github.com/postrider/postrider/modules/statistics"
 	"github.com/postrider/postrider/modules/suppression"
 	"github.com/postrider/postrider/modules/templates"
 	"github.com/postrider/postrider/modules/tracking"
@@ -183,13 +184,19 @@ var registry = []Module{
 		Edges:    trackedLinks,
 	},
 	{
+		Name: "statistics", Line: "counts what became of mail, for 25 months",
+		Requires: []string{"accounts"},
+		Option:   statistics.Module,
+		Graph:    []part{shows[graph.Statistics, statistics.Service]},
+	},
+	{
 		Name: "outbound", Line: "the ways out: smarthosts, source addresses and their warm-up",
 		Requires: []string{"accounts", "domains"},
 		Option:   outbound.Module,
 	},
 	{
 		Name: "sending", Line: "accepts messages, signs them and delivers them over SMTP",
-		Requires: []string{"accounts", "domains", "suppression", "templates", "outbound"}, Uses: []string{"tracking"},
+		Requires: []string{"accounts", "domains", "suppression", "templates", "outbound"}, Uses: []string{"tracking", "statistics"},
 		Option: fx.Options(records.Module, queue.Module, compose.Module, delivery.Module, sending.Module, release.Module,
 			fx.Provide(sendingConfig)),
 		Routes: []any{

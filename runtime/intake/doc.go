@@ -15,7 +15,7 @@
 // A Content begins in memory. When it outgrows what its door allows there, or its share of
 // the memory is used, it goes on in a file. The file loses its name as soon as it is open,
 // so that a process that dies leaves nothing behind. The spool also leaves a twentieth of
-// its disk free. Bytes maps the file, so that a parser reads it as memory, and the kernel
+// its disk free, of a large disk 1 GiB. Bytes maps the file, so that a parser reads it as memory, and the kernel
 // can take that memory back.
 //
 // # Shares

@@ -56,9 +56,12 @@ func (b *Budget) create() (*os.File, error) {
 	return f, nil
 }
 
-// keepFree is the part of the disk that the spool leaves to others: on it there may be
-// the database too.
-const keepFree = 20
+// The spool leaves a twentieth of the disk to others, and of a large one this many octets: on it
+// there may be the database too.
+const (
+	keepFree     = 20
+	keepFreeMost = 1 << 30
+)
 
 // diskHas asks whether the disk has room for n octets more.
 func (b *Budget) diskHas(n int64) error {
@@ -67,8 +70,9 @@ func (b *Budget) diskHas(n int64) error {
 		return b.diskError(err)
 	}
 	block := uint64(disk.Bsize)
-	if disk.Bavail < disk.Blocks/keepFree+uint64(n)/block {
-		return b.diskError(fmt.Errorf("less than a twentieth of the disk is free in %s", b.dir))
+	if keep := min(disk.Blocks/keepFree, keepFreeMost/block); disk.Bavail < keep+uint64(n)/block {
+		return b.diskError(fmt.Errorf("the disk of %s is full: of %d MB, %d MB are free, and %d MB are left to others",
+			b.dir, disk.Blocks*block>>20, disk.Bavail*block>>20, keep*block>>20))
 	}
 	return nil
 }

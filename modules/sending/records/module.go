@@ -4,11 +4,14 @@ import (
 	"go.uber.org/fx"
 
 	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/statistics"
 	"github.com/postrider/postrider/runtime/bus"
+	"github.com/postrider/postrider/runtime/module"
 )
 
 // Module gives *Service.
 var Module = fx.Module("sending/records",
 	fx.Provide(New),
-	fx.Provide(fx.Private, func(b *bus.Bus) (Bus, Timeline) { return b, b.Log() }, func(s *accounts.Service) Usage { return s }),
+	fx.Provide(fx.Private, func(b *bus.Bus) (Bus, Timeline) { return b, b.Log() }, func(s *accounts.Service) Usage { return s },
+		module.Nearby[Statistics, statistics.Service]),
 )

@@ -115,6 +115,11 @@ func (s *Service) Delete(ctx context.Context, accountID string, emailIDs []strin
 // deleteLocked deletes emails whose rows are locked; recipients and attachments go
 // with them.
 func (s *Service) deleteLocked(ctx context.Context, tx *ent.Tx, accountID string, ids []string) error {
+	if s.counts != nil {
+		if err := s.counts.Keep(ctx, tx, accountID, ids...); err != nil {
+			return err
+		}
+	}
 	if _, err := tx.Attempt.Delete().Where(attempt.AccountID(accountID), attempt.EmailIDIn(ids...)).Exec(ctx); err != nil {
 		return err
 	}

@@ -33,6 +33,11 @@ type Usage interface {
 	Refund(ctx context.Context, tx db.Execer, uses []accounts.Use) error
 }
 
+// Statistics counts what became of emails before they are deleted.
+type Statistics interface {
+	Keep(ctx context.Context, tx db.Execer, accountID string, emailIDs ...string) error
+}
+
 // Params is what the records need.
 type Params struct {
 	fx.In
@@ -43,6 +48,8 @@ type Params struct {
 	Usage    Usage
 	Budget   *intake.Budget // of relayed messages that are read
 	Pages    *page.Codec
+
+	Statistics Statistics // nil: they are off
 }
 
 // Service reads, lists, counts and deletes what is kept of emails, and stores what becomes
@@ -54,6 +61,7 @@ type Service struct {
 	usage    Usage
 	budget   *intake.Budget
 	pages    *page.Codec
+	counts   Statistics // nil: they are off
 }
 
 // New makes the service; nothing runs.
@@ -61,5 +69,5 @@ func New(p Params) (*Service, error) {
 	if p.Budget == nil {
 		return nil, errors.New("records: a budget is needed")
 	}
-	return &Service{db: p.DB, bus: p.Bus, timeline: p.Timeline, usage: p.Usage, budget: p.Budget, pages: p.Pages}, nil
+	return &Service{db: p.DB, bus: p.Bus, timeline: p.Timeline, usage: p.Usage, budget: p.Budget, pages: p.Pages, counts: p.Statistics}, nil
 }
