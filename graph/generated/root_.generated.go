@@ -7385,7 +7385,7 @@ type BounceReason {
 
 "A refusal."
 type BounceExample {
-  "In the words of the server that refused."
+  "In the words of the server that refused; empty once the email is deleted."
   diagnostic: String!
   "Id of the email."
   emailId: ID!

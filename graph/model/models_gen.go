@@ -256,7 +256,7 @@ type Billing struct {
 
 // A refusal.
 type BounceExample struct {
-	// In the words of the server that refused.
+	// In the words of the server that refused; empty once the email is deleted.
 	Diagnostic string `json:"diagnostic"`
 	// Id of the email.
 	EmailID string `json:"emailId"`

@@ -75,7 +75,7 @@ f AS MATERIALIZED (
 ), b AS MATERIALIZED (
 	SELECT account_id, date_trunc('hour', created_at, 'UTC') AS start, domain_id, api_key_id, template_id, automation_id, class,
 		coalesce(data->'bounce'->>'enhanced_code', '') AS enhanced_code, coalesce(data->'bounce'->>'remote_mta', '') AS host, count(*) AS recipients,
-		max(subject_id) AS email_id, (array_agg(left(coalesce(data->'bounce'->>'diagnostic', data->'failure'->>'reason', ''), 500) ORDER BY id DESC))[1] AS diagnostic
+		max(subject_id) AS email_id
 	  FROM e WHERE class IS NOT NULL GROUP BY account_id, date_trunc('hour', created_at, 'UTC'), domain_id, api_key_id, template_id, automation_id, class,
 		coalesce(data->'bounce'->>'enhanced_code', ''), coalesce(data->'bounce'->>'remote_mta', '')
 )`
@@ -104,11 +104,11 @@ func addSQL(selection string) string {
 	  FROM l, ` + grains + ` GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11 ORDER BY 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11
 	ON CONFLICT (account_id, grain, placed, kind, start, ` + dims + `, bin) DO UPDATE SET recipients = s.recipients + excluded.recipients
 )
-INSERT INTO statistics_reasons AS s (account_id, start, domain_id, api_key_id, template_id, automation_id, class, enhanced_code, host, recipients, email_id, diagnostic)
-SELECT account_id, start, domain_id, api_key_id, template_id, automation_id, class, enhanced_code, host, recipients, email_id, diagnostic FROM b
+INSERT INTO statistics_reasons AS s (account_id, start, domain_id, api_key_id, template_id, automation_id, class, enhanced_code, host, recipients, email_id)
+SELECT account_id, start, domain_id, api_key_id, template_id, automation_id, class, enhanced_code, host, recipients, email_id FROM b
  ORDER BY 1, 2, 3, 4, 5, 6, 7, 8, 9
 ON CONFLICT (account_id, start, domain_id, api_key_id, template_id, automation_id, class, enhanced_code, host)
-	DO UPDATE SET recipients = s.recipients + excluded.recipients, email_id = excluded.email_id, diagnostic = excluded.diagnostic`
+	DO UPDATE SET recipients = s.recipients + excluded.recipients, email_id = excluded.email_id`
 }
 
 const (

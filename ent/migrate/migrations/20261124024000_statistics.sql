@@ -59,7 +59,6 @@ CREATE TABLE "statistics_reasons" (
   "host" character varying NOT NULL COLLATE "C",
   "recipients" bigint NOT NULL,
   "email_id" character varying NOT NULL COLLATE "C",
-  "diagnostic" text NOT NULL,
   PRIMARY KEY ("account_id", "start", "domain_id", "api_key_id", "template_id", "automation_id", "class", "enhanced_code", "host")
 );
 CREATE INDEX "statistics_reason_age" ON "statistics_reasons" ("start");
