@@ -32,6 +32,8 @@ func costs() generated.ComplexityRoot {
 	c.Query.Domains = connection
 	suppressionCosts(&c)
 	statisticsCosts(&c)
+	nodeCosts(&c)
+	healthCosts(&c)
 	queueCosts(&c)
 	webhookCosts(&c)
 	receivedCosts(&c)

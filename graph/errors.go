@@ -19,6 +19,9 @@ const (
 	codeTooComplex = "query_too_complex"
 	codeInternal   = "internal_error"
 
+	codeUntrusted       = "query_not_trusted"
+	codeUnknownDocument = "unknown_document"
+
 	codeRequestTimeout = "request_timeout" // as in REST
 )
 
@@ -90,6 +93,8 @@ func internalMessage(ctx context.Context) string {
 // libraryCode translates the codes of gqlgen.
 func libraryCode(err *gqlerror.Error) string {
 	switch err.Extensions["code"] {
+	case codeUntrusted, codeUnknownDocument:
+		return err.Extensions["code"].(string)
 	case codeTooComplex, "COMPLEXITY_LIMIT_EXCEEDED":
 		return codeTooComplex
 	}

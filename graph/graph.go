@@ -96,6 +96,8 @@ type Options struct {
 	Rate     RateLimit          // nil: requests are not counted
 	Accounts Accounts
 	Parts    []Part         // of the modules that are on, in any order
+	Trusted  Documents      // which people run
+	Open     bool           // in development people may run others too
 	Audit    Recorder       // of mutations; nil: none is recorded
 	Proxies  []netip.Prefix // whose X-Forwarded-For counts
 	Budget   *intake.Budget // of bodies, and of answers that are large
@@ -130,7 +132,7 @@ func New(o Options) (http.Handler, error) {
 		return nil, err
 	}
 	prune(whole, o.On)
-	root := &Resolver{parts: parts{}}
+	root := &Resolver{parts: parts{}, on: o.On}
 	for _, p := range given {
 		root.parts[p.kind] = p.serves
 	}
@@ -147,5 +149,5 @@ func New(o Options) (http.Handler, error) {
 	if err != nil {
 		return nil, fmt.Errorf("graph: %w", err)
 	}
-	return &handler{door: door, rate: o.Rate, accounts: o.Accounts, budget: o.Budget, exec: exec, errors: errs, audit: o.Audit, logger: o.Logger, proxies: o.Proxies}, nil
+	return &handler{door: door, rate: o.Rate, accounts: o.Accounts, budget: o.Budget, exec: exec, trusted: o.Trusted, open: o.Open, errors: errs, audit: o.Audit, logger: o.Logger, proxies: o.Proxies}, nil
 }

@@ -2,6 +2,7 @@ package graph
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -45,6 +46,8 @@ type handler struct {
 	accounts Accounts
 	budget   *intake.Budget
 	exec     *executor.Executor
+	trusted  Documents
+	open     bool // people may run any query
 	errors   errorPresenter
 	proxies  []netip.Prefix
 	audit    Recorder // nil: nothing is recorded
@@ -78,7 +81,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	ctx := graphql.StartOperationTrace(withCaller(audit.WithOrigin(r.Context(), origin), caller))
 	timed, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	operation, status, answer := h.prepare(timed, body)
+	operation, status, answer := h.prepare(timed, caller, body)
 	body.Close()
 	switch {
 	case answer != nil:
@@ -113,13 +116,13 @@ func (h *handler) admit(w http.ResponseWriter, r *http.Request) (accounts.Caller
 }
 
 // prepare reads and validates one GraphQL request. An answer is a refusal.
-func (h *handler) prepare(ctx context.Context, body *intake.Content) (operation *graphql.OperationContext, status int, answer *graphql.Response) {
+func (h *handler) prepare(ctx context.Context, caller accounts.Caller, body *intake.Content) (operation *graphql.OperationContext, status int, answer *graphql.Response) {
 	defer func() {
 		if value := recover(); value != nil {
 			status, answer = http.StatusInternalServerError, h.panicked(ctx, value)
 		}
 	}()
-	request, wrong := decode(body.Reader())
+	request, wrong := h.decode(caller, body.Reader())
 	if wrong != nil {
 		return nil, http.StatusBadRequest, h.exec.DispatchError(ctx, gqlerror.List{wrong})
 	}
@@ -153,14 +156,15 @@ func (h *handler) run(ctx context.Context, operation *graphql.OperationContext) 
 }
 
 // decode reads the request of "GraphQL over HTTP". Its errors say nothing of the
-// body's content.
-func decode(from io.Reader) (*graphql.RawParams, *gqlerror.Error) {
+// body's content. A person runs trusted documents only.
+func (h *handler) decode(caller accounts.Caller, from io.Reader) (*graphql.RawParams, *gqlerror.Error) {
 	body := bufio.NewReader(from)
 	if first, err := firstOctet(body); err == nil && first == '[' {
 		return nil, gqlerror.Errorf("Batches are not supported: send one request at a time")
 	}
 	var request *struct {
 		Query         string         `json:"query"`
+		DocumentID    string         `json:"documentId"`
 		OperationName string         `json:"operationName"`
 		Variables     map[string]any `json:"variables"`
 		Extensions    map[string]any `json:"extensions"`
@@ -174,8 +178,16 @@ func decode(from io.Reader) (*graphql.RawParams, *gqlerror.Error) {
 		return nil, gqlerror.Errorf("The member %q of the request has the wrong type", mismatch.Field)
 	case err != nil || request == nil || decoder.More():
 		return nil, gqlerror.Errorf("The body must be one JSON object with the member query")
+	case request.DocumentID != "":
+		text, unknown := h.trusted.text(request.DocumentID)
+		if unknown != nil && (!h.open || request.Query == "") {
+			return nil, unknown
+		}
+		request.Query = cmp.Or(text, request.Query)
 	case request.Query == "":
 		return nil, gqlerror.Errorf("The member \"query\" of the request is missing")
+	case caller.Person != nil && !h.open:
+		return nil, untrusted()
 	}
 	return &graphql.RawParams{Query: request.Query, OperationName: request.OperationName, Variables: request.Variables,
 		Extensions: request.Extensions}, nil

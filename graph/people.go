@@ -17,6 +17,7 @@ import (
 type Teams interface {
 	Members(ctx context.Context, accountID string) ([]team.Member, error)
 	Invitations(ctx context.Context, accountID string) ([]*ent.Invitation, error)
+	Memberships(ctx context.Context, userID string) ([]team.Membership, error)
 }
 
 // AuditLog reads what was done to an account.
@@ -32,6 +33,7 @@ var (
 func toViewer(c accounts.Caller) *model.Viewer {
 	v := &model.Viewer{Can: []model.Right{}}
 	if p := c.Person; p != nil {
+		v.Operator = p.Operator
 		v.User = &model.User{ID: p.UserID, Email: p.Email, Name: p.Name}
 		if p.Role != "" {
 			role := toRole(string(p.Role))
@@ -78,6 +80,14 @@ func auditFilter(f *model.AuditLogFilter) (out audit.Filter) {
 	}
 	if f.CreatedAt != nil && f.CreatedAt.Lt != nil {
 		out.Until = *f.CreatedAt.Lt
+	}
+	return out
+}
+
+func toMemberships(list []team.Membership) []*model.Membership {
+	out := make([]*model.Membership, len(list))
+	for i, m := range list {
+		out[i] = &model.Membership{AccountID: m.AccountID, Name: m.AccountName, Role: toRole(string(m.Role))}
 	}
 	return out
 }

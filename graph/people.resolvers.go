@@ -81,6 +81,26 @@ func (r *viewerResolver) Account(ctx context.Context, obj *model.Viewer) (*model
 	return r.Query().Account(ctx)
 }
 
+func (r *viewerResolver) Accounts(ctx context.Context, obj *model.Viewer) ([]*model.Membership, error) {
+	if obj.User == nil {
+		return []*model.Membership{}, nil
+	}
+	list, err := part[Teams](r.parts).Memberships(ctx, obj.User.ID)
+	return toMemberships(list), err
+}
+
+func (r *viewerResolver) Modules(ctx context.Context, obj *model.Viewer) ([]string, error) {
+	return r.on, nil
+}
+
+func (r *viewerResolver) Development(ctx context.Context, obj *model.Viewer) (*model.Development, error) {
+	caller, err := callerOf(ctx)
+	if err != nil || caller.Authorize(rights.Write) != nil { // the key is of scope full
+		return nil, err
+	}
+	return toDevelopment(part[Seeds](r.parts).Seeded()), nil
+}
+
 func (r *Resolver) Viewer() generated.ViewerResolver { return &viewerResolver{r} }
 
 type viewerResolver struct{ *Resolver }

@@ -47,6 +47,13 @@ func (fakeTeams) Invitations(_ context.Context, accountID string) ([]*ent.Invita
 	return []*ent.Invitation{{ID: "inv_1", Email: "bob@example.com", Role: "developer", CreatedAt: day, ExpiresAt: day}}, nil
 }
 
+func (fakeTeams) Memberships(_ context.Context, userID string) ([]team.Membership, error) {
+	if userID != "usr_1" {
+		return nil, nil
+	}
+	return []team.Membership{{AccountID: ada, AccountName: "Ada's", Role: rights.RoleOwner}}, nil
+}
+
 type fakeAuditLog struct{}
 
 func (fakeAuditLog) List(_ context.Context, accountID string, f audit.Filter, _ page.Request) (found page.Page[*ent.AuditEntry], err error) {

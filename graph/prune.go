@@ -14,7 +14,10 @@ import (
 //go:embed schema/*.graphqls
 var sdl embed.FS
 
-const moduleDirective = "module"
+const (
+	moduleDirective = "module"
+	nodeInterface   = "Node"
+)
 
 // SDL is the schema as it is served with the given modules switched on.
 func SDL(on []string) (string, error) {
@@ -63,8 +66,9 @@ func wholeSchema() (*ast.Schema, error) {
 func prune(s *ast.Schema, on []string) {
 	for _, def := range s.Types {
 		def.Fields = slices.DeleteFunc(def.Fields, func(f *ast.FieldDefinition) bool {
-			marked := f.Directives.ForName(moduleDirective)
-			return marked != nil && !slices.Contains(on, marked.Arguments.ForName("name").Value.Raw)
+			return slices.ContainsFunc(f.Directives.ForNames(moduleDirective), func(marked *ast.Directive) bool {
+				return !slices.Contains(on, marked.Arguments.ForName("name").Value.Raw)
+			})
 		})
 		for _, f := range def.Fields {
 			f.Directives = slices.DeleteFunc(f.Directives, func(d *ast.Directive) bool { return d.Name == moduleDirective })
@@ -117,6 +121,9 @@ func reachable(s *ast.Schema) map[string]bool {
 		}
 		for _, name := range slices.Concat(def.Interfaces, def.Types) {
 			visit(name)
+		}
+		if name == nodeInterface { // its types have fields of their own, if their modules are on
+			return
 		}
 		for _, p := range s.PossibleTypes[name] { // behind an interface
 			visit(p.Name)

@@ -19,7 +19,7 @@ import (
 	"github.com/postrider/postrider/runtime/intake"
 )
 
-var allModules = []string{"signin", "billing", "accounts", "domains", "sending", "suppression", "templates", "tracking", "webhooks", "inbound", "eventlog", "relay", "automations"}
+var allModules = []string{"signin", "billing", "accounts", "domains", "sending", "suppression", "templates", "tracking", "webhooks", "inbound", "eventlog", "relay", "automations", "statistics", "development"}
 
 // server is the handler behind a real listener, over fakes.
 type server struct {
@@ -51,6 +51,8 @@ type setup struct {
 	auth   fakeAuth
 	rate   RateLimit
 	hook   map[string]func() error
+
+	trusted Documents // with them people run nothing else
 }
 
 func newServer(t testing.TB, s setup) *server {
@@ -69,12 +71,13 @@ func newServer(t testing.TB, s setup) *server {
 	if err != nil {
 		t.Fatal(err)
 	}
-	handler, err := New(Options{Budget: held, On: s.on, Auth: s.auth, People: fakePeople{}, Origins: []string{"http://mail.example.com"}, Rate: s.rate, Audit: srv.done, Accounts: fakeAccounts{srv.calls}, Parts: []Part{
+	handler, err := New(Options{Trusted: s.trusted, Open: s.trusted == nil, Budget: held, On: s.on, Auth: s.auth, People: fakePeople{}, Origins: []string{"http://mail.example.com"}, Rate: s.rate, Audit: srv.done, Accounts: fakeAccounts{srv.calls}, Parts: []Part{
 		Show[Domains]("domains", fakeDomains{srv.calls, someDomains()}), Show[Emails]("sending", fakeEmails{srv.calls, emails}), Show[Queue]("sending", fakeEmails{srv.calls, emails}), Show[Suppressions]("suppression", fakeSuppressions{srv.calls}),
 		Show[Webhooks]("webhooks", fakeWebhooks{srv.calls}), Show[Received]("inbound", fakeReceived{srv.calls}), Show[Templates]("templates", fakeTemplates{srv.calls}),
 		Show[Engagements]("tracking", fakeEngagements{srv.calls}), Show[EventLog]("eventlog", someEventLog(srv.calls)), Show[SMTPCredentials]("relay", fakeSMTPCredentials{srv.calls}),
 		Show[Automations]("automations", fakeAutomations{srv.calls}), Show[AutomationFigures]("automations", fakeFigures{srv.calls}),
 		Show[Teams]("signin", fakeTeams{}), Show[AuditLog]("signin", fakeAuditLog{}),
+		Show[Statistics]("statistics", fakeStatistics{}), ShowSeeds(fakeSeeds{}), Show[Doctor](moduleAccounts, fakeDoctor{}),
 		Show[Usage]("accounts", fakeBilling{srv.calls}), Show[Billing]("billing", fakeBilling{srv.calls}),
 	}, Logger: slog.New(slog.NewTextHandler(srv.log, &slog.HandlerOptions{Level: slog.LevelDebug}))})
 	if err != nil {

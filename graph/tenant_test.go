@@ -8,7 +8,7 @@ import (
 )
 
 // foreignIDs has, for every root field that takes an id, one of bob's.
-var foreignIDs = map[string]string{"email": "msg_999", "domain": "dom_999", "apiKey": "key_999", "suppression": "sup_999", "categoryOptOut": "opt_999", "template": "tpl_bob", "webhook": "wh_999", "webhookDelivery": "whd_999", "receivedEmail": "inb_003", "smtpCredential": "smtp_999",
+var foreignIDs = map[string]string{"node": "msg_999", "email": "msg_999", "domain": "dom_999", "apiKey": "key_999", "suppression": "sup_999", "categoryOptOut": "opt_999", "template": "tpl_bob", "webhook": "wh_999", "webhookDelivery": "whd_999", "receivedEmail": "inb_003", "smtpCredential": "smtp_999",
 	"automation": "aut_999", "automationRun": "run_999", "customEvent": "ae_999"}
 
 func TestAnotherAccountsIDsAnswerLikeUnknownOnes(t *testing.T) {
@@ -58,7 +58,7 @@ func TestScopesDecideWhatAKeyReads(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sendingMay := map[string]bool{"email": true, "emails": true, "viewer": true, "customEvent": true, "customEvents": true} // who asks is told to everybody
+	sendingMay := map[string]bool{"email": true, "emails": true, "viewer": true, "node": true, "nodes": true, "search": true, "customEvent": true, "customEvents": true} // who asks is told to everybody
 	peopleOnly := map[string]bool{"invitations": true, "auditLog": true}
 	fullOnly := map[string]bool{"apiKey": true, "apiKeys": true, "smtpCredential": true, "smtpCredentials": true, // keys open everything
 		"usage": true, "billing": true} // money is not for programs that only read
@@ -75,6 +75,15 @@ func TestScopesDecideWhatAKeyReads(t *testing.T) {
 		}
 		if f.Arguments.ForName("domainId") != nil {
 			query += `(domainId: "x")`
+		}
+		if f.Arguments.ForName("ids") != nil {
+			query += `(ids: [])`
+		}
+		if f.Arguments.ForName("query") != nil {
+			query += `(query: "xx")`
+		}
+		if f.Arguments.ForName("range") != nil {
+			query += `(range: {gte: "2026-01-01T00:00:00Z", lt: "2026-01-02T00:00:00Z"})`
 		}
 		query += ` { __typename } }`
 		for _, key := range []string{"svc_full", "svc_read"} {

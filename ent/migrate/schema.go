@@ -1062,6 +1062,22 @@ var (
 				},
 			},
 			{
+				Name:    "email_template",
+				Unique:  false,
+				Columns: []*schema.Column{EmailsColumns[1], EmailsColumns[4], EmailsColumns[0]},
+				Annotation: &entsql.IndexAnnotation{
+					Where: "template_id IS NOT NULL",
+				},
+			},
+			{
+				Name:    "email_automation",
+				Unique:  false,
+				Columns: []*schema.Column{EmailsColumns[1], EmailsColumns[6], EmailsColumns[0]},
+				Annotation: &entsql.IndexAnnotation{
+					Where: "automation_id IS NOT NULL",
+				},
+			},
+			{
 				Name:    "email_scheduled_sent",
 				Unique:  false,
 				Columns: []*schema.Column{EmailsColumns[31]},

@@ -78,6 +78,9 @@ func (Email) Indexes() []ent.Index {
 		index.Fields("release_at").StorageKey("email_release").Annotations(entsql.IndexWhere("release_at IS NOT NULL")),
 		index.Fields("account_id", "uncommon", "id").StorageKey("email_uncommon").Annotations(entsql.IndexWhere("uncommon IS NOT NULL")),
 		index.Fields("search").StorageKey("email_search").Annotations(entsql.IndexType("GIN")),
+		// Few emails are of a template or an automation, and the others pay nothing.
+		index.Fields("account_id", "template_id", "id").StorageKey("email_template").Annotations(entsql.IndexWhere("template_id IS NOT NULL")),
+		index.Fields("account_id", "automation_id", "id").StorageKey("email_automation").Annotations(entsql.IndexWhere("automation_id IS NOT NULL")),
 		// Ids tell the age of all others.
 		index.Fields("sent_at").StorageKey("email_scheduled_sent").Annotations(entsql.IndexWhere("scheduled_at IS NOT NULL")),
 	}

@@ -838,7 +838,7 @@ func (ec *executionContext) fieldContext_Usage_monthResetsAt(_ context.Context, 
 
 // region    **************************** object.gotpl ****************************
 
-var aPIKeyImplementors = []string{"APIKey"}
+var aPIKeyImplementors = []string{"APIKey", "Node"}
 
 func (ec *executionContext) _APIKey(ctx context.Context, sel ast.SelectionSet, obj *ent.APIKey) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, aPIKeyImplementors)
@@ -959,7 +959,7 @@ func (ec *executionContext) _APIKeyConnection(ctx context.Context, sel ast.Selec
 	return out
 }
 
-var accountImplementors = []string{"Account"}
+var accountImplementors = []string{"Account", "Node"}
 
 func (ec *executionContext) _Account(ctx context.Context, sel ast.SelectionSet, obj *model.Account) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, accountImplementors)

@@ -3615,7 +3615,7 @@ func (ec *executionContext) unmarshalInputCustomEventFilter(ctx context.Context,
 
 // region    **************************** object.gotpl ****************************
 
-var automationImplementors = []string{"Automation"}
+var automationImplementors = []string{"Automation", "Node"}
 
 func (ec *executionContext) _Automation(ctx context.Context, sel ast.SelectionSet, obj *model.Automation) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, automationImplementors)
@@ -4060,7 +4060,7 @@ func (ec *executionContext) _AutomationEmailStats(ctx context.Context, sel ast.S
 	return out
 }
 
-var automationRunImplementors = []string{"AutomationRun"}
+var automationRunImplementors = []string{"AutomationRun", "Node"}
 
 func (ec *executionContext) _AutomationRun(ctx context.Context, sel ast.SelectionSet, obj *model.AutomationRun) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, automationRunImplementors)
@@ -5192,7 +5192,7 @@ func (ec *executionContext) _AutomationWait(ctx context.Context, sel ast.Selecti
 	return out
 }
 
-var customEventImplementors = []string{"CustomEvent"}
+var customEventImplementors = []string{"CustomEvent", "Node"}
 
 func (ec *executionContext) _CustomEvent(ctx context.Context, sel ast.SelectionSet, obj *ent.CustomEvent) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, customEventImplementors)

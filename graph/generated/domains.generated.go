@@ -1545,7 +1545,7 @@ func (ec *executionContext) _DNSRecord(ctx context.Context, sel ast.SelectionSet
 	return out
 }
 
-var domainImplementors = []string{"Domain"}
+var domainImplementors = []string{"Domain", "Node"}
 
 func (ec *executionContext) _Domain(ctx context.Context, sel ast.SelectionSet, obj *model.Domain) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, domainImplementors)

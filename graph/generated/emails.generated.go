@@ -2314,7 +2314,7 @@ func (ec *executionContext) _DeliveryAttempt(ctx context.Context, sel ast.Select
 	return out
 }
 
-var emailImplementors = []string{"Email"}
+var emailImplementors = []string{"Email", "Node"}
 
 func (ec *executionContext) _Email(ctx context.Context, sel ast.SelectionSet, obj *model.Email) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, emailImplementors)

@@ -1522,7 +1522,7 @@ func (ec *executionContext) _ReceivedContent(ctx context.Context, sel ast.Select
 	return out
 }
 
-var receivedEmailImplementors = []string{"ReceivedEmail"}
+var receivedEmailImplementors = []string{"ReceivedEmail", "Node"}
 
 func (ec *executionContext) _ReceivedEmail(ctx context.Context, sel ast.SelectionSet, obj *ent.ReceivedEmail) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, receivedEmailImplementors)

@@ -331,7 +331,7 @@ func (ec *executionContext) fieldContext_SMTPCredentialConnection_pageInfo(_ con
 
 // region    **************************** object.gotpl ****************************
 
-var sMTPCredentialImplementors = []string{"SMTPCredential"}
+var sMTPCredentialImplementors = []string{"SMTPCredential", "Node"}
 
 func (ec *executionContext) _SMTPCredential(ctx context.Context, sel ast.SelectionSet, obj *model.SMTPCredential) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, sMTPCredentialImplementors)

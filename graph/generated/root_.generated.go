@@ -382,6 +382,13 @@ type ComplexityRoot struct {
 		Way          func(childComplexity int) int
 	}
 
+	Development struct {
+		APIKey   func(childComplexity int) int
+		Domain   func(childComplexity int) int
+		Failures func(childComplexity int) int
+		InboxURL func(childComplexity int) int
+	}
+
 	Domain struct {
 		ClickTracking  func(childComplexity int) int
 		CreatedAt      func(childComplexity int) int
@@ -571,6 +578,20 @@ type ComplexityRoot struct {
 		Value func(childComplexity int) int
 	}
 
+	Health struct {
+		Findings     func(childComplexity int) int
+		Installation func(childComplexity int) int
+	}
+
+	HealthFinding struct {
+		Code      func(childComplexity int) int
+		Do        func(childComplexity int) int
+		Expected  func(childComplexity int) int
+		Found     func(childComplexity int) int
+		Level     func(childComplexity int) int
+		SubjectID func(childComplexity int) int
+	}
+
 	Invitation struct {
 		CreatedAt func(childComplexity int) int
 		Email     func(childComplexity int) int
@@ -599,6 +620,12 @@ type ComplexityRoot struct {
 	MemberConnection struct {
 		Nodes    func(childComplexity int) int
 		PageInfo func(childComplexity int) int
+	}
+
+	Membership struct {
+		AccountID func(childComplexity int) int
+		Name      func(childComplexity int) int
+		Role      func(childComplexity int) int
 	}
 
 	Money struct {
@@ -683,8 +710,11 @@ type ComplexityRoot struct {
 		EmailStatistics    func(childComplexity int, rangeArg model.TimeRange, interval model.StatisticsInterval, timezone string, groupBy *model.StatisticsDimension, top int, filter *model.StatisticsFilter, placedBy model.StatisticsMoment) int
 		Emails             func(childComplexity int, first *int, after *string, filter *model.EmailFilter) int
 		Events             func(childComplexity int, first *int, after *string, types []string) int
+		Health             func(childComplexity int) int
 		Invitations        func(childComplexity int) int
 		Members            func(childComplexity int) int
+		Node               func(childComplexity int, id string) int
+		Nodes              func(childComplexity int, ids []string) int
 		Plans              func(childComplexity int) int
 		Queue              func(childComplexity int, first *int, after *string, filter *model.QueueFilter) int
 		QueueByDestination func(childComplexity int, filter *model.QueueFilter) int
@@ -692,6 +722,7 @@ type ComplexityRoot struct {
 		ReceivedEmails     func(childComplexity int, first *int, after *string, filter *model.ReceivedEmailFilter) int
 		SMTPCredential     func(childComplexity int, id string) int
 		SMTPCredentials    func(childComplexity int, first *int, after *string) int
+		Search             func(childComplexity int, query string, types []model.SearchType, first *int) int
 		Suppression        func(childComplexity int, id string) int
 		Suppressions       func(childComplexity int, first *int, after *string, email *string, reason *suppression.Reason) int
 		Template           func(childComplexity int, id string) int
@@ -831,6 +862,14 @@ type ComplexityRoot struct {
 		PageInfo func(childComplexity int) int
 	}
 
+	SearchResult struct {
+		CreatedAt func(childComplexity int) int
+		Detail    func(childComplexity int) int
+		ID        func(childComplexity int) int
+		Title     func(childComplexity int) int
+		Type      func(childComplexity int) int
+	}
+
 	SendingCounts struct {
 		Bounced   func(childComplexity int) int
 		Delivered func(childComplexity int) int
@@ -951,10 +990,14 @@ type ComplexityRoot struct {
 	}
 
 	Viewer struct {
-		Account func(childComplexity int) int
-		Can     func(childComplexity int) int
-		Role    func(childComplexity int) int
-		User    func(childComplexity int) int
+		Account     func(childComplexity int) int
+		Accounts    func(childComplexity int) int
+		Can         func(childComplexity int) int
+		Development func(childComplexity int) int
+		Modules     func(childComplexity int) int
+		Operator    func(childComplexity int) int
+		Role        func(childComplexity int) int
+		User        func(childComplexity int) int
 	}
 
 	Webhook struct {
@@ -2393,6 +2436,31 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.DeliveryAttempt.Way(childComplexity), true
 
+	case "Development.apiKey":
+		if e.ComplexityRoot.Development.APIKey == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Development.APIKey(childComplexity), true
+	case "Development.domain":
+		if e.ComplexityRoot.Development.Domain == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Development.Domain(childComplexity), true
+	case "Development.failures":
+		if e.ComplexityRoot.Development.Failures == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Development.Failures(childComplexity), true
+	case "Development.inboxUrl":
+		if e.ComplexityRoot.Development.InboxURL == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Development.InboxURL(childComplexity), true
+
 	case "Domain.clickTracking":
 		if e.ComplexityRoot.Domain.ClickTracking == nil {
 			break
@@ -3185,6 +3253,56 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.Header.Value(childComplexity), true
 
+	case "Health.findings":
+		if e.ComplexityRoot.Health.Findings == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Health.Findings(childComplexity), true
+	case "Health.installation":
+		if e.ComplexityRoot.Health.Installation == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Health.Installation(childComplexity), true
+
+	case "HealthFinding.code":
+		if e.ComplexityRoot.HealthFinding.Code == nil {
+			break
+		}
+
+		return e.ComplexityRoot.HealthFinding.Code(childComplexity), true
+	case "HealthFinding.do":
+		if e.ComplexityRoot.HealthFinding.Do == nil {
+			break
+		}
+
+		return e.ComplexityRoot.HealthFinding.Do(childComplexity), true
+	case "HealthFinding.expected":
+		if e.ComplexityRoot.HealthFinding.Expected == nil {
+			break
+		}
+
+		return e.ComplexityRoot.HealthFinding.Expected(childComplexity), true
+	case "HealthFinding.found":
+		if e.ComplexityRoot.HealthFinding.Found == nil {
+			break
+		}
+
+		return e.ComplexityRoot.HealthFinding.Found(childComplexity), true
+	case "HealthFinding.level":
+		if e.ComplexityRoot.HealthFinding.Level == nil {
+			break
+		}
+
+		return e.ComplexityRoot.HealthFinding.Level(childComplexity), true
+	case "HealthFinding.subjectId":
+		if e.ComplexityRoot.HealthFinding.SubjectID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.HealthFinding.SubjectID(childComplexity), true
+
 	case "Invitation.createdAt":
 		if e.ComplexityRoot.Invitation.CreatedAt == nil {
 			break
@@ -3279,6 +3397,25 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.MemberConnection.PageInfo(childComplexity), true
+
+	case "Membership.accountId":
+		if e.ComplexityRoot.Membership.AccountID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Membership.AccountID(childComplexity), true
+	case "Membership.name":
+		if e.ComplexityRoot.Membership.Name == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Membership.Name(childComplexity), true
+	case "Membership.role":
+		if e.ComplexityRoot.Membership.Role == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Membership.Role(childComplexity), true
 
 	case "Money.amount":
 		if e.ComplexityRoot.Money.Amount == nil {
@@ -3740,6 +3877,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Query.Events(childComplexity, args["first"].(*int), args["after"].(*string), args["types"].([]string)), true
+	case "Query.health":
+		if e.ComplexityRoot.Query.Health == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Query.Health(childComplexity), true
 
 	case "Query.invitations":
 		if e.ComplexityRoot.Query.Invitations == nil {
@@ -3753,6 +3896,28 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Query.Members(childComplexity), true
+	case "Query.node":
+		if e.ComplexityRoot.Query.Node == nil {
+			break
+		}
+
+		args, err := ec.field_Query_node_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.Node(childComplexity, args["id"].(string)), true
+	case "Query.nodes":
+		if e.ComplexityRoot.Query.Nodes == nil {
+			break
+		}
+
+		args, err := ec.field_Query_nodes_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.Nodes(childComplexity, args["ids"].([]string)), true
 	case "Query.plans":
 		if e.ComplexityRoot.Query.Plans == nil {
 			break
@@ -3825,6 +3990,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Query.SMTPCredentials(childComplexity, args["first"].(*int), args["after"].(*string)), true
+	case "Query.search":
+		if e.ComplexityRoot.Query.Search == nil {
+			break
+		}
+
+		args, err := ec.field_Query_search_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.Search(childComplexity, args["query"].(string), args["types"].([]model.SearchType), args["first"].(*int)), true
 	case "Query.suppression":
 		if e.ComplexityRoot.Query.Suppression == nil {
 			break
@@ -4477,6 +4653,37 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.SMTPCredentialConnection.PageInfo(childComplexity), true
 
+	case "SearchResult.createdAt":
+		if e.ComplexityRoot.SearchResult.CreatedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SearchResult.CreatedAt(childComplexity), true
+	case "SearchResult.detail":
+		if e.ComplexityRoot.SearchResult.Detail == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SearchResult.Detail(childComplexity), true
+	case "SearchResult.id":
+		if e.ComplexityRoot.SearchResult.ID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SearchResult.ID(childComplexity), true
+	case "SearchResult.title":
+		if e.ComplexityRoot.SearchResult.Title == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SearchResult.Title(childComplexity), true
+	case "SearchResult.type":
+		if e.ComplexityRoot.SearchResult.Type == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SearchResult.Type(childComplexity), true
+
 	case "SendingCounts.bounced":
 		if e.ComplexityRoot.SendingCounts.Bounced == nil {
 			break
@@ -4952,12 +5159,36 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Viewer.Account(childComplexity), true
+	case "Viewer.accounts":
+		if e.ComplexityRoot.Viewer.Accounts == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Viewer.Accounts(childComplexity), true
 	case "Viewer.can":
 		if e.ComplexityRoot.Viewer.Can == nil {
 			break
 		}
 
 		return e.ComplexityRoot.Viewer.Can(childComplexity), true
+	case "Viewer.development":
+		if e.ComplexityRoot.Viewer.Development == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Viewer.Development(childComplexity), true
+	case "Viewer.modules":
+		if e.ComplexityRoot.Viewer.Modules == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Viewer.Modules(childComplexity), true
+	case "Viewer.operator":
+		if e.ComplexityRoot.Viewer.Operator == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Viewer.Operator(childComplexity), true
 	case "Viewer.role":
 		if e.ComplexityRoot.Viewer.Role == nil {
 			break
@@ -5312,7 +5543,7 @@ var sources = []*ast.Source{
 }
 
 "A customer of this installation."
-type Account {
+type Account implements Node {
   "Opaque id, prefix ` + "`" + `acc_` + "`" + `."
   id: ID!
   "The name that people know it by."
@@ -5360,7 +5591,7 @@ type APIKeyConnection {
 }
 
 "A credential of the API. Its secret is shown when it is made and never again."
-type APIKey {
+type APIKey implements Node {
   "Opaque id, prefix ` + "`" + `key_` + "`" + `."
   id: ID!
   "The name to recognise it by."
@@ -5529,7 +5760,7 @@ type AutomationConnection {
 }
 
 "A sequence of steps that custom events start, for one person each: a draft, and the versions that were activated of it."
-type Automation {
+type Automation implements Node {
   "Opaque id, prefix ` + "`" + `aut_` + "`" + `."
   id: ID!
   "For people."
@@ -5684,7 +5915,7 @@ type AutomationRunConnection {
 }
 
 "One person's way through one version of an automation."
-type AutomationRun {
+type AutomationRun implements Node {
   "Opaque id, prefix ` + "`" + `run_` + "`" + `."
   id: ID!
   "The automation, prefix ` + "`" + `aut_` + "`" + `."
@@ -5800,7 +6031,7 @@ type CustomEventConnection {
 }
 
 "What the account's own programs say has happened."
-type CustomEvent {
+type CustomEvent implements Node {
   "Opaque id, prefix ` + "`" + `ae_` + "`" + `."
   id: ID!
   "As ` + "`" + `user.created` + "`" + `."
@@ -6081,7 +6312,7 @@ type DomainConnection {
 }
 
 "A domain that the account sends from once it is verified."
-type Domain {
+type Domain implements Node {
   "Opaque id, prefix ` + "`" + `dom_` + "`" + `."
   id: ID!
   "The domain name, lower case; an internationalised one in A-labels (` + "`" + `xn--…` + "`" + `)."
@@ -6289,7 +6520,7 @@ type EmailEdge {
 }
 
 "One accepted message, and what became of it."
-type Email {
+type Email implements Node {
   "Opaque id, prefix ` + "`" + `msg_` + "`" + `."
   id: ID!
   "The sender, as ` + "`" + `Ada <ada@example.com>` + "`" + `."
@@ -6571,6 +6802,109 @@ type Event {
   data: JSON!
 }
 `, BuiltIn: false},
+	{Name: "../schema/health.graphqls", Input: `extend type Query {
+  "What needs attention, the worst first. An operator is also told what is wrong with the installation. Needs a key of scope full or read."
+  health: Health! @module(name: "accounts")
+}
+
+"How an account fares, and for operators the installation."
+type Health {
+  "Of the account; empty: all is well."
+  findings: [HealthFinding!]!
+  "Of the installation, as ` + "`" + `postrider doctor` + "`" + ` finds it; null for who is no operator."
+  installation: [HealthFinding!]
+}
+
+"Something that needs attention."
+type HealthFinding {
+  "A stable code, as ` + "`" + `domain.records` + "`" + ` or ` + "`" + `dns.spf` + "`" + `."
+  code: String!
+  "How bad it is."
+  level: HealthLevel!
+  "What was found, in words."
+  found: String!
+  "What it should be; may be empty."
+  expected: String!
+  "What to do; may be empty."
+  do: String!
+  "Id of what it is about; null: it is about the whole."
+  subjectId: ID
+}
+
+"How bad something is."
+enum HealthLevel {
+  "Mail is lost, refused or not accepted because of it."
+  ERROR
+  "It works, and something is at risk or will break."
+  WARNING
+  "A hint."
+  NOTICE
+}
+`, BuiltIn: false},
+	{Name: "../schema/nodes.graphqls", Input: `extend type Query {
+  "What has this id, whatever it is; null when the account has nothing with it. Each type asks for the rights that its own field asks for."
+  node(
+    "An id, as ` + "`" + `msg_…` + "`" + ` or ` + "`" + `dom_…` + "`" + `."
+    id: ID!
+  ): Node @module(name: "accounts")
+
+  "What has these ids, in their order; null for those that the account does not have."
+  nodes(
+    "At most 20 ids."
+    ids: [ID!]!
+  ): [Node]! @module(name: "accounts")
+
+  "What a person may be looking for: an id, an address, a name, words of a subject. The kinds of which the caller may read nothing are left out."
+  search(
+    "2 to 200 characters."
+    query: String!
+    "Of which kinds; left out: of all."
+    types: [SearchType!]
+    "How many of each kind: 1 to 20."
+    first: Int = 5
+  ): [SearchResult!]! @module(name: "accounts")
+}
+
+"Anything that has an id of its own."
+interface Node {
+  "Opaque id; what is before ` + "`" + `_` + "`" + ` tells the type."
+  id: ID!
+}
+
+"A kind of thing that is searched."
+enum SearchType {
+  "Emails: by id, address, or words of subject, names and tags."
+  EMAIL
+  "Received mail: by id, address, or words."
+  RECEIVED_EMAIL
+  "Sending domains: by id or a part of the name."
+  DOMAIN
+  "Templates: by id, alias or a part of the name."
+  TEMPLATE
+  "Automations: by id or a part of the name."
+  AUTOMATION
+  "Webhook endpoints: by id or a part of the URL."
+  WEBHOOK
+  "Suppressed addresses: by id or the whole address."
+  SUPPRESSION
+  "API keys: by id, or a part of the name."
+  API_KEY
+}
+
+"Something that was found."
+type SearchResult {
+  "What it is."
+  type: SearchType!
+  "Its id."
+  id: ID!
+  "What people know it by: a subject, a name, an address."
+  title: String!
+  "More to tell it from others: an address, a state."
+  detail: String!
+  "When it was made."
+  createdAt: DateTime!
+}
+`, BuiltIn: false},
 	{Name: "../schema/people.graphqls", Input: `extend type Query {
   "Who asks: a person who is signed in, or an API key, and what they may do."
   viewer: Viewer! @module(name: "accounts")
@@ -6602,6 +6936,36 @@ type Viewer {
   role: Role
   "What they may do in the account."
   can: [Right!]!
+  "Whether the person operates the installation."
+  operator: Boolean!
+  "The accounts that the person belongs to; empty for an API key."
+  accounts: [Membership!]! @module(name: "signin")
+  "The modules that are on, as ` + "`" + `sending` + "`" + `."
+  modules: [String!]!
+  "What is seeded in development mode; the field is there only then."
+  development: Development @module(name: "development")
+}
+
+"An account that a person belongs to."
+type Membership {
+  "Id of the account; the header ` + "`" + `Postrider-Account` + "`" + ` takes it."
+  accountId: ID!
+  "What the account is called."
+  name: String!
+  "The person's role in it."
+  role: Role!
+}
+
+"What development mode has seeded."
+type Development {
+  "A key of scope full."
+  apiKey: String!
+  "Where the mail that was sent is shown; null: the inbox is off."
+  inboxUrl: String
+  "A domain that counts as verified; null: domains are off."
+  domain: String
+  "Local parts of addresses at ` + "`" + `domain` + "`" + ` with which something goes wrong, as ` + "`" + `bounce` + "`" + `."
+  failures: [String!]!
 }
 
 "A person."
@@ -6971,7 +7335,7 @@ type ReceivedEmailConnection {
 }
 
 "A message that came in for one address. The REST API gives the octets of its files."
-type ReceivedEmail {
+type ReceivedEmail implements Node {
   "Opaque id, prefix ` + "`" + `inb_` + "`" + `."
   id: ID!
   "The domain that it came in for."
@@ -7119,7 +7483,7 @@ type SMTPCredentialConnection {
 }
 
 "What a program signs in with at the SMTP relay. Its password is shown when it is made and never again."
-type SMTPCredential {
+type SMTPCredential implements Node {
   "Opaque id, prefix ` + "`" + `smtp_` + "`" + `."
   id: ID!
   "The name to recognise it by."
@@ -7151,10 +7515,10 @@ enum SMTPCredentialTLS {
 }
 `, BuiltIn: false},
 	{Name: "../schema/schema.graphqls", Input: `"""
-Names the module of Postrider that a field belongs to. When the module is switched off, the
+Names the module of Postrider that a field belongs to, and others without which it says nothing. When one of them is switched off, the
 field does not exist, and neither do the types that only it led to.
 """
-directive @module(name: String!) on FIELD_DEFINITION
+directive @module(name: String!) repeatable on FIELD_DEFINITION
 
 "A point in time: RFC 3339 in UTC with milliseconds, as ` + "`" + `2026-01-15T09:30:00.000Z` + "`" + `."
 scalar DateTime
@@ -7198,7 +7562,7 @@ type PageInfo {
     filter: StatisticsFilter
     "Where a figure stands: a bounce three days later in the period of the bounce, or of its email."
     placedBy: StatisticsMoment! = EVENT
-  ): EmailStatistics! @module(name: "statistics")
+  ): EmailStatistics! @module(name: "statistics") @module(name: "sending")
 
   "Why mail was refused, the most frequent reason first. The range is widened to whole hours. Needs a key of scope full or read."
   topBounceReasons(
@@ -7208,7 +7572,7 @@ type PageInfo {
     filter: StatisticsFilter
     "How many: 1 to 100."
     first: Int! = 10
-  ): [BounceReason!]! @module(name: "statistics")
+  ): [BounceReason!]! @module(name: "statistics") @module(name: "sending")
 }
 
 "A stretch of time."
@@ -7440,7 +7804,7 @@ type SuppressionConnection {
 }
 
 "An address that must not be written to. An email with such a recipient is not sent to anybody."
-type Suppression {
+type Suppression implements Node {
   "Opaque id, prefix ` + "`" + `sup_` + "`" + `."
   id: ID!
   "The address, lower case; null once it was erased, it is blocked all the same."
@@ -7476,7 +7840,7 @@ type CategoryOptOutConnection {
 }
 
 "An address that does not want one category of mail. Other mail is sent to it."
-type CategoryOptOut {
+type CategoryOptOut implements Node {
   "Opaque id, prefix ` + "`" + `opt_` + "`" + `."
   id: ID!
   "The address, lower case; null once it was erased, it is opted out all the same."
@@ -7518,7 +7882,7 @@ type TemplateConnection {
 }
 
 "A message with gaps: a draft, and the versions that were published of it."
-type Template {
+type Template implements Node {
   "Opaque id, prefix ` + "`" + `tpl_` + "`" + `."
   id: ID!
   "The account's own name for it, for programs; null without one."
@@ -7699,7 +8063,7 @@ type WebhookConnection {
 }
 
 "An endpoint that is told what happens."
-type Webhook {
+type Webhook implements Node {
   "Opaque id, prefix ` + "`" + `wh_` + "`" + `."
   id: ID!
   "Where the deliveries are posted."
@@ -7729,7 +8093,7 @@ type WebhookDeliveryConnection {
 }
 
 "One event on its way to one endpoint."
-type WebhookDelivery {
+type WebhookDelivery implements Node {
   "Opaque id, prefix ` + "`" + `whd_` + "`" + `."
   id: ID!
   "The endpoint, which may be deleted by now."
@@ -8461,6 +8825,20 @@ func (ec *executionContext) childFields_DeliveryAttempt(ctx context.Context, fie
 	return nil, fmt.Errorf("no field named %q was found under type DeliveryAttempt", field.Name)
 }
 
+func (ec *executionContext) childFields_Development(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "apiKey":
+		return ec.fieldContext_Development_apiKey(ctx, field)
+	case "inboxUrl":
+		return ec.fieldContext_Development_inboxUrl(ctx, field)
+	case "domain":
+		return ec.fieldContext_Development_domain(ctx, field)
+	case "failures":
+		return ec.fieldContext_Development_failures(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type Development", field.Name)
+}
+
 func (ec *executionContext) childFields_Domain(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "id":
@@ -8839,6 +9217,34 @@ func (ec *executionContext) childFields_Header(ctx context.Context, field graphq
 	return nil, fmt.Errorf("no field named %q was found under type Header", field.Name)
 }
 
+func (ec *executionContext) childFields_Health(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "findings":
+		return ec.fieldContext_Health_findings(ctx, field)
+	case "installation":
+		return ec.fieldContext_Health_installation(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type Health", field.Name)
+}
+
+func (ec *executionContext) childFields_HealthFinding(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "code":
+		return ec.fieldContext_HealthFinding_code(ctx, field)
+	case "level":
+		return ec.fieldContext_HealthFinding_level(ctx, field)
+	case "found":
+		return ec.fieldContext_HealthFinding_found(ctx, field)
+	case "expected":
+		return ec.fieldContext_HealthFinding_expected(ctx, field)
+	case "do":
+		return ec.fieldContext_HealthFinding_do(ctx, field)
+	case "subjectId":
+		return ec.fieldContext_HealthFinding_subjectId(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type HealthFinding", field.Name)
+}
+
 func (ec *executionContext) childFields_Invitation(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "id":
@@ -8897,6 +9303,18 @@ func (ec *executionContext) childFields_MemberConnection(ctx context.Context, fi
 		return ec.fieldContext_MemberConnection_pageInfo(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type MemberConnection", field.Name)
+}
+
+func (ec *executionContext) childFields_Membership(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "accountId":
+		return ec.fieldContext_Membership_accountId(ctx, field)
+	case "name":
+		return ec.fieldContext_Membership_name(ctx, field)
+	case "role":
+		return ec.fieldContext_Membership_role(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type Membership", field.Name)
 }
 
 func (ec *executionContext) childFields_Money(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -9259,6 +9677,22 @@ func (ec *executionContext) childFields_SMTPCredentialConnection(ctx context.Con
 	return nil, fmt.Errorf("no field named %q was found under type SMTPCredentialConnection", field.Name)
 }
 
+func (ec *executionContext) childFields_SearchResult(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "type":
+		return ec.fieldContext_SearchResult_type(ctx, field)
+	case "id":
+		return ec.fieldContext_SearchResult_id(ctx, field)
+	case "title":
+		return ec.fieldContext_SearchResult_title(ctx, field)
+	case "detail":
+		return ec.fieldContext_SearchResult_detail(ctx, field)
+	case "createdAt":
+		return ec.fieldContext_SearchResult_createdAt(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type SearchResult", field.Name)
+}
+
 func (ec *executionContext) childFields_SendingCounts(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "sent":
@@ -9499,6 +9933,14 @@ func (ec *executionContext) childFields_Viewer(ctx context.Context, field graphq
 		return ec.fieldContext_Viewer_role(ctx, field)
 	case "can":
 		return ec.fieldContext_Viewer_can(ctx, field)
+	case "operator":
+		return ec.fieldContext_Viewer_operator(ctx, field)
+	case "accounts":
+		return ec.fieldContext_Viewer_accounts(ctx, field)
+	case "modules":
+		return ec.fieldContext_Viewer_modules(ctx, field)
+	case "development":
+		return ec.fieldContext_Viewer_development(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type Viewer", field.Name)
 }

@@ -443,7 +443,7 @@ func (ec *executionContext) fieldContext_SuppressionConnection_pageInfo(_ contex
 
 // region    **************************** object.gotpl ****************************
 
-var categoryOptOutImplementors = []string{"CategoryOptOut"}
+var categoryOptOutImplementors = []string{"CategoryOptOut", "Node"}
 
 func (ec *executionContext) _CategoryOptOut(ctx context.Context, sel ast.SelectionSet, obj *ent.CategoryOptOut) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, categoryOptOutImplementors)
@@ -554,7 +554,7 @@ func (ec *executionContext) _CategoryOptOutConnection(ctx context.Context, sel a
 	return out
 }
 
-var suppressionImplementors = []string{"Suppression"}
+var suppressionImplementors = []string{"Suppression", "Node"}
 
 func (ec *executionContext) _Suppression(ctx context.Context, sel ast.SelectionSet, obj *ent.Suppression) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, suppressionImplementors)

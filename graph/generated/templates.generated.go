@@ -924,7 +924,7 @@ func (ec *executionContext) fieldContext_TemplateVersionConnection_pageInfo(_ co
 
 // region    **************************** object.gotpl ****************************
 
-var templateImplementors = []string{"Template"}
+var templateImplementors = []string{"Template", "Node"}
 
 func (ec *executionContext) _Template(ctx context.Context, sel ast.SelectionSet, obj *model.Template) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, templateImplementors)

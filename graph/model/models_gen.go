@@ -52,6 +52,8 @@ type Account struct {
 	RecordRetentionDays int `json:"recordRetentionDays"`
 }
 
+func (Account) IsNode() {}
+
 // Decides over addresses that it matches.
 type AddressRule struct {
 	// The part before the @; * stands for any characters.
@@ -422,6 +424,18 @@ type DeliveryAttempt struct {
 	Class *string `json:"class,omitempty"`
 }
 
+// What development mode has seeded.
+type Development struct {
+	// A key of scope full.
+	APIKey string `json:"apiKey"`
+	// Where the mail that was sent is shown; null: the inbox is off.
+	InboxURL *string `json:"inboxUrl,omitempty"`
+	// A domain that counts as verified; null: domains are off.
+	Domain *string `json:"domain,omitempty"`
+	// Local parts of addresses at `domain` with which something goes wrong, as `bounce`.
+	Failures []string `json:"failures"`
+}
+
 // One check of a domain's DNS records.
 type DomainCheck struct {
 	// When DNS was asked.
@@ -654,6 +668,30 @@ type ExplainedPart struct {
 	Error *string `json:"error,omitempty"`
 }
 
+// How an account fares, and for operators the installation.
+type Health struct {
+	// Of the account; empty: all is well.
+	Findings []*HealthFinding `json:"findings"`
+	// Of the installation, as `postrider doctor` finds it; null for who is no operator.
+	Installation []*HealthFinding `json:"installation,omitempty"`
+}
+
+// Something that needs attention.
+type HealthFinding struct {
+	// A stable code, as `domain.records` or `dns.spf`.
+	Code string `json:"code"`
+	// How bad it is.
+	Level HealthLevel `json:"level"`
+	// What was found, in words.
+	Found string `json:"found"`
+	// What it should be; may be empty.
+	Expected string `json:"expected"`
+	// What to do; may be empty.
+	Do string `json:"do"`
+	// Id of what it is about; null: it is about the whole.
+	SubjectID *string `json:"subjectId,omitempty"`
+}
+
 // An offer to a mailbox to join the account.
 type Invitation struct {
 	// Opaque id, prefix `inv_`.
@@ -702,6 +740,16 @@ type MemberConnection struct {
 	Nodes []*Member `json:"nodes"`
 	// Where the page stands: there is one.
 	PageInfo *PageInfo `json:"pageInfo"`
+}
+
+// An account that a person belongs to.
+type Membership struct {
+	// Id of the account; the header `Postrider-Account` takes it.
+	AccountID string `json:"accountId"`
+	// What the account is called.
+	Name string `json:"name"`
+	// The person's role in it.
+	Role Role `json:"role"`
 }
 
 // An amount of money.
@@ -942,12 +990,28 @@ type SMTPCredential struct {
 	RevokedAt *time.Time `json:"revokedAt,omitempty"`
 }
 
+func (SMTPCredential) IsNode() {}
+
 // One page of SMTP credentials.
 type SMTPCredentialConnection struct {
 	// The credentials.
 	Nodes []*SMTPCredential `json:"nodes"`
 	// Where the page stands.
 	PageInfo *PageInfo `json:"pageInfo"`
+}
+
+// Something that was found.
+type SearchResult struct {
+	// What it is.
+	Type SearchType `json:"type"`
+	// Its id.
+	ID string `json:"id"`
+	// What people know it by: a subject, a name, an address.
+	Title string `json:"title"`
+	// More to tell it from others: an address, a state.
+	Detail string `json:"detail"`
+	// When it was made.
+	CreatedAt time.Time `json:"createdAt"`
 }
 
 // Which mail counts. Of `tag`, `recipientDomain` and `bounceClass` one may be given, and a grouping by one does not go with a filter by another.
@@ -1122,6 +1186,14 @@ type Viewer struct {
 	Role *Role `json:"role,omitempty"`
 	// What they may do in the account.
 	Can []Right `json:"can"`
+	// Whether the person operates the installation.
+	Operator bool `json:"operator"`
+	// The accounts that the person belongs to; empty for an API key.
+	Accounts []*Membership `json:"accounts"`
+	// The modules that are on, as `sending`.
+	Modules []string `json:"modules"`
+	// What is seeded in development mode; the field is there only then.
+	Development *Development `json:"development,omitempty"`
 }
 
 // One page of webhook endpoints.
@@ -1278,6 +1350,53 @@ func (e *CustomEventSource) UnmarshalGQL(v any) error {
 }
 
 func (e CustomEventSource) MarshalGQL(w io.Writer) {
+	fmt.Fprint(w, strconv.Quote(e.String()))
+}
+
+// How bad something is.
+type HealthLevel string
+
+const (
+	// Mail is lost, refused or not accepted because of it.
+	HealthLevelError HealthLevel = "ERROR"
+	// It works, and something is at risk or will break.
+	HealthLevelWarning HealthLevel = "WARNING"
+	// A hint.
+	HealthLevelNotice HealthLevel = "NOTICE"
+)
+
+var AllHealthLevel = []HealthLevel{
+	HealthLevelError,
+	HealthLevelWarning,
+	HealthLevelNotice,
+}
+
+func (e HealthLevel) IsValid() bool {
+	switch e {
+	case HealthLevelError, HealthLevelWarning, HealthLevelNotice:
+		return true
+	}
+	return false
+}
+
+func (e HealthLevel) String() string {
+	return string(e)
+}
+
+func (e *HealthLevel) UnmarshalGQL(v any) error {
+	str, ok := v.(string)
+	if !ok {
+		return fmt.Errorf("enums must be strings")
+	}
+
+	*e = HealthLevel(str)
+	if !e.IsValid() {
+		return fmt.Errorf("%s is not a valid HealthLevel", str)
+	}
+	return nil
+}
+
+func (e HealthLevel) MarshalGQL(w io.Writer) {
 	fmt.Fprint(w, strconv.Quote(e.String()))
 }
 
@@ -1446,6 +1565,68 @@ func (e *SMTPCredentialTLS) UnmarshalGQL(v any) error {
 }
 
 func (e SMTPCredentialTLS) MarshalGQL(w io.Writer) {
+	fmt.Fprint(w, strconv.Quote(e.String()))
+}
+
+// A kind of thing that is searched.
+type SearchType string
+
+const (
+	// Emails: by id, address, or words of subject, names and tags.
+	SearchTypeEmail SearchType = "EMAIL"
+	// Received mail: by id, address, or words.
+	SearchTypeReceivedEmail SearchType = "RECEIVED_EMAIL"
+	// Sending domains: by id or a part of the name.
+	SearchTypeDomain SearchType = "DOMAIN"
+	// Templates: by id, alias or a part of the name.
+	SearchTypeTemplate SearchType = "TEMPLATE"
+	// Automations: by id or a part of the name.
+	SearchTypeAutomation SearchType = "AUTOMATION"
+	// Webhook endpoints: by id or a part of the URL.
+	SearchTypeWebhook SearchType = "WEBHOOK"
+	// Suppressed addresses: by id or the whole address.
+	SearchTypeSuppression SearchType = "SUPPRESSION"
+	// API keys: by id, or a part of the name.
+	SearchTypeAPIKey SearchType = "API_KEY"
+)
+
+var AllSearchType = []SearchType{
+	SearchTypeEmail,
+	SearchTypeReceivedEmail,
+	SearchTypeDomain,
+	SearchTypeTemplate,
+	SearchTypeAutomation,
+	SearchTypeWebhook,
+	SearchTypeSuppression,
+	SearchTypeAPIKey,
+}
+
+func (e SearchType) IsValid() bool {
+	switch e {
+	case SearchTypeEmail, SearchTypeReceivedEmail, SearchTypeDomain, SearchTypeTemplate, SearchTypeAutomation, SearchTypeWebhook, SearchTypeSuppression, SearchTypeAPIKey:
+		return true
+	}
+	return false
+}
+
+func (e SearchType) String() string {
+	return string(e)
+}
+
+func (e *SearchType) UnmarshalGQL(v any) error {
+	str, ok := v.(string)
+	if !ok {
+		return fmt.Errorf("enums must be strings")
+	}
+
+	*e = SearchType(str)
+	if !e.IsValid() {
+		return fmt.Errorf("%s is not a valid SearchType", str)
+	}
+	return nil
+}
+
+func (e SearchType) MarshalGQL(w io.Writer) {
 	fmt.Fprint(w, strconv.Quote(e.String()))
 }
 

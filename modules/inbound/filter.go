@@ -17,8 +17,11 @@ type Filter struct {
 	Domain string     // of the recipient: its name, or the id of a domain
 	Since  *time.Time // received then or later
 	Until  *time.Time // received before then
-	Q      string     // words, each the beginning of one in subject, addresses or the beginning of the text
+	Q      string     // words, each the beginning of one in subject, addresses or the beginning of the text; and fields: textFields
 }
+
+// textFields are what a search text may say beside words, as in `invoice from:bob@example.net`.
+var textFields = []string{"to", "from", "domain", "after", "before"}
 
 // Validate reports every wrong field by its name in the query.
 func (f Filter) Validate() fault.Fields {
@@ -35,6 +38,7 @@ type criteria struct {
 
 func (f Filter) parse() (*criteria, fault.Fields) {
 	wrong, c := fault.Fields{}, &criteria{}
+	words := f.readText(wrong)
 	c.mark(wrong, "to", markTo, f.To)
 	c.mark(wrong, "from", markFrom, f.From)
 	switch {
@@ -48,9 +52,26 @@ func (f Filter) parse() (*criteria, fault.Fields) {
 		}
 		c.Marks = append(c.Marks, markDomain+name)
 	}
-	c.Words = search.ReadWords(wrong, f.Q)
+	c.Words = words
 	c.ReadTime(wrong, f.Since, f.Until)
 	return c, wrong
+}
+
+// readText takes the fields of the search text over, and gives its words.
+func (f *Filter) readText(wrong fault.Fields) []string {
+	words, terms := search.ReadText(wrong, f.Q, textFields...)
+	texts := map[string]*string{"to": &f.To, "from": &f.From, "domain": &f.Domain}
+	for _, t := range terms {
+		switch t.Field {
+		case "after":
+			f.Since = t.Date(wrong, "q")
+		case "before":
+			f.Until = t.Date(wrong, "q")
+		default:
+			t.Once(wrong, "q", texts[t.Field])
+		}
+	}
+	return words
 }
 
 func (c *criteria) mark(wrong fault.Fields, field, mark, text string) {

@@ -12,6 +12,7 @@ import (
 	"go.uber.org/fx/fxevent"
 
 	"github.com/postrider/postrider/runtime/assembly/checks"
+	"github.com/postrider/postrider/runtime/assembly/development"
 	"github.com/postrider/postrider/runtime/assembly/listeners"
 	"github.com/postrider/postrider/runtime/assembly/outgoing"
 	"github.com/postrider/postrider/runtime/assembly/probes"
@@ -79,6 +80,8 @@ func (f Foundation) options(more ...fx.Option) []fx.Option {
 	}
 	if f.Config.Mode == setting.Serve { // in development nothing around is as it should be
 		options = append(options, checks.Repeated(ModuleNames(false)))
+	} else {
+		options = append(options, development.Shown)
 	}
 	// 4. The modules that are on.
 	for _, m := range f.Modules {

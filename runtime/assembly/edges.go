@@ -6,6 +6,7 @@ import (
 	"log/slog"
 
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -87,6 +88,14 @@ func (f Foundation) names() []string {
 	return on
 }
 
+// graphModules are those that have fields in the schema. Development mode has some of its own.
+func graphModules(mode setting.Mode, on []string) []string {
+	if mode == setting.Dev {
+		return append(slices.Clone(on), graph.ModuleDevelopment)
+	}
+	return on
+}
+
 // sampleSender is who the samples of the reference page send from, so that they work in
 // development as they stand.
 func sampleSender(mode setting.Mode) string {
@@ -104,7 +113,7 @@ func (p edgeParams) handler(on []string, health *probes.Probes) (http.Handler, e
 	if err != nil {
 		return nil, err
 	}
-	query, err := graph.New(graph.Options{On: on, Auth: p.Accounts, People: p.people(), Origins: append([]string{config.BaseURL.Of(p.Config)}, config.OtherOrigins(p.Config)...), Audit: p.Audit, Proxies: config.TrustedProxies.Of(p.Config), Accounts: p.Accounts, Rate: rate, Parts: p.Parts, Budget: p.Budget, Logger: p.Logger})
+	query, err := graph.New(graph.Options{On: graphModules(p.Config.Mode, on), Open: p.Config.Mode == setting.Dev, Auth: p.Accounts, People: p.people(), Origins: append([]string{config.BaseURL.Of(p.Config)}, config.OtherOrigins(p.Config)...), Audit: p.Audit, Proxies: config.TrustedProxies.Of(p.Config), Accounts: p.Accounts, Rate: rate, Parts: p.Parts, Budget: p.Budget, Logger: p.Logger})
 	if err != nil {
 		return nil, err
 	}

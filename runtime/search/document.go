@@ -46,7 +46,30 @@ const (
 	maxWords = 10
 )
 
-// ReadWords reads what a caller looks for, the field q. Words without a letter or a
+// ReadText reads a search text, the field q: words, and terms of fields.
+func ReadText(wrong fault.Fields, q string, fields ...string) (words []string, terms []Term) {
+	if utf8.RuneCountInString(q) > maxText || !utf8.ValidString(q) || strings.ContainsFunc(q, unicode.IsControl) {
+		return ReadWords(wrong, q), nil
+	}
+	all, err := Fields(q, fields...)
+	if err != nil {
+		wrong.Add("q", "%s", err)
+		return nil, nil
+	}
+	for _, t := range all {
+		if t.Field != "" {
+			terms = append(terms, t)
+		} else {
+			words = append(words, t.Value)
+		}
+	}
+	if len(words) == 0 && len(terms) > 0 {
+		return nil, terms
+	}
+	return ReadWords(wrong, strings.Join(words, " ")), terms
+}
+
+// ReadWords reads words that a caller looks for, the field q. Words without a letter or a
 // digit are left out.
 func ReadWords(wrong fault.Fields, q string) []string {
 	words := strings.Fields(q)

@@ -20,8 +20,16 @@ type Filter struct {
 	Domain string     // of the sender: its name, or the id of a domain
 	Since  *time.Time // created then or later
 	Until  *time.Time // created before then
-	Q      string     // words, each the beginning of one in subject, names, addresses or tags
+	Q      string     // words, each the beginning of one in subject, names, addresses or tags; and fields: textFields
+
+	TemplateID   string
+	AutomationID string
+	Opened       bool // by a person, where open tracking is on
+	Clicked      bool // likewise
 }
+
+// textFields are what a search text may say beside words, as in `receipt to:bob@example.net is:bounced`.
+var textFields = []string{"to", "from", "domain", "tag", "status", "is", "template", "automation", "after", "before"}
 
 // Validate reports every wrong field by its name in the query.
 func (f Filter) Validate() fault.Fields {
@@ -33,12 +41,15 @@ func (f Filter) Validate() fault.Fields {
 type criteria struct {
 	search.Terms
 
-	status   email.Status // "" for any
-	domainID string       // "" for any
+	status                             email.Status // "" for any
+	domainID, templateID, automationID string       // "" for any
+	opened, clicked                    bool
 }
 
 func (f Filter) parse() (criteria, fault.Fields) {
 	wrong, c := fault.Fields{}, criteria{}
+	words := f.readText(wrong)
+	c.templateID, c.automationID, c.opened, c.clicked = f.TemplateID, f.AutomationID, f.Opened, f.Clicked
 	if f.Status != "" {
 		if err := email.StatusValidator(email.Status(f.Status)); err != nil {
 			wrong.Add("status", "must be one of queued, scheduled, sent, delivered, bounced, failed, cancelled")
@@ -48,7 +59,7 @@ func (f Filter) parse() (criteria, fault.Fields) {
 	c.Marks = appendAddress(c.Marks, wrong, "to", markTo, f.To)
 	c.Marks = appendAddress(c.Marks, wrong, "from", markFrom, f.From)
 	if f.Tag != "" {
-		name, value, found := strings.Cut(f.Tag, ":")
+		name, value, found := strings.Cut(strings.Replace(f.Tag, "=", ":", 1), ":")
 		if !found || !IsTagWord(name) || !IsTagWord(value) {
 			wrong.Add("tag", "must be name:value, each of letters, digits, - or _")
 		}
@@ -59,9 +70,44 @@ func (f Filter) parse() (criteria, fault.Fields) {
 	} else {
 		c.domainID = domainID
 	}
-	c.Words = search.ReadWords(wrong, f.Q)
+	c.Words = words
 	c.ReadTime(wrong, f.Since, f.Until)
 	return c, wrong
+}
+
+// readText takes the fields of the search text over, and gives its words.
+func (f *Filter) readText(wrong fault.Fields) []string {
+	words, terms := search.ReadText(wrong, f.Q, textFields...)
+	texts := map[string]*string{"to": &f.To, "from": &f.From, "domain": &f.Domain, "tag": &f.Tag, "status": &f.Status, "template": &f.TemplateID, "automation": &f.AutomationID}
+	for _, t := range terms {
+		switch t.Field {
+		case "after":
+			f.Since = t.Date(wrong, "q")
+		case "before":
+			f.Until = t.Date(wrong, "q")
+		case "is":
+			f.readIs(wrong, t)
+		default:
+			t.Once(wrong, "q", texts[t.Field])
+		}
+	}
+	return words
+}
+
+// readIs reads what an email is: opened, clicked, or of a status.
+func (f *Filter) readIs(wrong fault.Fields, t search.Term) {
+	switch t.Value = strings.ToLower(t.Value); t.Value {
+	case "opened":
+		f.Opened = true
+	case "clicked":
+		f.Clicked = true
+	default:
+		if email.StatusValidator(email.Status(t.Value)) != nil {
+			wrong.Add("q", "has at character %d is:%s; an email is opened, clicked, queued, scheduled, sent, delivered, bounced, failed or cancelled", t.At, t.Value)
+			return
+		}
+		t.Once(wrong, "q", &f.Status)
+	}
 }
 
 func appendAddress(marks []string, wrong fault.Fields, field, mark, text string) []string {
@@ -89,4 +135,6 @@ func readDomain(wrong fault.Fields, domain string) (domainID, mark string) {
 	return "", markDomain + name
 }
 
-func (c criteria) isEmpty() bool { return c.status == "" && c.domainID == "" && c.IsEmpty() }
+func (c criteria) isEmpty() bool {
+	return c.status == "" && c.domainID+c.templateID+c.automationID == "" && !c.opened && !c.clicked && c.IsEmpty()
+}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/ent/email"
+	"github.com/postrider/postrider/ent/engagement"
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/id"
 	"github.com/postrider/postrider/runtime/page"
@@ -75,7 +76,7 @@ func (s *Service) Cursor(accountID, emailID string) string {
 
 // find gives the ids of up to n emails before `before`, newest first.
 func (s *Service) find(ctx context.Context, accountID string, c criteria, before string, n int) ([]string, error) {
-	emails := search.Table{Name: "emails", Prefix: id.Email, Time: "created_at", Columns: "status, domain_id, uncommon"}
+	emails := search.Table{Name: "emails", Prefix: id.Email, Time: "created_at", Columns: "status, domain_id, uncommon, template_id, automation_id"}
 	return emails.Find(ctx, s.db.SQL, search.Page{AccountID: accountID, Before: before, Limit: n, Terms: c.Terms,
 		Conditions: c.conditions, Index: func(q *db.Query) []string { return c.rare(q, accountID) }})
 }
@@ -84,14 +85,29 @@ func (c criteria) conditions(q *db.Query) (all []string) {
 	if c.status != "" {
 		all = append(all, `status = `+q.Arg(string(c.status)))
 	}
-	if c.domainID != "" {
-		all = append(all, `domain_id = `+q.Arg(c.domainID))
+	for column, wanted := range map[string]string{"domain_id": c.domainID, "template_id": c.templateID, "automation_id": c.automationID} {
+		if wanted != "" {
+			all = append(all, column+` = `+q.Arg(wanted))
+		}
+	}
+	for kind, wanted := range map[engagement.Kind]bool{engagement.KindOpen: c.opened, engagement.KindClick: c.clicked} {
+		if wanted {
+			all = append(all, `EXISTS (SELECT FROM engagements g WHERE g.email_id = e.id AND g.kind = `+q.Arg(string(kind))+` AND g.machine = '')`)
+		}
 	}
 	return all
 }
 
-// rare are the indexes that have few emails where the status is one that few have.
+// rare are the indexes that have few emails: of a status that few have, and of those that somebody opened.
 func (c criteria) rare(q *db.Query, accountID string) []string {
+	var all []string
+	if c.opened || c.clicked {
+		all = append(all, `id IN (SELECT email_id FROM engagements WHERE account_id = `+q.Arg(accountID)+` AND machine = '')`)
+	}
+	return append(all, c.ofStatus(q, accountID)...)
+}
+
+func (c criteria) ofStatus(q *db.Query, accountID string) []string {
 	switch c.status {
 	case "", email.StatusDelivered:
 		return nil

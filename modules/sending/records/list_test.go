@@ -64,6 +64,11 @@ func TestFiltersFindWhatTheyName(t *testing.T) {
 	f.message(t, `quotes ' and \ and &|!`, func(m *sending.Message) { m.From = sending.Mailbox{Text: "Other <other@mail.example.com>"} })
 	before := time.Now().Add(-time.Hour)
 	later := time.Now().Add(time.Hour)
+	for subject, machine := range map[string]string{"copies": "", "plain": "scanner"} {
+		if _, err := f.DB.SQL.ExecContext(t.Context(), `INSERT INTO engagements (account_id, email_id, kind, machine, created_at) SELECT account_id, id, 'open', $2, now() FROM emails WHERE subject = $1`, subject, machine); err != nil {
+			t.Fatal(err)
+		}
+	}
 
 	for name, c := range map[string]struct {
 		filter records.Filter
@@ -97,6 +102,12 @@ func TestFiltersFindWhatTheyName(t *testing.T) {
 		"no such word":     {records.Filter{Q: "receipt nowhere"}, nil},
 		"quotes":           {records.Filter{Q: `quotes ' \ &`}, []string{`quotes ' and \ and &|!`}},
 		"no marks by word": {records.Filter{Q: "g=kind:receipt"}, nil},
+		"fields in a text": {records.Filter{Q: `Copies to:dan@example.org from:ada@example.com tag:team=a is:sent domain:example.com after:2020-01-31 before:2999-01-01T00:00:00Z`}, []string{"copies"}},
+		"quotes in a text": {records.Filter{Q: `to:"carol@example.org"`}, []string{"copies"}},
+		"template":         {records.Filter{Q: "template:tpl_none"}, nil},
+		"automation":       {records.Filter{AutomationID: "aut_none"}, nil},
+		"opened":           {records.Filter{Q: "is:opened"}, []string{"copies"}},
+		"clicked":          {records.Filter{Q: "is:clicked"}, nil},
 		"all at once": {records.Filter{Status: "sent", To: "dan@example.org", From: "ada@example.com", Tag: "team:a", Domain: "example.com",
 			Since: &before, Until: &later, Q: "copies"}, []string{"copies"}},
 	} {
@@ -121,6 +132,8 @@ func TestFiltersSayWhatIsWrong(t *testing.T) {
 		{records.Filter{Status: "opened"}, "status"}, {records.Filter{To: "bob"}, "to"}, {records.Filter{From: "@"}, "from"}, {records.Filter{Tag: "kind"}, "tag"},
 		{records.Filter{Tag: "ki nd:x"}, "tag"}, {records.Filter{Domain: "-"}, "domain"}, {records.Filter{Q: string(long)}, "q"}, {records.Filter{Q: "a b c d e f g h i j k"}, "q"},
 		{records.Filter{Q: "a\x00b"}, "q"}, {records.Filter{Q: "\xff"}, "q"}, {records.Filter{Q: "--"}, "q"}, {records.Filter{Since: &now, Until: &now}, "until"},
+		{records.Filter{Q: `to:"bob`}, "q"}, {records.Filter{Q: "stauts:sent"}, "q"}, {records.Filter{Q: "is:read"}, "q"}, {records.Filter{Q: "after:yesterday"}, "q"}, {records.Filter{Q: "to:a@b.example to:c@d.example"}, "q"},
+		{records.Filter{Q: "is:sent", Status: "failed"}, "q"}, {records.Filter{Q: "to:bob"}, "to"},
 	} {
 		if wrong := c.filter.Validate(); len(wrong) != 1 || wrong[c.field] == "" {
 			t.Errorf("%+v: %v, want only %s", c.filter, wrong, c.field)
@@ -153,6 +166,8 @@ func TestSearchGoesOnBeyondTheWindow(t *testing.T) {
 		"open ones":           {records.Filter{Status: "sent", Q: "needle"}, needles[1:]},
 		"nothing":             {records.Filter{Tag: "kind:nail"}, nil},
 		"no status like it":   {records.Filter{Status: "failed"}, nil},
+		"opened ones":         {records.Filter{Q: "is:opened needle"}, nil},
+		"of a template":       {records.Filter{TemplateID: "tpl_none"}, nil},
 	} {
 		if diff := cmp.Diff(c.want, f.found(t, c.filter)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)

@@ -9,6 +9,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"go.uber.org/fx"
 
+	"github.com/postrider/postrider/graph"
 	"github.com/postrider/postrider/runtime/doctor"
 	"github.com/postrider/postrider/runtime/mail/dnsx"
 	"github.com/postrider/postrider/runtime/module"
@@ -38,6 +39,7 @@ func Repeated(modules []string) fx.Option {
 	return fx.Options(
 		fx.Supply(moduleNames(modules)),
 		fx.Provide(newVisits),
+		fx.Provide(fx.Annotate(func(v *visits) graph.Part { return graph.Show[graph.Doctor]("accounts", v) }, fx.ResultTags(`group:"graph"`))),
 		module.Healths(func(v *visits) module.Health { return module.Health{Name: "doctor", Ask: v.condition} }),
 	)
 }
@@ -56,6 +58,18 @@ func newVisits(lc fx.Lifecycle, modules moduleNames, cfg setting.Values, s *stor
 	tasks := worker.NewTasks(log, workers)
 	lc.Append(fx.StartStopHook(func() { tasks.Start(worker.Task{Name: "doctor", First: firstLook, Step: v.step}) }, tasks.Stop))
 	return v, nil
+}
+
+// Bad gives what the latest look found that is not well.
+func (v *visits) Bad() (all []graph.InstallationFinding) {
+	report := v.latest.Load()
+	if report == nil {
+		return nil
+	}
+	for _, f := range report.Bad() {
+		all = append(all, graph.InstallationFinding{Check: f.Check, Level: f.Level.String(), Found: f.Found, Expected: f.Expected, Do: f.Do})
+	}
+	return all
 }
 
 func (v *visits) count(l doctor.Level) int {

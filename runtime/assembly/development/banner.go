@@ -34,6 +34,9 @@ func (s Seeder) Announce(ctx context.Context, cfg setting.Values, opened *store.
 			return err
 		}
 	}
+	if s.Shown != nil {
+		s.Shown.take(ready, cfg)
+	}
 	if to.Called != nil {
 		to.Called(ready)
 	}

@@ -49,6 +49,7 @@ type Seeder struct {
 	Played   devinbox.Config         `optional:"true"`
 	Sockets  *listeners.RelaySockets `optional:"true"`
 	Inbox    *devinbox.Service       `optional:"true"`
+	Shown    *Seeded                 `optional:"true"`
 }
 
 // seeded is what development mode has made, or found.

@@ -1,0 +1,27 @@
+package graph
+
+import "github.com/postrider/postrider/graph/model"
+
+// ModuleDevelopment is no module of the product: its fields are there in development mode.
+const ModuleDevelopment = "development"
+
+// Seeds tells what development mode has seeded; nil: nothing yet.
+type Seeds interface {
+	Seeded() *Seeded
+}
+
+// Seeded is what a first request needs. Empty fields: that part is off.
+type Seeded struct {
+	APIKey, InboxURL, Domain string
+	Failures                 []string // local parts at Domain
+}
+
+// ShowSeeds makes the part of development mode.
+func ShowSeeds(s Seeds) Part { return Show(ModuleDevelopment, s) }
+
+func toDevelopment(s *Seeded) *model.Development {
+	if s == nil {
+		return nil
+	}
+	return &model.Development{APIKey: s.APIKey, InboxURL: filled(s.InboxURL), Domain: filled(s.Domain), Failures: append([]string{}, s.Failures...)}
+}

@@ -1,0 +1,187 @@
+package graph
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/ent/domain"
+	"github.com/postrider/postrider/graph/generated"
+	"github.com/postrider/postrider/graph/model"
+	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/sending/queue"
+	"github.com/postrider/postrider/runtime/page"
+)
+
+// Doctor tells what is wrong with the installation, by its latest look.
+type Doctor interface {
+	Bad() []InstallationFinding
+}
+
+// InstallationFinding is something that is not well.
+type InstallationFinding struct {
+	Check    string // which one, as dns.spf
+	Level    string // error, warning or another
+	Found    string
+	Expected string
+	Do       string
+}
+
+// healthCost is a look at the domains, the endpoints, the queue and the caps.
+const healthCost = 300
+
+func healthCosts(c *generated.ComplexityRoot) {
+	c.Query.Health = func(child int) int { return healthCost + child }
+}
+
+// Mail that waits for longer than this is told.
+const (
+	longWait  = time.Hour
+	mostTold  = 20  // destinations
+	nearlyAll = 0.8 // of a cap
+)
+
+// findings look at an account, one subject each.
+var findings = []struct {
+	module string
+	look   func(r *Resolver, ctx context.Context, a accounts.Account) ([]*model.HealthFinding, error)
+}{
+	{moduleAccounts, accountFindings},
+	{"domains", domainFindings},
+	{"webhooks", webhookFindings},
+	{"sending", queueFindings},
+}
+
+func accountFindings(r *Resolver, ctx context.Context, a accounts.Account) (all []*model.HealthFinding, err error) {
+	if a.Suspended {
+		all = append(all, &model.HealthFinding{Code: "account.suspended", Level: model.HealthLevelError, Found: "The account is suspended and sends nothing.", Do: "Contact the operator of this service."})
+	}
+	if a.PaymentDue {
+		all = append(all, &model.HealthFinding{Code: "account.payment_due", Level: model.HealthLevelError, Found: "A payment is overdue.", Do: "Look at billing and pay the open invoice."})
+	}
+	if !a.Unlocked(true) {
+		all = append(all, &model.HealthFinding{Code: "account.sandbox", Level: model.HealthLevelNotice, Found: "The account writes to its own address only.",
+			Expected: "A verified domain and a payment method.", Do: "Verify a domain, then add a payment method."})
+	}
+	used, err := part[Accounts](r.parts).Usage(ctx, a.ID)
+	if err != nil {
+		return nil, err
+	}
+	for _, cap := range []struct {
+		period string
+		used   int
+		most   *int
+	}{{"day", int(used.Day), used.DailyCap}, {"month", int(used.Month), used.MonthlyCap}} {
+		if cap.most != nil && *cap.most > 0 && float64(cap.used) >= nearlyAll*float64(*cap.most) {
+			level := model.HealthLevelWarning
+			if cap.used >= *cap.most {
+				level = model.HealthLevelError
+			}
+			all = append(all, &model.HealthFinding{Code: "account.cap", Level: level, Found: fmt.Sprintf("%d of %d emails of the %s are sent.", cap.used, *cap.most, cap.period),
+				Do: "Change the plan, or the limit that the account has set itself."})
+		}
+	}
+	return all, nil
+}
+
+// everyOf reads a list to its end, or to the end of its tenth page.
+func everyOf[T any](list func(page.Request) (page.Page[T], error)) (all []T, err error) {
+	request := page.Request{Limit: page.MaxLimit}
+	for range mostPages {
+		found, err := list(request)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, found.Items...)
+		if request.Cursor = found.NextCursor; !found.HasMore {
+			break
+		}
+	}
+	return all, nil
+}
+
+func domainFindings(r *Resolver, ctx context.Context, a accounts.Account) (all []*model.HealthFinding, err error) {
+	list, err := everyOf(func(p page.Request) (page.Page[*ent.Domain], error) { return part[Domains](r.parts).List(ctx, a.ID, p) })
+	for _, d := range list {
+		f := &model.HealthFinding{SubjectID: &d.ID, Expected: "All required DNS records are there.", Do: "Compare the records of the domain with what your DNS provider has."}
+		switch d.Status {
+		case domain.StatusTemporaryFailure:
+			f.Code, f.Level, f.Found = "domain.records", model.HealthLevelError, d.Name+": DNS records broke. It still sends for 72 hours since."
+		case domain.StatusFailed:
+			f.Code, f.Level, f.Found = "domain.records", model.HealthLevelError, d.Name+": DNS records stayed broken, and it no longer sends."
+		case domain.StatusPending:
+			f.Code, f.Level, f.Found, f.Do = "domain.pending", model.HealthLevelNotice, d.Name+" cannot send yet: records are missing.", "Add the records that the domain shows at your DNS provider."
+		default:
+			continue
+		}
+		all = append(all, f)
+	}
+	return all, err
+}
+
+func webhookFindings(r *Resolver, ctx context.Context, a accounts.Account) (all []*model.HealthFinding, err error) {
+	list, err := everyOf(func(p page.Request) (page.Page[*ent.Webhook], error) {
+		return part[Webhooks](r.parts).List(ctx, a.ID, p)
+	})
+	for _, w := range list {
+		f := &model.HealthFinding{Code: "webhook.disabled", Level: model.HealthLevelError, SubjectID: &w.ID, Expected: "Endpoints answer 2xx.",
+			Do: "Mend the endpoint, switch it on again, and recover what it missed."}
+		switch w.DisabledReason {
+		case "gone":
+			f.Found = w.URL + " answered 410 Gone and was switched off."
+		case "failing":
+			f.Found = w.URL + " failed 30 times in a row and was switched off."
+		default:
+			continue
+		}
+		all = append(all, f)
+	}
+	return all, err
+}
+
+func queueFindings(r *Resolver, ctx context.Context, a accounts.Account) (all []*model.HealthFinding, err error) {
+	waiting, err := part[Queue](r.parts).BacklogOf(ctx, a.ID, queue.Selection{})
+	slices.SortFunc(waiting, func(x, y queue.Backlog) int { return int((y.Oldest - x.Oldest) / time.Second) })
+	for _, b := range waiting {
+		if b.Oldest < longWait || len(all) == mostTold {
+			continue
+		}
+		f := &model.HealthFinding{Code: "queue.old", Level: model.HealthLevelWarning, Found: fmt.Sprintf("%d recipients at %s wait, the oldest for %s.", b.Total(), b.Destination, b.Oldest.Round(time.Minute)),
+			Do: "Look at the queue for the words of the receiving server."}
+		if b.Diagnostic != "" {
+			f.Found += " Its server says: " + b.Diagnostic
+		}
+		all = append(all, f)
+	}
+	return all, err
+}
+
+var healthLevels = map[string]model.HealthLevel{"error": model.HealthLevelError, "warning": model.HealthLevelWarning}
+
+// installationFindings are what the doctor finds; nil: nobody looks in this mode.
+func (r *Resolver) installationFindings() []*model.HealthFinding {
+	d := part[Doctor](r.parts)
+	out := []*model.HealthFinding{}
+	if d == nil {
+		return out
+	}
+	for _, f := range d.Bad() {
+		level, known := healthLevels[f.Level]
+		if !known {
+			level = model.HealthLevelNotice
+		}
+		out = append(out, &model.HealthFinding{Code: f.Check, Level: level, Found: f.Found, Expected: f.Expected, Do: f.Do})
+	}
+	return out
+}
+
+// worstFirst sorts findings by their level, and keeps the order of equals.
+func worstFirst(all []*model.HealthFinding) []*model.HealthFinding {
+	order := []model.HealthLevel{model.HealthLevelError, model.HealthLevelWarning, model.HealthLevelNotice}
+	slices.SortStableFunc(all, func(x, y *model.HealthFinding) int {
+		return slices.Index(order, x.Level) - slices.Index(order, y.Level)
+	})
+	return all
+}

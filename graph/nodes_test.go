@@ -1,0 +1,130 @@
+package graph
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/postrider/postrider/modules/statistics"
+)
+
+type fakeStatistics struct{}
+
+func (fakeStatistics) Ask(context.Context, string, statistics.Question) (statistics.Answer, error) {
+	return statistics.Answer{}, nil
+}
+
+func (fakeStatistics) Reasons(context.Context, string, statistics.Range, statistics.Filter, int) ([]statistics.Reason, error) {
+	return nil, nil
+}
+
+type fakeSeeds struct{}
+
+func (fakeSeeds) Seeded() *Seeded {
+	return &Seeded{APIKey: "svc_seeded", Domain: "dev.test", Failures: []string{"bounce"}}
+}
+
+type fakeDoctor struct{}
+
+func (fakeDoctor) Bad() []InstallationFinding {
+	return []InstallationFinding{{Check: "clock", Level: "warning", Found: "2 s", Expected: "0 s", Do: "Start chrony."}, {Check: "dns.spf", Level: "error", Found: "nothing"}}
+}
+
+func TestNodesAreFoundByTheirIDs(t *testing.T) {
+	t.Parallel()
+	s := newServer(t, setup{emails: 1})
+	const query = `{ node(id: "msg_001") { __typename id ... on Email { subject } }
+		nodes(ids: ["dom_001", "msg_999", "nothing", "evt_1", "` + ada + `", "msg_001"]) { __typename id ... on Domain { name } } }`
+	got := s.ask(t, query, nil)
+	want := map[string]any{
+		"node": map[string]any{"__typename": "Email", "id": "msg_001", "subject": "Your receipt"},
+		"nodes": []any{map[string]any{"__typename": "Domain", "id": "dom_001", "name": "example.com"}, nil, nil, nil,
+			map[string]any{"__typename": "Account", "id": ada}, map[string]any{"__typename": "Email", "id": "msg_001"}},
+	}
+	if diff := cmp.Diff(want, got.Data); diff != "" {
+		t.Errorf("nodes (-want +got):\n%s\n%s", diff, got.body)
+	}
+	if got := s.askAs(t, "svc_sending", `{ node(id: "dom_001") { id } }`, nil); got.codes() != "insufficient_scope" {
+		t.Errorf("a sending key finds a domain by its id: %s", got.body)
+	}
+	if got := s.ask(t, `{ nodes(ids: ["`+strings.Repeat(`x","`, maxNodes)+`x"]) { id } }`, nil); got.codes() != "validation_error" {
+		t.Errorf("%d ids got %s, want a refusal", maxNodes+1, got.body)
+	}
+	few := newServer(t, setup{on: []string{"accounts"}})
+	if got := few.ask(t, `{ node(id: "msg_001") { id } }`, nil); got.body != `{"data":{"node":null}}` {
+		t.Errorf("an email, without the module sending: %s", got.body)
+	}
+}
+
+func TestSearchFindsWhatTheCallerMayRead(t *testing.T) {
+	t.Parallel()
+	s := newServer(t, setup{emails: 1})
+	kinds := func(a answer) (all []string) {
+		for _, one := range a.Data["search"].([]any) {
+			r := one.(map[string]any)
+			all = append(all, r["type"].(string)+" "+r["id"].(string))
+		}
+		return all
+	}
+	const query = `query($q: String!) { search(query: $q) { type id title detail createdAt } }`
+	for text, want := range map[string]string{"msg_001": "", "EXAMPLE.c": "DOMAIN dom_001", "key_001": "API_KEY key_001"} {
+		got := s.ask(t, query, map[string]any{"q": text})
+		if len(got.Errors) != 0 || want != "" && !strings.Contains(strings.Join(kinds(got), ", "), want) {
+			t.Errorf("search for %s found %s, want %s", text, got.body, want)
+		}
+	}
+	if got := s.askAs(t, "svc_read", query, map[string]any{"q": "key_001"}); strings.Contains(got.body, "API_KEY") {
+		t.Errorf("a read key finds keys: %s", got.body)
+	}
+	if got := s.ask(t, `{ search(query: "example.com", types: [WEBHOOK]) { type } }`, nil); strings.Contains(got.body, "DOMAIN") {
+		t.Errorf("endpoints only: %s", got.body)
+	}
+	for _, bad := range []string{`query: "x"`, `query: "` + strings.Repeat("x", 201) + `"`, `query: "xx", first: 0`, `query: "xx", first: 21`} {
+		if got := s.ask(t, `{ search(`+bad+`) { id } }`, nil); got.codes() != "validation_error" {
+			t.Errorf("search(%.40s) got %s, want a refusal", bad, got.body)
+		}
+	}
+}
+
+func TestHealthOfAccountAndInstallation(t *testing.T) {
+	t.Parallel()
+	s := newServer(t, setup{emails: 1})
+	const query = `{ health { findings { code level found do subjectId } installation { code level } } }`
+	got := s.ask(t, query, nil)
+	if len(got.Errors) != 0 || !strings.Contains(got.body, `"installation":null`) {
+		t.Errorf("the health of an account: %s", got.body)
+	}
+}
+
+func TestPeopleRunTrustedDocuments(t *testing.T) {
+	t.Parallel()
+	const trusted = `{ viewer { role } }`
+	s := newServer(t, setup{trusted: Documents{"abc": trusted}})
+	ask := func(body string) answer {
+		r := request(t, s.url, "", body)
+		r.Header.Del("Authorization")
+		r.Header.Set("Cookie", "postrider=owner")
+		r.Header.Set("Origin", ownOrigin)
+		return s.send(t, r)
+	}
+	if got := ask(`{"documentId": "sha256:abc"}`); got.body != `{"data":{"viewer":{"role":"OWNER"}}}` {
+		t.Errorf("a trusted document: %s", got.body)
+	}
+	if got := ask(`{"documentId": "sha256:abc", "query": "{ __schema { types { name } } }"}`); got.body != `{"data":{"viewer":{"role":"OWNER"}}}` {
+		t.Errorf("a trusted document beside a query: %s", got.body)
+	}
+	for body, code := range map[string]string{
+		`{"query": "{ viewer { role } }"}`: codeUntrusted, `{"query": "{ __schema { types { name } } }"}`: codeUntrusted, `{"documentId": "sha256:abd"}`: codeUnknownDocument,
+		`{"documentId": "abc"}`: codeUnknownDocument, `{"documentId": "sha256:abd", "query": "{ viewer { role } }"}`: codeUnknownDocument,
+	} {
+		if got := ask(body); got.status != http.StatusBadRequest || got.codes() != code {
+			t.Errorf("%s got %d %s, want %s", body, got.status, got.body, code)
+		}
+	}
+	if got := s.ask(t, `{ viewer { role } }`, nil); got.body != `{"data":{"viewer":{"role":null}}}` {
+		t.Errorf("a key runs any query: %s", got.body)
+	}
+}

@@ -1,0 +1,178 @@
+package graph
+
+import (
+	"context"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/graph/model"
+	"github.com/postrider/postrider/modules/accounts/rights"
+	"github.com/postrider/postrider/modules/automations"
+	"github.com/postrider/postrider/modules/inbound"
+	"github.com/postrider/postrider/modules/sending/records"
+	"github.com/postrider/postrider/modules/templates"
+	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/id"
+	"github.com/postrider/postrider/runtime/page"
+)
+
+// searchKind is how one kind is searched, by whom.
+type searchKind struct {
+	kind   model.SearchType
+	module string
+	right  rights.Operation
+	find   func(r *Resolver, ctx context.Context, accountID string, s searchText) ([]*model.SearchResult, error)
+}
+
+var searches = []searchKind{
+	{model.SearchTypeEmail, "sending", rights.ReadSent, searchEmails},
+	{model.SearchTypeReceivedEmail, "inbound", rights.Read, searchReceived},
+	{model.SearchTypeDomain, "domains", rights.Read, searchDomains},
+	{model.SearchTypeTemplate, "templates", rights.Read, searchTemplates},
+	{model.SearchTypeAutomation, "automations", rights.Read, searchAutomations},
+	{model.SearchTypeWebhook, "webhooks", rights.Read, searchWebhooks},
+	{model.SearchTypeSuppression, "suppression", rights.Read, searchSuppressions},
+	{model.SearchTypeAPIKey, moduleAccounts, rights.Write, searchKeys},
+}
+
+func searchEmails(r *Resolver, ctx context.Context, accountID string, s searchText) ([]*model.SearchResult, error) {
+	service := part[Emails](r.parts)
+	result := func(e *ent.Email) *model.SearchResult {
+		to := ""
+		if len(e.To) > 0 {
+			to = e.To[0]
+		}
+		return &model.SearchResult{Type: model.SearchTypeEmail, ID: e.ID, Title: e.Subject, Detail: to, CreatedAt: e.CreatedAt}
+	}
+	if id.Is(id.Email, s.text) {
+		found, err := service.Several(ctx, accountID, s.text)
+		return results(found, result), err
+	}
+	found, err := service.List(ctx, accountID, records.ListQuery{Page: page.Request{Limit: s.first}, Filter: records.Filter{Q: s.quoted()}})
+	return results(found.Items, result), nothingIfInvalid(err)
+}
+
+func searchReceived(r *Resolver, ctx context.Context, accountID string, s searchText) ([]*model.SearchResult, error) {
+	service := part[Received](r.parts)
+	result := func(e *ent.ReceivedEmail) *model.SearchResult {
+		return &model.SearchResult{Type: model.SearchTypeReceivedEmail, ID: e.ID, Title: e.Subject, Detail: e.From, CreatedAt: e.ReceivedAt}
+	}
+	if id.Is(id.ReceivedEmail, s.text) {
+		return oneResult(result)(service.Get(ctx, accountID, s.text))
+	}
+	found, err := service.List(ctx, accountID, inbound.ListQuery{Page: page.Request{Limit: s.first}, Filter: inbound.Filter{Q: s.quoted()}})
+	return results(found.Items, result), nothingIfInvalid(err)
+}
+
+func searchDomains(r *Resolver, ctx context.Context, accountID string, s searchText) ([]*model.SearchResult, error) {
+	return among(s, func(p page.Request) (page.Page[*ent.Domain], error) {
+		return part[Domains](r.parts).List(ctx, accountID, p)
+	},
+		func(d *ent.Domain) *model.SearchResult {
+			return &model.SearchResult{Type: model.SearchTypeDomain, ID: d.ID, Title: d.Name, Detail: string(d.Status), CreatedAt: d.CreatedAt}
+		})
+}
+
+func searchWebhooks(r *Resolver, ctx context.Context, accountID string, s searchText) ([]*model.SearchResult, error) {
+	return among(s, func(p page.Request) (page.Page[*ent.Webhook], error) {
+		return part[Webhooks](r.parts).List(ctx, accountID, p)
+	},
+		func(w *ent.Webhook) *model.SearchResult {
+			return &model.SearchResult{Type: model.SearchTypeWebhook, ID: w.ID, Title: w.URL, CreatedAt: w.CreatedAt}
+		})
+}
+
+func searchKeys(r *Resolver, ctx context.Context, accountID string, s searchText) ([]*model.SearchResult, error) {
+	return among(s, func(p page.Request) (page.Page[*ent.APIKey], error) {
+		return part[Accounts](r.parts).Keys(ctx, accountID, p)
+	},
+		func(k *ent.APIKey) *model.SearchResult {
+			return &model.SearchResult{Type: model.SearchTypeAPIKey, ID: k.ID, Title: k.Name, Detail: k.Prefix, CreatedAt: k.CreatedAt}
+		})
+}
+
+func searchTemplates(r *Resolver, ctx context.Context, accountID string, s searchText) ([]*model.SearchResult, error) {
+	service := part[Templates](r.parts)
+	result := func(t templates.Template) *model.SearchResult {
+		return &model.SearchResult{Type: model.SearchTypeTemplate, ID: t.ID, Title: t.Name, Detail: given(t.Alias), CreatedAt: t.CreatedAt}
+	}
+	found, err := service.Get(ctx, accountID, s.text)
+	switch {
+	case err == nil:
+		return results([]templates.Template{found}, result), nil
+	case fault.KindOf(err) != fault.NotFound && fault.KindOf(err) != fault.Invalid:
+		return nil, err
+	}
+	named, err := service.List(ctx, accountID, templates.ListQuery{Page: page.Request{Limit: s.first}, Name: s.text})
+	return results(named.Items, result), nothingIfInvalid(err)
+}
+
+func searchAutomations(r *Resolver, ctx context.Context, accountID string, s searchText) ([]*model.SearchResult, error) {
+	service := part[Automations](r.parts)
+	result := func(a *ent.Automation) *model.SearchResult {
+		return &model.SearchResult{Type: model.SearchTypeAutomation, ID: a.ID, Title: a.Name, Detail: string(a.Status), CreatedAt: a.CreatedAt}
+	}
+	if id.Is(id.Automation, s.text) {
+		return oneResult(result)(service.Get(ctx, accountID, s.text))
+	}
+	found, err := service.List(ctx, accountID, automations.Filter{Request: page.Request{Limit: s.first}, Name: s.text})
+	return results(found.Items, result), nothingIfInvalid(err)
+}
+
+func searchSuppressions(r *Resolver, ctx context.Context, accountID string, s searchText) ([]*model.SearchResult, error) {
+	return oneResult(func(e *ent.Suppression) *model.SearchResult {
+		return &model.SearchResult{Type: model.SearchTypeSuppression, ID: e.ID, Title: given(e.Email), Detail: string(e.Reason), CreatedAt: e.CreatedAt}
+	})(part[Suppressions](r.parts).Get(ctx, accountID, s.text))
+}
+
+// mostPages bounds how far a list of few, which has no index of names, is looked through.
+const mostPages = 10
+
+// among looks through a list, newest first, for titles, details or ids with the text.
+func among[T any](s searchText, list func(page.Request) (page.Page[T], error), result func(T) *model.SearchResult) ([]*model.SearchResult, error) {
+	var out []*model.SearchResult
+	request := page.Request{Limit: page.MaxLimit}
+	for range mostPages {
+		found, err := list(request)
+		if err != nil {
+			return nil, err
+		}
+		for _, item := range found.Items {
+			if one := result(item); len(out) < s.first && (s.in(one.Title) || one.ID == s.text || one.Detail == s.text) {
+				out = append(out, one)
+			}
+		}
+		if request.Cursor = found.NextCursor; !found.HasMore || len(out) == s.first {
+			break
+		}
+	}
+	return out, nil
+}
+
+func results[T any](list []T, result func(T) *model.SearchResult) []*model.SearchResult {
+	out := make([]*model.SearchResult, len(list))
+	for i, item := range list {
+		out[i] = result(item)
+	}
+	return out
+}
+
+// oneResult is what was found by an id, or nothing.
+func oneResult[T any](result func(T) *model.SearchResult) func(T, error) ([]*model.SearchResult, error) {
+	return func(found T, err error) ([]*model.SearchResult, error) {
+		if fault.KindOf(err) == fault.NotFound || fault.KindOf(err) == fault.Invalid {
+			return nil, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		return []*model.SearchResult{result(found)}, nil
+	}
+}
+
+// nothingIfInvalid: a text that a list cannot look for, as one without a letter, finds nothing there.
+func nothingIfInvalid(err error) error {
+	if fault.KindOf(err) == fault.Invalid {
+		return nil
+	}
+	return err
+}
