@@ -18,6 +18,7 @@ import (
 	"github.com/postrider/postrider/modules/accounts/audit"
 	"github.com/postrider/postrider/modules/signin"
 	"github.com/postrider/postrider/rest"
+	"github.com/postrider/postrider/rest/dashboard"
 	"github.com/postrider/postrider/rest/favicon"
 	"github.com/postrider/postrider/runtime/assembly/development"
 	"github.com/postrider/postrider/runtime/assembly/probes"
@@ -113,7 +114,15 @@ func (p edgeParams) handler(on []string, health *probes.Probes) (http.Handler, e
 	if err != nil {
 		return nil, err
 	}
-	query, err := graph.New(graph.Options{On: graphModules(p.Config.Mode, on), Open: p.Config.Mode == setting.Dev, Auth: p.Accounts, People: p.people(), Origins: append([]string{config.BaseURL.Of(p.Config)}, config.OtherOrigins(p.Config)...), Audit: p.Audit, Proxies: config.TrustedProxies.Of(p.Config), Accounts: p.Accounts, Rate: rate, Parts: p.Parts, Budget: p.Budget, Logger: p.Logger})
+	trusted, err := dashboard.Documents()
+	if err != nil {
+		return nil, err
+	}
+	query, err := graph.New(graph.Options{On: graphModules(p.Config.Mode, on), Trusted: trusted, Open: p.Config.Mode == setting.Dev, Auth: p.Accounts, People: p.people(), Origins: append([]string{config.BaseURL.Of(p.Config)}, config.OtherOrigins(p.Config)...), Audit: p.Audit, Proxies: config.TrustedProxies.Of(p.Config), Accounts: p.Accounts, Rate: rate, Parts: p.Parts, Budget: p.Budget, Logger: p.Logger})
+	if err != nil {
+		return nil, err
+	}
+	home, err := p.home()
 	if err != nil {
 		return nil, err
 	}
@@ -127,7 +136,7 @@ func (p edgeParams) handler(on []string, health *probes.Probes) (http.Handler, e
 	mux.HandleFunc("GET /healthz", health.Live)
 	mux.HandleFunc("GET /readyz", health.Ready)
 	mux.Handle("GET /metrics", p.metrics())
-	mux.Handle("GET /{$}", p.home())
+	mux.Handle("/", home)
 	for _, path := range []string{favicon.Path, favicon.PathICO} {
 		mux.Handle("GET "+path, favicon.New())
 	}

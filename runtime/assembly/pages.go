@@ -20,6 +20,7 @@ import (
 	"github.com/postrider/postrider/modules/tracking"
 	"github.com/postrider/postrider/rest"
 	"github.com/postrider/postrider/rest/billing/stripe"
+	"github.com/postrider/postrider/rest/dashboard"
 	inboxpages "github.com/postrider/postrider/rest/devinbox"
 	"github.com/postrider/postrider/rest/receipts"
 	"github.com/postrider/postrider/rest/track"
@@ -34,7 +35,7 @@ import (
 type webPage struct {
 	paths   []string // patterns of http.ServeMux
 	handler http.Handler
-	home    homeLink // on the first page
+	home    dashboard.Link // for who comes without a dashboard
 }
 
 // link serves the public links of messages below a prefix, under the base URL and under
@@ -56,13 +57,13 @@ func links(constructor any) fx.Option {
 var inboxPages = pages(func(s *devinbox.Service, cfg setting.Values, log *slog.Logger) webPage {
 	return webPage{paths: []string{inboxpages.Prefix, inboxpages.Prefix + "/", inboxpages.JSONPath},
 		handler: inboxpages.New(s, log, config.BaseHost(cfg)),
-		home:    homeLink{inboxpages.Prefix, "Development inbox", "the mail that was sent"}}
+		home:    dashboard.Link{Path: inboxpages.Prefix, Name: "Development inbox", Line: "the mail that was sent"}}
 })
 
 // signInPages are where people get in.
 var signInPages = fx.Provide(fx.Annotate(func(s *signin.Service, o *openid.Service, cfg setting.Values, log *slog.Logger) (webPage, error) {
 	handler, err := welcome.New(welcome.Options{People: s, OpenID: o, BaseURL: config.BaseURL.Of(cfg), Origins: config.OtherOrigins(cfg), Proxies: config.TrustedProxies.Of(cfg), Logger: log})
-	return webPage{paths: welcome.Paths(), handler: handler, home: homeLink{signin.PathSignIn, "Sign in", "for people; programs use API keys"}}, err
+	return webPage{paths: welcome.Paths(), handler: handler, home: dashboard.Link{Path: signin.PathSignIn, Name: "Sign in", Line: "for people; programs use API keys"}}, err
 }, fx.ResultTags(`group:"pages"`)))
 
 // unsubscribeLinks are where recipients unsubscribe.

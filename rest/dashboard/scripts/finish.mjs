@@ -1,0 +1,48 @@
+// Looks after a build: prints what each part weighs, fails when one is over its budget, and leaves
+// the assets compressed (gzip and brotli) instead of plain.
+import { readFileSync, readdirSync, rmSync, unlinkSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
+
+const dist = join(dirname(fileURLToPath(import.meta.url)), '../dist')
+const budget = { first: 120, part: 200 } // KB, gzip
+
+const manifest = JSON.parse(readFileSync(join(dist, '.vite/manifest.json'), 'utf8'))
+const first = new Set()
+function load(key) {
+  const part = manifest[key]
+  if (first.has(part.file)) return
+  first.add(part.file)
+  for (const css of part.css ?? []) first.add(css)
+  for (const other of part.imports ?? []) load(other)
+}
+load('index.html')
+
+const sizes = new Map()
+for (const name of readdirSync(join(dist, 'assets'))) {
+  const path = join(dist, 'assets', name)
+  const plain = readFileSync(path)
+  const zipped = gzipSync(plain, { level: 9 })
+  sizes.set(`assets/${name}`, zipped.length / 1024)
+  writeFileSync(`${path}.gz`, zipped)
+  writeFileSync(`${path}.br`, brotliCompressSync(plain, { params: { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_SIZE_HINT]: plain.length } }))
+  unlinkSync(path)
+}
+rmSync(join(dist, '.vite'), { recursive: true })
+writeFileSync(join(dist, '.gitkeep'), '')
+
+const over = []
+let total = 0
+for (const [name, size] of [...sizes].sort(([, a], [, b]) => b - a)) {
+  const now = first.has(name)
+  if (now) total += size
+  else if (size > budget.part) over.push(`${name} has ${size.toFixed(1)} KB; a part may have ${budget.part}`)
+  console.log(`${size.toFixed(1).padStart(7)} KB  ${now ? 'first' : 'lazy '}  ${name}`)
+}
+console.log(`${total.toFixed(1).padStart(7)} KB  first load, gzip, of ${budget.first}`)
+if (total > budget.first) over.push(`the first load has ${total.toFixed(1)} KB; it may have ${budget.first}`)
+if (over.length) {
+  console.error(`Over budget:\n  ${over.join('\n  ')}`)
+  process.exit(1)
+}

@@ -1,0 +1,43 @@
+import { away } from './failed'
+import { store } from './store'
+
+// connection tells whether the service answers. While it does not, it is asked every few seconds.
+export const connection = store<'up' | 'lost'>('up')
+
+let asking = false
+
+export function lost() {
+  connection.set('lost')
+  if (asking) return
+  asking = true
+  let wait = 1000
+  const askAgain = async () => {
+    try {
+      const answer = await fetch('/healthz', { cache: 'no-store' })
+      if (answer.ok) {
+        asking = false
+        connection.set('up')
+        return
+      }
+    } catch {
+      // still away
+    }
+    wait = Math.min(wait * 1.5, 8000)
+    setTimeout(askAgain, wait)
+  }
+  setTimeout(askAgain, wait)
+}
+
+// reach is fetch that knows when the service is away.
+export async function reach(input: Request | string, init?: RequestInit): Promise<Response> {
+  let response: Response
+  try {
+    response = await fetch(input, init)
+  } catch (error) {
+    if (error instanceof DOMException && error.name === 'AbortError') throw error
+    lost()
+    throw away()
+  }
+  if (response.status === 502 || response.status === 504) lost()
+  return response
+}

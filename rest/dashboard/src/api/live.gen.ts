@@ -1,0 +1,13 @@
+// Written by `npm run codegen`; do not edit.
+import { gql } from '@/api/document'
+
+/** Internal type. DO NOT USE DIRECTLY. */
+type Exact<T extends { [key: string]: unknown }> = { [K in keyof T]: T[K] };
+export type LiveEventsSubscriptionVariables = Exact<{
+  after?: string | null | undefined;
+}>;
+
+
+export type LiveEventsSubscription = { events: { id: string, type: string, createdAt: string, data: unknown } };
+
+export const LiveEvents = gql<LiveEventsSubscription, LiveEventsSubscriptionVariables>('LiveEvents', 'd0904cfab348f5f90964464598938fa0ad095b04f5ec616b1e268f9a18b2c3d8', "subscription LiveEvents($after: String) {\n  events(after: $after) {\n    id\n    type\n    createdAt\n    data\n  }\n}")

@@ -1,0 +1,63 @@
+import { Link } from '@tanstack/react-router'
+import { Check, LogOut, Monitor, Moon, Settings, Sun } from 'lucide-react'
+import { DropdownMenu } from 'radix-ui'
+import type { ReactNode } from 'react'
+import { done, rest } from '@/api/rest'
+import { useStore } from '@/api/store'
+import { screens } from '../registry'
+import { setTheme, theme, type Theme } from '../theme'
+import { toast } from '../toasts'
+import { allowed, useViewer } from '../viewer'
+
+const themes: [Theme, string, typeof Sun][] = [['system', 'As the system', Monitor], ['light', 'Light', Sun], ['dark', 'Dark', Moon]]
+
+export default function AccountMenu({ children }: { children: ReactNode }) {
+  const viewer = useViewer()
+  const chosen = useStore(theme)
+  const settings = screens.some((s) => s.routes.some((r) => r.path === '/settings') && allowed(s, { ...viewer, can: viewer.rights }))
+  return (
+    <DropdownMenu.Root modal={false}>
+      <DropdownMenu.Trigger asChild>{children}</DropdownMenu.Trigger>
+      <DropdownMenu.Content align="start" sideOffset={4} className="menu w-[224px]">
+        <p className="truncate px-2 py-1 text-xs text-ink-3">{viewer.user?.email}</p>
+        {viewer.accounts.length > 1 && viewer.accounts.map((a) => (
+          <DropdownMenu.Item key={a.accountId} className="menu-item" onSelect={() => void go(a.accountId)}>
+            <span className="min-w-0 flex-1 truncate">{a.name}</span>
+            {a.accountId === viewer.account?.id && <Check aria-label="this one" />}
+          </DropdownMenu.Item>
+        ))}
+        <DropdownMenu.Separator className="-mx-1 my-1 border-t border-line" />
+        {settings && <DropdownMenu.Item asChild className="menu-item"><Link to="/settings"><Settings aria-hidden />Settings</Link></DropdownMenu.Item>}
+        <DropdownMenu.RadioGroup value={chosen} onValueChange={(v) => setTheme(v as Theme)}>
+          <DropdownMenu.Label className="px-2 pt-2 pb-0.5 text-xs text-ink-3">Theme</DropdownMenu.Label>
+          {themes.map(([value, name, Icon]) => (
+            <DropdownMenu.RadioItem key={value} value={value} className="menu-item">
+              <Icon aria-hidden />{name}
+              <DropdownMenu.ItemIndicator className="ml-auto"><Check aria-hidden /></DropdownMenu.ItemIndicator>
+            </DropdownMenu.RadioItem>
+          ))}
+        </DropdownMenu.RadioGroup>
+        <DropdownMenu.Separator className="-mx-1 my-1 border-t border-line" />
+        <DropdownMenu.Item className="menu-item" onSelect={() => void leave()}><LogOut aria-hidden />Sign out</DropdownMenu.Item>
+      </DropdownMenu.Content>
+    </DropdownMenu.Root>
+  )
+}
+
+async function leave() {
+  try {
+    await done(rest.DELETE('/session'))
+    location.assign('/sign-in')
+  } catch (error) {
+    toast.failed(error)
+  }
+}
+
+async function go(accountId: string) {
+  try {
+    await done(rest.POST('/session/account', { body: { account_id: accountId } }))
+    location.assign('/')
+  } catch (error) {
+    toast.failed(error)
+  }
+}

@@ -1,0 +1,91 @@
+import { useNavigate } from '@tanstack/react-router'
+import { Command } from 'cmdk'
+import { CornerDownLeft, Search } from 'lucide-react'
+import { useEffect, useRef, useState } from 'react'
+import { useGraph } from '@/api/graphql'
+import { Time } from '@/parts/Time'
+import { navFor } from '../registry'
+import { setTheme } from '../theme'
+import { useViewer } from '../viewer'
+import { PaletteSearch } from './palette.gen'
+import { paletteOpen } from './state'
+
+const close = () => paletteOpen.set(false)
+
+// Where what was found is shown.
+const places: Record<string, (id: string) => string> = {
+  EMAIL: (id) => `/emails/${id}`,
+  RECEIVED_EMAIL: (id) => `/received/${id}`,
+  DOMAIN: (id) => `/domains/${id}`,
+  TEMPLATE: (id) => `/templates/${id}`,
+  AUTOMATION: (id) => `/automations/${id}`,
+  WEBHOOK: (id) => `/webhooks/${id}`,
+  SUPPRESSION: (id) => `/suppressions?open=${id}`,
+  API_KEY: (id) => `/api-keys?open=${id}`,
+}
+const kinds: Record<string, string> = { EMAIL: 'Email', RECEIVED_EMAIL: 'Received', DOMAIN: 'Domain', TEMPLATE: 'Template', AUTOMATION: 'Automation', WEBHOOK: 'Webhook', SUPPRESSION: 'Suppression', API_KEY: 'API key' }
+
+export default function Palette() {
+  const viewer = useViewer()
+  const navigate = useNavigate()
+  const dialog = useRef<HTMLDialogElement>(null)
+  const [text, setText] = useState('')
+  const [asked, setAsked] = useState('')
+  useEffect(() => dialog.current?.showModal(), [])
+  useEffect(() => {
+    const timer = setTimeout(() => setAsked(text.trim()), 150)
+    return () => clearTimeout(timer)
+  }, [text])
+  const found = useGraph(PaletteSearch, { query: asked }, { enabled: asked.length >= 2, keep: true })
+  const entries = navFor({ ...viewer, can: viewer.rights }).flatMap((g) => g.entries)
+  const words = text.toLowerCase().split(/\s+/).filter(Boolean)
+  const matching = entries.filter((n) => words.every((w) => `${n.name} ${n.group} ${n.words ?? ''}`.toLowerCase().includes(w)))
+  const results = asked.length >= 2 && text.trim().length >= 2 ? (found.data?.search ?? []) : []
+  const go = (to: string) => {
+    close()
+    const [path, search] = to.split('?')
+    void navigate({ to: path, search: Object.fromEntries(new URLSearchParams(search)) } as never)
+  }
+  return (
+    <dialog ref={dialog} aria-label="Search or go to" onClose={close} onClick={(e) => e.target === e.currentTarget && close()} className="mx-auto mt-[12vh] w-[calc(100%-32px)] max-w-[560px] animate-pop overflow-hidden rounded-panel bg-raised shadow-panel">
+      <Command shouldFilter={false} loop label="Search or go to">
+        <label className="flex h-12 items-center gap-2.5 border-b border-line px-4">
+          <Search aria-hidden className="text-ink-3" />
+          <Command.Input autoFocus value={text} onValueChange={setText} placeholder="An address, a subject, an id, a page" className="min-w-0 flex-1 bg-transparent text-md outline-none" />
+          <kbd className="key">Esc</kbd>
+        </label>
+        <Command.List className="max-h-[min(420px,60vh)] overflow-auto p-1.5 [&_[cmdk-group-heading]]:px-2 [&_[cmdk-group-heading]]:pt-2 [&_[cmdk-group-heading]]:pb-1 [&_[cmdk-group-heading]]:text-xs [&_[cmdk-group-heading]]:text-ink-3">
+          <Command.Empty className="px-2 py-6 text-center text-ink-3">{found.isFetching ? 'Looking…' : found.error ? found.error.message : 'Nothing found.'}</Command.Empty>
+          {results.length > 0 && (
+            <Command.Group heading="Found">
+              {results.map((r) => (
+                <Command.Item key={r.id} value={r.id} onSelect={() => go(places[r.type]?.(r.id) ?? '/')} className="menu-item">
+                  <span className="w-20 flex-none text-xs text-ink-3">{kinds[r.type] ?? r.type}</span>
+                  <span className="min-w-0 truncate">{r.title}</span>
+                  <span className="ml-auto max-w-[40%] flex-none truncate text-xs text-ink-3">{r.detail || <Time at={r.createdAt} />}</span>
+                </Command.Item>
+              ))}
+            </Command.Group>
+          )}
+          {matching.length > 0 && (
+            <Command.Group heading="Go to">
+              {matching.map(({ to, name, icon: Icon, shortcut }) => (
+                <Command.Item key={to} value={to} onSelect={() => go(to)} className="menu-item">
+                  <Icon aria-hidden />{name}
+                  {shortcut && <span className="ml-auto flex gap-1"><kbd className="key">g</kbd><kbd className="key">{shortcut}</kbd></span>}
+                </Command.Item>
+              ))}
+            </Command.Group>
+          )}
+          {'theme light dark system'.includes(words[0] ?? '-') && (
+            <Command.Group heading="Theme">
+              {(['light', 'dark', 'system'] as const).map((t) => (
+                <Command.Item key={t} value={`theme ${t}`} onSelect={() => { setTheme(t); close() }} className="menu-item"><CornerDownLeft aria-hidden />Theme: {t}</Command.Item>
+              ))}
+            </Command.Group>
+          )}
+        </Command.List>
+      </Command>
+    </dialog>
+  )
+}

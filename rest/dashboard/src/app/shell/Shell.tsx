@@ -1,0 +1,74 @@
+import { useQuery } from '@tanstack/react-query'
+import { Outlet, useRouterState } from '@tanstack/react-router'
+import { lazy, Suspense, useEffect, type ReactNode } from 'react'
+import { goLive } from '@/api/live'
+import { useStore } from '@/api/store'
+import { door } from '@/api/door'
+import { Failure } from '@/parts/Failure'
+import { MissingPage } from '../pages'
+import type { Screen } from '../screen'
+import { Toasts } from '../toasts'
+import { allowed, readViewer, useViewer, ViewerContext } from '../viewer'
+import { Banners } from './Banners'
+import { useShortcuts } from './shortcuts'
+import { SideBar } from './SideBar'
+import { paletteOpen } from './state'
+
+const Palette = lazy(() => import('./Palette'))
+const DoorDialog = lazy(() => import('./DoorDialog'))
+
+// Shell is what stands around every page: it knows who is signed in.
+export function Shell() {
+  const viewer = useQuery({ queryKey: ['viewer'], queryFn: readViewer, staleTime: 5 * 60_000 })
+  if (viewer.error && !viewer.data) {
+    return <main className="mx-auto grid min-h-dvh max-w-[480px] content-center p-6"><Failure error={viewer.error} retry={() => void viewer.refetch()} /></main>
+  }
+  if (!viewer.data) return <div aria-busy="true" className="min-h-dvh" />
+  return (
+    <ViewerContext value={viewer.data}>
+      <Frame />
+    </ViewerContext>
+  )
+}
+
+function Frame() {
+  const viewer = useViewer()
+  const account = viewer.account?.id ?? ''
+  const asked = useStore(door)
+  const palette = useStore(paletteOpen)
+  useShortcuts()
+  useTitle()
+  useEffect(() => {
+    if (account && viewer.has('eventlog') && viewer.can('READ')) goLive(account)
+  }, [account]) // the rights of an account do not change without a new page
+  return (
+    <div className="grid h-dvh grid-cols-1 md:grid-cols-[var(--side)_minmax(0,1fr)]">
+      <a href="#content" className="fixed -top-12 left-2 z-[90] rounded-control bg-raised px-3 py-2 shadow-pop focus:top-2">Skip to content</a>
+      <SideBar />
+      <div className="flex h-dvh min-w-0 flex-col bg-surface md:border-l md:border-line">
+        <Banners />
+        <main id="content" tabIndex={-1} className="flex min-h-0 flex-1 flex-col">
+          <Outlet />
+        </main>
+      </div>
+      <Toasts />
+      <Suspense>
+        {palette && <Palette />}
+        {asked && <DoorDialog ask={asked} />}
+      </Suspense>
+    </div>
+  )
+}
+
+// Guard keeps a screen from who may not see it.
+export function Guard({ screen, children }: { screen: Screen; children: ReactNode }) {
+  const viewer = useViewer()
+  return allowed(screen, { ...viewer, can: viewer.rights }) ? children : <MissingPage />
+}
+
+function useTitle() {
+  const title = useRouterState({ select: (s) => s.matches.at(-1)?.staticData.title })
+  useEffect(() => {
+    document.title = title ? `${title} · Postrider` : 'Postrider'
+  }, [title])
+}

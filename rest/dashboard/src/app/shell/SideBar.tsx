@@ -1,0 +1,84 @@
+import { Link } from '@tanstack/react-router'
+import { Search } from 'lucide-react'
+import { lazy, Suspense, useEffect, useRef } from 'react'
+import { live } from '@/api/live'
+import { useStore } from '@/api/store'
+import { Mark } from '@/parts/Mark'
+import { navFor } from '../registry'
+import { useViewer } from '../viewer'
+import { paletteOpen, sideOpen } from './state'
+
+const AccountMenu = lazy(() => import('./AccountMenu'))
+
+const mac = /mac/i.test(navigator.userAgent)
+
+export function SideBar() {
+  const open = useStore(sideOpen)
+  const drawer = useRef<HTMLDialogElement>(null)
+  useEffect(() => {
+    if (open) drawer.current?.showModal()
+    else drawer.current?.close()
+  }, [open])
+  return (
+    <>
+      <nav aria-label="Main" className="sticky top-0 hidden h-dvh flex-col gap-2 overflow-auto bg-canvas px-2 py-2.5 md:flex"><Entries /></nav>
+      <dialog ref={drawer} aria-label="Menu" onClose={() => sideOpen.set(false)} onClick={(e) => { if (e.target === e.currentTarget || (e.target as Element).closest('a')) sideOpen.set(false) }} className="fixed inset-y-0 left-0 m-0 h-dvh w-[272px] bg-canvas shadow-panel md:hidden">
+        {open && <nav aria-label="Main" className="flex h-full flex-col gap-2 overflow-auto px-2 py-2.5"><Entries /></nav>}
+      </dialog>
+    </>
+  )
+}
+
+function Entries() {
+  const viewer = useViewer()
+  const groups = navFor({ ...viewer, can: viewer.rights })
+  return (
+    <>
+      <Suspense fallback={<Team />}><AccountMenu><Team /></AccountMenu></Suspense>
+      <button type="button" onClick={() => { sideOpen.set(false); paletteOpen.set(true) }} className="flex h-[30px] w-full flex-none items-center gap-2 rounded-control border border-line bg-surface px-2 text-ink-3 hover:border-line-strong">
+        <Search aria-hidden className="size-3.5" />Search or go to<kbd className="key ml-auto">{mac ? '⌘K' : 'Ctrl K'}</kbd>
+      </button>
+      {groups.map(({ group, entries }) => (
+        <section key={group}>
+          {group && <h2 className="px-2 pt-2 pb-0.5 text-xs font-medium text-ink-3">{group}</h2>}
+          <ul>
+            {entries.map(({ to, name, icon: Icon }) => (
+              <li key={to}>
+                <Link to={to} activeOptions={{ exact: to === '/', includeSearch: false }} className="group flex h-9 items-center gap-2 rounded-control px-2 text-ink-2 hover:bg-hover hover:text-ink md:h-7 aria-[current=page]:bg-press aria-[current=page]:font-medium aria-[current=page]:text-ink">
+                  <Icon aria-hidden className="text-ink-3 group-aria-[current=page]:text-ink" />{name}
+                </Link>
+              </li>
+            ))}
+          </ul>
+        </section>
+      ))}
+      <LiveLight />
+    </>
+  )
+}
+
+function Team() {
+  const viewer = useViewer()
+  const name = viewer.account?.name || viewer.user?.email || 'Postrider'
+  return (
+    <button type="button" aria-label={`Account ${name}. Menu`} className="flex min-h-10 w-full flex-none items-center gap-2 rounded-control px-2 py-1 text-left hover:bg-hover">
+      <span className="grid size-7 flex-none place-items-center rounded-control bg-ink text-surface"><Mark /></span>
+      <span className="min-w-0 flex-1">
+        <b className="block truncate leading-4 font-semibold">{name}</b>
+        <small className="block truncate text-xs text-ink-3">{viewer.account?.plan.name ?? viewer.user?.email}</small>
+      </span>
+    </button>
+  )
+}
+
+const lights = { live: ['bg-ok-mark', 'Live'], connecting: ['bg-warn-mark', 'Connecting'], off: ['bg-line-strong', 'Not live'] } as const
+
+function LiveLight() {
+  const state = useStore(live)
+  const [tone, word] = lights[state]
+  return (
+    <p className="mt-auto flex items-center gap-2 px-2 pt-2 text-xs text-ink-3" title="Events of this account arrive by themselves">
+      <span aria-hidden className={`size-1.5 rounded-full ${tone}`} />{word}
+    </p>
+  )
+}

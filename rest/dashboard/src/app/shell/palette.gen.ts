@@ -1,0 +1,32 @@
+// Written by `npm run codegen`; do not edit.
+import { gql } from '@/api/document'
+
+/** Internal type. DO NOT USE DIRECTLY. */
+type Exact<T extends { [key: string]: unknown }> = { [K in keyof T]: T[K] };
+/** A kind of thing that is searched. */
+export type SearchType =
+  /** Emails: by id, address, or words of subject, names and tags. */
+  | 'EMAIL'
+  /** Received mail: by id, address, or words. */
+  | 'RECEIVED_EMAIL'
+  /** Sending domains: by id or a part of the name. */
+  | 'DOMAIN'
+  /** Templates: by id, alias or a part of the name. */
+  | 'TEMPLATE'
+  /** Automations: by id or a part of the name. */
+  | 'AUTOMATION'
+  /** Webhook endpoints: by id or a part of the URL. */
+  | 'WEBHOOK'
+  /** Suppressed addresses: by id or the whole address. */
+  | 'SUPPRESSION'
+  /** API keys: by id, or a part of the name. */
+  | 'API_KEY';
+
+export type PaletteSearchQueryVariables = Exact<{
+  query: string;
+}>;
+
+
+export type PaletteSearchQuery = { search: Array<{ type: SearchType, id: string, title: string, detail: string, createdAt: string }> };
+
+export const PaletteSearch = gql<PaletteSearchQuery, PaletteSearchQueryVariables>('PaletteSearch', '27b5f6e9f589db07579e39f3a8c12e68e498f16c722661f8d89e93541e2f87be', "query PaletteSearch($query: String!) {\n  search(query: $query, first: 5) {\n    type\n    id\n    title\n    detail\n    createdAt\n  }\n}")

@@ -1,0 +1,52 @@
+import { CircleAlert, CircleCheck, X } from 'lucide-react'
+import { useEffect } from 'react'
+import { wordsOf } from '@/api/failed'
+import { store, useStore } from '@/api/store'
+
+interface Toast {
+  id: number
+  text: string
+  bad?: boolean
+  action?: { label: string; run: () => void }
+}
+
+const toasts = store<Toast[]>([])
+let count = 0
+
+const drop = (id: number) => toasts.set(toasts.get().filter((t) => t.id !== id))
+
+function show(text: string, more: Omit<Toast, 'id' | 'text'>) {
+  toasts.set([...toasts.get().slice(-2), { id: ++count, text, ...more }])
+}
+
+// toast says in a corner what came of something.
+export const toast = {
+  ok: (text: string, action?: Toast['action']) => show(text, { action }),
+  failed: (error: unknown, action?: Toast['action']) => show(wordsOf(error), { bad: true, action }),
+}
+
+export function Toasts() {
+  const list = useStore(toasts)
+  return (
+    <div role="status" aria-live="polite" className="pointer-events-none fixed right-4 bottom-4 left-4 z-[80] grid justify-items-end gap-2">
+      {list.map((t) => <One key={t.id} toast={t} />)}
+    </div>
+  )
+}
+
+function One({ toast: t }: { toast: Toast }) {
+  useEffect(() => {
+    const timer = setTimeout(() => drop(t.id), t.bad || t.action ? 12_000 : 5_000)
+    return () => clearTimeout(timer)
+  }, [t])
+  return (
+    <div className="pointer-events-auto flex min-h-11 w-full max-w-[400px] animate-pop items-center gap-2 rounded-card bg-raised py-2 pr-2 pl-3 shadow-pop">
+      {t.bad ? <CircleAlert aria-hidden className="text-bad" /> : <CircleCheck aria-hidden className="text-ok" />}
+      <span className="min-w-0 flex-1 wrap-anywhere">{t.text}</span>
+      {t.action && (
+        <button type="button" className="btn sm" onClick={() => { t.action?.run(); drop(t.id) }}>{t.action.label}</button>
+      )}
+      <button type="button" className="btn quiet sm square" aria-label="Dismiss" onClick={() => drop(t.id)}><X aria-hidden /></button>
+    </div>
+  )
+}

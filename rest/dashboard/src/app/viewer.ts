@@ -1,0 +1,41 @@
+import { createContext, useContext } from 'react'
+import { query } from '@/api/graphql'
+import { DevelopmentSeeds, type DevelopmentSeedsQuery } from './development.gen'
+import type { Screen } from './screen'
+import { Viewer, type Right, type ViewerQuery } from './viewer.gen'
+
+export type { Right }
+export type Development = NonNullable<DevelopmentSeedsQuery['viewer']['development']>
+type Facts = ViewerQuery['viewer']
+
+// Who is signed in, in which account, and what they may do there.
+export interface Person extends Facts {
+  development: Development | null
+}
+
+export async function readViewer(): Promise<Person> {
+  const { viewer } = await query(Viewer, {})
+  const development = viewer.modules.includes('development') ? (await query(DevelopmentSeeds, {})).viewer.development : null
+  return { ...viewer, development }
+}
+
+export const ViewerContext = createContext<Person | null>(null)
+
+export function useViewer() {
+  const viewer = useContext(ViewerContext)
+  if (!viewer) throw new Error('no viewer here')
+  return {
+    ...viewer,
+    // rights is what the role may do; `can` asks for one of them.
+    rights: viewer.can,
+    can: (right: Right) => viewer.can.includes(right),
+    has: (module: string) => viewer.modules.includes(module),
+  }
+}
+
+// allowed tells whether a person may see a screen.
+export function allowed(screen: Screen, viewer: Person): boolean {
+  if (screen.module && !viewer.modules.includes(screen.module)) return false
+  if (screen.right && !viewer.can.includes(screen.right)) return false
+  return !screen.operator || viewer.operator
+}

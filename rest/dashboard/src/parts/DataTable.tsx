@@ -1,0 +1,158 @@
+import { useVirtualizer } from '@tanstack/react-virtual'
+import { useEffect, useRef, useState, type ReactNode } from 'react'
+import { typing } from '@/app/shell/shortcuts'
+import { Failure } from './Failure'
+import { SkeletonRows } from './Skeleton'
+
+export interface Column<Row> {
+  key: string
+  head: ReactNode
+  cell: (row: Row) => ReactNode
+  // width is a CSS width; one column should have none and take what is left.
+  width?: string
+  right?: boolean
+  // from is the width of the list from which the column is shown.
+  from?: 'slim' | 'mid' | 'wide'
+}
+
+const from = { slim: 'hidden @min-[460px]:table-cell', mid: 'hidden @min-[660px]:table-cell', wide: 'hidden @min-[900px]:table-cell' }
+
+export interface DataTableProps<Row> {
+  label: string
+  rows: Row[]
+  columns: Column<Row>[]
+  idOf: (row: Row) => string
+  nameOf: (row: Row) => string
+  // open is the id of the row whose sheet is open; without onOpen rows are not opened.
+  open?: string
+  onOpen?: (id: string | null) => void
+  loading?: boolean
+  error?: unknown
+  retry?: () => void
+  // more loads the next page; it is called as the end comes near.
+  more?: () => void
+  hasMore?: boolean
+  empty?: ReactNode
+  // above stands over the head, as the line of new rows.
+  above?: ReactNode
+  selected?: ReadonlySet<string>
+  onSelect?: (ids: Set<string>) => void
+  height?: number
+}
+
+// DataTable is the list of every screen: only the rows in view are in the page; j and k move, Enter
+// opens, x selects, Esc closes.
+export function DataTable<Row>(p: DataTableProps<Row>) {
+  const box = useRef<HTMLDivElement>(null)
+  const height = p.height ?? 36
+  const virtual = useVirtualizer({ count: p.rows.length, getScrollElement: () => box.current, estimateSize: () => height, overscan: 12 })
+  const items = virtual.getVirtualItems()
+  const first = items[0]
+  const last = items.at(-1)
+  const nearEnd = last !== undefined && last.index >= p.rows.length - 20
+  useEffect(() => {
+    if (nearEnd && p.hasMore) p.more?.()
+  }, [nearEnd, p.rows.length, p.hasMore])
+  const cursor = useCursor(p, (index) => virtual.scrollToIndex(index, { align: 'auto' }))
+
+  if (p.error && p.rows.length === 0) return <div className="p-4 md:p-6"><Failure error={p.error} retry={p.retry} /></div>
+  if (p.loading && p.rows.length === 0) return <SkeletonRows />
+  if (p.rows.length === 0) return <div className="min-h-0 flex-1 overflow-auto">{p.above}{p.empty}</div>
+  const all = p.selected !== undefined && p.rows.every((r) => p.selected?.has(p.idOf(r)))
+  return (
+    <div ref={box} className="@container min-h-0 flex-1 overflow-auto" tabIndex={-1}>
+      {p.above}
+      <table aria-label={p.label} aria-rowcount={p.hasMore ? -1 : p.rows.length + 1} className="w-full table-fixed border-collapse text-left">
+        <thead className="sticky top-0 z-1 bg-surface shadow-[inset_0_-1px_var(--color-line)]">
+          <tr className="h-8 text-xs text-ink-3">
+            {p.onSelect && (
+              <th className="w-10 pl-4 md:w-12 md:pl-6">
+                <input type="checkbox" aria-label="Select all that are loaded" checked={all} onChange={() => p.onSelect?.(all ? new Set() : new Set(p.rows.map(p.idOf)))} className="block accent-accent-fill" />
+              </th>
+            )}
+            {p.columns.map((c) => <th key={c.key} scope="col" style={{ width: c.width }} className={`truncate px-2 font-medium first:pl-4 last:pr-4 md:first:pl-6 md:last:pr-6 ${c.right ? 'text-right' : ''} ${c.from ? from[c.from] : ''}`}>{c.head}</th>)}
+          </tr>
+        </thead>
+        <tbody>
+          {first && first.start > 0 && <tr aria-hidden style={{ height: first.start }} />}
+          {items.map((item) => {
+            const row = p.rows[item.index]
+            if (row === undefined) return null
+            const id = p.idOf(row)
+            const opened = p.open === id
+            const at = cursor.id === id
+            return (
+              <tr
+                key={id} data-row={id} aria-rowindex={item.index + 2} aria-selected={p.selected?.has(id) || undefined} style={{ height }} onClick={(e) => { if (!(e.target as Element).closest('a, button, input, label')) { cursor.set(id); p.onOpen?.(opened ? null : id) } }}
+                className={`border-b border-line-soft ${p.onOpen ? 'cursor-default' : ''} ${opened || p.selected?.has(id) ? 'bg-accent-soft' : 'hover:bg-hover'} ${opened || at ? 'shadow-[inset_2px_0_var(--color-accent)]' : ''}`}
+              >
+                {p.onSelect && (
+                  <td className="pl-4 md:pl-6">
+                    <input type="checkbox" aria-label={`Select ${p.nameOf(row)}`} checked={p.selected?.has(id) ?? false} onChange={() => p.onSelect?.(toggled(p.selected, id))} className="block accent-accent-fill" />
+                  </td>
+                )}
+                {p.columns.map((c) => <td key={c.key} className={`truncate px-2 first:pl-4 last:pr-4 md:first:pl-6 md:last:pr-6 ${c.right ? 'text-right' : ''} ${c.from ? from[c.from] : ''}`}>{c.cell(row)}</td>)}
+              </tr>
+            )
+          })}
+          {last && virtual.getTotalSize() > last.end && <tr aria-hidden style={{ height: virtual.getTotalSize() - last.end }} />}
+        </tbody>
+      </table>
+      {p.error !== undefined && p.error !== null && <div className="p-4 md:px-6"><Failure error={p.error} retry={p.retry} /></div>}
+      <p className="px-4 py-3 text-xs text-ink-3 md:px-6" aria-live="polite">{p.hasMore ? 'Loading more…' : `${p.rows.length} in all`}</p>
+    </div>
+  )
+}
+
+function toggled(set: ReadonlySet<string> | undefined, id: string): Set<string> {
+  const next = new Set(set)
+  if (!next.delete(id)) next.add(id)
+  return next
+}
+
+// useCursor moves over the rows by keyboard. With a sheet open, the sheet follows.
+function useCursor<Row>(p: DataTableProps<Row>, reveal: (index: number) => void) {
+  const [at, setAt] = useState<string | null>(p.open ?? null)
+  const latest = useRef({ ...p, at, reveal })
+  latest.current = { ...p, at, reveal }
+  useEffect(() => {
+    if (p.open) setAt(p.open)
+  }, [p.open])
+  useEffect(() => {
+    const press = (e: KeyboardEvent) => {
+      if (e.metaKey || e.ctrlKey || e.altKey || typing(e)) return
+      const { rows, idOf, open, onOpen, onSelect, selected, at, reveal } = latest.current
+      const index = rows.findIndex((r) => idOf(r) === at)
+      const go = (next: number) => {
+        const to = Math.max(0, Math.min(rows.length - 1, next))
+        const row = rows[to]
+        if (row === undefined) return
+        const id = idOf(row)
+        setAt(id)
+        reveal(to)
+        if (open) onOpen?.(id)
+        requestAnimationFrame(() => document.querySelector<HTMLElement>(`[data-row="${CSS.escape(id)}"] a`)?.focus({ preventScroll: true }))
+      }
+      if (e.key === 'j') go(index + 1)
+      else if (e.key === 'k') go(index - 1)
+      else if (e.key === 'Enter' && index >= 0 && !(e.target as Element).closest('a, button, input')) onOpen?.(at)
+      else if (e.key === 'x' && at && onSelect) onSelect(toggled(selected, at))
+      else if (e.key === 'Escape' && open) onOpen?.(null)
+      else if (e.key === 'Escape' && selected?.size) onSelect?.(new Set())
+      else return
+      e.preventDefault()
+    }
+    addEventListener('keydown', press)
+    return () => removeEventListener('keydown', press)
+  }, [])
+  return { id: at, set: setAt }
+}
+
+// NewRows waits above a list: nothing moves by itself under the pointer.
+export function NewRows({ count, show }: { count: number; show: () => void }) {
+  return (
+    <div role="status" className={count > 0 ? 'flex justify-center border-b border-line-soft bg-sunken p-1.5' : ''}>
+      {count > 0 && <button type="button" className="btn sm" onClick={show}>{count} new: show</button>}
+    </div>
+  )
+}

@@ -1,0 +1,29 @@
+import { DropdownMenu } from 'radix-ui'
+import { Ellipsis, type LucideIcon } from 'lucide-react'
+import type { ReactNode } from 'react'
+
+export interface MenuEntry {
+  name: string
+  icon?: LucideIcon
+  run: () => void
+  danger?: boolean
+  hidden?: boolean
+}
+
+// Menu is a button with further actions.
+export function Menu({ label = 'More actions', entries, children }: { label?: string; entries: MenuEntry[]; children?: ReactNode }) {
+  const shown = entries.filter((e) => !e.hidden)
+  if (shown.length === 0) return null
+  return (
+    <DropdownMenu.Root modal={false}>
+      <DropdownMenu.Trigger asChild>{children ?? <button type="button" className="btn square" aria-label={label}><Ellipsis aria-hidden /></button>}</DropdownMenu.Trigger>
+      <DropdownMenu.Portal>
+        <DropdownMenu.Content align="end" sideOffset={4} className="menu">
+          {shown.map(({ name, icon: Icon, run, danger }) => (
+            <DropdownMenu.Item key={name} className={`menu-item ${danger ? 'text-bad' : ''}`} onSelect={run}>{Icon && <Icon aria-hidden />}{name}</DropdownMenu.Item>
+          ))}
+        </DropdownMenu.Content>
+      </DropdownMenu.Portal>
+    </DropdownMenu.Root>
+  )
+}
