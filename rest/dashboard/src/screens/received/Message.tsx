@@ -1,0 +1,179 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { Download, Forward, MailX, Reply, Trash2 } from 'lucide-react'
+import { useState, type ReactNode } from 'react'
+import { keyOf, useGraph } from '@/api/graphql'
+import { done, rest } from '@/api/rest'
+import { useAddress } from '@/app/address'
+import { toast } from '@/app/toasts'
+import { useViewer } from '@/app/viewer'
+import { Badge } from '@/parts/Badge'
+import { CodeBlock } from '@/parts/CodeBlock'
+import { Confirm } from '@/parts/Confirm'
+import { Id } from '@/parts/Copy'
+import { EmptyState } from '@/parts/EmptyState'
+import { Failure } from '@/parts/Failure'
+import { Menu } from '@/parts/Menu'
+import { Fact, Facts } from '@/parts/Page'
+import { SkeletonText } from '@/parts/Skeleton'
+import { Tabs } from '@/parts/Tabs'
+import { Time } from '@/parts/Time'
+import { AnswerDialog } from './AnswerDialog'
+import { Files } from './Files'
+import { Preview } from './Preview'
+import { ReceivedOne, type ReceivedOneQuery } from './queries.gen'
+import { octets, save } from './size'
+import { SpamVerdict, Verdict } from './Verdict'
+
+export type Received = NonNullable<ReceivedOneQuery['receivedEmail']>
+
+// readWhole reads a message with its files: only REST has their octets.
+export const readWhole = (id: string) => done(rest.GET('/received-emails/{id}', { params: { path: { id } } })).then((a) => a.received_email)
+
+const readRaw = (id: string) => done(rest.GET('/received-emails/{id}/raw', { params: { path: { id } }, parseAs: 'text' }))
+
+// Message is one received email: in the sheet, and on its page.
+export function Message({ id, gone }: { id: string; gone: () => void }) {
+  const one = useGraph(ReceivedOne, { id })
+  if (one.error) return <div className="p-4 md:p-5"><Failure error={one.error} retry={() => void one.refetch()} /></div>
+  if (!one.data) return <div className="p-4 md:p-5"><SkeletonText lines={8} /></div>
+  if (!one.data.receivedEmail) return <EmptyState icon={MailX} title="There is no such email">It was deleted, or belongs to another account.</EmptyState>
+  return <Shown mail={one.data.receivedEmail} gone={gone} />
+}
+
+function Shown({ mail, gone }: { mail: Received; gone: () => void }) {
+  const viewer = useViewer()
+  const [answer, setAnswer] = useState<'reply' | 'forward' | null>(null)
+  const [deleting, setDeleting] = useState(false)
+  const queries = useQueryClient()
+  const download = () => readRaw(mail.id).then((raw) => save([raw], `${mail.id}.eml`, 'message/rfc822'), toast.failed)
+  const may = viewer.can('SEND') && viewer.can('WRITE')
+  return (
+    <div className="grid gap-4 py-4">
+      <div className="grid gap-3 px-4 md:px-5">
+        <div className="flex flex-wrap items-start gap-2">
+          <h2 className="min-w-0 flex-[1_1_240px] text-xl wrap-anywhere">{mail.subject || '(no subject)'}</h2>
+          <div className="flex gap-2">
+            {may && <button type="button" className="btn" onClick={() => setAnswer('reply')}><Reply aria-hidden />Reply</button>}
+            {may && <button type="button" className="btn" onClick={() => setAnswer('forward')}><Forward aria-hidden />Forward</button>}
+            <Menu entries={[{ name: 'Download the message', icon: Download, run: () => void download() }, { name: 'Delete', icon: Trash2, danger: true, hidden: !viewer.can('WRITE'), run: () => setDeleting(true) }]} />
+          </div>
+        </div>
+        <div className="flex flex-wrap gap-1.5">
+          <Verdict name="SPF" result={mail.authentication.spf} />
+          <Verdict name="DKIM" result={mail.authentication.dkim} />
+          <Verdict name="DMARC" result={mail.authentication.dmarc} />
+          <SpamVerdict status={mail.spamStatus} score={mail.spamScore} />
+          {mail.autoSubmitted && <Badge>Sent by a machine</Badge>}
+        </div>
+        {mail.defects.length > 0 && <ul className="grid gap-0.5 rounded-control bg-warn-soft px-3 py-2 text-warn">{mail.defects.map((d) => <li key={d}>{d}</li>)}</ul>}
+        <Facts>
+          <Fact name="From">{mail.from}</Fact>
+          <Fact name="To">{mail.to.join(', ')}</Fact>
+          <Fact name="Cc">{mail.cc.join(', ')}</Fact>
+          <Fact name="Reply to">{mail.replyTo.join(', ')}</Fact>
+          <Fact name="Received"><Time at={mail.receivedAt} /> <span className="text-ink-3">for {mail.rcptTo}</span></Fact>
+        </Facts>
+      </div>
+      <Contents mail={mail} />
+      {answer && <AnswerDialog kind={answer} mail={mail} onClose={() => setAnswer(null)} />}
+      {deleting && (
+        <Confirm
+          title="Delete this email?" label="Delete" danger onClose={() => setDeleting(false)}
+          run={async () => {
+            await done(rest.DELETE('/received-emails/{id}', { params: { path: { id: mail.id } } }))
+            queries.removeQueries({ queryKey: keyOf(ReceivedOne, { id: mail.id }) })
+            toast.ok('The email was deleted')
+            gone()
+          }}
+        >It and its files are gone at once and for good.</Confirm>
+      )}
+    </div>
+  )
+}
+
+function Contents({ mail }: { mail: Received }) {
+  const [address, change] = useAddress()
+  const { content } = mail
+  const tabs = [
+    { key: 'preview', name: 'Preview', hidden: !content?.html },
+    { key: 'text', name: 'Text', hidden: !content || (!content.text && content.html !== null) },
+    { key: 'headers', name: 'Headers', count: content?.headers.length, hidden: !content },
+    { key: 'source', name: 'Source', hidden: !content },
+    { key: 'files', name: 'Files', count: mail.attachments.length, hidden: mail.attachments.length === 0 },
+    { key: 'details', name: 'Details' },
+  ]
+  const shown = tabs.filter((t) => !t.hidden)
+  const tab = shown.find((t) => t.key === address.tab)?.key ?? shown[0]?.key ?? 'details'
+  const panels: Record<string, () => ReactNode> = {
+    preview: () => <HTML mail={mail} html={content?.html ?? ''} />,
+    text: () => content?.text ? <CodeBlock text={content.text} wrap max="" /> : <p className="text-ink-3">The message has no text.</p>,
+    headers: () => <Headers list={content?.headers ?? []} />,
+    source: () => <Source id={mail.id} />,
+    files: () => <Files mail={mail} />,
+    details: () => <Details mail={mail} />,
+  }
+  return (
+    <div>
+      {!content && <p className="mx-4 mb-3 rounded-control bg-sunken px-3 py-2 text-ink-2 md:mx-5">What it said was deleted by age. Who wrote it and when is kept.</p>}
+      <Tabs label="Views of the email" tabs={tabs} value={tab} onChange={(t) => change({ tab: t })} inset="px-4 md:px-5"><div className="p-4 md:p-5">{panels[tab]?.()}</div></Tabs>
+    </div>
+  )
+}
+
+const none: never[] = []
+
+function HTML({ mail, html }: { mail: Received; html: string }) {
+  const wants = /cid:/i.test(html) && mail.attachments.some((a) => a.contentId)
+  const whole = useQuery({ queryKey: ['received-whole', mail.id], queryFn: () => readWhole(mail.id), enabled: wants, select: picturesOf, staleTime: Infinity })
+  return <Preview html={html} title={`Preview of ${mail.subject || 'the email'}`} pictures={whole.data ?? none} />
+}
+
+const picturesOf = (whole: Awaited<ReturnType<typeof readWhole>>) =>
+  whole.attachments.flatMap((a) => (a.content_id && a.data ? [{ contentId: a.content_id, type: a.content_type, data: a.data }] : []))
+
+function Headers({ list }: { list: { name: string; value: string }[] }) {
+  return (
+    <div className="overflow-x-auto">
+      <table aria-label="Header fields" className="w-full text-left">
+        <thead><tr className="text-xs text-ink-3"><th scope="col" className="w-40 py-1 pr-3 font-medium">Name</th><th scope="col" className="py-1 font-medium">Value</th></tr></thead>
+        <tbody>
+          {list.map((h, i) => <tr key={i} className="border-t border-line-soft align-top"><td className="py-1.5 pr-3"><code className="wrap-anywhere text-ink-2">{h.name}</code></td><td className="py-1.5"><code className="wrap-anywhere">{h.value}</code></td></tr>)}
+        </tbody>
+      </table>
+    </div>
+  )
+}
+
+const most = 256 * 1024
+
+function Source({ id }: { id: string }) {
+  const raw = useQuery({ queryKey: ['received-raw', id], queryFn: () => readRaw(id), staleTime: Infinity })
+  if (raw.error) return <Failure error={raw.error} retry={() => void raw.refetch()} />
+  if (raw.data === undefined) return <SkeletonText lines={6} />
+  return (
+    <div className="grid gap-2">
+      <div><button type="button" className="btn sm" onClick={() => save([raw.data], `${id}.eml`, 'message/rfc822')}><Download aria-hidden />Download</button></div>
+      <CodeBlock text={raw.data.slice(0, most)} wrap max="max-h-[640px]" />
+      {raw.data.length > most && <p className="text-xs text-ink-3">This is the beginning. Download it for the rest.</p>}
+    </div>
+  )
+}
+
+function Details({ mail }: { mail: Received }) {
+  return (
+    <Facts>
+      <Fact name="Id"><Id id={mail.id} /></Fact>
+      <Fact name="Message-ID">{mail.messageId && <Id id={mail.messageId} />}</Fact>
+      <Fact name="Answers">{mail.inReplyTo && <Id id={mail.inReplyTo} />}</Fact>
+      <Fact name="Thread">{mail.references.length > 0 && <ol>{mail.references.map((r) => <li key={r}><Id id={r} /></li>)}</ol>}</Fact>
+      <Fact name="Envelope from">{mail.mailFrom || '<> (a report, as of a bounce)'}</Fact>
+      <Fact name="Envelope to">{mail.rcptTo}</Fact>
+      <Fact name="Brought by">{mail.remoteIp}{mail.helo && ` (${mail.helo})`}</Fact>
+      <Fact name="Reverse DNS"><Verdict name="" result={mail.authentication.iprev} /></Fact>
+      <Fact name="DMARC policy">{mail.authentication.dmarcPolicy ?? 'none published'}</Fact>
+      <Fact name="TLS">{mail.tls ?? 'in clear'}</Fact>
+      <Fact name="Size">{octets(mail.size)}</Fact>
+      <Fact name="Received"><Time at={mail.receivedAt} exact /></Fact>
+    </Facts>
+  )
+}

@@ -1,0 +1,72 @@
+import { Link } from '@tanstack/react-router'
+import { Inbox, Paperclip } from 'lucide-react'
+import { useState } from 'react'
+import { usePages } from '@/api/graphql'
+import { useLive } from '@/api/live'
+import { useAddress } from '@/app/address'
+import { useViewer } from '@/app/viewer'
+import { DataTable, NewRows, type Column } from '@/parts/DataTable'
+import { EmptyState } from '@/parts/EmptyState'
+import { FilterBar } from '@/parts/FilterBar'
+import { PageHead } from '@/parts/Page'
+import { Sheet, Split, neighbours } from '@/parts/Sheet'
+import { Time } from '@/parts/Time'
+import { filterOf, hints } from './filter'
+import { Message } from './Message'
+import { ReceivedList as List, type ReceivedListQuery } from './queries.gen'
+import { Sender } from './Verdict'
+
+type Row = ReceivedListQuery['receivedEmails']['nodes'][number]
+
+const columns: Column<Row>[] = [
+  { key: 'from', head: 'From', width: '30%', cell: (r) => <Link to={`/received/${r.id}`} className="font-medium">{r.from || r.mailFrom || '(nobody)'}</Link> },
+  { key: 'subject', head: 'Subject', cell: (r) => <>{r.attachments.length > 0 && <Paperclip aria-label={`${r.attachments.length} files`} className="mr-1 inline !size-3.5 text-ink-3" />}{r.subject || <span className="text-ink-3">(no subject)</span>}</> },
+  { key: 'to', head: 'To', width: '22%', from: 'mid', cell: (r) => <span className="text-ink-2">{r.rcptTo}</span> },
+  { key: 'sender', head: 'Sender', width: '150px', from: 'wide', cell: (r) => <Sender {...r.authentication} /> },
+  { key: 'at', head: 'Received', width: '110px', right: true, cell: (r) => <span className="text-ink-3"><Time at={r.receivedAt} /></span> },
+]
+
+export default function ReceivedList() {
+  const [address, change] = useAddress()
+  const viewer = useViewer()
+  const { filter, wrong } = filterOf(address.q ?? '')
+  const list = usePages(List, { filter }, (d) => d.receivedEmails, { keep: true })
+  const [fresh, setFresh] = useState(0)
+  useLive(['email.received'], () => setFresh((n) => n + 1))
+  const open = (id: string | null) => change({ open: id ?? undefined })
+  const { previous, next } = neighbours(list.rows.map((r) => r.id), address.open, open)
+  const domain = viewer.development?.domain
+  return (
+    <>
+      <PageHead title="Received">
+        <Link to="/received/rules" className="btn">Address rules</Link>
+      </PageHead>
+      <FilterBar placeholder="Words, from:bob@example.net, to:support@…" hints={hints} wrong={wrong} />
+      <Split
+        sheet={address.open && (
+          <Sheet label="Received email" head={<h2 className="truncate">Received email</h2>} page={`/received/${address.open}`} onClose={() => open(null)} previous={previous} next={next}>
+            <Message key={address.open} id={address.open} gone={() => { open(null); void list.refetch() }} />
+          </Sheet>
+        )}
+      >
+        <DataTable
+          label="Received emails" rows={list.rows} columns={columns} idOf={(r) => r.id} nameOf={(r) => r.subject || r.from} open={address.open} onOpen={open}
+          loading={list.isPending} error={list.error} retry={() => void list.refetch()} more={() => void list.fetchNextPage()} hasMore={list.hasNextPage}
+          above={<NewRows count={fresh} show={() => { setFresh(0); void list.refetch() }} />}
+          empty={filter ? (
+            <EmptyState icon={Inbox} title="Nothing matches" action={<button type="button" className="btn" onClick={() => change({ q: undefined })}>Clear the filter</button>}>No received email matches this filter.</EmptyState>
+          ) : (
+            <EmptyState icon={Inbox} title="Nothing has come in yet" command={commandFor(domain)} action={<Link to="/domains" className="btn">Look at your domains</Link>}>
+              {domain ? 'Send a mail to any address of your development domain:' : 'Switch on receiving for a domain, publish its MX record, and write to any address of it.'}
+            </EmptyState>
+          )}
+        />
+      </Split>
+    </>
+  )
+}
+
+function commandFor(domain: string | null | undefined): string | undefined {
+  if (!domain) return undefined
+  return `printf 'From: bob@example.net\\nTo: support@${domain}\\nSubject: Hello\\n\\nHello.\\n' |\n  curl smtp://127.0.0.1:2525 --mail-from bob@example.net --mail-rcpt support@${domain} --upload-file -`
+}

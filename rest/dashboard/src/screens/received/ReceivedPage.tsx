@@ -1,0 +1,16 @@
+import { useNavigate, useParams } from '@tanstack/react-router'
+import { PageHead } from '@/parts/Page'
+import { Message } from './Message'
+
+export default function ReceivedPage() {
+  const { id = '' } = useParams({ strict: false }) as { id?: string }
+  const navigate = useNavigate()
+  return (
+    <>
+      <PageHead title={id} up={{ to: '/received', name: 'Received' }} />
+      <div className="min-h-0 flex-1 overflow-auto" tabIndex={-1}>
+        <div className="mx-auto max-w-[960px]"><Message id={id} gone={() => void navigate({ to: '/received' })} /></div>
+      </div>
+    </>
+  )
+}

@@ -1,0 +1,17 @@
+// octets is a size in words.
+export function octets(n: number): string {
+  if (n < 1000) return `${n} B`
+  return n < 1_000_000 ? `${(n / 1000).toFixed(1)} kB` : `${(n / 1_000_000).toFixed(1)} MB`
+}
+
+// save gives bytes to the person as a file.
+export function save(parts: BlobPart[], name: string, type = 'application/octet-stream') {
+  const url = URL.createObjectURL(new Blob(parts, { type }))
+  const link = document.createElement('a')
+  link.href = url
+  link.download = name
+  link.click()
+  setTimeout(() => URL.revokeObjectURL(url), 10_000)
+}
+
+export const bytesOf = (base64: string): Uint8Array<ArrayBuffer> => Uint8Array.from(atob(base64), (c) => c.charCodeAt(0))
