@@ -12,7 +12,7 @@ import (
 // 100 with bodies, of up to 10 MB each, is refused.
 const (
 	fewPerEmail = 4   // recipients, attempts, events, files
-	bodyCost    = 120 // html, text
+	bodyCost    = 122 // html, text
 	recordCount = 6   // DNS records of a domain
 	keyCount    = 2   // keys of a domain
 	lookCost    = 5   // one index range for each domain
@@ -33,6 +33,7 @@ func costs() generated.ComplexityRoot {
 	suppressionCosts(&c)
 	statisticsCosts(&c)
 	nodeCosts(&c)
+	linkCosts(&c)
 	healthCosts(&c)
 	queueCosts(&c)
 	webhookCosts(&c)

@@ -28,6 +28,7 @@ func (r *Resolver) emailPage(ctx context.Context, accountID string, rows []*ent.
 		Timeline:    once(ctx, accountID, ids, part[Emails](r.parts).Timeline),
 	}
 	r.engagementPage(ctx, accountID, ids, page)
+	r.linksOf(ctx, accountID, rows, page)
 	if service := part[Automations](r.parts); service != nil {
 		page.Origins = once(ctx, accountID, ids, service.Origins)
 	}

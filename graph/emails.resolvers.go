@@ -49,6 +49,25 @@ func (r *emailResolver) Timeline(ctx context.Context, obj *model.Email) ([]*mode
 	return toTimeline(facts[obj.ID])
 }
 
+func (r *emailResolver) Domain(ctx context.Context, obj *model.Email) (*model.Domain, error) {
+	found, err := obj.Page.Domains()
+	return found[obj.DomainID], err
+}
+
+func (r *emailResolver) APIKey(ctx context.Context, obj *model.Email) (*ent.APIKey, error) {
+	found, err := obj.Page.Keys()
+	return found[given(obj.APIKeyID)], err
+}
+
+func (r *emailResolver) Template(ctx context.Context, obj *model.Email) (*model.Template, error) {
+	found, err := obj.Page.Templates()
+	return found[given(obj.TemplateID)], err
+}
+
+func (r *emailResolver) WebhookDeliveries(ctx context.Context, obj *model.Email) ([]*model.WebhookDelivery, error) {
+	return emailDeliveries(obj)
+}
+
 func (r *emailContentResolver) HTML(ctx context.Context, obj *model.EmailContent) (*string, error) {
 	bodies, err := obj.Page.Bodies()
 	if body := bodies[obj.ID]; body != nil {

@@ -111,6 +111,15 @@ func (f fakeAccounts) Key(_ context.Context, accountID, keyID string) (*ent.APIK
 	return nil, fault.Missing("api key", keyID)
 }
 
+func (f fakeAccounts) SeveralKeys(_ context.Context, accountID string, ids ...string) (out []*ent.APIKey, err error) {
+	for _, k := range someKeys() {
+		if slices.Contains(ids, k.ID) && k.AccountID == accountID {
+			out = append(out, k)
+		}
+	}
+	return out, f.call("SeveralKeys")
+}
+
 // someKeys are two of ada, the newest bare, and one of bob.
 func someKeys() []*ent.APIKey {
 	at := day
@@ -143,6 +152,15 @@ func (f fakeDomains) Get(_ context.Context, accountID, domainID string) (*ent.Do
 		}
 	}
 	return nil, fault.Missing("domain", domainID)
+}
+
+func (f fakeDomains) Several(_ context.Context, accountID string, ids ...string) (out []*ent.Domain, err error) {
+	for _, d := range f.rows {
+		if slices.Contains(ids, d.ID) && *d.AccountID == accountID {
+			out = append(out, d)
+		}
+	}
+	return out, f.call("domains.Several")
 }
 
 func (f fakeDomains) Records(d *ent.Domain) []dnscheck.Record {

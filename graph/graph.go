@@ -40,6 +40,7 @@ type Accounts interface {
 	Usage(ctx context.Context, accountID string) (accounts.Usage, error)
 	Keys(ctx context.Context, accountID string, r page.Request) (page.Page[*ent.APIKey], error)
 	Key(ctx context.Context, accountID, keyID string) (*ent.APIKey, error)
+	SeveralKeys(ctx context.Context, accountID string, keyIDs ...string) ([]*ent.APIKey, error)
 }
 
 // Domains reads sending domains.
@@ -47,6 +48,7 @@ type Domains interface {
 	List(ctx context.Context, accountID string, r page.Request) (page.Page[*ent.Domain], error)
 	Get(ctx context.Context, accountID, domainID string) (*ent.Domain, error)
 	Records(d *ent.Domain) []dnscheck.Record
+	Several(ctx context.Context, accountID string, domainIDs ...string) ([]*ent.Domain, error)
 	Health(ctx context.Context, accountID string, first int, domainIDs ...string) (map[string][]*ent.DomainCheck, error)
 }
 

@@ -15,6 +15,7 @@ import (
 type Templates interface {
 	List(ctx context.Context, accountID string, q templates.ListQuery) (page.Page[templates.Template], error)
 	Get(ctx context.Context, accountID, idOrAlias string) (templates.Template, error)
+	Several(ctx context.Context, accountID string, templateIDs ...string) ([]templates.Template, error)
 	// Bodies gives html and text, which List leaves out; other fields are not set.
 	Bodies(ctx context.Context, accountID string, templateIDs ...string) (map[string]*ent.Template, error)
 	Versions(ctx context.Context, accountID, idOrAlias string, r page.Request) (page.Page[*ent.TemplateVersion], error)

@@ -2,6 +2,7 @@ package graph
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"testing"
 
@@ -34,6 +35,15 @@ func (f fakeTemplates) List(_ context.Context, accountID string, q templates.Lis
 		return page.Page[templates.Template]{}, f.call("Templates.List")
 	}
 	return page.Page[templates.Template]{Items: someTemplates(), HasMore: true, NextCursor: "next"}, f.call("Templates.List")
+}
+
+func (f fakeTemplates) Several(_ context.Context, accountID string, ids ...string) (out []templates.Template, err error) {
+	for _, t := range someTemplates() {
+		if slices.Contains(ids, t.ID) && accountID == ada {
+			out = append(out, t)
+		}
+	}
+	return out, f.call("Templates.Several")
 }
 
 func (f fakeTemplates) Get(_ context.Context, accountID, ref string) (templates.Template, error) {

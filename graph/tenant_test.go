@@ -70,7 +70,7 @@ func TestScopesDecideWhatAKeyReads(t *testing.T) {
 		if f.Arguments.ForName("id") != nil {
 			query += `(id: "x")`
 		}
-		if f.Arguments.ForName("webhookId") != nil {
+		if f.Arguments.ForName("webhookId") != nil && f.Arguments.ForName("range") == nil {
 			query += `(webhookId: "x")`
 		}
 		if f.Arguments.ForName("domainId") != nil {

@@ -2,6 +2,9 @@ package graph
 
 import (
 	"context"
+	"slices"
+	"sync"
+	"time"
 
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/ent/webhookdelivery"
@@ -19,6 +22,10 @@ type Webhooks interface {
 	Deliveries(ctx context.Context, accountID, webhookID string, f webhooks.Filter) (page.Page[*ent.WebhookDelivery], error)
 	Delivery(ctx context.Context, accountID, deliveryID string) (*ent.WebhookDelivery, error)
 	Attempts(ctx context.Context, accountID string, deliveryIDs ...string) (map[string][]*ent.WebhookAttempt, error)
+	Several(ctx context.Context, accountID string, webhookIDs ...string) (map[string]*ent.Webhook, error)
+	// OfEvents gives deliveries by the id of their event.
+	OfEvents(ctx context.Context, accountID string, eventIDs ...string) (map[string][]*ent.WebhookDelivery, error)
+	Figures(ctx context.Context, accountID, webhookID string, since, until time.Time) (webhooks.Figures, []webhooks.EndpointFigures, error)
 }
 
 var _ Webhooks = (*webhooks.Service)(nil)
@@ -44,8 +51,25 @@ func (r *Resolver) deliveryPage(ctx context.Context, accountID string, rows []*e
 		ids[i] = row.ID
 	}
 	attempts := once(ctx, accountID, ids, part[Webhooks](r.parts).Attempts)
+	endpoints := sync.OnceValues(func() (map[string]*ent.Webhook, error) {
+		var wanted []string
+		for _, row := range rows {
+			wanted = append(wanted, row.WebhookID)
+		}
+		slices.Sort(wanted)
+		return part[Webhooks](r.parts).Several(ctx, accountID, slices.Compact(wanted)...)
+	})
 	for i, row := range rows {
-		out[i] = &model.WebhookDelivery{WebhookDelivery: row, Page: attempts}
+		out[i] = &model.WebhookDelivery{WebhookDelivery: row, Page: attempts, Endpoints: endpoints}
+	}
+	return out
+}
+
+func toWebhookFigures(f webhooks.Figures) *model.WebhookFigures {
+	out := &model.WebhookFigures{Deliveries: int(f.Deliveries), Succeeded: int(f.Succeeded), Failed: int(f.Failed), Attempts: int(f.Attempts),
+		SuccessRate: &model.Rate{Numerator: int(f.Succeeded), Denominator: int(f.Succeeded + f.Failed)}}
+	if f.Succeeded > 0 {
+		out.Latency = &model.Latency{P50: f.Half.Seconds(), P95: f.Most.Seconds()}
 	}
 	return out
 }

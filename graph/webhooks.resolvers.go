@@ -69,6 +69,22 @@ func (r *queryResolver) WebhookDelivery(ctx context.Context, id string) (*model.
 	return r.deliveryPage(ctx, caller.AccountID, []*ent.WebhookDelivery{found})[0], nil
 }
 
+func (r *queryResolver) WebhookStatistics(ctx context.Context, rangeArg model.TimeRange, webhookID *string) (*model.WebhookStatistics, error) {
+	caller, err := authorized(ctx, rights.Read)
+	if err != nil {
+		return nil, err
+	}
+	all, each, err := part[Webhooks](r.parts).Figures(ctx, caller.AccountID, given(webhookID), rangeArg.Gte, rangeArg.Lt)
+	if err != nil {
+		return nil, err
+	}
+	out := &model.WebhookStatistics{Totals: toWebhookFigures(all), Endpoints: make([]*model.WebhookEndpointFigures, len(each))}
+	for i, one := range each {
+		out.Endpoints[i] = &model.WebhookEndpointFigures{Webhook: one.Webhook, Figures: toWebhookFigures(one.Figures)}
+	}
+	return out, nil
+}
+
 func (r *webhookResolver) Events(ctx context.Context, obj *ent.Webhook) ([]string, error) {
 	return part[Webhooks](r.parts).Events(obj), nil
 }
@@ -83,6 +99,11 @@ func (r *webhookAttemptResolver) Error(ctx context.Context, obj *ent.WebhookAtte
 
 func (r *webhookAttemptResolver) RemoteAddr(ctx context.Context, obj *ent.WebhookAttempt) (*string, error) {
 	return filled(obj.RemoteAddr), nil
+}
+
+func (r *webhookDeliveryResolver) Webhook(ctx context.Context, obj *model.WebhookDelivery) (*ent.Webhook, error) {
+	found, err := obj.Endpoints()
+	return found[obj.WebhookID], err
 }
 
 func (r *webhookDeliveryResolver) Error(ctx context.Context, obj *model.WebhookDelivery) (*string, error) {

@@ -3,8 +3,10 @@ package graph
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/ent/webhookattempt"
@@ -47,6 +49,30 @@ func (f fakeWebhooks) Get(_ context.Context, accountID, id string) (*ent.Webhook
 		}
 	}
 	return nil, fault.Missing("webhook", id)
+}
+
+func (f fakeWebhooks) Several(_ context.Context, accountID string, ids ...string) (map[string]*ent.Webhook, error) {
+	out := map[string]*ent.Webhook{}
+	for _, w := range someWebhooks() {
+		if slices.Contains(ids, w.ID) && w.AccountID == accountID {
+			out[w.ID] = w
+		}
+	}
+	return out, f.call("Webhooks.Several")
+}
+
+// OfEvents gives a delivery of each event.
+func (f fakeWebhooks) OfEvents(_ context.Context, accountID string, ids ...string) (map[string][]*ent.WebhookDelivery, error) {
+	out := map[string][]*ent.WebhookDelivery{}
+	for _, id := range ids {
+		out[id] = []*ent.WebhookDelivery{{ID: "whd_of_" + id, AccountID: accountID, WebhookID: "wh_001", EventID: id, EventType: "email.delivered", EventCreatedAt: day, State: "delivered", CreatedAt: day}}
+	}
+	return out, f.call("OfEvents")
+}
+
+func (f fakeWebhooks) Figures(_ context.Context, accountID, _ string, _, _ time.Time) (module.Figures, []module.EndpointFigures, error) {
+	figures := module.Figures{Deliveries: 4, Succeeded: 2, Failed: 1, Attempts: 5, Half: time.Second, Most: 2 * time.Second}
+	return figures, []module.EndpointFigures{{Webhook: someWebhooks()[0], Figures: figures}}, f.call("Figures")
 }
 
 func (f fakeWebhooks) Events(*ent.Webhook) []string { return []string{"email.bounced"} }

@@ -428,32 +428,36 @@ type ComplexityRoot struct {
 	}
 
 	Email struct {
-		Attempts     func(childComplexity int) int
-		Automation   func(childComplexity int) int
-		Bcc          func(childComplexity int) int
-		BounceReason func(childComplexity int) int
-		BouncedAt    func(childComplexity int) int
-		CancelledAt  func(childComplexity int) int
-		Cc           func(childComplexity int) int
-		Content      func(childComplexity int) int
-		CreatedAt    func(childComplexity int) int
-		DeliveredAt  func(childComplexity int) int
-		Engagement   func(childComplexity int) int
-		Engagements  func(childComplexity int, first *int) int
-		ExpiresAt    func(childComplexity int) int
-		From         func(childComplexity int) int
-		ID           func(childComplexity int) int
-		LastEvent    func(childComplexity int) int
-		MessageID    func(childComplexity int) int
-		Recipients   func(childComplexity int) int
-		ReplyTo      func(childComplexity int) int
-		ScheduledAt  func(childComplexity int) int
-		SentAt       func(childComplexity int) int
-		Status       func(childComplexity int) int
-		Subject      func(childComplexity int) int
-		Tags         func(childComplexity int) int
-		Timeline     func(childComplexity int) int
-		To           func(childComplexity int) int
+		APIKey            func(childComplexity int) int
+		Attempts          func(childComplexity int) int
+		Automation        func(childComplexity int) int
+		Bcc               func(childComplexity int) int
+		BounceReason      func(childComplexity int) int
+		BouncedAt         func(childComplexity int) int
+		CancelledAt       func(childComplexity int) int
+		Cc                func(childComplexity int) int
+		Content           func(childComplexity int) int
+		CreatedAt         func(childComplexity int) int
+		DeliveredAt       func(childComplexity int) int
+		Domain            func(childComplexity int) int
+		Engagement        func(childComplexity int) int
+		Engagements       func(childComplexity int, first *int) int
+		ExpiresAt         func(childComplexity int) int
+		From              func(childComplexity int) int
+		ID                func(childComplexity int) int
+		LastEvent         func(childComplexity int) int
+		MessageID         func(childComplexity int) int
+		Recipients        func(childComplexity int) int
+		ReplyTo           func(childComplexity int) int
+		ScheduledAt       func(childComplexity int) int
+		SentAt            func(childComplexity int) int
+		Status            func(childComplexity int) int
+		Subject           func(childComplexity int) int
+		Tags              func(childComplexity int) int
+		Template          func(childComplexity int) int
+		Timeline          func(childComplexity int) int
+		To                func(childComplexity int) int
+		WebhookDeliveries func(childComplexity int) int
 	}
 
 	EmailAutomation struct {
@@ -733,6 +737,7 @@ type ComplexityRoot struct {
 		Webhook            func(childComplexity int, id string) int
 		WebhookDeliveries  func(childComplexity int, webhookID string, first *int, after *string, state *webhookdelivery.State) int
 		WebhookDelivery    func(childComplexity int, id string) int
+		WebhookStatistics  func(childComplexity int, rangeArg model.TimeRange, webhookID *string) int
 		Webhooks           func(childComplexity int, first *int, after *string) int
 	}
 
@@ -1041,12 +1046,32 @@ type ComplexityRoot struct {
 		SettledAt  func(childComplexity int) int
 		State      func(childComplexity int) int
 		StatusCode func(childComplexity int) int
+		Webhook    func(childComplexity int) int
 		WebhookID  func(childComplexity int) int
 	}
 
 	WebhookDeliveryConnection struct {
 		Nodes    func(childComplexity int) int
 		PageInfo func(childComplexity int) int
+	}
+
+	WebhookEndpointFigures struct {
+		Figures func(childComplexity int) int
+		Webhook func(childComplexity int) int
+	}
+
+	WebhookFigures struct {
+		Attempts    func(childComplexity int) int
+		Deliveries  func(childComplexity int) int
+		Failed      func(childComplexity int) int
+		Latency     func(childComplexity int) int
+		Succeeded   func(childComplexity int) int
+		SuccessRate func(childComplexity int) int
+	}
+
+	WebhookStatistics struct {
+		Endpoints func(childComplexity int) int
+		Totals    func(childComplexity int) int
 	}
 }
 
@@ -2631,6 +2656,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.DomainConnection.PageInfo(childComplexity), true
 
+	case "Email.apiKey":
+		if e.ComplexityRoot.Email.APIKey == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Email.APIKey(childComplexity), true
 	case "Email.attempts":
 		if e.ComplexityRoot.Email.Attempts == nil {
 			break
@@ -2691,6 +2722,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Email.DeliveredAt(childComplexity), true
+	case "Email.domain":
+		if e.ComplexityRoot.Email.Domain == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Email.Domain(childComplexity), true
 	case "Email.engagement":
 		if e.ComplexityRoot.Email.Engagement == nil {
 			break
@@ -2780,6 +2817,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Email.Tags(childComplexity), true
+	case "Email.template":
+		if e.ComplexityRoot.Email.Template == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Email.Template(childComplexity), true
 	case "Email.timeline":
 		if e.ComplexityRoot.Email.Timeline == nil {
 			break
@@ -2792,6 +2835,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Email.To(childComplexity), true
+	case "Email.webhookDeliveries":
+		if e.ComplexityRoot.Email.WebhookDeliveries == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Email.WebhookDeliveries(childComplexity), true
 
 	case "EmailAutomation.automationId":
 		if e.ComplexityRoot.EmailAutomation.AutomationID == nil {
@@ -4106,6 +4155,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Query.WebhookDelivery(childComplexity, args["id"].(string)), true
+	case "Query.webhookStatistics":
+		if e.ComplexityRoot.Query.WebhookStatistics == nil {
+			break
+		}
+
+		args, err := ec.field_Query_webhookStatistics_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.WebhookStatistics(childComplexity, args["range"].(model.TimeRange), args["webhookId"].(*string)), true
 	case "Query.webhooks":
 		if e.ComplexityRoot.Query.Webhooks == nil {
 			break
@@ -5391,6 +5451,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.WebhookDelivery.StatusCode(childComplexity), true
+	case "WebhookDelivery.webhook":
+		if e.ComplexityRoot.WebhookDelivery.Webhook == nil {
+			break
+		}
+
+		return e.ComplexityRoot.WebhookDelivery.Webhook(childComplexity), true
 	case "WebhookDelivery.webhookId":
 		if e.ComplexityRoot.WebhookDelivery.WebhookID == nil {
 			break
@@ -5410,6 +5476,69 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.WebhookDeliveryConnection.PageInfo(childComplexity), true
+
+	case "WebhookEndpointFigures.figures":
+		if e.ComplexityRoot.WebhookEndpointFigures.Figures == nil {
+			break
+		}
+
+		return e.ComplexityRoot.WebhookEndpointFigures.Figures(childComplexity), true
+	case "WebhookEndpointFigures.webhook":
+		if e.ComplexityRoot.WebhookEndpointFigures.Webhook == nil {
+			break
+		}
+
+		return e.ComplexityRoot.WebhookEndpointFigures.Webhook(childComplexity), true
+
+	case "WebhookFigures.attempts":
+		if e.ComplexityRoot.WebhookFigures.Attempts == nil {
+			break
+		}
+
+		return e.ComplexityRoot.WebhookFigures.Attempts(childComplexity), true
+	case "WebhookFigures.deliveries":
+		if e.ComplexityRoot.WebhookFigures.Deliveries == nil {
+			break
+		}
+
+		return e.ComplexityRoot.WebhookFigures.Deliveries(childComplexity), true
+	case "WebhookFigures.failed":
+		if e.ComplexityRoot.WebhookFigures.Failed == nil {
+			break
+		}
+
+		return e.ComplexityRoot.WebhookFigures.Failed(childComplexity), true
+	case "WebhookFigures.latency":
+		if e.ComplexityRoot.WebhookFigures.Latency == nil {
+			break
+		}
+
+		return e.ComplexityRoot.WebhookFigures.Latency(childComplexity), true
+	case "WebhookFigures.succeeded":
+		if e.ComplexityRoot.WebhookFigures.Succeeded == nil {
+			break
+		}
+
+		return e.ComplexityRoot.WebhookFigures.Succeeded(childComplexity), true
+	case "WebhookFigures.successRate":
+		if e.ComplexityRoot.WebhookFigures.SuccessRate == nil {
+			break
+		}
+
+		return e.ComplexityRoot.WebhookFigures.SuccessRate(childComplexity), true
+
+	case "WebhookStatistics.endpoints":
+		if e.ComplexityRoot.WebhookStatistics.Endpoints == nil {
+			break
+		}
+
+		return e.ComplexityRoot.WebhookStatistics.Endpoints(childComplexity), true
+	case "WebhookStatistics.totals":
+		if e.ComplexityRoot.WebhookStatistics.Totals == nil {
+			break
+		}
+
+		return e.ComplexityRoot.WebhookStatistics.Totals(childComplexity), true
 
 	}
 	return 0, false
@@ -6567,6 +6696,14 @@ type Email implements Node {
   attempts: [DeliveryAttempt!]!
   "What happened to it, oldest first."
   timeline: [TimelineEntry!]!
+  "The domain that it is from; null once that is deleted, and for who may not read domains."
+  domain: Domain @module(name: "domains")
+  "The API key that it came with; null where it came another way, and for who may not read keys."
+  apiKey: APIKey
+  "The template that it was made of; null without one, and once that is deleted."
+  template: Template @module(name: "templates")
+  "What webhook endpoints were told of it, oldest first; of who may not read endpoints nothing."
+  webhookDeliveries: [WebhookDelivery!]! @module(name: "webhooks")
 }
 
 "Where a message stands."
@@ -8054,6 +8191,48 @@ enum EngagementKind {
   ): WebhookDelivery @module(name: "webhooks")
 }
 
+extend type Query {
+  "How the endpoints have answered: what became of deliveries that were made in a range of at most 31 days; deliveries are kept for 30. Needs a key of scope full or read."
+  webhookStatistics(
+    "Which time."
+    range: TimeRange!
+    "Of one endpoint; left out: of all."
+    webhookId: ID
+  ): WebhookStatistics! @module(name: "webhooks")
+}
+
+"How endpoints have answered."
+type WebhookStatistics {
+  "Of all of them."
+  totals: WebhookFigures!
+  "Endpoint by endpoint, also those that were told nothing."
+  endpoints: [WebhookEndpointFigures!]!
+}
+
+"How one endpoint has answered."
+type WebhookEndpointFigures {
+  "The endpoint."
+  webhook: Webhook!
+  "Its figures."
+  figures: WebhookFigures!
+}
+
+"Counts of deliveries."
+type WebhookFigures {
+  "That were made."
+  deliveries: Int!
+  "That were answered with 2xx."
+  succeeded: Int!
+  "Whose attempts are used up."
+  failed: Int!
+  "Attempts of all of them that are over."
+  attempts: Int!
+  "` + "`" + `succeeded` + "`" + ` of those that are over."
+  successRate: Rate!
+  "From the event to the answer with 2xx; null: there was none."
+  latency: Latency
+}
+
 "One page of webhook endpoints."
 type WebhookConnection {
   "The endpoints."
@@ -8100,6 +8279,8 @@ type WebhookDelivery implements Node {
   webhookId: ID!
   "The event, the same in each attempt."
   eventId: ID!
+  "The endpoint; null once it is deleted."
+  webhook: Webhook
   "As ` + "`" + `email.bounced` + "`" + `."
   eventType: String!
   "How far it is."
@@ -8963,6 +9144,14 @@ func (ec *executionContext) childFields_Email(ctx context.Context, field graphql
 		return ec.fieldContext_Email_attempts(ctx, field)
 	case "timeline":
 		return ec.fieldContext_Email_timeline(ctx, field)
+	case "domain":
+		return ec.fieldContext_Email_domain(ctx, field)
+	case "apiKey":
+		return ec.fieldContext_Email_apiKey(ctx, field)
+	case "template":
+		return ec.fieldContext_Email_template(ctx, field)
+	case "webhookDeliveries":
+		return ec.fieldContext_Email_webhookDeliveries(ctx, field)
 	case "automation":
 		return ec.fieldContext_Email_automation(ctx, field)
 	case "engagement":
@@ -10011,6 +10200,8 @@ func (ec *executionContext) childFields_WebhookDelivery(ctx context.Context, fie
 		return ec.fieldContext_WebhookDelivery_webhookId(ctx, field)
 	case "eventId":
 		return ec.fieldContext_WebhookDelivery_eventId(ctx, field)
+	case "webhook":
+		return ec.fieldContext_WebhookDelivery_webhook(ctx, field)
 	case "eventType":
 		return ec.fieldContext_WebhookDelivery_eventType(ctx, field)
 	case "state":
@@ -10043,6 +10234,44 @@ func (ec *executionContext) childFields_WebhookDeliveryConnection(ctx context.Co
 		return ec.fieldContext_WebhookDeliveryConnection_pageInfo(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type WebhookDeliveryConnection", field.Name)
+}
+
+func (ec *executionContext) childFields_WebhookEndpointFigures(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "webhook":
+		return ec.fieldContext_WebhookEndpointFigures_webhook(ctx, field)
+	case "figures":
+		return ec.fieldContext_WebhookEndpointFigures_figures(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type WebhookEndpointFigures", field.Name)
+}
+
+func (ec *executionContext) childFields_WebhookFigures(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "deliveries":
+		return ec.fieldContext_WebhookFigures_deliveries(ctx, field)
+	case "succeeded":
+		return ec.fieldContext_WebhookFigures_succeeded(ctx, field)
+	case "failed":
+		return ec.fieldContext_WebhookFigures_failed(ctx, field)
+	case "attempts":
+		return ec.fieldContext_WebhookFigures_attempts(ctx, field)
+	case "successRate":
+		return ec.fieldContext_WebhookFigures_successRate(ctx, field)
+	case "latency":
+		return ec.fieldContext_WebhookFigures_latency(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type WebhookFigures", field.Name)
+}
+
+func (ec *executionContext) childFields_WebhookStatistics(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "totals":
+		return ec.fieldContext_WebhookStatistics_totals(ctx, field)
+	case "endpoints":
+		return ec.fieldContext_WebhookStatistics_endpoints(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type WebhookStatistics", field.Name)
 }
 
 func (ec *executionContext) childFields___Directive(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {

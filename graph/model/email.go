@@ -28,4 +28,10 @@ type EmailPage struct {
 	Engagement  func() (map[string]tracking.Counts, error)
 	Engagements func(first int) (map[string][]*ent.Engagement, error)
 	Origins     func() (map[string]automations.Origin, error)
+
+	// By their own ids.
+	Domains    func() (map[string]*Domain, error)
+	Keys       func() (map[string]*ent.APIKey, error)
+	Templates  func() (map[string]*Template, error)
+	Deliveries func() (map[string][]*WebhookDelivery, error) // by the id of the event
 }

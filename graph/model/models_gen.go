@@ -1212,6 +1212,38 @@ type WebhookDeliveryConnection struct {
 	PageInfo *PageInfo `json:"pageInfo"`
 }
 
+// How one endpoint has answered.
+type WebhookEndpointFigures struct {
+	// The endpoint.
+	Webhook *ent.Webhook `json:"webhook"`
+	// Its figures.
+	Figures *WebhookFigures `json:"figures"`
+}
+
+// Counts of deliveries.
+type WebhookFigures struct {
+	// That were made.
+	Deliveries int `json:"deliveries"`
+	// That were answered with 2xx.
+	Succeeded int `json:"succeeded"`
+	// Whose attempts are used up.
+	Failed int `json:"failed"`
+	// Attempts of all of them that are over.
+	Attempts int `json:"attempts"`
+	// `succeeded` of those that are over.
+	SuccessRate *Rate `json:"successRate"`
+	// From the event to the answer with 2xx; null: there was none.
+	Latency *Latency `json:"latency,omitempty"`
+}
+
+// How endpoints have answered.
+type WebhookStatistics struct {
+	// Of all of them.
+	Totals *WebhookFigures `json:"totals"`
+	// Endpoint by endpoint, also those that were told nothing.
+	Endpoints []*WebhookEndpointFigures `json:"endpoints"`
+}
+
 // What becomes of an address.
 type AddressRuleAction string
 

@@ -9,4 +9,6 @@ type WebhookDelivery struct {
 	// Page gives the attempts of all deliveries of the page, by delivery id. It asks once,
 	// however often and from however many goroutines it is called.
 	Page func() (map[string][]*ent.WebhookAttempt, error)
+	// Endpoints gives the endpoints of the page, likewise.
+	Endpoints func() (map[string]*ent.Webhook, error)
 }

@@ -27,3 +27,12 @@ func (s *Service) Keys(ctx context.Context, accountID string, r page.Request) (p
 	}
 	return page.Of(s.cursors, list, rows, limit, func(k *ent.APIKey) string { return k.ID }), nil
 }
+
+// SeveralKeys gives the keys of those ids that the account has, in no order.
+func (s *Service) SeveralKeys(ctx context.Context, accountID string, keyIDs ...string) ([]*ent.APIKey, error) {
+	found, err := s.db.Ent.APIKey.Query().Where(apikey.AccountID(accountID), apikey.IDIn(keyIDs...)).All(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("keys: %w", err)
+	}
+	return found, nil
+}

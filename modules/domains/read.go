@@ -91,3 +91,12 @@ func (s *Service) ZoneFile(ctx context.Context, accountID, domainID string) (str
 	}
 	return dnscheck.ZoneFile(d, s.Records(d)), nil
 }
+
+// Several gives the domains of those ids that the account has, in no order.
+func (s *Service) Several(ctx context.Context, accountID string, domainIDs ...string) ([]*ent.Domain, error) {
+	found, err := s.db.Ent.Domain.Query().Where(domain.AccountID(accountID), domain.IDIn(domainIDs...)).WithKeys(signing.Shown).All(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("read domains: %w", err)
+	}
+	return found, nil
+}

@@ -187,3 +187,12 @@ func same(ctx context.Context, from db.Execer, accountID string, ids []string) (
 	}
 	return out, nil
 }
+
+// Several gives the templates of those ids that the account has, without html and text, in no order.
+func (s *Service) Several(ctx context.Context, accountID string, templateIDs ...string) ([]Template, error) {
+	rows, err := s.db.Ent.Template.Query().Where(template.AccountID(accountID), template.IDIn(templateIDs...)).Select(withoutBodies(template.Columns)...).All(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("read templates: %w", err)
+	}
+	return s.wholes(ctx, s.db.SQL, accountID, rows)
+}

@@ -161,3 +161,16 @@ func (s *Service) Get(ctx context.Context, accountID, webhookID string) (*ent.We
 	}
 	return found, nil
 }
+
+// Several gives the endpoints of those ids that the account has, by id.
+func (s *Service) Several(ctx context.Context, accountID string, webhookIDs ...string) (map[string]*ent.Webhook, error) {
+	rows, err := s.db.Ent.Webhook.Query().Where(webhook.AccountID(accountID), webhook.IDIn(webhookIDs...)).All(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("read webhooks: %w", err)
+	}
+	found := make(map[string]*ent.Webhook, len(rows))
+	for _, row := range rows {
+		found[row.ID] = row
+	}
+	return found, nil
+}

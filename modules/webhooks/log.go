@@ -127,3 +127,16 @@ LEFT JOIN facts f ON f.id = d.event_id AND f.account_id = d.account_id WHERE d.i
 	}
 	return envelope(event.Type(d.EventType), found.at, found.data)
 }
+
+// OfEvents gives what endpoints of the account were told of events, by the event's id, oldest first.
+func (s *Service) OfEvents(ctx context.Context, accountID string, eventIDs ...string) (map[string][]*ent.WebhookDelivery, error) {
+	rows, err := s.db.Ent.WebhookDelivery.Query().Where(webhookdelivery.EventIDIn(eventIDs...), webhookdelivery.AccountID(accountID)).Order(webhookdelivery.ByID()).All(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("read webhook deliveries: %w", err)
+	}
+	found := make(map[string][]*ent.WebhookDelivery, len(eventIDs))
+	for _, row := range rows {
+		found[row.EventID] = append(found[row.EventID], row)
+	}
+	return found, nil
+}

@@ -1,0 +1,118 @@
+package graph
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/graph/generated"
+	"github.com/postrider/postrider/graph/model"
+	"github.com/postrider/postrider/modules/accounts/rights"
+)
+
+// linkCosts: what emails point at is read once for the page, and many of them point at the same.
+func linkCosts(c *generated.ComplexityRoot) {
+	link := func(child int) int { return child }
+	c.Email.Domain, c.Email.APIKey, c.Email.Template, c.Email.WebhookDeliveries, c.WebhookDelivery.Webhook = link, link, link, link, link
+	c.Query.WebhookStatistics = func(child int, _ model.TimeRange, _ *string) int { return healthCost + times(fewPerEmail, child) }
+}
+
+// linksOf ties emails that were read together to what they point at. Each kind is asked for once per
+// page, and only where the caller may read it.
+func (r *Resolver) linksOf(ctx context.Context, accountID string, rows []*ent.Email, page *model.EmailPage) {
+	page.Domains = linked(ctx, rights.Read, func(e *ent.Email) string { return e.DomainID }, rows, func(ids []string) (map[string]*model.Domain, error) {
+		found, err := part[Domains](r.parts).Several(ctx, accountID, ids...)
+		return byID(r.domainPage(ctx, accountID, found), func(d *model.Domain) string { return d.ID }), err
+	})
+	page.Keys = linked(ctx, rights.Write, func(e *ent.Email) string { return given(e.APIKeyID) }, rows, func(ids []string) (map[string]*ent.APIKey, error) {
+		found, err := part[Accounts](r.parts).SeveralKeys(ctx, accountID, ids...)
+		return byID(found, func(k *ent.APIKey) string { return k.ID }), err
+	})
+	page.Templates = linked(ctx, rights.Read, func(e *ent.Email) string { return given(e.TemplateID) }, rows, func(ids []string) (map[string]*model.Template, error) {
+		found, err := part[Templates](r.parts).Several(ctx, accountID, ids...)
+		if err != nil {
+			return nil, err
+		}
+		shown, err := r.templatePage(ctx, accountID, found)
+		return byID(shown, func(t *model.Template) string { return t.ID }), err
+	})
+	page.Deliveries = sync.OnceValues(func() (map[string][]*model.WebhookDelivery, error) { return r.deliveriesOf(ctx, accountID, page) })
+}
+
+// deliveriesOf gives what endpoints were told of the emails of a page, by the event's id.
+func (r *Resolver) deliveriesOf(ctx context.Context, accountID string, page *model.EmailPage) (map[string][]*model.WebhookDelivery, error) {
+	if caller, err := callerOf(ctx); err != nil || caller.Authorize(rights.Read) != nil {
+		return nil, err
+	}
+	timelines, err := page.Timeline()
+	if err != nil {
+		return nil, err
+	}
+	var events []string
+	for _, facts := range timelines {
+		for _, f := range facts {
+			events = append(events, f.ID)
+		}
+	}
+	found, err := part[Webhooks](r.parts).OfEvents(ctx, accountID, events...)
+	if err != nil {
+		return nil, err
+	}
+	var all []*ent.WebhookDelivery
+	for _, list := range found {
+		all = append(all, list...)
+	}
+	out := map[string][]*model.WebhookDelivery{}
+	for _, d := range r.deliveryPage(ctx, accountID, all) {
+		out[d.EventID] = append(out[d.EventID], d)
+	}
+	return out, nil
+}
+
+// emailDeliveries are those of one email of the page.
+func emailDeliveries(e *model.Email) ([]*model.WebhookDelivery, error) {
+	out := []*model.WebhookDelivery{}
+	timelines, err := e.Page.Timeline()
+	if err != nil {
+		return nil, err
+	}
+	found, err := e.Page.Deliveries()
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range timelines[e.ID] {
+		out = append(out, found[f.ID]...)
+	}
+	slices.SortFunc(out, func(x, y *model.WebhookDelivery) int { return x.CreatedAt.Compare(y.CreatedAt) })
+	return out, nil
+}
+
+// linked asks once for all that the emails of a page point at; nothing, where the caller may not read it.
+func linked[T any](ctx context.Context, right rights.Operation, of func(*ent.Email) string, rows []*ent.Email, ask func(ids []string) (map[string]T, error)) func() (map[string]T, error) {
+	return sync.OnceValues(func() (map[string]T, error) {
+		caller, err := callerOf(ctx)
+		if err != nil || caller.Authorize(right) != nil {
+			return nil, err
+		}
+		var ids []string
+		for _, row := range rows {
+			if id := of(row); id != "" {
+				ids = append(ids, id)
+			}
+		}
+		slices.Sort(ids)
+		if ids = slices.Compact(ids); len(ids) == 0 {
+			return nil, nil
+		}
+		return ask(ids)
+	})
+}
+
+func byID[T any](list []T, id func(T) string) map[string]T {
+	out := make(map[string]T, len(list))
+	for _, item := range list {
+		out[id(item)] = item
+	}
+	return out
+}
