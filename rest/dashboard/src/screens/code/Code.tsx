@@ -1,0 +1,46 @@
+import { Component, Suspense, lazy, useId, type ReactNode } from 'react'
+
+// Mark is a place in the text with what is wrong there.
+export interface Mark {
+  from: number
+  to: number
+  message: string
+  doubtful?: boolean
+}
+
+export interface CodeProps {
+  label: string
+  language: 'html' | 'json' | 'text'
+  value: string
+  onChange?: (text: string) => void
+  readOnly?: boolean
+  marks?: Mark[]
+  // at is where the cursor goes, each time another object is given.
+  at?: { from: number; to: number }
+}
+
+const CodeMirror = lazy(() => import('./CodeMirror'))
+
+// Code is the editor for code, which is loaded once it is shown. Until then, and if it cannot be
+// loaded, a plain text field does the same. Esc and Tab leave it.
+export function Code({ height = 'h-[480px]', ...p }: CodeProps & { height?: string }) {
+  const hint = useId()
+  return (
+    <div className={`relative min-w-0 overflow-hidden rounded-control border border-line-strong ${height}`} aria-describedby={hint}>
+      <Fallback fallback={<Plain {...p} />}>
+        <Suspense fallback={<Plain {...p} />}><CodeMirror {...p} /></Suspense>
+      </Fallback>
+      <span id={hint} className="sr-only">Code editor. Tab moves on to the next control.</span>
+    </div>
+  )
+}
+
+function Plain({ label, value, onChange, readOnly }: CodeProps) {
+  return <textarea aria-label={label} value={value} readOnly={readOnly || !onChange} onChange={(e) => onChange?.(e.target.value)} spellCheck={false} className="block size-full resize-none bg-surface p-3 font-mono text-xs text-ink" />
+}
+
+class Fallback extends Component<{ fallback: ReactNode; children: ReactNode }, { broken: boolean }> {
+  state = { broken: false }
+  static getDerivedStateFromError = () => ({ broken: true })
+  render = () => (this.state.broken ? this.props.fallback : this.props.children)
+}

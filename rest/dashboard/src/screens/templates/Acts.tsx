@@ -1,0 +1,97 @@
+import { Link, useNavigate } from '@tanstack/react-router'
+import { useQueryClient } from '@tanstack/react-query'
+import { useRef, useState } from 'react'
+import { keyOf } from '@/api/graphql'
+import { done, onceKey, rest } from '@/api/rest'
+import { toast } from '@/app/toasts'
+import { useViewer } from '@/app/viewer'
+import { Confirm } from '@/parts/Confirm'
+import { Dialog } from '@/parts/Dialog'
+import { Failure } from '@/parts/Failure'
+import { Field, useWrite } from '@/parts/Form'
+import type { Template } from './draft'
+import { Templates } from './templates.gen'
+import type { Editor } from './useEditor'
+
+// PublishDialog makes the draft the version that sends use; what is unsaved is saved first.
+export function PublishDialog({ template, editor, onClose }: { template: Template; editor: Editor; onClose: () => void }) {
+  const once = useRef(onceKey())
+  async function publish() {
+    if (!(await editor.save())) return // the page says why
+    const answer = await done(rest.POST('/templates/{id}/publish', { params: { path: { id: template.id }, header: { 'Idempotency-Key': once.current } } }))
+    editor.took(answer.template)
+    toast.ok(`Version ${answer.template.version} is published`)
+    for (const w of answer.warnings) toast.failed(new Error(w))
+  }
+  return (
+    <Confirm title="Publish the draft?" label={editor.dirty ? 'Save and publish' : 'Publish'} onClose={onClose} run={publish}>
+      Sends use what the draft says from now on{template.version ? `, in place of version ${template.version}` : ''}. You can roll back under Versions.
+    </Confirm>
+  )
+}
+
+// DeleteDialog asks before a template goes.
+export function DeleteDialog({ template, editor, onClose }: { template: Template; editor: Editor; onClose: () => void }) {
+  const navigate = useNavigate()
+  const client = useQueryClient()
+  async function remove() {
+    await done(rest.DELETE('/templates/{id}', { params: { path: { id: template.id } } }))
+    editor.drop()
+    void client.invalidateQueries({ queryKey: keyOf(Templates) })
+    toast.ok(`${template.name} is deleted`)
+    setTimeout(() => void navigate({ to: '/templates' as string }))
+  }
+  return (
+    <Confirm title={`Delete ${template.name}?`} label="Delete the template" danger onClose={onClose} run={remove}>
+      Sends that name it{template.alias ? <> by <code>{template.alias}</code></> : ''} are refused from then on. Its versions are gone. This cannot be undone.
+    </Confirm>
+  )
+}
+
+// TestSend sends the published version to an address, with the sample values.
+export function TestSend({ template, values, dirty, onClose }: { template: Template; values: Record<string, unknown>; dirty: boolean; onClose: () => void }) {
+  const { user, account, development } = useViewer()
+  const [to, setTo] = useState(user?.email ?? account?.email ?? '')
+  const [from, setFrom] = useState(template.from ?? '')
+  const [subject, setSubject] = useState(template.subject ?? 'Test')
+  const [what, setWhat] = useState<'draft' | 'published'>(template.hasUnpublishedChanges || template.status === 'DRAFT' ? 'draft' : 'published')
+  const [sent, setSent] = useState<string | null>(null)
+  const once = useRef(onceKey())
+  const edit = (set: (v: string) => void) => (e: { target: { value: string } }) => { once.current = onceKey(); set(e.target.value) }
+  const write = useWrite(async () => {
+    const header = { 'Idempotency-Key': once.current }
+    if (what === 'published') {
+      const body = { to, ...(from && from !== template.from ? { from } : {}), ...(template.subject ? {} : { subject }), template: { id: template.id, variables: values }, tags: [{ name: 'test', value: 'template' }] }
+      setSent((await done(rest.POST('/emails', { params: { header }, body }))).id)
+      return
+    }
+    // A draft is rendered by the service, and the result is sent.
+    const { rendered } = await done(rest.POST('/templates/{id}/render', { params: { path: { id: template.id } }, body: { version: 'draft', variables: values } }))
+    const body = { to, from, subject: rendered.subject ?? subject, html: rendered.html, text: rendered.text, tags: [{ name: 'test', value: 'template' }] }
+    setSent((await done(rest.POST('/emails', { params: { header }, body }))).id)
+  })
+  return (
+    <Dialog
+      title="Send a test" onClose={onClose}
+      actions={<><button type="button" className="btn" onClick={onClose}>{sent ? 'Close' : 'Back'}</button>{!sent && <button type="submit" form="test-send" className="btn primary" disabled={write.busy || !to}>Send</button>}</>}
+    >
+      {sent ? (
+        <p role="status">It is accepted. <Link className="link under" to={`/emails/${sent}` as string}>See what becomes of it</Link></p>
+      ) : (
+        <form id="test-send" className="grid gap-3" onSubmit={(e) => { e.preventDefault(); void write.run() }}>
+          <Field label="What">{(p) => (
+            <select {...p} className="input" value={what} onChange={(e) => { once.current = onceKey(); setWhat(e.target.value as 'draft' | 'published') }}>
+              <option value="draft">The draft, as it is saved</option>
+              {template.version !== null && <option value="published">Version {template.version}, as sends use it</option>}
+            </select>
+          )}</Field>
+          {dirty && what === 'draft' && <p className="rounded-control bg-warn-soft px-3 py-2 text-warn">What you have not saved is not in it.</p>}
+          <Field label="To" hint={development ? 'In development it stays in the inbox.' : 'It is a real email and counts as one.'} wrong={write.wrong.to}>{(p) => <input {...p} type="email" className="input" autoFocus required value={to} onChange={edit(setTo)} />}</Field>
+          {(what === 'draft' || !template.from) && <Field label="From" hint="On a verified domain." wrong={write.wrong.from}>{(p) => <input {...p} className="input" required value={from} onChange={edit(setFrom)} />}</Field>}
+          {!template.subject && <Field label="Subject" hint="The template has none." wrong={write.wrong.subject}>{(p) => <input {...p} className="input" required value={subject} onChange={edit(setSubject)} />}</Field>}
+          {write.error !== null && <Failure error={write.error} retry={() => void write.run()} />}
+        </form>
+      )}
+    </Dialog>
+  )
+}

@@ -1,0 +1,33 @@
+import { useState } from 'react'
+import { ChevronDown, ChevronRight } from 'lucide-react'
+import { Field } from '@/parts/Form'
+import type { Draft } from './draft'
+
+// Fields are the lines of a template above its parts.
+export function Fields({ draft, wrong, locked, change }: { draft: Draft; wrong: Record<string, string>; locked: boolean; change: (more: Partial<Draft>) => void }) {
+  const [more, setMore] = useState(false)
+  const open = more || Boolean(wrong.reply_to ?? wrong.category)
+  const input = (key: 'name' | 'alias' | 'subject' | 'from' | 'replyTo' | 'category', mono = '') => (p: object) => (
+    <input {...p} className={`input ${mono}`} value={draft[key]} readOnly={locked} onChange={(e) => change({ [key]: e.target.value })} />
+  )
+  return (
+    <div className="grid gap-3">
+      <div className="grid gap-3 sm:grid-cols-2">
+        <Field label="Name" wrong={wrong.name}>{input('name')}</Field>
+        <Field label="Alias" wrong={wrong.alias}>{input('alias', 'font-mono')}</Field>
+      </div>
+      <Field label="Subject" wrong={wrong.subject}>{input('subject')}</Field>
+      <Field label="From" wrong={wrong.from}>{input('from')}</Field>
+      {open && (
+        <>
+          <div className="grid gap-3 sm:grid-cols-2">
+            <Field label="Reply to" hint="Several with a comma between them." wrong={wrong.reply_to}>{input('replyTo')}</Field>
+            <Field label="Category" hint="What an unsubscribe is about." wrong={wrong.category}>{input('category')}</Field>
+          </div>
+          <label className="flex items-center gap-2"><input type="checkbox" checked={draft.unsubscribe} disabled={locked} onChange={(e) => change({ unsubscribe: e.target.checked })} className="accent-accent-fill" />Sends have a managed unsubscribe link</label>
+        </>
+      )}
+      <div><button type="button" className="btn quiet sm -ml-2" aria-expanded={open} onClick={() => setMore(!more)}>{open ? <ChevronDown aria-hidden /> : <ChevronRight aria-hidden />}Reply to, category, unsubscribe</button></div>
+    </div>
+  )
+}

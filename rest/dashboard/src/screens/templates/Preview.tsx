@@ -1,0 +1,54 @@
+import { useQuery } from '@tanstack/react-query'
+import { useDeferredValue, useEffect, useState, type ReactNode } from 'react'
+import { done, rest } from '@/api/rest'
+import { Failure } from '@/parts/Failure'
+import { SkeletonText } from '@/parts/Skeleton'
+import { Segments } from '@/parts/Tabs'
+import { previewOf } from '@/screens/code/preview'
+
+type View = 'desktop' | 'mobile' | 'text'
+
+// Preview is the saved draft, or a version, as the service renders it with the sample values.
+export function Preview({ id, stamp, values, version = 'draft', note }: { id: string; stamp: string; values: Record<string, unknown>; version?: number | 'draft'; note?: ReactNode }) {
+  const [view, setView] = useState<View>('desktop')
+  const settled = useSettled(JSON.stringify(values))
+  const rendered = useQuery({
+    queryKey: ['render', id, stamp, version, settled],
+    queryFn: () => done(rest.POST('/templates/{id}/render', { params: { path: { id } }, body: { version, variables: JSON.parse(settled) as Record<string, unknown> } })).then((a) => a.rendered),
+    placeholderData: (old) => old,
+    staleTime: Infinity,
+    retry: false,
+  })
+  const html = useDeferredValue(rendered.data?.html ?? null)
+  const shown = view !== 'text' && rendered.data && !html ? 'text' : view
+  return (
+    <section aria-label="Preview" className="grid min-h-0 content-start gap-2">
+      <div className="flex flex-wrap items-center gap-2">
+        <h2>Preview</h2>
+        {note}
+        <div className="ml-auto"><Segments<View> label="View" choices={[{ key: 'desktop', name: 'Desktop' }, { key: 'mobile', name: 'Mobile' }, { key: 'text', name: 'Text' }]} value={view} onChange={setView} /></div>
+      </div>
+      {rendered.error && <Failure error={rendered.error} retry={() => void rendered.refetch()} what="The service cannot render this" />}
+      {!rendered.data && !rendered.error && <SkeletonText />}
+      {rendered.data && (
+        <div className={`overflow-hidden rounded-card border border-line bg-sunken ${rendered.isPlaceholderData ? 'opacity-60' : ''}`}>
+          <p className="border-b border-line bg-surface px-3 py-2 wrap-anywhere"><span className="text-xs text-ink-3">Subject </span><b className="font-medium">{rendered.data.subject ?? 'given by the send'}</b></p>
+          {shown === 'text'
+            ? <pre tabIndex={0} className="h-[560px] overflow-auto bg-surface p-3 whitespace-pre-wrap wrap-anywhere">{rendered.data.text ?? 'No text part is written: sends make it from the html.'}</pre>
+            : <iframe title="The rendered message" sandbox="" srcDoc={previewOf(html ?? '')} className={`mx-auto block h-[560px] max-w-full border-0 bg-white [color-scheme:light] ${shown === 'mobile' ? 'w-[375px]' : 'w-full'}`} />}
+        </div>
+      )}
+      <p className="text-xs text-ink-3">Rendered by the service. Pictures of other servers are not loaded.</p>
+    </section>
+  )
+}
+
+// useSettled follows a text once it has rested for a moment.
+function useSettled(text: string): string {
+  const [settled, setSettled] = useState(text)
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(text), 350)
+    return () => clearTimeout(timer)
+  }, [text])
+  return settled
+}

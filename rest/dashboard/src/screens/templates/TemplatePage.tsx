@@ -1,0 +1,127 @@
+import { Link, useNavigate, useParams } from '@tanstack/react-router'
+import { Copy, LayoutTemplate, Save, Send, Trash2, TriangleAlert } from 'lucide-react'
+import { useCallback, useMemo, useState, type ReactNode } from 'react'
+import { useGraph } from '@/api/graphql'
+import { done, onceKey, rest } from '@/api/rest'
+import { useAddress } from '@/app/address'
+import { toast } from '@/app/toasts'
+import { useViewer } from '@/app/viewer'
+import { Id } from '@/parts/Copy'
+import { EmptyState } from '@/parts/EmptyState'
+import { Failure } from '@/parts/Failure'
+import { Menu } from '@/parts/Menu'
+import { PageHead } from '@/parts/Page'
+import { SkeletonRows } from '@/parts/Skeleton'
+import { Tabs } from '@/parts/Tabs'
+import { Time } from '@/parts/Time'
+import { Code } from '@/screens/code/Code'
+import { ConflictDialog, LeaveDialog } from '@/screens/code/Dialogs'
+import { useSaveKey } from '@/screens/code/unsaved'
+import { DeleteDialog, PublishDialog, TestSend } from './Acts'
+import { undeclared, valuesOf, type Template } from './draft'
+import { Fields } from './Fields'
+import { Preview } from './Preview'
+import { StatusBadge } from './StatusBadge'
+import { TemplateDraft } from './templates.gen'
+import { useEditor } from './useEditor'
+import { Variables } from './Variables'
+import { Versions } from './Versions'
+
+const up = { to: '/templates', name: 'Templates' }
+
+export default function TemplatePage() {
+  const { id } = useParams({ strict: false }) as { id: string }
+  const read = useGraph(TemplateDraft, { id })
+  const template = read.data?.template
+  if (template) return <EditorPage key={template.id} template={template} />
+  return (
+    <>
+      <PageHead up={up} title={read.isLoading ? '' : 'Template'} />
+      {read.isLoading && <SkeletonRows rows={6} />}
+      {read.error && <div className="p-4 md:p-6"><Failure error={read.error} retry={() => void read.refetch()} /></div>}
+      {read.data && <EmptyState icon={LayoutTemplate} title="There is no such template" action={<Link className="btn" to={'/templates' as string}>All templates</Link>}>It was deleted, or it belongs to another account.</EmptyState>}
+    </>
+  )
+}
+
+function EditorPage({ template }: { template: Template }) {
+  const { can } = useViewer()
+  const write = can('WRITE')
+  const editor = useEditor(template)
+  const { draft, dirty, change, wrong } = editor
+  const [address, setAddress] = useAddress()
+  const tab = address.tab ?? 'html'
+  const navigate = useNavigate()
+  const [asks, setAsks] = useState<'publish' | 'delete' | 'send' | null>(null)
+  const [samples, setSamples] = useState<Record<string, string>>({})
+  const values = useMemo(() => valuesOf(draft.variables, samples), [draft.variables, samples])
+  const saveNow = useCallback(() => { if (write && dirty && !editor.busy) void editor.save() }, [write, dirty, editor])
+  useSaveKey(saveNow)
+  async function duplicate() {
+    try {
+      const { template: copy } = await done(rest.POST('/templates/{id}/duplicate', { params: { path: { id: template.id }, header: { 'Idempotency-Key': onceKey() } } }))
+      toast.ok(`${copy.name} is made`, { label: 'Open it', run: () => void navigate({ to: `/templates/${copy.id}` as string }) })
+    } catch (e) {
+      toast.failed(e, { label: 'Try again', run: () => void duplicate() })
+    }
+  }
+  const missing = undeclared(draft).length
+  return (
+    <>
+      <PageHead up={up} title={template.name}>
+        {write && <button type="button" className={`btn ${dirty ? 'primary' : ''}`} disabled={!dirty || editor.busy} onClick={saveNow} title="Ctrl S"><Save aria-hidden />{dirty ? 'Save' : 'Saved'}</button>}
+        {write && <button type="button" className={`btn ${!dirty && template.hasUnpublishedChanges ? 'primary' : ''}`} disabled={!dirty && !template.hasUnpublishedChanges && template.version !== null} onClick={() => setAsks('publish')}>Publish</button>}
+        <Menu entries={[
+          { name: 'Send a test', icon: Send, run: () => setAsks('send'), hidden: !can('SEND') || !write },
+          { name: 'Duplicate', icon: Copy, run: () => void duplicate(), hidden: !write },
+          { name: 'Delete', icon: Trash2, run: () => setAsks('delete'), danger: true, hidden: !write },
+        ]} />
+      </PageHead>
+      <div className="min-h-0 flex-1 overflow-auto" tabIndex={-1}>
+        <div className="grid min-w-0 gap-4 p-4 md:p-6 xl:grid-cols-[minmax(0,1fr)_minmax(0,1fr)] xl:gap-6">
+          <div className="grid min-w-0 content-start gap-4">
+            <div className="flex flex-wrap items-center gap-x-3 gap-y-1 text-xs text-ink-3">
+              <StatusBadge status={template.status} version={template.version} pending={template.hasUnpublishedChanges} /><Id id={template.id} /><span>changed <Time at={template.updatedAt} /></span>
+            </div>
+            {editor.restored && dirty && <Notice text="What you had not saved in this tab is here again." act="Discard it" run={editor.drop} />}
+            {editor.changedAt && <Notice text={<>Somebody else has saved this template <Time at={editor.changedAt} />. You will be asked before you save over it.</>} act="Discard mine, load theirs" run={editor.drop} />}
+            {editor.error !== null && <Failure what="It is not saved. Your text is still here." error={editor.error} retry={saveNow} />}
+            <Fields draft={draft} wrong={wrong} locked={!write} change={change} />
+            <div className="grid min-w-0">
+              <Tabs
+                label="Parts of the template" inset="" value={tab} onChange={(key) => setAddress({ tab: key })}
+                tabs={[{ key: 'html', name: 'HTML' }, { key: 'text', name: 'Text' }, { key: 'variables', name: missing ? 'Variables !' : 'Variables', count: draft.variables.length }, { key: 'versions', name: 'Versions', count: template.version ?? undefined }]}
+              >
+                <div className="pt-3">
+                  {tab === 'html' && <Code label="HTML" language="html" value={draft.html} readOnly={!write} onChange={(html) => change({ html })} />}
+                  {tab === 'text' && <div className="grid gap-2"><p className="text-xs text-ink-3">Left empty, sends make the text from the html.</p><Code label="Text" language="text" value={draft.text} readOnly={!write} onChange={(text) => change({ text })} /></div>}
+                  {(tab === 'html' || tab === 'text') && wrong[tab] && <p role="alert" className="mt-1 text-xs text-bad">{wrong[tab]}</p>}
+                  {tab === 'variables' && <Variables draft={draft} locked={!write} wrong={wrong} change={(variables) => change({ variables })} samples={samples} sample={(key, value) => setSamples((s) => ({ ...s, [key]: value }))} />}
+                  {tab === 'versions' && <Versions template={template} editor={editor} values={values} write={write} />}
+                </div>
+              </Tabs>
+            </div>
+          </div>
+          {write ? (
+            <Preview id={template.id} stamp={template.updatedAt} values={values} note={dirty && <button type="button" className="btn sm" onClick={saveNow} disabled={editor.busy}>Save to see your changes</button>} />
+          ) : (
+            <p className="text-ink-2">Your role may read templates. Who may write them sees a preview here.</p>
+          )}
+        </div>
+      </div>
+      {asks === 'publish' && <PublishDialog template={template} editor={editor} onClose={() => setAsks(null)} />}
+      {asks === 'delete' && <DeleteDialog template={template} editor={editor} onClose={() => setAsks(null)} />}
+      {asks === 'send' && <TestSend template={template} values={values} dirty={dirty} onClose={() => setAsks(null)} />}
+      {editor.conflict && !asks && <ConflictDialog what="template" at={editor.conflict} onClose={() => editor.setConflict(null)} theirs={editor.drop} mine={() => { editor.setConflict(null); void editor.save(true) }} />}
+      <LeaveDialog leaving={editor.leaving} drop={editor.drop} />
+    </>
+  )
+}
+
+function Notice({ text, act, run }: { text: ReactNode; act: string; run: () => void }) {
+  return (
+    <div role="status" className="flex flex-wrap items-center gap-2 rounded-control bg-warn-soft px-3 py-2 text-warn">
+      <TriangleAlert aria-hidden /><span className="min-w-0 flex-1">{text}</span><button type="button" className="btn sm" onClick={run}>{act}</button>
+    </div>
+  )
+}

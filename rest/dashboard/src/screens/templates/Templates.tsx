@@ -1,0 +1,105 @@
+import { Link, useNavigate } from '@tanstack/react-router'
+import { useQueryClient } from '@tanstack/react-query'
+import { LayoutTemplate, Plus } from 'lucide-react'
+import { useEffect, useRef, useState } from 'react'
+import { keyOf, usePages } from '@/api/graphql'
+import { done, onceKey, rest } from '@/api/rest'
+import { useAddress } from '@/app/address'
+import { useViewer } from '@/app/viewer'
+import { DataTable, type Column } from '@/parts/DataTable'
+import { Dialog } from '@/parts/Dialog'
+import { EmptyState } from '@/parts/EmptyState'
+import { Failure } from '@/parts/Failure'
+import { FilterBar, termOf, terms } from '@/parts/FilterBar'
+import { Field, useWrite } from '@/parts/Form'
+import { PageHead } from '@/parts/Page'
+import { Time } from '@/parts/Time'
+import { StatusBadge } from './StatusBadge'
+import { Templates as TemplatesDocument, type TemplatesQuery } from './templates.gen'
+
+type Row = TemplatesQuery['templates']['nodes'][number]
+
+const columns: Column<Row>[] = [
+  { key: 'name', head: 'Name', cell: (t) => <Link to={`/templates/${t.id}` as string} className="font-medium hover:underline">{t.name}</Link> },
+  { key: 'alias', head: 'Alias', width: '180px', from: 'mid', cell: (t) => (t.alias ? <code className="text-ink-2">{t.alias}</code> : <span className="text-ink-3">none</span>) },
+  { key: 'subject', head: 'Subject', width: '30%', from: 'wide', cell: (t) => <span className="text-ink-2">{t.subject ?? 'given by the send'}</span> },
+  { key: 'status', head: 'Status', width: '176px', cell: (t) => <StatusBadge status={t.status} version={t.version} pending={t.hasUnpublishedChanges} /> },
+  { key: 'changed', head: 'Changed', width: '120px', right: true, from: 'slim', cell: (t) => <span className="text-ink-2"><Time at={t.updatedAt} /></span> },
+]
+
+// matches judges by what the filter field says: words, `status:` and `alias:`.
+function matches(t: Row, q: string): boolean {
+  return terms(q).every(({ field, value }) => {
+    const wanted = value.replaceAll('"', '').toLowerCase()
+    if (field === 'status') return wanted === 'changed' ? t.status === 'PUBLISHED' && t.hasUnpublishedChanges : t.status.toLowerCase() === wanted
+    if (field === 'alias') return (t.alias ?? '').toLowerCase().includes(wanted)
+    return [t.name, t.alias, t.subject, t.id].some((s) => s?.toLowerCase().includes(wanted))
+  })
+}
+
+export default function Templates() {
+  const { can } = useViewer()
+  const [address, change] = useAddress()
+  const navigate = useNavigate()
+  const q = address.q ?? ''
+  const list = usePages(TemplatesDocument, {}, (d) => d.templates)
+  const rows = q ? list.rows.filter((t) => matches(t, q)) : list.rows
+  const { hasNextPage, isFetchingNextPage, fetchNextPage } = list
+  useEffect(() => {
+    if (q && hasNextPage && !isFetchingNextPage) void fetchNextPage() // a filter looks at all of them
+  }, [q, hasNextPage, isFetchingNextPage, fetchNextPage])
+  const add = () => change({ new: '1' })
+  return (
+    <>
+      <PageHead title="Templates">{can('WRITE') && <button type="button" className="btn primary" onClick={add}><Plus aria-hidden />New template</button>}</PageHead>
+      <FilterBar
+        placeholder="Name, alias or subject" hints={['status:draft', 'status:published', 'status:changed', 'alias:receipt']}
+        choices={[{ field: 'status', label: 'Any status', values: [{ value: 'draft', name: 'Draft' }, { value: 'published', name: 'Published' }, { value: 'changed', name: 'With changes' }] }]}
+        wrong={termOf(q, 'status') && !['draft', 'published', 'changed'].includes(termOf(q, 'status')) ? 'status: draft, published or changed' : undefined}
+      />
+      <DataTable
+        label="Templates" rows={rows} columns={columns} idOf={(t) => t.id} nameOf={(t) => t.name} loading={list.isLoading} error={list.error} retry={() => void list.refetch()}
+        more={() => void fetchNextPage()} hasMore={hasNextPage} onOpen={(id) => id && void navigate({ to: `/templates/${id}` as string })}
+        empty={q ? (
+          <EmptyState icon={LayoutTemplate} title="No template matches" action={<button type="button" className="btn" onClick={() => change({ q: undefined })}>Clear the filter</button>} />
+        ) : (
+          <EmptyState
+            icon={LayoutTemplate} title="No templates yet" action={can('WRITE') && <button type="button" className="btn primary" onClick={add}>New template</button>}
+            command={`curl ${location.origin}/api/templates -H "Authorization: Bearer $KEY" \\\n  -d '{"name": "Receipt", "alias": "receipt", "subject": "Your receipt {{order}}", "html": "<p>Thank you.</p>"}'`}
+          >
+            A template is a message with gaps. You write it here, publish it, and sends fill the gaps.
+          </EmptyState>
+        )}
+      />
+      {address.new && can('WRITE') && <NewTemplate onClose={() => change({ new: undefined })} />}
+    </>
+  )
+}
+
+const starter = '<html>\n  <body style="font-family: sans-serif; padding: 24px">\n    <h1>Hello {{ name }}</h1>\n    <p>Write your message here.</p>\n  </body>\n</html>\n'
+
+function NewTemplate({ onClose }: { onClose: () => void }) {
+  const navigate = useNavigate()
+  const client = useQueryClient()
+  const [name, setName] = useState('')
+  const [alias, setAlias] = useState('')
+  const once = useRef(onceKey())
+  const write = useWrite(async () => {
+    const { template } = await done(rest.POST('/templates', {
+      params: { header: { 'Idempotency-Key': once.current } },
+      body: { name: name.trim(), alias: alias.trim() || null, subject: name.trim(), html: starter, variables: [{ key: 'name', type: 'string', fallback: 'there' }] },
+    }))
+    void client.invalidateQueries({ queryKey: keyOf(TemplatesDocument) })
+    void navigate({ to: `/templates/${template.id}` as string })
+  })
+  const edit = (set: (v: string) => void) => (e: { target: { value: string } }) => { once.current = onceKey(); set(e.target.value) }
+  return (
+    <Dialog title="New template" onClose={onClose} actions={<><button type="button" className="btn" onClick={onClose}>Back</button><button type="submit" form="new-template" className="btn primary" disabled={write.busy || !name.trim()}>Create the draft</button></>}>
+      <form id="new-template" className="grid gap-3" onSubmit={(e) => { e.preventDefault(); void write.run() }}>
+        <Field label="Name" hint="For people, as “Receipt”." wrong={write.wrong.name}>{(p) => <input {...p} className="input" autoFocus value={name} onChange={edit(setName)} />}</Field>
+        <Field label="Alias" hint="For your programs, as “receipt”. It may stay empty." wrong={write.wrong.alias}>{(p) => <input {...p} className="input font-mono" value={alias} onChange={edit(setAlias)} />}</Field>
+        {write.error !== null && <Failure error={write.error} retry={() => void write.run()} />}
+      </form>
+    </Dialog>
+  )
+}

@@ -1,0 +1,129 @@
+import type { components } from '@/api/rest.gen'
+import type { TemplateDraftQuery } from './templates.gen'
+
+export type Template = NonNullable<TemplateDraftQuery['template']>
+export type VariableType = components['schemas']['TemplateVariableInput']['type']
+
+export interface Variable {
+  key: string
+  type: VariableType
+  required: boolean
+  // fallback is as it was typed; empty for none.
+  fallback: string
+}
+
+// Draft is what a person edits.
+export interface Draft {
+  name: string
+  alias: string
+  subject: string
+  from: string
+  replyTo: string
+  category: string
+  html: string
+  text: string
+  unsubscribe: boolean
+  variables: Variable[]
+}
+
+// Unsaved is a draft with the state that it was made from, and the moment of that.
+export interface Unsaved {
+  draft: Draft
+  base: Draft
+  from: string
+}
+
+export const typesOf: VariableType[] = ['string', 'number', 'boolean', 'list', 'object']
+
+const typed = (value: unknown) => (value === null || value === undefined ? '' : typeof value === 'string' ? value : JSON.stringify(value))
+
+export function draftOf(t: Template): Draft {
+  return {
+    name: t.name, alias: t.alias ?? '', subject: t.subject ?? '', from: t.from ?? '', replyTo: t.replyTo.join(', '), category: t.category ?? '', html: t.html ?? '', text: t.text ?? '', unsubscribe: t.unsubscribeEnabled,
+    variables: t.variables.map((v) => ({ key: v.key, type: v.type as VariableType, required: v.required, fallback: typed(v.fallback) })),
+  }
+}
+
+// fromRest is what a write answers with, as it is read.
+export const fromRest = (r: components['schemas']['TemplateRecord']): Template => ({
+  id: r.id, alias: r.alias, name: r.name, status: r.status === 'draft' ? 'DRAFT' : 'PUBLISHED', version: r.version, publishedAt: r.published_at, hasUnpublishedChanges: r.has_unpublished_changes, subject: r.subject, from: r.from,
+  replyTo: r.reply_to, html: r.html, text: r.text, variables: r.variables, unsubscribeEnabled: r.unsubscribe_enabled, category: r.category, updatedAt: r.updated_at,
+})
+
+// valueOf is a typed text as a value of its type; what is not one goes as text, and the service says so.
+export function valueOf(type: VariableType, text: string): unknown {
+  if (type === 'string') return text
+  try {
+    return JSON.parse(text) as unknown
+  } catch {
+    return text
+  }
+}
+
+// bodyOf is what PATCH takes. Only what differs is sent.
+export function bodyOf(draft: Draft, base: Draft): components['schemas']['UpdateTemplate'] {
+  const body: components['schemas']['UpdateTemplate'] = {}
+  if (draft.name !== base.name) body.name = draft.name
+  if (draft.alias !== base.alias) body.alias = draft.alias || null
+  if (draft.subject !== base.subject) body.subject = draft.subject || null
+  if (draft.from !== base.from) body.from = draft.from || null
+  if (draft.replyTo !== base.replyTo) body.reply_to = draft.replyTo ? draft.replyTo.split(',').map((a) => a.trim()).filter(Boolean) : null
+  if (draft.category !== base.category) body.category = draft.category || null
+  if (draft.html !== base.html) body.html = draft.html || null
+  if (draft.text !== base.text) body.text = draft.text || null
+  if (draft.unsubscribe !== base.unsubscribe) body.unsubscribe_enabled = draft.unsubscribe
+  if (JSON.stringify(draft.variables) !== JSON.stringify(base.variables)) {
+    body.variables = draft.variables.map((v) => ({ key: v.key, type: v.type, required: v.required, ...(v.fallback === '' ? {} : { fallback: valueOf(v.type, v.fallback) }) }))
+  }
+  return body
+}
+
+// sampleOf is what stands for a variable until somebody writes another value.
+export function sampleOf(v: Variable): string {
+  if (v.fallback) return v.fallback
+  switch (v.type) {
+    case 'number':
+      return '42'
+    case 'boolean':
+      return 'true'
+    case 'list':
+      return '[]'
+    case 'object':
+      return '{}'
+    default:
+      return v.key.split('.').at(-1) ?? v.key
+  }
+}
+
+// valuesOf makes of samples what a send gives: `customer.name` is a member of `customer`. A sample
+// that was emptied is left out.
+export function valuesOf(variables: Variable[], samples: Record<string, string>): Record<string, unknown> {
+  const values: Record<string, unknown> = {}
+  for (const v of variables) {
+    const text = samples[v.key] ?? sampleOf(v)
+    if (!v.key || text === '') continue
+    const path = v.key.split('.')
+    const last = path.pop() ?? v.key
+    let at = values
+    for (const part of path) {
+      const inner = at[part]
+      at = (typeof inner === 'object' && inner !== null ? inner : (at[part] = {})) as Record<string, unknown>
+    }
+    at[last] = valueOf(v.type, text)
+  }
+  return values
+}
+
+// undeclared are gaps of the texts that no variable stands for.
+export function undeclared(draft: Draft): string[] {
+  const all = `${draft.subject}\n${draft.html}\n${draft.text}\n${draft.from}`
+  const known = new Set(['unsubscribe_url', 'forloop', 'true', 'false', 'nil', 'empty', 'blank', ...draft.variables.map((v) => v.key)])
+  for (const m of all.matchAll(/\{%-?\s*(?:for\s+(\w+)\s+in|assign\s+(\w+)|capture\s+(\w+))/g)) known.add(m[1] ?? m[2] ?? m[3] ?? '')
+  const found = new Set<string>()
+  for (const m of all.matchAll(/\{\{-?\s*([A-Za-z_][\w.]*)|\{%-?\s*(?:if|elsif|unless|case)\s+([A-Za-z_][\w.]*)|\{%-?\s*for\s+\w+\s+in\s+([A-Za-z_][\w.]*)/g)) {
+    const key = m[1] ?? m[2] ?? m[3] ?? ''
+    const parts = key.split('.')
+    if (!parts.some((_, i) => known.has(parts.slice(0, i + 1).join('.')))) found.add(key)
+  }
+  return [...found]
+}
