@@ -51,7 +51,7 @@ type Options struct {
 // Assets is the prefix of the files that the page loads. Their names have a hash of what is in them.
 const Assets = "/assets/"
 
-// New makes the handler of the page and of Assets. It answers any path, since the app knows which of
+// New makes the handler of the page, of Assets and of Preview. It answers any path, since the app knows which of
 // them it has.
 func New(o Options) (http.Handler, error) {
 	built, err := fs.Sub(dist, "dist")
@@ -70,7 +70,7 @@ func newApp(built fs.FS, o Options) (*app, error) {
 	if err != nil {
 		return nil, fmt.Errorf("dashboard: %w", err)
 	}
-	a := &app{Options: o, assets: assets{built}, absent: absent}
+	a := &app{Options: o, assets: assets{built}, preview: newPreview(), absent: absent}
 	a.beforeTheme, a.beforeNonce, a.rest, err = cutPage(page)
 	return a, err
 }
@@ -80,6 +80,7 @@ type app struct {
 	Options
 
 	assets                         assets
+	preview                        preview
 	beforeTheme, beforeNonce, rest []byte // empty: there was no build
 	absent                         *template.Template
 }
@@ -103,6 +104,10 @@ func cutPage(page []byte) (beforeTheme, beforeNonce, rest []byte, err error) {
 func (a *app) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	header := w.Header()
 	header.Set("X-Content-Type-Options", "nosniff")
+	if r.URL.Path == Preview {
+		a.preview.ServeHTTP(w, r)
+		return
+	}
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		header.Set("Allow", "GET, HEAD")
 		http.Error(w, "There is only something to read here", http.StatusMethodNotAllowed)

@@ -13,5 +13,5 @@ export default defineConfig({
   resolve: { alias: { '@': fileURLToPath(new URL('./src', import.meta.url)) } },
   build: { target: browsers, cssTarget: browsers, manifest: true, modulePreload: { polyfill: false }, assetsInlineLimit: 0 },
   worker: { format: 'es' },
-  server: { proxy: Object.fromEntries(['/api', '/graphql', '/sign-in', '/sign-up', '/set-up', '/inbox', '/favicon.svg'].map((path) => [path, { target: server, changeOrigin: true, headers: { origin: server } }])) },
+  server: { proxy: Object.fromEntries(['/api', '/graphql', '/preview', '/healthz', '/dev', '/sign-in', '/sign-up', '/set-up', '/favicon.svg'].map((path) => [path, { target: server, changeOrigin: true, headers: { origin: server } }])) },
 })

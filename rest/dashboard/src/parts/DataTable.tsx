@@ -1,5 +1,5 @@
 import { useVirtualizer } from '@tanstack/react-virtual'
-import { useEffect, useRef, useState, type ReactNode } from 'react'
+import { useEffect, useRef, useState, type CSSProperties, type ReactNode } from 'react'
 import { typing } from '@/app/shell/shortcuts'
 import { Failure } from './Failure'
 import { SkeletonRows } from './Skeleton'
@@ -10,6 +10,8 @@ export interface Column<Row> {
   cell: (row: Row) => ReactNode
   // width is a CSS width; one column should have none and take what is left.
   width?: string
+  // grows: on narrow lists the column takes what is left, for others are gone.
+  grows?: boolean
   right?: boolean
   // from is the width of the list from which the column is shown.
   from?: 'slim' | 'mid' | 'wide'
@@ -70,7 +72,7 @@ export function DataTable<Row>(p: DataTableProps<Row>) {
                 <input type="checkbox" aria-label="Select all that are loaded" checked={all} onChange={() => p.onSelect?.(all ? new Set() : new Set(p.rows.map(p.idOf)))} className="block accent-accent-fill" />
               </th>
             )}
-            {p.columns.map((c) => <th key={c.key} scope="col" style={{ width: c.width }} className={`truncate px-2 font-medium first:pl-4 last:pr-4 md:first:pl-6 md:last:pr-6 ${c.right ? 'text-right' : ''} ${c.from ? from[c.from] : ''}`}>{c.head}</th>)}
+            {p.columns.map((c) => <th key={c.key} scope="col" style={{ '--w': c.width } as CSSProperties} className={`${c.width ? (c.grows ? '@min-[460px]:w-(--w)' : 'w-(--w)') : ''} truncate px-2 font-medium first:pl-4 last:pr-4 md:first:pl-6 md:last:pr-6 ${c.right ? 'text-right' : ''} ${c.from ? from[c.from] : ''}`}>{c.head}</th>)}
           </tr>
         </thead>
         <tbody>

@@ -1,0 +1,102 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
+import { Ban, CalendarClock, CircleMinus, Link2, Send } from 'lucide-react'
+import { useRef, useState } from 'react'
+import { done, onceKey, rest } from '@/api/rest'
+import { toast } from '@/app/toasts'
+import { useViewer } from '@/app/viewer'
+import { Confirm } from '@/parts/Confirm'
+import { copyText } from '@/parts/Copy'
+import { Field } from '@/parts/Form'
+import { Menu } from '@/parts/Menu'
+import type { Email } from './EmailView'
+import { EmailDetail, EmailList } from './queries.gen'
+
+type Asked = 'resend' | 'cancel' | 'reschedule' | 'suppress' | null
+
+// Actions is what can be done to an email. Who may not, sees none of it.
+export function Actions({ email }: { email: Email }) {
+  const { can, has } = useViewer()
+  const [asked, setAsked] = useState<Asked>(null)
+  const close = () => setAsked(null)
+  const scheduled = email.status === 'SCHEDULED'
+  const write = can('WRITE')
+  return (
+    <div className="flex flex-wrap items-center gap-2">
+      {scheduled && write && <button type="button" className="btn" onClick={() => setAsked('reschedule')}><CalendarClock aria-hidden />Reschedule</button>}
+      {scheduled && write && <button type="button" className="btn" onClick={() => setAsked('cancel')}><CircleMinus aria-hidden />Cancel</button>}
+      {!scheduled && can('SEND') && <button type="button" className="btn" onClick={() => setAsked('resend')}><Send aria-hidden />Send again</button>}
+      <Menu
+        entries={[
+          { name: 'Send a copy now', icon: Send, run: () => setAsked('resend'), hidden: !scheduled || !can('SEND') },
+          { name: 'Suppress the recipient', icon: Ban, run: () => setAsked('suppress'), hidden: !write || !has('suppression') || email.recipients.length !== 1, danger: true },
+          { name: 'Copy a link to it', icon: Link2, run: () => void copyText(`${location.origin}/emails/${email.id}`).then(() => toast.ok('The link is copied'), toast.failed) },
+        ]}
+      />
+      {asked === 'resend' && <Resend email={email} onClose={close} />}
+      {asked === 'cancel' && <Cancel email={email} onClose={close} />}
+      {asked === 'reschedule' && <Reschedule email={email} onClose={close} />}
+      {asked === 'suppress' && <Suppress email={email} onClose={close} />}
+    </div>
+  )
+}
+
+interface Asking {
+  email: Email
+  onClose: () => void
+}
+
+function useReread(id: string) {
+  const queries = useQueryClient()
+  return () => Promise.all([queries.invalidateQueries({ queryKey: [EmailDetail.name, { id }] }), queries.invalidateQueries({ queryKey: [EmailList.name] })])
+}
+
+function Resend({ email, onClose }: Asking) {
+  const navigate = useNavigate()
+  const key = useRef(onceKey())
+  async function run() {
+    const sent = await done(rest.POST('/emails/{id}/resend', { params: { path: { id: email.id }, header: { 'Idempotency-Key': key.current } } }))
+    toast.ok('Sent again as a new email', { label: 'Show it', run: () => void navigate({ to: `/emails/${sent.id}` }) })
+  }
+  return (
+    <Confirm title="Send this email again?" label="Send" onClose={onClose} run={run}>
+      A new email with the same subject, body and tags goes to {email.recipients.length === 1 ? email.recipients[0]?.address : `all ${email.recipients.length} recipients`} at once. Attachments are left out.
+    </Confirm>
+  )
+}
+
+function Cancel({ email, onClose }: Asking) {
+  const reread = useReread(email.id)
+  async function run() {
+    await done(rest.PATCH('/emails/{id}', { params: { path: { id: email.id } }, body: { cancel: true } }))
+    await reread()
+    toast.ok('Cancelled: it is never sent')
+  }
+  return <Confirm title="Cancel this email?" label="Cancel the email" danger onClose={onClose} run={run}>It is then never sent, and cannot be scheduled again.</Confirm>
+}
+
+function Reschedule({ email, onClose }: Asking) {
+  const reread = useReread(email.id)
+  const [at, setAt] = useState(() => local(new Date(email.scheduledAt ?? Date.now())))
+  async function run() {
+    await done(rest.PATCH('/emails/{id}', { params: { path: { id: email.id } }, body: { scheduled_at: new Date(at).toISOString() } }))
+    await reread()
+    toast.ok('Rescheduled')
+  }
+  return (
+    <Confirm title="When is it to be sent?" label="Reschedule" onClose={onClose} run={run}>
+      <Field label="Time" hint={`In your zone, ${Intl.DateTimeFormat().resolvedOptions().timeZone}.`}>{(p) => <input {...p} type="datetime-local" className="input" value={at} onChange={(e) => setAt(e.target.value)} />}</Field>
+    </Confirm>
+  )
+}
+
+const local = (date: Date) => new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 16)
+
+function Suppress({ email, onClose }: Asking) {
+  const address = email.recipients[0]?.address ?? ''
+  async function run() {
+    await done(rest.POST('/suppressions', { body: { email: address } }))
+    toast.ok(`Nothing more is sent to ${address}`)
+  }
+  return <Confirm title="Suppress this recipient?" label="Suppress" danger onClose={onClose} run={run}>Nothing more is sent to <b className="text-ink">{address}</b> until somebody takes it off the list.</Confirm>
+}

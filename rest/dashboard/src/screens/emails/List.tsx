@@ -1,0 +1,98 @@
+import { Link } from '@tanstack/react-router'
+import { Mail } from 'lucide-react'
+import { usePages } from '@/api/graphql'
+import { Failed } from '@/api/failed'
+import { useAddress } from '@/app/address'
+import { useNarrow } from '@/app/narrow'
+import { useViewer } from '@/app/viewer'
+import { Badge } from '@/parts/Badge'
+import { Id } from '@/parts/Copy'
+import { DataTable, NewRows, type Column } from '@/parts/DataTable'
+import { EmptyState } from '@/parts/EmptyState'
+import { FilterBar, withTerm } from '@/parts/FilterBar'
+import { PageHead } from '@/parts/Page'
+import { neighbours, Sheet, Split } from '@/parts/Sheet'
+import { Time } from '@/parts/Time'
+import { EmailView } from './EmailView'
+import { useFresh } from './fresh'
+import { EmailList, type EmailRowFragment } from './queries.gen'
+import { lookOfEmail } from './status'
+
+type Row = EmailRowFragment
+
+const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString().slice(0, 10)
+
+const choices = [
+  {
+    field: 'is', label: 'Any status',
+    values: ['scheduled', 'queued', 'sent', 'delivered', 'opened', 'clicked', 'bounced', 'failed', 'cancelled'].map((value) => ({ value, name: value[0]?.toUpperCase() + value.slice(1) })),
+  },
+  { field: 'after', label: 'Any time', values: [{ value: daysAgo(0), name: 'Today' }, { value: daysAgo(7), name: 'Last 7 days' }, { value: daysAgo(30), name: 'Last 30 days' }] },
+]
+const hints = ['to:ada@example.com', 'from:', 'domain:example.com', 'tag:name=value', 'is:bounced', 'after:2026-01-31', 'before:']
+
+export const pageSize = 50
+
+export default function List() {
+  const [address, change] = useAddress()
+  const { can } = useViewer()
+  const narrow = useNarrow()
+  const q = address.q ?? ''
+  const list = usePages(EmailList, { first: pageSize, q: q || null }, (d) => d.emails, { keep: true })
+  const fresh = useFresh(q, list.rows)
+  const wrong = list.error instanceof Failed && list.error.code === 'validation_error' ? list.error.message : undefined
+  const open = address.open
+  const go = (id: string | null) => change({ open: id ?? undefined }, !open)
+  const filterBy = (field: string, value: string) => change({ q: withTerm(q, field, value), open: undefined }, true)
+
+  const columns: Column<Row>[] = [
+    { key: 'status', head: 'Status', width: narrow ? '118px' : '124px', cell: (e) => { const look = lookOfEmail(e); return <Badge tone={look.tone} icon={look.icon}>{look.word}</Badge> } },
+    {
+      key: 'to', head: 'To', width: '260px', grows: true,
+      cell: (e) => (
+        <>
+          <Link to="." search={((old: object) => ({ ...old, open: e.id })) as never} className="block truncate font-medium" title={e.to.join(', ')}>{e.to[0] ?? 'nobody'}{e.to.length > 1 && <span className="font-normal text-ink-3"> +{e.to.length - 1}</span>}</Link>
+          <span className="block truncate text-xs text-ink-3 @min-[460px]:hidden">{e.subject}</span>
+        </>
+      ),
+    },
+    { key: 'subject', head: 'Subject', from: 'slim', cell: (e) => <span className="text-ink-2" title={e.subject}>{e.subject}</span> },
+    {
+      key: 'tags', head: 'Tags', width: '200px', from: 'wide',
+      cell: (e) => <span className="flex gap-1">{e.tags.slice(0, 2).map((t) => <button key={t.name} type="button" className="chip" title="Filter by this tag" onClick={() => filterBy('tag', `${t.name}=${t.value}`)}>{t.name}=<b>{t.value}</b></button>)}{e.tags.length > 2 && <span className="text-xs text-ink-3">+{e.tags.length - 2}</span>}</span>,
+    },
+    { key: 'at', head: 'Created', width: '104px', right: true, cell: (e) => <span className="text-xs text-ink-3">{e.status === 'SCHEDULED' && e.scheduledAt ? <Time at={e.scheduledAt} /> : <Time at={e.createdAt} />}</span> },
+  ]
+
+  const empty = q
+    ? <EmptyState icon={Mail} title="Nothing matches" action={<button type="button" className="btn" onClick={() => change({ q: undefined })}>Clear the filter</button>}>No email is as the filter says. Words are found by their beginning, in subjects, names, addresses and tags.</EmptyState>
+    : <NoEmails />
+
+  return (
+    <>
+      <PageHead title="Emails">{can('SEND') && <Link to="/" search={{ step: 'send' } as never} className="btn">Send one</Link>}</PageHead>
+      <Split
+        sheet={open && (
+          <Sheet label="Email" head={<Id id={open} />} page={`/emails/${open}`} onClose={() => go(null)} {...neighbours(list.rows.map((r) => r.id), open, go)}>
+            <EmailView key={open} id={open} beside />
+          </Sheet>
+        )}
+      >
+        <FilterBar placeholder="Address, words of the subject, or to: is: tag: domain:" choices={choices} hints={hints} wrong={wrong} />
+        <DataTable
+          label="Emails" rows={list.rows} columns={columns} idOf={(e) => e.id} nameOf={(e) => e.to[0] ?? e.id} height={narrow ? 52 : 36} open={open} onOpen={go}
+          loading={list.isPending} error={wrong ? null : list.error} retry={() => void list.refetch()} hasMore={list.hasNextPage} more={() => !list.isFetching && void list.fetchNextPage()} empty={wrong ? null : empty}
+          above={<NewRows count={fresh.count} show={fresh.show} />}
+        />
+      </Split>
+    </>
+  )
+}
+
+function NoEmails() {
+  const { development } = useViewer()
+  const command = `curl ${location.origin}/api/emails \\
+  -H 'Authorization: Bearer ${development?.apiKey ?? '$POSTRIDER_API_KEY'}' -H 'Content-Type: application/json' \\
+  -d '{"from":"hello@${development?.domain ?? 'your-domain.example'}","to":["you@example.com"],"subject":"Hello","text":"It works"}'`
+  return <EmptyState icon={Mail} title="No email yet" command={command}>The first one appears here by itself.</EmptyState>
+}

@@ -1,0 +1,67 @@
+import { useQueryClient, type InfiniteData } from '@tanstack/react-query'
+import { useEffect, useRef, useState } from 'react'
+import { query } from '@/api/graphql'
+import { useLive } from '@/api/live'
+import { EmailList, EmailRows, type EmailListQuery, type EmailRowFragment } from './queries.gen'
+import { pageSize } from './List'
+
+type Page = EmailListQuery['emails']
+
+// useFresh keeps a list up to date without moving it: rows that are shown change in place, new ones
+// are counted and wait.
+export function useFresh(q: string, rows: EmailRowFragment[]) {
+  const queries = useQueryClient()
+  const [count, setCount] = useState(0)
+  const changed = useRef(new Set<string>())
+  const begun = useRef(false)
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
+  const latest = useRef({ q, rows })
+  latest.current = { q, rows }
+  const key = [EmailList.name, { first: pageSize, q: q || null }]
+
+  useEffect(() => setCount(0), [q])
+  useEffect(() => () => clearTimeout(timer.current), [])
+
+  async function catchUp() {
+    const { q, rows } = latest.current
+    const ids = [...changed.current].slice(0, 20)
+    ids.forEach((id) => changed.current.delete(id))
+    const asked = key
+    try {
+      if (ids.length > 0) {
+        const { nodes } = await query(EmailRows, { ids })
+        const news = new Map(nodes.flatMap((n) => (n && 'id' in n ? [[n.id, n as EmailRowFragment] as const] : [])))
+        queries.setQueryData<InfiniteData<Page>>(asked, (old) => old && { ...old, pages: old.pages.map((p) => ({ ...p, nodes: p.nodes.map((n) => news.get(n.id) ?? n) })) })
+      }
+      if (begun.current) {
+        begun.current = false
+        const page = await query(EmailList, { first: pageSize, q: q || null, after: null })
+        const known = new Set(rows.map((r) => r.id))
+        const older = page.emails.nodes.findIndex((n) => known.has(n.id))
+        if (latest.current.q === q) setCount(older < 0 ? page.emails.nodes.length : older)
+      }
+    } catch {
+      // the list stays as it is; the next event tries again
+    }
+    timer.current = undefined
+    if (changed.current.size > 0 || begun.current) later()
+  }
+  function later() {
+    timer.current ??= setTimeout(() => void catchUp(), 700)
+  }
+
+  useLive(['email.'], (e) => {
+    const id = (e.data as { email_id?: string }).email_id
+    if (!id || e.type === 'email.received') return
+    if (latest.current.rows.some((r) => r.id === id)) changed.current.add(id)
+    else if (e.type === 'email.sent' || e.type === 'email.scheduled' || e.type === 'email.suppressed') begun.current = true
+    else return
+    later()
+  })
+
+  function show() {
+    setCount(0)
+    void queries.resetQueries({ queryKey: key })
+  }
+  return { count, show }
+}

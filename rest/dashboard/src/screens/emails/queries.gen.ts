@@ -1,0 +1,124 @@
+// Written by `npm run codegen`; do not edit.
+import { gql } from '@/api/document'
+
+/** Internal type. DO NOT USE DIRECTLY. */
+type Exact<T extends { [key: string]: unknown }> = { [K in keyof T]: T[K] };
+/** Where a message stands. */
+export type EmailStatus =
+  /** Released, and about to be handed over; also while its account is suspended. */
+  | 'QUEUED'
+  /** Waits for its time. */
+  | 'SCHEDULED'
+  /** Accepted, and on its way. */
+  | 'SENT'
+  /** Every recipient's server took it. */
+  | 'DELIVERED'
+  /** A recipient's server refused it for good, or retries ran out. */
+  | 'BOUNCED'
+  /** No attempt could succeed for another reason. */
+  | 'FAILED'
+  /** Cancelled before its time. */
+  | 'CANCELLED';
+
+/** How a recipient was named. */
+export type RecipientKind =
+  /** In `to`. */
+  | 'TO'
+  /** In `cc`. */
+  | 'CC'
+  /** In `bcc`. */
+  | 'BCC';
+
+/** Where delivery to a recipient stands. */
+export type RecipientState =
+  /** Not tried yet; with `settledAt` set its email was cancelled before its time. */
+  | 'QUEUED'
+  /** Refused for now; it will be tried again. */
+  | 'DEFERRED'
+  /** Its server took the message. */
+  | 'DELIVERED'
+  /** Its server refused for good, or retries ran out. */
+  | 'BOUNCED'
+  /** No attempt could succeed for another reason. */
+  | 'FAILED';
+
+/** How an attempt ended. */
+export type AttemptOutcome =
+  /** The server took the message. */
+  | 'DELIVERED'
+  /** The server asked to try later, or could not be reached. */
+  | 'DEFERRED'
+  /** The server refused for good. */
+  | 'BOUNCED'
+  /** The attempt could not succeed for another reason. */
+  | 'FAILED'
+  /** The whole message had gone out but the answer never came, or the service was cut off in the middle. */
+  | 'UNKNOWN'
+  /** The service was cut off before the message had gone out. */
+  | 'NOT_STARTED';
+
+/** What somebody did with an email. */
+export type EngagementKind =
+  /** The open pixel was loaded. */
+  | 'OPEN'
+  /** A tracked link was used. */
+  | 'CLICK';
+
+export type EmailListQueryVariables = Exact<{
+  first?: number | null | undefined;
+  after?: string | null | undefined;
+  q?: string | null | undefined;
+}>;
+
+
+export type EmailListQuery = { emails: { nodes: Array<EmailRowFragment>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
+
+export type EmailRowsQueryVariables = Exact<{
+  ids: Array<string> | string;
+}>;
+
+
+export type EmailRowsQuery = { nodes: Array<
+    | EmailRowFragment
+    | Record<PropertyKey, never>
+   | null> };
+
+export type EmailRowFragment = { id: string, to: Array<string>, subject: string, status: EmailStatus, lastEvent: string, createdAt: string, scheduledAt: string | null, tags: Array<{ name: string, value: string }> };
+
+export type EmailDetailQueryVariables = Exact<{
+  id: string;
+}>;
+
+
+export type EmailDetailQuery = { email: (
+    { from: string, cc: Array<string>, bcc: Array<string>, replyTo: Array<string>, bounceReason: string | null, messageId: string, expiresAt: string | null, cancelledAt: string | null, sentAt: string | null, deliveredAt: string | null, bouncedAt: string | null, recipients: Array<{ address: string, kind: RecipientKind, state: RecipientState, attempts: number, code: number | null, enhancedCode: string | null, diagnostic: string | null, remoteMta: string | null, nextAttemptAt: string | null, held: boolean, settledAt: string | null }>, attempts: Array<{ number: number, recipient: string, startedAt: string, finishedAt: string | null, outcome: AttemptOutcome | null, phase: string | null, code: number | null, enhancedCode: string | null, reply: string | null, remoteHost: string | null, remoteAddr: string | null, tls: string | null, tlsPolicy: string | null, localAddr: string | null, way: string | null, class: string | null }>, timeline: Array<{ id: string, type: string, at: string, recipient: string | null, detail: string | null, code: number | null, attempt: number | null, nextAttemptAt: string | null, data: unknown }> }
+    & EmailRowFragment
+  ) | null };
+
+export type EmailContentQueryVariables = Exact<{
+  id: string;
+}>;
+
+
+export type EmailContentQuery = { email: { id: string, content: { html: string | null, text: string | null, headers: Array<{ name: string, value: string }>, attachments: Array<{ name: string, contentType: string, contentId: string | null, size: number }> } } | null };
+
+export type EmailEngagementQueryVariables = Exact<{
+  id: string;
+}>;
+
+
+export type EmailEngagementQuery = { email: { id: string, engagement: { opens: number, clicks: number, machineOpens: number, machineClicks: number }, engagements: Array<{ kind: EngagementKind, url: string | null, ip: string | null, userAgent: string | null, machine: string | null, at: string }> } | null };
+
+export type EmailAutomationQueryVariables = Exact<{
+  id: string;
+}>;
+
+
+export type EmailAutomationQuery = { email: { id: string, automation: { automationId: string, automationName: string | null, runId: string, stepKey: string | null } | null } | null };
+
+export const EmailList = gql<EmailListQuery, EmailListQueryVariables>('EmailList', '7be72e6ea382eeaa31b982263097329b3e02aaab35538e3845dfd0746a8f54a4', "query EmailList($first: Int, $after: String, $q: String) {\n  emails(first: $first, after: $after, filter: {q: $q}) {\n    nodes {\n      ...EmailRow\n    }\n    pageInfo {\n      hasNextPage\n      endCursor\n    }\n  }\n}\n\nfragment EmailRow on Email {\n  id\n  to\n  subject\n  status\n  lastEvent\n  createdAt\n  scheduledAt\n  tags {\n    name\n    value\n  }\n}")
+export const EmailRows = gql<EmailRowsQuery, EmailRowsQueryVariables>('EmailRows', '52f084e86dbe7241ed706a98b01250226a91258832ffc070a014e69f1fb160df', "query EmailRows($ids: [ID!]!) {\n  nodes(ids: $ids) {\n    ...EmailRow\n  }\n}\n\nfragment EmailRow on Email {\n  id\n  to\n  subject\n  status\n  lastEvent\n  createdAt\n  scheduledAt\n  tags {\n    name\n    value\n  }\n}")
+export const EmailDetail = gql<EmailDetailQuery, EmailDetailQueryVariables>('EmailDetail', '93b1fc7ed4cc4aea3b7fefeced66a7303961baae357401e1995756b0e7ee86fe', "query EmailDetail($id: ID!) {\n  email(id: $id) {\n    ...EmailRow\n    from\n    cc\n    bcc\n    replyTo\n    bounceReason\n    messageId\n    expiresAt\n    cancelledAt\n    sentAt\n    deliveredAt\n    bouncedAt\n    recipients {\n      address\n      kind\n      state\n      attempts\n      code\n      enhancedCode\n      diagnostic\n      remoteMta\n      nextAttemptAt\n      held\n      settledAt\n    }\n    attempts {\n      number\n      recipient\n      startedAt\n      finishedAt\n      outcome\n      phase\n      code\n      enhancedCode\n      reply\n      remoteHost\n      remoteAddr\n      tls\n      tlsPolicy\n      localAddr\n      way\n      class\n    }\n    timeline {\n      id\n      type\n      at\n      recipient\n      detail\n      code\n      attempt\n      nextAttemptAt\n      data\n    }\n  }\n}\n\nfragment EmailRow on Email {\n  id\n  to\n  subject\n  status\n  lastEvent\n  createdAt\n  scheduledAt\n  tags {\n    name\n    value\n  }\n}")
+export const EmailContent = gql<EmailContentQuery, EmailContentQueryVariables>('EmailContent', '28df3b5ad6fd2d0cd614e1f42e5a2df973e08922174a738c836c58fdc6e93346', "query EmailContent($id: ID!) {\n  email(id: $id) {\n    id\n    content {\n      html\n      text\n      headers {\n        name\n        value\n      }\n      attachments {\n        name\n        contentType\n        contentId\n        size\n      }\n    }\n  }\n}")
+export const EmailEngagement = gql<EmailEngagementQuery, EmailEngagementQueryVariables>('EmailEngagement', '6ccbf8e8d29f2c91d36c51b42f00f7a71a11d0757b182f5cc058fb0e022bc199', "query EmailEngagement($id: ID!) {\n  email(id: $id) {\n    id\n    engagement {\n      opens\n      clicks\n      machineOpens\n      machineClicks\n    }\n    engagements(first: 100) {\n      kind\n      url\n      ip\n      userAgent\n      machine\n      at\n    }\n  }\n}")
+export const EmailAutomation = gql<EmailAutomationQuery, EmailAutomationQueryVariables>('EmailAutomation', '4477ebfb6852f8f3d523ead2a139040d0784e3f06e3ebdab4ed5ad651861e3cd', "query EmailAutomation($id: ID!) {\n  email(id: $id) {\n    id\n    automation {\n      automationId\n      automationName\n      runId\n      stepKey\n    }\n  }\n}")
