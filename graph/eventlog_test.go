@@ -113,6 +113,20 @@ func TestSubscriptionGivesTheCallersEvents(t *testing.T) {
 	leave()
 }
 
+func TestQueriesAreAnsweredByAStreamWhereOneIsAskedFor(t *testing.T) {
+	t.Parallel()
+	s := newServer(t, setup{emails: 1})
+	for _, query := range []string{`{viewer{role}}`, `{email(id:"msg_001"){content{text}}}`} {
+		lines, _ := s.follow(t, "svc_read", query)
+		var got []string
+		for lines.Scan() {
+			got = append(got, lines.Text())
+		}
+		want := []string{"event: next", "data: " + s.askAs(t, "svc_read", query, nil).body, "", "event: complete", ""}
+		same(t, query, want, got)
+	}
+}
+
 // What is refused is refused before a stream begins.
 func TestSubscriptionIsRefusedAsOtherRequests(t *testing.T) {
 	t.Parallel()

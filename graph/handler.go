@@ -90,10 +90,18 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		h.subscribe(ctx, w, r, operation)
 	case selectsBodies(operation):
 		status, answer, release := h.runBodies(timed, owner, operation)
+		if streamed(r, status) {
+			h.streamOnce(w, r, answer, release)
+			return
+		}
 		h.answerLarge(w, r, owner, status, answer, release)
 	default:
 		status, answer = h.run(timed, operation)
 		h.record(ctx, caller, operation, answer)
+		if streamed(r, status) {
+			h.streamOnce(w, r, answer, func() {})
+			return
+		}
 		h.answer(w, r, status, answer)
 	}
 }

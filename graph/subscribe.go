@@ -38,7 +38,7 @@ func (h *handler) subscribe(ctx context.Context, w http.ResponseWriter, r *http.
 		h.answer(w, r, http.StatusBadRequest, h.exec.DispatchError(ctx, gqlerror.List{gqlerror.Errorf("%s", why)}))
 	}
 	switch {
-	case !strings.Contains(r.Header.Get("Accept"), "text/event-stream"):
+	case !strings.Contains(r.Header.Get("Accept"), mediaStream):
 		refuse("A subscription is answered by Server-Sent Events: ask with Accept: text/event-stream")
 		return
 	case len(graphql.CollectFields(operation, operation.Operation.SelectionSet, []string{"Subscription"})) != 1:
@@ -62,6 +62,28 @@ func (h *handler) subscribe(ctx context.Context, w http.ResponseWriter, r *http.
 		return
 	}
 	if err := h.follow(ctx, sse.Start(w), r, responses); err != nil {
+		telemetry.SetError(r.Context(), "", err)
+	}
+}
+
+const mediaStream = "text/event-stream"
+
+// streamed tells whether an answer goes out as events: clients of "GraphQL over Server-Sent Events" ask
+// so for queries too.
+func streamed(r *http.Request, status int) bool {
+	accept := r.Header.Get("Accept")
+	return status == http.StatusOK && strings.Contains(accept, mediaStream) && !strings.Contains(accept, "json")
+}
+
+// streamOnce sends the one answer of a query as a stream that is over then. release gives the memory back
+// that the answer was made in.
+func (h *handler) streamOnce(w http.ResponseWriter, r *http.Request, answer *graphql.Response, release func()) {
+	data, err := encode(answer)
+	release()
+	if err == nil {
+		err = sse.Start(w).Send(sse.Event{Name: "next", Data: data}, sse.Event{Name: "complete"})
+	}
+	if err != nil {
 		telemetry.SetError(r.Context(), "", err)
 	}
 }

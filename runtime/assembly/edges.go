@@ -132,7 +132,12 @@ func (p edgeParams) handler(on []string, health *probes.Probes) (http.Handler, e
 		return nil, err
 	}
 	mux := http.NewServeMux()
+	sdl, err := graph.SDLHandler(graphModules(p.Config.Mode, on))
+	if err != nil {
+		return nil, err
+	}
 	mux.Handle("/graphql", query)
+	mux.Handle("GET "+graph.SDLPath, sdl)
 	mux.HandleFunc("GET /healthz", health.Live)
 	mux.HandleFunc("GET /readyz", health.Ready)
 	mux.Handle("GET /metrics", p.metrics())
