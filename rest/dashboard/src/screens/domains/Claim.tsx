@@ -1,0 +1,48 @@
+import { useNavigate } from '@tanstack/react-router'
+import { useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { done, rest } from '@/api/rest'
+import type { components } from '@/api/rest.gen'
+import { toast } from '@/app/toasts'
+import { CopyButton } from '@/parts/Copy'
+import { Dialog } from '@/parts/Dialog'
+import { Failure } from '@/parts/Failure'
+import { useWrite } from '@/parts/Form'
+import { Fact, Facts } from '@/parts/Page'
+import { Time } from '@/parts/Time'
+import { DomainList } from './queries.gen'
+
+export type ClaimRecord = components['schemas']['ClaimRecord']
+
+// Claim takes over a domain from another account: a record proves that it is ours.
+export function Claim({ claim: first, onClose }: { claim: ClaimRecord; onClose: () => void }) {
+  const [claim, setClaim] = useState(first)
+  const navigate = useNavigate()
+  const queries = useQueryClient()
+  const verify = useWrite(() => done(rest.POST('/domains/claims/{id}/verify', { params: { path: { id: claim.id } } })))
+
+  async function go() {
+    const answer = await verify.run()
+    if (!answer) return
+    setClaim(answer.claim)
+    if (!answer.domain) return
+    void queries.invalidateQueries({ queryKey: [DomainList.name] })
+    toast.ok(`${answer.domain.name} is yours`)
+    onClose()
+    void navigate({ to: `/domains/${answer.domain.id}` })
+  }
+  const { record } = claim
+  return (
+    <Dialog wide title={`Claim ${claim.name}`} onClose={onClose} actions={<><button type="button" className="btn" onClick={onClose}>Later</button><button type="button" className="btn primary" disabled={verify.busy} onClick={() => void go()}>{verify.busy ? 'Looking…' : 'Verify claim'}</button></>}>
+      <p className="text-ink-2">Publish this record beside those that are there, then verify. The claim ends <Time at={claim.expires_at} />. To come back to it, add the domain again.</p>
+      <Facts>
+        <Fact name="Type">{record.type}</Fact>
+        <Fact name="Name"><code>{record.name}</code><CopyButton text={record.name} label="Copy the name" /></Fact>
+        <Fact name="Value"><code className="wrap-anywhere">{record.value}</code><CopyButton text={record.value} label="Copy the value" /></Fact>
+        <Fact name="Last check">{claim.last_checked_at && <Time at={claim.last_checked_at} />}</Fact>
+      </Facts>
+      {claim.error && <p role="alert" className="smtp bad">{claim.error}</p>}
+      {verify.error !== null && <Failure error={verify.error} retry={() => void go()} />}
+    </Dialog>
+  )
+}

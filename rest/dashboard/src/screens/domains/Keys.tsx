@@ -1,0 +1,68 @@
+import { Check, Clock, History, KeyRound, RotateCw, type LucideIcon } from 'lucide-react'
+import { useState } from 'react'
+import { done, onceKey, rest } from '@/api/rest'
+import { toast } from '@/app/toasts'
+import { useViewer } from '@/app/viewer'
+import { Badge, type Tone } from '@/parts/Badge'
+import { Confirm } from '@/parts/Confirm'
+import { CopyButton } from '@/parts/Copy'
+import { EmptyState } from '@/parts/EmptyState'
+import { Card } from '@/parts/Page'
+import { Time } from '@/parts/Time'
+import type { Domain } from './Page'
+
+const looks: Record<string, { word: string; tone: Tone; icon: LucideIcon }> = {
+  active: { word: 'Signs', tone: 'ok', icon: Check },
+  pending: { word: 'Waits for its record', tone: 'warn', icon: Clock },
+  retired: { word: 'Retired', tone: 'quiet', icon: History },
+}
+
+export function Keys({ domain, read }: { domain: Domain; read: () => Promise<unknown> }) {
+  const { can } = useViewer()
+  const [asking, setAsking] = useState<string>()
+  const waits = domain.dkimKeys.find((k) => k.status === 'pending')
+
+  async function rotate() {
+    await done(rest.POST('/domains/{id}/dkim/rotate', { params: { path: { id: domain.id }, header: { 'Idempotency-Key': asking } } }))
+    await read()
+    toast.ok('A new key is made. Publish its record, then verify.')
+  }
+  const act = can('WRITE') && !waits ? <button type="button" className="btn sm" onClick={() => setAsking(onceKey())}><RotateCw aria-hidden />Rotate the key</button> : undefined
+  return (
+    <Card title="DKIM keys" acts={act} pad={false} foot={waits && <span className="py-1.5">The key <code>{waits.selector}</code> waits for its record: publish it (tab DNS records), then verify. Mail is signed with the present key until then.</span>}>
+      {domain.dkimKeys.length === 0 ? <EmptyState icon={KeyRound} title="No key yet">Verify the domain to make one.</EmptyState> : (
+        <div className="overflow-x-auto">
+          <table aria-label="DKIM keys" className="w-full min-w-[640px] border-collapse text-left">
+            <thead>
+              <tr className="h-8 border-b border-line text-xs text-ink-3">{['Selector', 'Status', 'Algorithm', 'Record', 'Made', 'In use'].map((h) => <th key={h} scope="col" className="px-2 font-medium first:pl-4 last:pr-4">{h}</th>)}</tr>
+            </thead>
+            <tbody>
+              {domain.dkimKeys.map((k) => {
+                const look = looks[k.status] ?? { word: k.status, tone: 'quiet' as const, icon: Clock }
+                return (
+                  <tr key={k.selector} className="h-10 border-b border-line-soft last:border-0">
+                    <td className="px-2 pl-4 whitespace-nowrap"><code>{k.selector}</code><CopyButton text={k.selector} label={`Copy the selector ${k.selector}`} /></td>
+                    <td className="px-2"><Badge tone={look.tone} icon={look.icon}>{look.word}</Badge></td>
+                    <td className="px-2 text-ink-2">{k.algorithm}</td>
+                    <td className="px-2 text-ink-2">{k.ready ? 'Seen to verify' : 'Not seen yet'}</td>
+                    <td className="px-2 text-xs text-ink-3"><Time at={k.createdAt} /></td>
+                    <td className="px-2 pr-4 text-xs text-ink-3">
+                      {k.activatedAt ? <>from <Time at={k.activatedAt} /></> : 'not yet'}
+                      {k.retiredAt && <> to <Time at={k.retiredAt} /></>}
+                      {k.keepUntil && <span className="block">keep its record until <Time at={k.keepUntil} exact /></span>}
+                    </td>
+                  </tr>
+                )
+              })}
+            </tbody>
+          </table>
+        </div>
+      )}
+      {asking && (
+        <Confirm title="Rotate the DKIM key?" label="Make a new key" onClose={() => setAsking(undefined)} run={rotate}>
+          <p>You get a new record to publish. Mail is signed with the present key until the new record is found, so there is no gap.</p>
+        </Confirm>
+      )}
+    </Card>
+  )
+}

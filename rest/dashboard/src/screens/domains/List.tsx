@@ -1,0 +1,75 @@
+import { Link, useNavigate } from '@tanstack/react-router'
+import { Globe, Plus } from 'lucide-react'
+import { useEffect, useState } from 'react'
+import { usePages } from '@/api/graphql'
+import { useLive } from '@/api/live'
+import { useAddress } from '@/app/address'
+import { useViewer } from '@/app/viewer'
+import { Badge } from '@/parts/Badge'
+import { CopyButton } from '@/parts/Copy'
+import { DataTable, type Column } from '@/parts/DataTable'
+import { EmptyState } from '@/parts/EmptyState'
+import { FilterBar, termOf, terms } from '@/parts/FilterBar'
+import { PageHead } from '@/parts/Page'
+import { Time } from '@/parts/Time'
+import { AddDomain } from './AddDomain'
+import { domainLooks } from './look'
+import { DomainList, type DomainRowFragment } from './queries.gen'
+
+type Row = DomainRowFragment
+
+const columns: Column<Row>[] = [
+  { key: 'status', head: 'Status', width: '148px', cell: (d) => { const look = domainLooks[d.status]; return <Badge tone={look.tone} icon={look.icon}>{look.word}</Badge> } },
+  {
+    key: 'name', head: 'Domain',
+    cell: (d) => <span className="flex min-w-0 items-center gap-0.5"><Link to={`/domains/${d.id}`} className="truncate font-medium" title={d.name}>{d.name}</Link><CopyButton text={d.name} label={`Copy ${d.name}`} /></span>,
+  },
+  {
+    key: 'records', head: 'Records found', width: '132px', from: 'slim',
+    cell: (d) => { const required = d.records.filter((r) => r.required); return <span className="text-ink-2">{required.filter((r) => r.status === 'verified').length} of {required.length} required</span> },
+  },
+  { key: 'checked', head: 'Last check', width: '112px', from: 'mid', cell: (d) => <span className="text-xs text-ink-3">{d.lastCheckedAt ? <Time at={d.lastCheckedAt} /> : 'Never'}</span> },
+  { key: 'at', head: 'Added', width: '112px', right: true, from: 'slim', cell: (d) => <span className="text-xs text-ink-3"><Time at={d.createdAt} /></span> },
+]
+
+const statuses = [
+  { field: 'status', label: 'Any status', values: (Object.keys(domainLooks) as (keyof typeof domainLooks)[]).map((value) => ({ value: value.toLowerCase(), name: domainLooks[value].word })) },
+]
+
+// matches filters here: an account has few domains, and the list has no filter of its own.
+function matches(d: Row, q: string): boolean {
+  const status = termOf(q, 'status')
+  const words = terms(q).filter((t) => t.field !== 'status').map((t) => t.text.toLowerCase())
+  return (!status || d.status.toLowerCase() === status) && words.every((w) => d.name.includes(w) || d.id === w)
+}
+
+export default function List() {
+  const [address, change] = useAddress()
+  const { can } = useViewer()
+  const navigate = useNavigate()
+  const [adding, setAdding] = useState(false)
+  const list = usePages(DomainList, { first: 100 }, (d) => d.domains)
+  useLive(['domain.'], () => void list.refetch())
+  const q = address.q ?? ''
+  const rows = q ? list.rows.filter((d) => matches(d, q)) : list.rows
+  useEffect(() => {
+    if (q && list.hasNextPage && !list.isFetching && !list.error) void list.fetchNextPage()
+  }, [q, list.hasNextPage, list.isFetching, list.error])
+
+  const add = can('WRITE') ? <button type="button" className="btn primary" onClick={() => setAdding(true)}><Plus aria-hidden />Add a domain</button> : undefined
+  const empty = q
+    ? <EmptyState icon={Globe} title="Nothing matches" action={<button type="button" className="btn" onClick={() => change({ q: undefined })}>Clear the filter</button>}>No domain is as the filter says.</EmptyState>
+    : <EmptyState icon={Globe} title="No domain yet" action={add} command={`curl ${location.origin}/api/domains \\\n  -H "Authorization: Bearer $POSTRIDER_API_KEY" -H 'Content-Type: application/json' \\\n  -d '{"name":"example.com"}'`}>Add the domain that you send from. You then get the DNS records to publish, and it sends once they are found.</EmptyState>
+
+  return (
+    <>
+      <PageHead title="Domains">{list.rows.length > 0 && add}</PageHead>
+      <FilterBar placeholder="Part of the name" choices={statuses} />
+      <DataTable
+        label="Domains" rows={rows} columns={columns} idOf={(d) => d.id} nameOf={(d) => d.name} onOpen={(id) => id && void navigate({ to: `/domains/${id}` })}
+        loading={list.isPending} error={list.error} retry={() => void list.refetch()} hasMore={list.hasNextPage} more={() => !list.isFetching && void list.fetchNextPage()} empty={empty}
+      />
+      {adding && <AddDomain onClose={() => setAdding(false)} />}
+    </>
+  )
+}

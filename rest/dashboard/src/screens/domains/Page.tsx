@@ -1,0 +1,121 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { Link, useNavigate, useParams } from '@tanstack/react-router'
+import { Download, Globe, RefreshCw, Trash2, Upload } from 'lucide-react'
+import { useState } from 'react'
+import { useGraph, keyOf } from '@/api/graphql'
+import { useLive } from '@/api/live'
+import { done, rest } from '@/api/rest'
+import { useAddress } from '@/app/address'
+import { toast } from '@/app/toasts'
+import { useViewer } from '@/app/viewer'
+import { Badge } from '@/parts/Badge'
+import { Confirm } from '@/parts/Confirm'
+import { CopyButton, Id } from '@/parts/Copy'
+import { EmptyState } from '@/parts/EmptyState'
+import { Failure } from '@/parts/Failure'
+import { useWrite } from '@/parts/Form'
+import { Menu } from '@/parts/Menu'
+import { PageBody, PageHead } from '@/parts/Page'
+import { SkeletonText } from '@/parts/Skeleton'
+import { Tabs } from '@/parts/Tabs'
+import { Time } from '@/parts/Time'
+import { Checks } from './Checks'
+import { Dmarc } from './Dmarc'
+import { Keys } from './Keys'
+import { domainLooks } from './look'
+import { Publish } from './Publish'
+import { DomainChecks, DomainDetail, DomainList, type DomainDetailQuery } from './queries.gen'
+import { Records } from './Records'
+import { Settings } from './Settings'
+import { saveZoneFile } from './zone'
+
+export type Domain = NonNullable<DomainDetailQuery['domain']>
+
+const up = { to: '/domains', name: 'Domains' }
+
+export default function Page() {
+  const { id } = useParams({ strict: false }) as { id: string }
+  const queries = useQueryClient()
+  const detail = useGraph(DomainDetail, { id })
+  const read = () => Promise.all([keyOf(DomainDetail, { id }), keyOf(DomainChecks, { id }), [DomainList.name]].map((queryKey) => queries.invalidateQueries({ queryKey })))
+  useLive(['domain.'], () => void read())
+  const domain = detail.data?.domain
+  if (domain) return <View key={id} domain={domain} read={read} />
+  return (
+    <>
+      <PageHead title="Domain" up={up} />
+      <PageBody>
+        {detail.error ? <Failure error={detail.error} retry={() => void detail.refetch()} /> : detail.isPending ? <SkeletonText lines={8} /> : <EmptyState icon={Globe} title="No such domain">It may have been deleted. The list of <Link to="/domains" className="link">domains</Link> has those that there are.</EmptyState>}
+      </PageBody>
+    </>
+  )
+}
+
+function View({ domain, read }: { domain: Domain; read: () => Promise<unknown> }) {
+  const [address, change] = useAddress()
+  const { can } = useViewer()
+  const navigate = useNavigate()
+  const queries = useQueryClient()
+  const [dialog, setDialog] = useState<'delete' | 'publish'>()
+  const path = { id: domain.id }
+  const verify = useWrite(async () => {
+    const answer = await done(rest.POST('/domains/{id}/verify', { params: { path } }))
+    await read()
+    const open = answer.domain.records.filter((r) => r.required && r.status !== 'verified').length
+    if (open === 0) toast.ok(`${domain.name}: every required record was found`)
+  })
+  const look = domainLooks[domain.status]
+  const may = can('WRITE')
+  const tab = address.tab ?? 'records'
+
+  async function remove() {
+    await done(rest.DELETE('/domains/{id}', { params: { path } }))
+    void queries.invalidateQueries({ queryKey: [DomainList.name] })
+    toast.ok(`${domain.name} is deleted`)
+    void navigate({ to: '/domains' })
+  }
+  return (
+    <>
+      <PageHead title={domain.name} up={up}>
+        {may && <button type="button" className="btn primary" disabled={verify.busy} onClick={() => void verify.run()}><RefreshCw aria-hidden className={verify.busy ? 'animate-spin motion-reduce:animate-none' : ''} />{verify.busy ? 'Looking…' : 'Verify now'}</button>}
+        <Menu
+          entries={[
+            { name: 'Publish at the DNS provider', icon: Upload, run: () => setDialog('publish'), hidden: !may },
+            { name: 'Download the zone file', icon: Download, run: () => void saveZoneFile(domain).catch(toast.failed) },
+            { name: 'Delete the domain', icon: Trash2, run: () => setDialog('delete'), danger: true, hidden: !may },
+          ]}
+        />
+      </PageHead>
+      <div className="min-h-0 flex-1 overflow-auto" tabIndex={-1}>
+        <div className="grid gap-2 px-4 py-4 md:px-6">
+          <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
+            <Badge tone={look.tone} icon={look.icon}>{look.word}</Badge>
+            <span className="inline-flex min-w-0 items-center gap-0.5 text-md font-medium"><span className="wrap-anywhere">{domain.name}</span><CopyButton text={domain.name} label="Copy the name" /></span>
+            <Id id={domain.id} />
+          </div>
+          <p className="text-ink-2">
+            {look.means} <span className="text-ink-3" role="status">{domain.lastCheckedAt ? <>DNS was last asked <Time at={domain.lastCheckedAt} />.</> : 'DNS was not asked yet.'}</span>
+          </p>
+          {verify.error !== null && <Failure what="DNS could not be checked" error={verify.error} retry={() => void verify.run()} />}
+        </div>
+        <Tabs
+          label={domain.name} value={tab} onChange={(key) => change({ tab: key === 'records' ? undefined : key })}
+          tabs={[{ key: 'records', name: 'DNS records', count: domain.records.length }, { key: 'settings', name: 'Settings' }, { key: 'keys', name: 'DKIM keys', count: domain.dkimKeys.length }, { key: 'checks', name: 'Checks' }]}
+        >
+          <div className="grid min-w-0 content-start gap-4 p-4 md:gap-6 md:p-6">
+            {tab === 'records' && <><Records domain={domain} publish={may ? () => setDialog('publish') : undefined} /><Dmarc domain={domain} /></>}
+            {tab === 'settings' && <Settings domain={domain} read={read} />}
+            {tab === 'keys' && <Keys domain={domain} read={read} />}
+            {tab === 'checks' && <Checks id={domain.id} />}
+          </div>
+        </Tabs>
+      </div>
+      {dialog === 'publish' && <Publish domain={domain} onClose={() => setDialog(undefined)} read={read} />}
+      {dialog === 'delete' && (
+        <Confirm title={`Delete ${domain.name}?`} label="Delete the domain" danger onClose={() => setDialog(undefined)} run={remove}>
+          <p>Its signing keys go with it, and mail of it that is not delivered yet fails. Emails that were sent can still be read. Added anew, it has new keys and records to publish.</p>
+        </Confirm>
+      )}
+    </>
+  )
+}

@@ -1,0 +1,58 @@
+import type { ReactNode } from 'react'
+import { done, rest } from '@/api/rest'
+import type { components } from '@/api/rest.gen'
+import { toast } from '@/app/toasts'
+import { useViewer } from '@/app/viewer'
+import { Failure } from '@/parts/Failure'
+import { Field, useWrite } from '@/parts/Form'
+import { Card } from '@/parts/Page'
+import type { Domain } from './Page'
+
+type Change = components['schemas']['UpdateDomain']
+
+// Settings are saved as they are changed.
+export function Settings({ domain, read }: { domain: Domain; read: () => Promise<unknown> }) {
+  const { can, has } = useViewer()
+  const save = useWrite(async (body: Change) => {
+    await done(rest.PATCH('/domains/{id}', { params: { path: { id: domain.id } }, body }))
+    await read()
+    toast.ok('Saved')
+  })
+  const locked = !can('WRITE') || save.busy
+  const early = domain.status === 'PENDING'
+  const ed25519 = domain.dkimKeys.some((k) => k.algorithm.startsWith('ed25519') && k.status !== 'retired')
+  return (
+    <Card title="Settings" foot={<span>{can('WRITE') ? 'Changes are saved at once and hold for mail from now on.' : 'Your role may read these, not change them.'}</span>}>
+      <div className="grid max-w-[640px] gap-5">
+        {early && <p className="rounded-control bg-warn-soft px-3 py-2 text-warn">Tracking and TLS can be set once the domain is verified.</p>}
+        {has('tracking') && (
+          <>
+            <Switch label="Count opens" on={domain.openTracking} disabled={locked || early} set={(on) => void save.run({ open_tracking: on })}>Adds an invisible picture to HTML. Mail services load it too; those are marked as machines.</Switch>
+            <Switch label="Count clicks" on={domain.clickTracking} disabled={locked || early} set={(on) => void save.run({ click_tracking: on })}>Links lead through this service.</Switch>
+          </>
+        )}
+        <Field label="TLS to receiving servers" hint={domain.tlsMode === 'ENFORCED' ? 'A verified certificate, or the mail is not delivered.' : 'Used where the receiving server offers it.'} wrong={save.wrong.tls_mode}>
+          {(p) => (
+            <select {...p} className="input max-w-[320px]" value={domain.tlsMode} disabled={locked || early} onChange={(e) => void save.run({ tls_mode: e.target.value === 'ENFORCED' ? 'enforced' : 'opportunistic' })}>
+              <option value="OPPORTUNISTIC">Where it is offered</option>
+              <option value="ENFORCED">Always, with a verified certificate</option>
+            </select>
+          )}
+        </Field>
+        {has('inbound') && <Switch label="Receive mail" on={domain.inboundEnabled} disabled={locked} set={(on) => void save.run({ inbound_enabled: on })}>Once the domain is verified there is an MX record to publish. All mail to the domain then comes here.</Switch>}
+        <Switch label="Sign with Ed25519 too" on={ed25519} disabled={locked} set={(on) => void save.run({ ed25519: on })}>A second, shorter signature beside RSA (RFC 8463). It has a record of its own.</Switch>
+        {save.error !== null && <Failure what="Not saved" error={save.error} />}
+      </div>
+    </Card>
+  )
+}
+
+function Switch({ label, on, disabled, set, children }: { label: string; on: boolean; disabled: boolean; set: (on: boolean) => void; children: ReactNode }) {
+  return (
+    <label className={`flex items-start gap-3 ${disabled ? 'opacity-60' : ''}`}>
+      <input type="checkbox" role="switch" checked={on} disabled={disabled} onChange={(e) => set(e.target.checked)} className="peer sr-only" />
+      <span aria-hidden className="relative mt-0.5 h-[18px] w-8 flex-none rounded-full bg-line-strong transition-colors peer-checked:bg-accent-fill peer-focus-visible:outline-2 peer-focus-visible:outline-offset-2 peer-focus-visible:outline-accent after:absolute after:top-0.5 after:left-0.5 after:size-3.5 after:rounded-full after:bg-on-fill after:transition-transform peer-checked:after:translate-x-3.5" />
+      <span><span className="font-medium">{label}</span><span className="block text-xs text-ink-3">{children}</span></span>
+    </label>
+  )
+}
