@@ -46,6 +46,9 @@ function pageOf(html: string, pictures: Picture[]): { page: string; remote: numb
     }
   }
   for (const el of doc.querySelectorAll('[srcset]')) el.removeAttribute('srcset')
+  for (const el of doc.querySelectorAll('*')) {
+    for (const { name, value } of Array.from(el.attributes)) if (/^on/i.test(name) || /^\s*javascript:/i.test(value)) el.removeAttribute(name)
+  }
   const nonce = document.querySelector<HTMLMetaElement>('meta[name="style-nonce"]')?.content
   if (nonce) for (const style of doc.querySelectorAll('style')) style.setAttribute('nonce', nonce)
   const meta = doc.createElement('meta')

@@ -68,5 +68,5 @@ export default function ReceivedList() {
 
 function commandFor(domain: string | null | undefined): string | undefined {
   if (!domain) return undefined
-  return `printf 'From: bob@example.net\\nTo: support@${domain}\\nSubject: Hello\\n\\nHello.\\n' |\n  curl smtp://127.0.0.1:2525 --mail-from bob@example.net --mail-rcpt support@${domain} --upload-file -`
+  return `printf 'From: bob@example.net\\nTo: support@${domain}\\nSubject: Hello\\n\\nHello.\\n' |\n  curl smtp://127.0.0.1:2525 --mail-from bob@example.net --mail-rcpt support@${domain} --crlf --upload-file -`
 }

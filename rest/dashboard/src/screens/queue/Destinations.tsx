@@ -1,0 +1,68 @@
+import { Link } from '@tanstack/react-router'
+import { CircleCheck } from 'lucide-react'
+import { useMemo, useRef, useState } from 'react'
+import { useGraph } from '@/api/graphql'
+import { useViewer } from '@/app/viewer'
+import { DataTable, type Column } from '@/parts/DataTable'
+import { EmptyState } from '@/parts/EmptyState'
+import { duration } from '@/parts/Time'
+import { people } from './actions'
+import { Acts, BulkBar } from './BulkBar'
+import { QueueBacklogs, type QueueBacklogsQuery } from './queries.gen'
+import { States } from './state'
+
+type Row = QueueBacklogsQuery['queueByDestination'][number]
+
+const columns: Column<Row>[] = [
+  { key: 'destination', head: 'Destination', width: '24%', cell: (r) => <Link to="/queue" search={{ tab: 'recipients', destination: r.destination } as never} className="link font-medium">{r.destination}</Link> },
+  { key: 'total', head: 'Waiting', width: '80px', right: true, cell: (r) => r.total.toLocaleString() },
+  { key: 'oldest', head: 'Oldest', width: '96px', right: true, cell: (r) => <span title={`${r.oldestAgeSeconds.toLocaleString()} seconds`}>{duration(r.oldestAgeSeconds * 1000)}</span> },
+  { key: 'states', head: 'Of these', width: '240px', from: 'mid', cell: (r) => <States {...r} /> },
+  { key: 'reason', head: 'Reason', from: 'slim', cell: (r) => <span title={r.diagnostic ?? undefined} className="font-mono text-xs text-ink-2">{r.diagnostic ?? <span className="font-sans text-ink-3">not tried yet</span>}</span> },
+]
+
+const count = (rows: Row[], key: 'total' | 'due' | 'running' | 'parked' | 'deferred' | 'held') => rows.reduce((n, r) => n + r[key], 0)
+
+export function Destinations() {
+  const viewer = useViewer()
+  const [chosen, setChosen] = useState<Set<string>>(new Set())
+  const backlog = useGraph(QueueBacklogs, {}, { refetchInterval: 10_000 })
+  const rows = useStable(backlog.data?.queueByDestination)
+  const may = viewer.can('WRITE')
+  const list = rows.filter((r) => chosen.has(r.destination)).map((r) => r.destination)
+  const domain = viewer.development?.domain
+  return (
+    <>
+      <DataTable
+        label="What waits, by destination" rows={rows} columns={columns} idOf={(r) => r.destination} nameOf={(r) => r.destination} selected={may ? chosen : undefined} onSelect={may ? setChosen : undefined}
+        loading={backlog.isPending} error={backlog.error} retry={() => void backlog.refetch()}
+        above={rows.length > 0 && (
+          <div className="flex flex-wrap items-center gap-x-4 gap-y-2 border-b border-line px-4 py-3 md:px-6">
+            <p className="flex flex-wrap items-center gap-x-3 gap-y-1"><b className="font-semibold">{people(count(rows, 'total'))} {count(rows, 'total') === 1 ? 'waits' : 'wait'}</b><States due={count(rows, 'due')} running={count(rows, 'running')} parked={count(rows, 'parked')} deferred={count(rows, 'deferred')} held={count(rows, 'held')} wrap /></p>
+            {may && chosen.size === 0 && <div className="ml-auto flex flex-wrap gap-2"><Acts target={{ selections: [{ all: true }], words: 'everything that waits' }} /></div>}
+          </div>
+        )}
+        empty={
+          <EmptyState
+            icon={CircleCheck} title="Nothing waits"
+            command={domain ? `curl ${location.origin}/api/emails -H "Authorization: Bearer $POSTRIDER_API_KEY" \\\n  -H 'Content-Type: application/json' \\\n  -d '{"from":"you@${domain}","to":"delay@${domain}","subject":"Hello","text":"Hello."}'` : undefined}
+            action={<Link to="/queue" search={{ tab: 'scheduled' } as never} className="btn">See what is scheduled</Link>}
+          >Everything that was sent was delivered, or has ended otherwise.{domain && ' This sends one that waits:'}</EmptyState>
+        }
+      />
+      {list.length > 0 && <BulkBar words={`${list.length} ${list.length === 1 ? 'destination' : 'destinations'}`} clear={() => setChosen(new Set())} target={{ selections: list.map((destination) => ({ destination, all: false })), words: list.length === 1 ? (list[0] ?? '') : `${list.length} destinations` }} />}
+    </>
+  )
+}
+
+// useStable keeps rows where they are while their figures change: new ones come last.
+function useStable(rows: Row[] | undefined): Row[] {
+  const order = useRef<string[]>([])
+  return useMemo(() => {
+    if (!rows) return []
+    const place = new Map(order.current.map((d, i) => [d, i]))
+    const sorted = [...rows].sort((a, b) => (place.get(a.destination) ?? Infinity) - (place.get(b.destination) ?? Infinity) || b.total - a.total)
+    order.current = sorted.map((r) => r.destination)
+    return sorted
+  }, [rows])
+}
