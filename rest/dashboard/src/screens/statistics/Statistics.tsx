@@ -1,0 +1,97 @@
+import { ChartColumn, RotateCw, Table2 } from 'lucide-react'
+import { useMemo } from 'react'
+import { useGraph } from '@/api/graphql'
+import { useAddress } from '@/app/address'
+import { useViewer } from '@/app/viewer'
+import { EmptyState } from '@/parts/EmptyState'
+import { Failure } from '@/parts/Failure'
+import { Card, PageBody, PageHead } from '@/parts/Page'
+import { SkeletonText } from '@/parts/Skeleton'
+import { Segments } from '@/parts/Tabs'
+import { Breakdown } from './Breakdown'
+import { Chart, type Point } from './Chart'
+import { Controls } from './Controls'
+import { measures, type Figures } from './figures'
+import { MailFigures } from './queries.gen'
+import { choiceOf, emailsOf, searchTerm, type Choice } from './range'
+import { Reasons } from './Reasons'
+import { FiguresTable } from './Table'
+import { Tiles } from './Tiles'
+import { namesOf } from './when'
+
+export default function Statistics() {
+  const [address] = useAddress()
+  const choice = choiceOf(address, Date.now())
+  const range = { gte: choice.gte, lt: choice.lt }
+  const variables = { range, interval: choice.interval, timezone: choice.zone, filter: choice.filter }
+  const figures = useGraph(MailFigures, variables, { keep: true, refetchInterval: 60_000 })
+  const found = figures.data?.emailStatistics
+  return (
+    <>
+      <PageHead title="Statistics">
+        <button type="button" className="btn" onClick={() => void figures.refetch()} disabled={figures.isFetching}><RotateCw aria-hidden />Refresh</button>
+      </PageHead>
+      <Controls choice={choice} />
+      <PageBody>
+        {figures.error && <Failure error={figures.error} retry={() => void figures.refetch()} />}
+        {!found && !figures.error && <SkeletonText lines={8} />}
+        {found && (seen(found.totals) ? (
+          <>
+            <Tiles totals={found.totals} choice={choice} />
+            <OverTime choice={choice} buckets={found.buckets} totals={found.totals} />
+            <Breakdown choice={choice} variables={variables} />
+            <Reasons choice={choice} variables={{ range, filter: choice.filter }} />
+          </>
+        ) : <NoMail choice={choice} />)}
+      </PageBody>
+    </>
+  )
+}
+
+const seen = (f: Figures) => f.accepted + f.delivered + f.bounced + f.failed + f.complained + f.opened + f.clicked + f.suppressed + f.unsubscribed + f.delayed > 0
+
+function OverTime({ choice, buckets, totals }: { choice: Choice; buckets: { start: string; figures: Figures }[]; totals: Figures }) {
+  const [address, change] = useAddress()
+  const measure = measures.find((m) => m.key === address.measure) ?? measures[0]
+  const points = useMemo<Point[]>(() => {
+    const names = namesOf(choice.interval, choice.zone)
+    const linked = searchTerm(choice.only) !== undefined
+    return buckets.map((b, i) => ({
+      start: b.start, figures: b.figures, name: names.full(b.start), brief: names.brief(b.start),
+      search: linked ? emailsOf(choice, b.start, buckets[i + 1]?.start ?? choice.lt, measure?.more) : undefined,
+    }))
+  }, [buckets, choice.interval, choice.zone, choice.lt, address.only, measure?.more])
+  if (!measure) return null
+  const table = address.view === 'table'
+  const empty = points.every((p) => measure.series.every((s) => !s.of(p.figures)))
+  return (
+    <Card
+      title={(
+        <select aria-label="What the chart shows" value={measure.key} onChange={(e) => change({ measure: e.target.value })} disabled={table} className="h-[30px] rounded-control border border-line bg-raised px-2 font-normal text-ink-2 hover:bg-hover">
+          {measures.map((m) => <option key={m.key} value={m.key}>{m.name}</option>)}
+        </select>
+      )}
+      pad={!table}
+      acts={<Segments label="Show as" choices={[{ key: 'chart', name: 'Chart', icon: <ChartColumn aria-hidden className="!size-3.5" /> }, { key: 'table', name: 'Table', icon: <Table2 aria-hidden className="!size-3.5" /> }]} value={table ? 'table' : 'chart'} onChange={(view) => change({ view: view === 'table' ? view : undefined })} />}
+      foot={<span>Each figure counts in the period in which it happened, by the clock of {choice.zone}. Kept for 25 months.</span>}
+    >
+      {table ? <FiguresTable label="Figures by period" first="When" rows={points.map((p) => ({ key: p.start, name: p.name, figures: p.figures, search: p.search }))} total={totals} />
+        : empty ? <p className="py-8 text-center text-ink-3">{measure.none}</p>
+          : <Chart measure={measure} points={points} />}
+    </Card>
+  )
+}
+
+function NoMail({ choice }: { choice: Choice }) {
+  const [, change] = useAddress()
+  const { development } = useViewer()
+  if (choice.only) return <EmptyState icon={ChartColumn} title="No mail of this kind in this time" action={<button type="button" className="btn" onClick={() => change({ only: undefined, called: undefined })}>Show all mail</button>} />
+  const command = `curl ${location.origin}/api/emails \\
+  -H 'Authorization: Bearer ${development?.apiKey ?? '$POSTRIDER_API_KEY'}' -H 'Content-Type: application/json' \\
+  -d '{"from":"hello@${development?.domain ?? 'your-domain.example'}","to":["you@example.com"],"subject":"Hello","text":"It works"}'`
+  return (
+    <EmptyState icon={ChartColumn} title="No mail in this time" command={command} action={choice.range !== '90d' && <button type="button" className="btn" onClick={() => change({ range: '90d', by: undefined, from: undefined, to: undefined })}>Show the last 90 days</button>}>
+      Figures appear within a minute of the first email.
+    </EmptyState>
+  )
+}

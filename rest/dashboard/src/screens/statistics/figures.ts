@@ -1,0 +1,83 @@
+import type { Tone } from '@/parts/Badge'
+import type { FiguresFragment as Figures } from './queries.gen'
+export type { Figures }
+
+export const count = (n: number) => n.toLocaleString('en')
+
+export const shareOf = (rate: { numerator: number; denominator: number }): number | null => (rate.denominator > 0 ? rate.numerator / rate.denominator : null)
+
+// percent is `2.4 %`; small shares keep two digits, for the limits of mailbox providers are small.
+export function percent(share: number | null): string {
+  if (share === null) return '–'
+  const p = share * 100
+  return `${p === 0 ? '0' : p < 1 ? p.toFixed(2) : p < 10 ? p.toFixed(1) : Math.round(p)} %`
+}
+
+// What receivers mind: Gmail and Yahoo say so of complaints, and all of bounces.
+export const limits = { complaint: [0.001, 0.003], bounce: [0.05] } as const
+
+export interface Verdict {
+  tone: Tone
+  words: string
+}
+
+export function verdictOnComplaints(share: number | null): Verdict | null {
+  if (share === null) return null
+  if (share >= limits.complaint[1]) return { tone: 'bad', words: 'Over 0.3 %: Gmail and Yahoo refuse mail' }
+  if (share >= limits.complaint[0]) return { tone: 'warn', words: 'Over 0.1 %: Gmail and Yahoo want less' }
+  return { tone: 'ok', words: 'Below 0.1 %, as Gmail and Yahoo want' }
+}
+
+export function verdictOnBounces(share: number | null): Verdict | null {
+  if (share === null) return null
+  return share >= limits.bounce[0] ? { tone: 'bad', words: 'Over 5 %: receivers mind' } : { tone: 'ok', words: 'Below 5 %' }
+}
+
+export const seconds = (s: number): string => (s < 1 ? `${Math.round(s * 1000)} ms` : s < 10 ? `${s.toFixed(1)} s` : s < 120 ? `${Math.round(s)} s` : s < 7200 ? `${Math.round(s / 60)} min` : `${Math.round(s / 3600)} h`)
+
+export interface Series {
+  name: string
+  // mark is the colour, pattern what tells it apart without colour.
+  mark: 'ok' | 'warn' | 'bad' | 'info'
+  pattern?: 'dots' | 'lines'
+  of: (f: Figures) => number | null
+}
+
+export interface Measure {
+  key: string
+  name: string
+  kind: 'bars' | 'lines'
+  series: Series[]
+  write: (n: number) => string
+  lines?: { at: number; name: string }[]
+  // none says what it means that there is nothing to draw.
+  none: string
+  more?: string
+}
+
+export const measures: Measure[] = [
+  {
+    key: 'delivery', name: 'Delivery', kind: 'bars', write: count, none: 'Nothing was delivered or refused in this time.',
+    series: [
+      { name: 'Delivered', mark: 'ok', of: (f) => f.delivered },
+      { name: 'Bounced', mark: 'bad', pattern: 'lines', of: (f) => f.bounced },
+      { name: 'Failed', mark: 'warn', pattern: 'dots', of: (f) => f.failed },
+    ],
+  },
+  {
+    key: 'engagement', name: 'Opens and clicks', kind: 'lines', write: count, none: 'Nothing was opened or clicked. Opens and clicks are counted where tracking is on for the domain.',
+    series: [
+      { name: 'Opened', mark: 'info', of: (f) => f.opened },
+      { name: 'Clicked', mark: 'ok', pattern: 'dots', of: (f) => f.clicked },
+    ],
+  },
+  { key: 'bounces', name: 'Bounce rate', kind: 'lines', write: (n) => percent(n), none: 'Nothing was sent in this time.', more: 'is:bounced', lines: [{ at: limits.bounce[0], name: '5 %: receivers mind' }], series: [{ name: 'Bounce rate', mark: 'bad', of: (f) => shareOf(f.bounceRate) }] },
+  { key: 'complaints', name: 'Complaint rate', kind: 'lines', write: (n) => percent(n), none: 'Nothing was delivered in this time.', lines: [{ at: limits.complaint[0], name: '0.1 %' }, { at: limits.complaint[1], name: '0.3 %: too much' }], series: [{ name: 'Complaint rate', mark: 'bad', of: (f) => shareOf(f.complaintRate) }] },
+  {
+    key: 'latency', name: 'Latency', kind: 'lines', write: seconds, none: 'Nothing was delivered in this time.',
+    series: [
+      { name: 'p50', mark: 'info', of: (f) => f.latency?.p50 ?? null },
+      { name: 'p95', mark: 'warn', pattern: 'dots', of: (f) => f.latency?.p95 ?? null },
+    ],
+  },
+]
