@@ -27,17 +27,29 @@ help: ## list the verbs
 run: build postgres ## start Postrider in development mode on its embedded PostgreSQL
 	@exec bin/postrider dev
 
+.PHONY: dashboard
+dashboard: ## build the web dashboard, if its sources have changed
+	@.ci/dashboard
+
+.PHONY: ui
+ui: dashboard ## work on the dashboard with hot reload, beside a running server (SERVER=http://127.0.0.1:8080)
+	@cd rest/dashboard && POSTRIDER_URL='$(or $(SERVER),http://127.0.0.1:8080)' npm run dev
+
+.PHONY: ui-check
+ui-check: dashboard ## look after the dashboard's sources: types, linter, tests of its parts, freshness of what is generated
+	@.ci/ui-check
+
 .PHONY: build
-build: toolchain ## build bin/postrider
+build: toolchain dashboard ## build bin/postrider
 	@test -x bin/postrider || echo 'Building Postrider. The first time this takes a few minutes.'
 	@$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/postrider ./cmd/postrider
 
 .PHONY: test
-test: toolchain postgres ## run every test
+test: toolchain postgres dashboard ## run every test
 	$(GO) test ./...
 
 .PHONY: test-race
-test-race: toolchain postgres ## run every test under the race detector
+test-race: toolchain postgres dashboard ## run every test under the race detector
 	$(GO) test -race ./...
 
 .PHONY: races
@@ -105,7 +117,7 @@ fuzz: toolchain postgres ## fuzz every target for FUZZTIME (default 20s) each
 	@.ci/fuzz $(FUZZTIME)
 
 .PHONY: dist
-dist: toolchain ## make binaries, .deb, .rpm, SBOM and checksums in dist/ (TARGETS=linux/amd64 makes less)
+dist: toolchain dashboard ## make binaries, .deb, .rpm, SBOM and checksums in dist/ (TARGETS=linux/amd64 makes less)
 	@GO=$(GO) VERSION=$(VERSION) deploy/dist
 
 .PHONY: test-deb
