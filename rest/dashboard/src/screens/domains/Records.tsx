@@ -65,11 +65,11 @@ function Row({ record: r, zone, checkedAt }: { record: DomainDnsRecordFragment; 
           </div>
         )}
         {r.status === 'missing' && checkedAt && r.found.length === 0 && <p className="mt-1 text-xs text-ink-3">DNS has nothing at this name.</p>}
-        {r.error && checkedAt && <p className={`mt-1.5 ${r.required ? 'text-bad' : 'text-warn'}`}>{r.error}</p>}
+        {r.error && checkedAt && <p className={`mt-1.5 wrap-anywhere ${r.status === 'mismatch' ? 'text-bad' : 'text-ink-2'}`}>{r.error}</p>}
       </td>
-      <td role="cell" className={cell}>
+      <td role="cell" className={`${cell} max-md:order-first`}>
         <Badge tone={look.tone} icon={look.icon}>{look.word}</Badge>
-        <p className="mt-1 text-xs text-ink-3">{checkedAt ? <>Checked <Time at={checkedAt} /></> : 'Never checked'}</p>
+        <p className="mt-1 text-xs text-ink-3 max-md:ml-2 max-md:inline">{checkedAt ? <>Checked <Time at={checkedAt} /></> : 'Never checked'}</p>
       </td>
     </tr>
   )
@@ -78,7 +78,7 @@ function Row({ record: r, zone, checkedAt }: { record: DomainDnsRecordFragment; 
 function Value({ text, label, small }: { text: string; label: string; small?: boolean }) {
   return (
     <div className="flex min-w-0 items-start gap-0.5">
-      <code className={`min-w-0 wrap-anywhere ${small ? 'text-xs text-ink-3' : 'max-h-[120px] overflow-auto pt-0.5'}`}>{text}</code>
+      <code className={`min-w-0 wrap-anywhere ${small ? 'pt-1 text-xs text-ink-3' : 'pt-0.5'}`}>{text}</code>
       <CopyButton text={text} label={label} />
     </div>
   )

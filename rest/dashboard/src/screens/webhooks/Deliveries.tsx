@@ -1,0 +1,61 @@
+import { Link } from '@tanstack/react-router'
+import { Inbox, Undo2 } from 'lucide-react'
+import { useEffect, useRef } from 'react'
+import { usePages } from '@/api/graphql'
+import { useLive } from '@/api/live'
+import { useAddress } from '@/app/address'
+import { Badge } from '@/parts/Badge'
+import { DataTable, type Column } from '@/parts/DataTable'
+import { EmptyState } from '@/parts/EmptyState'
+import { Segments } from '@/parts/Tabs'
+import { Time } from '@/parts/Time'
+import { lookOfDelivery } from './look'
+import { WebhookDeliveryList, type WebhookDeliveryRowFragment, type WebhookDeliveryState, type WebhookRowFragment } from './queries.gen'
+
+type Row = WebhookDeliveryRowFragment
+const choices = [{ key: '', name: 'All' }, { key: 'failed', name: 'Failed' }, { key: 'pending', name: 'Pending' }, { key: 'delivered', name: 'Delivered' }] as const
+type Choice = (typeof choices)[number]['key']
+const nothing = { nodes: [], pageInfo: { hasNextPage: false, endCursor: null } }
+
+const columns: Column<Row>[] = [
+  { key: 'state', head: 'State', width: '116px', cell: (d) => { const look = lookOfDelivery(d); return <Badge tone={look.tone} icon={look.icon}>{look.word}</Badge> } },
+  { key: 'type', head: 'Event', width: '196px', cell: (d) => <Link to="." search={((old: object) => ({ ...old, open: d.id })) as never} className="block truncate font-mono text-xs" title={d.eventType}>{d.eventType}</Link> },
+  { key: 'answer', head: 'Latest answer', from: 'slim', cell: (d) => <span className={d.state === 'DELIVERED' ? 'text-ink-2' : 'text-bad'} title={d.error ?? undefined}>{d.error ?? (d.statusCode === null ? <span className="text-ink-3">none yet</span> : `HTTP ${d.statusCode}`)}</span> },
+  { key: 'attempts', head: 'Attempts', width: '84px', right: true, from: 'mid', cell: (d) => <span className="text-ink-2">{d.attemptCount}{d.replays > 0 && <span className="text-ink-3" title={`Queued again ${d.replays} times`}> ↻{d.replays}</span>}</span> },
+  { key: 'next', head: 'Next', width: '100px', right: true, from: 'wide', cell: (d) => <span className="text-xs text-ink-3"><Time at={d.nextAttemptAt} /></span> },
+  { key: 'at', head: 'Queued', width: '104px', right: true, cell: (d) => <span className="text-xs text-ink-3"><Time at={d.createdAt} /></span> },
+]
+
+export function Deliveries({ endpoint, recover, test }: { endpoint: WebhookRowFragment; recover?: () => void; test?: () => void }) {
+  const [address, change] = useAddress()
+  const state = (choices.find((c) => c.key === address.state)?.key ?? '') as Choice
+  const list = usePages(WebhookDeliveryList, { webhookId: endpoint.id, first: 50, state: state ? (state.toUpperCase() as WebhookDeliveryState) : null }, (d) => d.webhookDeliveries ?? nothing, { keep: true })
+  const refetch = useRef(() => {})
+  refetch.current = () => void (!list.isFetching && list.refetch())
+  const moving = list.rows.some((d) => d.state === 'PENDING')
+  useEffect(() => {
+    if (!moving) return
+    const timer = setInterval(() => refetch.current(), 3000)
+    return () => clearInterval(timer)
+  }, [moving])
+  useLive(['email.', 'domain.', 'suppression.', 'contact.', 'automation.'], (e) => {
+    if (endpoint.enabled && endpoint.events.includes(e.type)) setTimeout(() => refetch.current(), 1500)
+  })
+  const open = address.open
+  const empty = state
+    ? <EmptyState icon={Inbox} title={`No ${state} delivery`} action={<button type="button" className="btn" onClick={() => change({ state: undefined })}>Show all</button>}>Deliveries of the last 30 days are kept.</EmptyState>
+    : <EmptyState icon={Inbox} title="No delivery yet" action={test && <button type="button" className="btn" onClick={test}>Send a test event</button>}>Each event that the endpoint subscribes to is listed here, with the answer it gave.</EmptyState>
+  return (
+    <>
+      <div className="flex flex-none flex-wrap items-center gap-2 border-b border-line px-4 py-2 md:px-6">
+        <h2 className="mr-2 max-sm:sr-only">Deliveries</h2>
+        <Segments label="State of deliveries" choices={[...choices]} value={state} onChange={(key) => change({ state: key || undefined, open: undefined })} />
+        {recover && <button type="button" className="btn sm ml-auto" onClick={recover}><Undo2 aria-hidden />Recover…</button>}
+      </div>
+      <DataTable
+        label="Deliveries" rows={list.rows} columns={columns} idOf={(d) => d.id} nameOf={(d) => d.eventType} open={open} onOpen={(id) => change({ open: id ?? undefined }, !open)}
+        loading={list.isPending} error={list.error} retry={() => void list.refetch()} hasMore={list.hasNextPage} more={() => !list.isFetching && void list.fetchNextPage()} empty={empty}
+      />
+    </>
+  )
+}

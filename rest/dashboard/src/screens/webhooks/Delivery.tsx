@@ -1,0 +1,93 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { Check, CircleHelp, CircleX, Clock, Inbox, RotateCw } from 'lucide-react'
+import { useEffect } from 'react'
+import { keyOf, useGraph } from '@/api/graphql'
+import { done, rest } from '@/api/rest'
+import { toast } from '@/app/toasts'
+import { useViewer } from '@/app/viewer'
+import { Badge, type Tone } from '@/parts/Badge'
+import { CodeBlock } from '@/parts/CodeBlock'
+import { Id } from '@/parts/Copy'
+import { EmptyState } from '@/parts/EmptyState'
+import { Failure } from '@/parts/Failure'
+import { useWrite } from '@/parts/Form'
+import { Fact, Facts } from '@/parts/Page'
+import { SkeletonText } from '@/parts/Skeleton'
+import { duration, Time } from '@/parts/Time'
+import { Moment, Timeline } from '@/parts/Timeline'
+import { lookOfDelivery } from './look'
+import { WebhookDay, WebhookDeliveryDetail, WebhookDeliveryList, type WebhookDeliveryDetailQuery, type WebhookRowFragment } from './queries.gen'
+
+type Attempt = NonNullable<WebhookDeliveryDetailQuery['webhookDelivery']>['attempts'][number]
+
+function lookOfAttempt(a: Attempt): { word: string; tone: Tone; icon: typeof Check } {
+  if (a.outcome === null) return { word: 'Runs', tone: 'info', icon: Clock }
+  if (a.outcome === 'DELIVERED') return { word: `Answered ${a.statusCode ?? '2xx'}`, tone: 'ok', icon: Check }
+  if (a.outcome === 'UNKNOWN') return { word: 'Cut off', tone: 'warn', icon: CircleHelp }
+  return { word: a.statusCode === null ? 'No answer' : `Answered ${a.statusCode}`, tone: 'bad', icon: CircleX }
+}
+
+// Delivery is what was sent to the endpoint and what it answered, attempt by attempt.
+export function Delivery({ id, endpoint }: { id: string; endpoint: WebhookRowFragment }) {
+  const { can } = useViewer()
+  const queries = useQueryClient()
+  const detail = useGraph(WebhookDeliveryDetail, { id })
+  const body = useQuery({ queryKey: ['WebhookDeliveryBody', id], queryFn: () => done(rest.GET('/webhook-deliveries/{id}', { params: { path: { id } } })).then((a) => a.delivery.body), staleTime: Infinity })
+  const d = detail.data?.webhookDelivery
+  const moving = d?.state === 'PENDING'
+  useEffect(() => {
+    if (!moving) return
+    const timer = setInterval(() => void detail.refetch(), 3000)
+    return () => clearInterval(timer)
+  }, [moving])
+  const replay = useWrite(async () => {
+    await done(rest.POST('/webhook-deliveries/{id}/replay', { params: { path: { id } } }))
+    for (const queryKey of [keyOf(WebhookDeliveryDetail, { id }), [WebhookDeliveryList.name], [WebhookDay.name]]) void queries.invalidateQueries({ queryKey })
+    toast.ok('Queued again')
+  })
+  if (detail.error && !d) return <div className="p-5"><Failure error={detail.error} retry={() => void detail.refetch()} /></div>
+  if (detail.isPending) return <div className="p-5"><SkeletonText lines={6} /></div>
+  if (!d) return <EmptyState icon={Inbox} title="No such delivery">Deliveries are kept for 30 days.</EmptyState>
+  const look = lookOfDelivery(d)
+  const about = (body.data?.data as { email_id?: string } | undefined)?.email_id
+  return (
+    <div className="grid gap-5 p-4 md:p-5">
+      <div className="flex flex-wrap items-center gap-2">
+        <Badge tone={look.tone} icon={look.icon}>{look.word}</Badge>
+        <code className="min-w-0 font-medium wrap-anywhere">{d.eventType}</code>
+        {can('WRITE') && endpoint.enabled && d.state !== 'PENDING' && <button type="button" className="btn sm ml-auto" disabled={replay.busy} onClick={() => void replay.run()}><RotateCw aria-hidden />Replay</button>}
+      </div>
+      {replay.error !== null && <Failure what="Not queued" error={replay.error} retry={() => void replay.run()} />}
+      <Facts>
+        <Fact name="Event"><Id id={d.eventId} /></Fact>
+        <Fact name="Email">{about && <Link to={`/emails/${about}`} className="link wrap-anywhere">{about}</Link>}</Fact>
+        <Fact name="Queued"><Time at={d.createdAt} exact /></Fact>
+        <Fact name="Settled">{d.settledAt && <Time at={d.settledAt} exact />}</Fact>
+        <Fact name="Next attempt">{d.nextAttemptAt && <Time at={d.nextAttemptAt} />}</Fact>
+        <Fact name="Queued again">{d.replays > 0 && `${d.replays} ${d.replays === 1 ? 'time' : 'times'}`}</Fact>
+      </Facts>
+      <section className="grid gap-2">
+        <h2>Attempts</h2>
+        {d.attempts.length === 0 ? <p className="text-ink-3">None was begun yet.</p> : (
+          <Timeline>
+            {[...d.attempts].reverse().map((a) => {
+              const l = lookOfAttempt(a)
+              return (
+                <Moment
+                  key={a.number} icon={l.icon} tone={l.tone} what={`${a.number}. ${l.word}`} at={a.startedAt} words={a.error ?? (a.response || null)}
+                  small={[a.durationMs !== null && duration(a.durationMs), a.remoteAddr && `by ${a.remoteAddr}`, a.outcome === 'UNKNOWN' && 'whether it was heard is not known', a.outcome === 'DELIVERED' && !a.response && 'without a body'].filter(Boolean).join(', ')}
+                />
+              )
+            })}
+          </Timeline>
+        )}
+      </section>
+      <section className="grid min-w-0 gap-2">
+        <h2>Request</h2>
+        <CodeBlock copy={false} wrap text={[`POST ${endpoint.url}`, 'Content-Type: application/json', `Service-Event-Id: ${d.eventId}`, 'Service-Signature: t=…,v1=…'].join('\n')} />
+        {body.error ? <Failure error={body.error} retry={() => void body.refetch()} /> : body.isPending ? <SkeletonText lines={3} /> : body.data ? <CodeBlock title="Body" text={JSON.stringify(body.data, null, 2)} /> : <p className="text-ink-3">The event was erased.</p>}
+      </section>
+    </div>
+  )
+}

@@ -1,0 +1,62 @@
+import { useQuery } from '@tanstack/react-query'
+import { Link, useNavigate } from '@tanstack/react-router'
+import { Plus, Webhook } from 'lucide-react'
+import { useState } from 'react'
+import { query, usePages } from '@/api/graphql'
+import { useAddress } from '@/app/address'
+import { useViewer } from '@/app/viewer'
+import { Badge, toneText } from '@/parts/Badge'
+import { DataTable, type Column } from '@/parts/DataTable'
+import { EmptyState } from '@/parts/EmptyState'
+import { FilterBar, termOf, terms } from '@/parts/FilterBar'
+import { PageHead } from '@/parts/Page'
+import { duration, Time } from '@/parts/Time'
+import { EndpointDialog } from './EndpointDialog'
+import { eventsText } from './events'
+import { lastDay, lookOfWebhook, rateText, rateTone, whyOff, type Figures } from './look'
+import { WebhookDay, WebhookList, type WebhookRowFragment } from './queries.gen'
+
+const choices = [{ field: 'is', label: 'On or off', values: [{ value: 'on', name: 'On' }, { value: 'off', name: 'Off' }] }]
+
+function matches(w: WebhookRowFragment, q: string): boolean {
+  const is = termOf(q, 'is')
+  const words = terms(q).filter((t) => t.field !== 'is').map((t) => t.text.toLowerCase())
+  return (!is || (is === 'on') === w.enabled) && words.every((word) => w.url.toLowerCase().includes(word) || w.id === word || w.events.includes(word))
+}
+
+export default function List() {
+  const [address, change] = useAddress()
+  const { can } = useViewer()
+  const navigate = useNavigate()
+  const [adding, setAdding] = useState(false)
+  const list = usePages(WebhookList, { first: 100 }, (d) => d.webhooks)
+  const day = useQuery({ queryKey: [WebhookDay.name], queryFn: ({ signal }) => query(WebhookDay, { range: lastDay(), id: null }, signal), refetchInterval: 60_000 })
+  const figures = new Map<string, Figures>(day.data?.webhookStatistics.endpoints.map((e) => [e.webhook.id, e.figures]))
+  const q = address.q ?? ''
+  const rows = q ? list.rows.filter((w) => matches(w, q)) : list.rows
+
+  const columns: Column<WebhookRowFragment>[] = [
+    { key: 'state', head: 'State', width: '132px', cell: (w) => { const look = lookOfWebhook(w); return <span title={w.enabled ? undefined : whyOff(w.disabledReason)}><Badge tone={look.tone} icon={look.icon}>{look.word}</Badge></span> } },
+    { key: 'url', head: 'URL', cell: (w) => <Link to={`/webhooks/${w.id}`} className="block truncate font-medium" title={w.url}>{w.url}</Link> },
+    { key: 'events', head: 'Events', width: '160px', from: 'mid', cell: (w) => <span className="text-ink-2" title={w.events.join('\n')}>{eventsText(w.events)}</span> },
+    { key: 'rate', head: 'Success, 24 h', width: '108px', right: true, from: 'slim', cell: (w) => { const f = figures.get(w.id); return <span className={toneText[rateTone(f)]} title={f ? `${f.succeeded} of ${f.successRate.denominator} succeeded, ${f.failed} failed` : undefined}>{rateText(f)}</span> } },
+    { key: 'p95', head: 'p95', width: '84px', right: true, from: 'slim', cell: (w) => { const l = figures.get(w.id)?.latency; return <span className="text-ink-2">{l ? duration(l.p95 * 1000) : '–'}</span> } },
+    { key: 'count', head: 'Deliveries', width: '92px', right: true, from: 'wide', cell: (w) => <span className="text-ink-2">{figures.get(w.id)?.deliveries.toLocaleString() ?? '–'}</span> },
+    { key: 'at', head: 'Added', width: '112px', right: true, from: 'wide', cell: (w) => <span className="text-xs text-ink-3"><Time at={w.createdAt} /></span> },
+  ]
+  const add = can('WRITE') ? <button type="button" className="btn primary" onClick={() => setAdding(true)}><Plus aria-hidden />Add an endpoint</button> : undefined
+  const empty = q
+    ? <EmptyState icon={Webhook} title="Nothing matches" action={<button type="button" className="btn" onClick={() => change({ q: undefined })}>Clear the filter</button>}>No endpoint is as the filter says.</EmptyState>
+    : <EmptyState icon={Webhook} title="No endpoint yet" action={add} command={`curl ${location.origin}/api/webhooks \\\n  -H "Authorization: Bearer $POSTRIDER_API_KEY" -H 'Content-Type: application/json' \\\n  -d '{"url":"https://example.com/hooks"}'`}>An endpoint is a URL of yours that is told what happens to emails, domains and suppressions.</EmptyState>
+  return (
+    <>
+      <PageHead title="Webhooks">{list.rows.length > 0 && add}</PageHead>
+      <FilterBar placeholder="Part of the URL, or an event type" choices={choices} />
+      <DataTable
+        label="Webhook endpoints" rows={rows} columns={columns} idOf={(w) => w.id} nameOf={(w) => w.url} onOpen={(id) => id && void navigate({ to: `/webhooks/${id}` })}
+        loading={list.isPending} error={list.error} retry={() => void list.refetch()} hasMore={list.hasNextPage} more={() => !list.isFetching && void list.fetchNextPage()} empty={empty}
+      />
+      {adding && <EndpointDialog onClose={() => setAdding(false)} made={() => { void list.refetch(); void day.refetch() }} />}
+    </>
+  )
+}

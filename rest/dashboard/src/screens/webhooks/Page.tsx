@@ -1,0 +1,131 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { Link, useNavigate, useParams } from '@tanstack/react-router'
+import { KeyRound, Pause, Pencil, Play, Send, Trash2, Undo2, Webhook } from 'lucide-react'
+import { useState } from 'react'
+import { keyOf, query, useGraph } from '@/api/graphql'
+import { done, rest } from '@/api/rest'
+import { useAddress } from '@/app/address'
+import { toast } from '@/app/toasts'
+import { useViewer } from '@/app/viewer'
+import { Badge, toneText } from '@/parts/Badge'
+import { Confirm } from '@/parts/Confirm'
+import { CopyButton, Id } from '@/parts/Copy'
+import { EmptyState } from '@/parts/EmptyState'
+import { Failure } from '@/parts/Failure'
+import { Menu } from '@/parts/Menu'
+import { PageBody, PageHead } from '@/parts/Page'
+import { Sheet, Split } from '@/parts/Sheet'
+import { SkeletonText } from '@/parts/Skeleton'
+import { duration, Time } from '@/parts/Time'
+import { Deliveries } from './Deliveries'
+import { Delivery } from './Delivery'
+import { EndpointDialog } from './EndpointDialog'
+import { eventsText } from './events'
+import { lastDay, lookOfWebhook, rateText, rateTone, whyOff } from './look'
+import { WebhookDay, WebhookDeliveryList, WebhookDetail, WebhookList, type WebhookRowFragment } from './queries.gen'
+import { Recover } from './Recover'
+import { Rotate } from './Rotate'
+import { TestEvent } from './TestEvent'
+
+const up = { to: '/webhooks', name: 'Webhooks' }
+
+export default function Page() {
+  const { id } = useParams({ strict: false }) as { id: string }
+  const detail = useGraph(WebhookDetail, { id })
+  const endpoint = detail.data?.webhook
+  if (endpoint) return <View key={id} endpoint={endpoint} />
+  return (
+    <>
+      <PageHead title="Endpoint" up={up} />
+      <PageBody>
+        {detail.error ? <Failure error={detail.error} retry={() => void detail.refetch()} /> : detail.isPending ? <SkeletonText lines={8} /> : <EmptyState icon={Webhook} title="No such endpoint">It may have been deleted. Back to <Link to="/webhooks" className="link">Webhooks</Link>.</EmptyState>}
+      </PageBody>
+    </>
+  )
+}
+
+type Open = 'edit' | 'rotate' | 'test' | 'recover' | 'delete' | 'off'
+
+function View({ endpoint: w }: { endpoint: WebhookRowFragment }) {
+  const [address, change] = useAddress()
+  const { can } = useViewer()
+  const navigate = useNavigate()
+  const queries = useQueryClient()
+  const [dialog, setDialog] = useState<Open>()
+  const may = can('WRITE')
+  const path = { id: w.id }
+  const close = () => setDialog(undefined)
+  const again = () => void Promise.all([keyOf(WebhookDetail, { id: w.id }), [WebhookList.name], [WebhookDay.name], [WebhookDeliveryList.name]].map((queryKey) => queries.invalidateQueries({ queryKey })))
+
+  async function enable(enabled: boolean) {
+    await done(rest.PATCH('/webhooks/{id}', { params: { path }, body: { enabled } }))
+    again()
+    toast.ok(enabled ? 'The endpoint is on' : 'The endpoint is off', enabled ? { label: 'Bring it what it missed', run: () => setDialog('recover') } : undefined)
+  }
+  async function remove() {
+    await done(rest.DELETE('/webhooks/{id}', { params: { path } }))
+    void queries.invalidateQueries({ queryKey: [WebhookList.name] })
+    toast.ok('The endpoint is deleted')
+    void navigate({ to: '/webhooks' })
+  }
+  const open = address.open
+  return (
+    <>
+      <PageHead title={w.url} up={up}>
+        {may && (w.enabled ? <button type="button" className="btn" onClick={() => setDialog('test')}><Send aria-hidden />Test event</button> : <button type="button" className="btn primary" onClick={() => void enable(true).catch(toast.failed)}><Play aria-hidden />Switch on</button>)}
+        <Menu
+          entries={[
+            { name: 'Recover what failed', icon: Undo2, run: () => setDialog('recover'), hidden: !may || !w.enabled },
+            { name: 'Change URL and events', icon: Pencil, run: () => setDialog('edit'), hidden: !may },
+            { name: 'Rotate the secret', icon: KeyRound, run: () => setDialog('rotate'), hidden: !may },
+            { name: 'Switch off', icon: Pause, run: () => setDialog('off'), hidden: !may || !w.enabled },
+            { name: 'Delete the endpoint', icon: Trash2, run: () => setDialog('delete'), danger: true, hidden: !may },
+          ]}
+        />
+      </PageHead>
+      <Split sheet={open && <Sheet label="Delivery" head={<Id id={open} />} onClose={() => change({ open: undefined })}><Delivery key={open} id={open} endpoint={w} /></Sheet>}>
+        <Summary endpoint={w} />
+        <Deliveries endpoint={w} recover={may && w.enabled ? () => setDialog('recover') : undefined} test={may && w.enabled ? () => setDialog('test') : undefined} />
+      </Split>
+      {dialog === 'edit' && <EndpointDialog endpoint={w} onClose={close} made={() => { again(); toast.ok('Saved') }} />}
+      {dialog === 'rotate' && <Rotate id={w.id} onClose={close} />}
+      {dialog === 'test' && <TestEvent endpoint={w} onClose={close} sent={again} />}
+      {dialog === 'recover' && <Recover id={w.id} onClose={close} done={again} />}
+      {dialog === 'off' && (
+        <Confirm title="Switch the endpoint off?" label="Switch off" onClose={close} run={() => enable(false)}><p>Nothing is delivered to it until it is on again. What it misses can then be recovered, 30 days back.</p></Confirm>
+      )}
+      {dialog === 'delete' && (
+        <Confirm title="Delete the endpoint?" label="Delete the endpoint" danger onClose={close} run={remove}><p className="wrap-anywhere">{w.url} is told nothing more, and its secret ends.</p></Confirm>
+      )}
+    </>
+  )
+}
+
+function Summary({ endpoint: w }: { endpoint: WebhookRowFragment }) {
+  const day = useQuery({ queryKey: [WebhookDay.name, w.id], queryFn: ({ signal }) => query(WebhookDay, { range: lastDay(), id: w.id }, signal), refetchInterval: 60_000 })
+  const f = day.data?.webhookStatistics.endpoints.find((e) => e.webhook.id === w.id)?.figures
+  const look = lookOfWebhook(w)
+  const figures = [
+    ['Success, 24 h', <span key="r" className={toneText[rateTone(f)]}>{rateText(f)}</span>],
+    ['p95', f?.latency ? duration(f.latency.p95 * 1000) : '–'],
+    ['p50', f?.latency ? duration(f.latency.p50 * 1000) : '–'],
+    ['Delivered', f?.succeeded.toLocaleString() ?? '–'],
+    ['Failed', f?.failed.toLocaleString() ?? '–'],
+  ] as const
+  return (
+    <div className="grid flex-none gap-3 border-b border-line px-4 py-4 md:px-6">
+      <div className="flex min-w-0 flex-wrap items-center gap-x-3 gap-y-1">
+        <Badge tone={look.tone} icon={look.icon}>{look.word}</Badge>
+        <span className="flex min-w-0 items-center gap-0.5"><code className="wrap-anywhere">{w.url}</code><CopyButton text={w.url} label="Copy the URL" /></span>
+        <span className="text-xs text-ink-3" title={w.events.join('\n')}>{eventsText(w.events)}{w.rateLimit ? `, at most ${w.rateLimit} a second` : ''}</span>
+      </div>
+      {!w.enabled && <p role="status" className={`rounded-control px-3 py-2 ${look.tone === 'bad' ? 'bg-bad-soft text-bad' : 'bg-sunken text-ink-2'}`}>{whyOff(w.disabledReason)} {w.disabledAt && <>That was <Time at={w.disabledAt} />.</>} Nothing is delivered to it.</p>}
+      {day.error ? <Failure error={day.error} retry={() => void day.refetch()} /> : (
+        <dl className="flex flex-wrap gap-x-8 gap-y-2">
+          {figures.map(([name, value]) => <div key={name}><dt className="text-xs text-ink-3">{name}</dt><dd className="text-lg font-medium">{value}</dd></div>)}
+        </dl>
+      )}
+    </div>
+  )
+}
+

@@ -1,0 +1,57 @@
+import { useState, type FormEvent } from 'react'
+import { done, rest } from '@/api/rest'
+import { Dialog } from '@/parts/Dialog'
+import { Failure } from '@/parts/Failure'
+import { Field, useWrite } from '@/parts/Form'
+
+const local = (at: Date) => new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 16)
+const ago = (hours: number) => local(new Date(Date.now() - hours * 3_600_000))
+
+// Recover queues what failed since a time; a long list takes several requests.
+export function Recover({ id, onClose, done: finished }: { id: string; onClose: () => void; done: () => void }) {
+  const [since, setSince] = useState(() => ago(24))
+  const [missed, setMissed] = useState(false)
+  const [count, setCount] = useState<number>()
+  const [over, setOver] = useState(false)
+  const recover = useWrite(async () => {
+    let total = 0
+    let more = true
+    while (more) {
+      const answer = await done(rest.POST('/webhooks/{id}/recover', { params: { path: { id } }, body: { since: new Date(since).toISOString(), only_failed: !missed } }))
+      total += answer.recovered
+      more = answer.has_more && answer.recovered > 0
+      setCount(total)
+    }
+    setOver(true)
+    finished()
+  })
+  async function submit(e: FormEvent) {
+    e.preventDefault()
+    setCount(undefined)
+    await recover.run()
+  }
+  if (over) {
+    return (
+      <Dialog title="Recovered" onClose={onClose} actions={<button type="button" className="btn primary" onClick={onClose}>Close</button>}>
+        <p role="status">{count === 0 ? 'Nothing was missing since then.' : `${count?.toLocaleString()} ${count === 1 ? 'delivery was' : 'deliveries were'} queued again.`}</p>
+      </Dialog>
+    )
+  }
+  return (
+    <Dialog title="Recover deliveries" onClose={onClose}>
+      <form onSubmit={(e) => void submit(e)} className="grid gap-4">
+        <Field label="Since" hint="In your time zone; 30 days back at most. Nothing is queued twice." wrong={recover.wrong.since}>
+          {(p) => <input {...p} className="input" type="datetime-local" required value={since} max={ago(0)} onChange={(e) => setSince(e.target.value)} />}
+        </Field>
+        <div className="flex flex-wrap gap-1">{([['1 hour', 1], ['24 hours', 24], ['7 days', 168], ['30 days', 719]] as const).map(([name, hours]) => <button key={name} type="button" className="btn sm" onClick={() => setSince(ago(hours))}>{name}</button>)}</div>
+        <label className="flex items-start gap-2"><input type="checkbox" className="mt-1 accent-accent-fill" checked={missed} onChange={(e) => setMissed(e.target.checked)} /><span>Also what it missed while it was switched off<span className="block text-xs text-ink-3">Otherwise only what was tried and failed.</span></span></label>
+        {recover.busy && <p role="status" className="text-ink-2">{count === undefined ? 'Queuing…' : `${count.toLocaleString()} queued…`}</p>}
+        {recover.error !== null && Object.keys(recover.wrong).length === 0 && <Failure error={recover.error} />}
+        <div className="flex justify-end gap-2">
+          <button type="button" className="btn" onClick={onClose}>Back</button>
+          <button type="submit" className="btn primary" disabled={recover.busy}>Recover</button>
+        </div>
+      </form>
+    </Dialog>
+  )
+}

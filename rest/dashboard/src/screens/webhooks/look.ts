@@ -1,0 +1,56 @@
+import { Check, CirclePause, CircleX, Clock, RotateCw, TriangleAlert, type LucideIcon } from 'lucide-react'
+import type { Tone } from '@/parts/Badge'
+import type { WebhookDayQuery, WebhookDeliveryState, WebhookRowFragment } from './queries.gen'
+
+export interface Look {
+  word: string
+  tone: Tone
+  icon: LucideIcon
+}
+
+export function lookOfWebhook(w: Pick<WebhookRowFragment, 'enabled' | 'disabledReason'>): Look {
+  if (w.enabled) return { word: 'On', tone: 'ok', icon: Check }
+  if (w.disabledReason === 'failing' || w.disabledReason === 'gone') return { word: 'Switched off', tone: 'bad', icon: TriangleAlert }
+  return { word: 'Off', tone: 'quiet', icon: CirclePause }
+}
+
+const reasons: Record<string, string> = {
+  caller: 'Somebody of this account switched it off.',
+  gone: 'It answered 410 Gone, which asks to be told nothing more.',
+  failing: 'Its last 30 deliveries failed, each with all attempts.',
+}
+
+// whyOff says why an endpoint is off.
+export const whyOff = (reason: string | null) => (reason === null ? 'It is switched off.' : (reasons[reason] ?? reason))
+
+export const states: Record<WebhookDeliveryState, Look> = {
+  PENDING: { word: 'Pending', tone: 'info', icon: Clock },
+  DELIVERED: { word: 'Delivered', tone: 'ok', icon: Check },
+  FAILED: { word: 'Failed', tone: 'bad', icon: CircleX },
+}
+
+export const retrying: Look = { word: 'Retrying', tone: 'warn', icon: RotateCw }
+
+export const lookOfDelivery = (d: { state: WebhookDeliveryState; attemptCount: number; statusCode: number | null; error: string | null }): Look =>
+  d.state === 'PENDING' && d.attemptCount > 0 && (d.statusCode !== null || d.error !== null) ? retrying : states[d.state]
+
+export type Figures = WebhookDayQuery['webhookStatistics']['endpoints'][number]['figures']
+
+// lastDay is the range of the figures; it moves by whole minutes, so that it is not a new question at
+// each look.
+export function lastDay(): { gte: string; lt: string } {
+  const minute = Math.floor(Date.now() / 60_000 + 1) * 60_000
+  return { gte: new Date(minute - 86_400_000).toISOString(), lt: new Date(minute).toISOString() }
+}
+
+export function rateText(f: Figures | undefined): string {
+  if (!f || f.successRate.denominator === 0) return '–'
+  const percent = (100 * f.successRate.numerator) / f.successRate.denominator
+  return `${percent === 100 ? 100 : Math.min(99.9, percent).toFixed(1)} %`
+}
+
+export const rateTone = (f: Figures | undefined): Tone => {
+  if (!f || f.successRate.denominator === 0) return 'quiet'
+  const rate = f.successRate.numerator / f.successRate.denominator
+  return rate >= 0.99 ? 'ok' : rate >= 0.9 ? 'warn' : 'bad'
+}

@@ -1,0 +1,83 @@
+// Written by `npm run codegen`; do not edit.
+import { gql } from '@/api/document'
+
+/** Internal type. DO NOT USE DIRECTLY. */
+type Exact<T extends { [key: string]: unknown }> = { [K in keyof T]: T[K] };
+/** A stretch of time. */
+export type TimeRange = {
+  /** The first moment. */
+  gte: string;
+  /** The moment after the last one. */
+  lt: string;
+};
+
+/** How far a delivery is. */
+export type WebhookDeliveryState =
+  /** It waits for an attempt, or one runs. */
+  | 'PENDING'
+  /** The endpoint answered 2xx. */
+  | 'DELIVERED'
+  /** All its attempts failed, or no attempt could succeed. */
+  | 'FAILED';
+
+/** What came of a POST. */
+export type WebhookAttemptOutcome =
+  /** The endpoint answered 2xx. */
+  | 'DELIVERED'
+  /** It answered otherwise, or not at all. */
+  | 'FAILED'
+  /** It was cut off; whether the endpoint has heard it is not known. */
+  | 'UNKNOWN';
+
+export type WebhookListQueryVariables = Exact<{
+  first?: number | null | undefined;
+  after?: string | null | undefined;
+}>;
+
+
+export type WebhookListQuery = { webhooks: { nodes: Array<WebhookRowFragment>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
+
+export type WebhookRowFragment = { id: string, url: string, events: Array<string>, enabled: boolean, disabledAt: string | null, disabledReason: string | null, rateLimit: number | null, createdAt: string, updatedAt: string };
+
+export type WebhookDayQueryVariables = Exact<{
+  range: TimeRange;
+  id?: string | null | undefined;
+}>;
+
+
+export type WebhookDayQuery = { webhookStatistics: { endpoints: Array<{ webhook: { id: string }, figures: { deliveries: number, succeeded: number, failed: number, attempts: number, successRate: { numerator: number, denominator: number }, latency: { p50: number, p95: number } | null } }> } };
+
+export type WebhookDetailQueryVariables = Exact<{
+  id: string;
+}>;
+
+
+export type WebhookDetailQuery = { webhook: WebhookRowFragment | null };
+
+export type WebhookDeliveryListQueryVariables = Exact<{
+  webhookId: string;
+  first?: number | null | undefined;
+  after?: string | null | undefined;
+  state?: WebhookDeliveryState | null | undefined;
+}>;
+
+
+export type WebhookDeliveryListQuery = { webhookDeliveries: { nodes: Array<WebhookDeliveryRowFragment>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } | null };
+
+export type WebhookDeliveryRowFragment = { id: string, eventId: string, eventType: string, state: WebhookDeliveryState, attemptCount: number, nextAttemptAt: string | null, replays: number, statusCode: number | null, error: string | null, createdAt: string, settledAt: string | null };
+
+export type WebhookDeliveryDetailQueryVariables = Exact<{
+  id: string;
+}>;
+
+
+export type WebhookDeliveryDetailQuery = { webhookDelivery: (
+    { webhookId: string, attempts: Array<{ number: number, startedAt: string, finishedAt: string | null, outcome: WebhookAttemptOutcome | null, statusCode: number | null, error: string | null, response: string, remoteAddr: string | null, durationMs: number | null }> }
+    & WebhookDeliveryRowFragment
+  ) | null };
+
+export const WebhookList = gql<WebhookListQuery, WebhookListQueryVariables>('WebhookList', '722cd8eb93d8d8a197f000769655bd129d481f74fe04ff7ade4a67fbcb47ab11', import.meta.env.DEV ? "query WebhookList($first: Int, $after: String) {\n  webhooks(first: $first, after: $after) {\n    nodes {\n      ...WebhookRow\n    }\n    pageInfo {\n      hasNextPage\n      endCursor\n    }\n  }\n}\n\nfragment WebhookRow on Webhook {\n  id\n  url\n  events\n  enabled\n  disabledAt\n  disabledReason\n  rateLimit\n  createdAt\n  updatedAt\n}" : undefined)
+export const WebhookDay = gql<WebhookDayQuery, WebhookDayQueryVariables>('WebhookDay', 'af8efe5c4e29eb2edda48b4990876d6f88d928ddeb521c0143459c900195a4ca', import.meta.env.DEV ? "query WebhookDay($range: TimeRange!, $id: ID) {\n  webhookStatistics(range: $range, webhookId: $id) {\n    endpoints {\n      webhook {\n        id\n      }\n      figures {\n        deliveries\n        succeeded\n        failed\n        attempts\n        successRate {\n          numerator\n          denominator\n        }\n        latency {\n          p50\n          p95\n        }\n      }\n    }\n  }\n}" : undefined)
+export const WebhookDetail = gql<WebhookDetailQuery, WebhookDetailQueryVariables>('WebhookDetail', '5a5de5ca1b98709dc1750612dae5a7c0643e732344d254a60039ee2459e448af', import.meta.env.DEV ? "query WebhookDetail($id: ID!) {\n  webhook(id: $id) {\n    ...WebhookRow\n  }\n}\n\nfragment WebhookRow on Webhook {\n  id\n  url\n  events\n  enabled\n  disabledAt\n  disabledReason\n  rateLimit\n  createdAt\n  updatedAt\n}" : undefined)
+export const WebhookDeliveryList = gql<WebhookDeliveryListQuery, WebhookDeliveryListQueryVariables>('WebhookDeliveryList', 'a88b8a85a3db798381dc0d9724433f5cf1c15604945cda4e4e5e34a9b5c4c247', import.meta.env.DEV ? "query WebhookDeliveryList($webhookId: ID!, $first: Int, $after: String, $state: WebhookDeliveryState) {\n  webhookDeliveries(\n    webhookId: $webhookId\n    first: $first\n    after: $after\n    state: $state\n  ) {\n    nodes {\n      ...WebhookDeliveryRow\n    }\n    pageInfo {\n      hasNextPage\n      endCursor\n    }\n  }\n}\n\nfragment WebhookDeliveryRow on WebhookDelivery {\n  id\n  eventId\n  eventType\n  state\n  attemptCount\n  nextAttemptAt\n  replays\n  statusCode\n  error\n  createdAt\n  settledAt\n}" : undefined)
+export const WebhookDeliveryDetail = gql<WebhookDeliveryDetailQuery, WebhookDeliveryDetailQueryVariables>('WebhookDeliveryDetail', 'd5773cf47649ddb5eee45480dc14e909ceb21a3479fc693655000c40e494fa72', import.meta.env.DEV ? "query WebhookDeliveryDetail($id: ID!) {\n  webhookDelivery(id: $id) {\n    ...WebhookDeliveryRow\n    webhookId\n    attempts {\n      number\n      startedAt\n      finishedAt\n      outcome\n      statusCode\n      error\n      response\n      remoteAddr\n      durationMs\n    }\n  }\n}\n\nfragment WebhookDeliveryRow on WebhookDelivery {\n  id\n  eventId\n  eventType\n  state\n  attemptCount\n  nextAttemptAt\n  replays\n  statusCode\n  error\n  createdAt\n  settledAt\n}" : undefined)
