@@ -2,13 +2,16 @@ import { Link } from '@tanstack/react-router'
 import { CircleCheck } from 'lucide-react'
 import { useMemo, useRef, useState } from 'react'
 import { useGraph } from '@/api/graphql'
+import { useAddress } from '@/app/address'
 import { useViewer } from '@/app/viewer'
 import { DataTable, type Column } from '@/parts/DataTable'
 import { EmptyState } from '@/parts/EmptyState'
+import { Sheet, Split, neighbours } from '@/parts/Sheet'
 import { duration } from '@/parts/Time'
 import { people } from './actions'
 import { Acts, BulkBar } from './BulkBar'
 import { QueueBacklogs, type QueueBacklogsQuery } from './queries.gen'
+import { DestinationFacts } from './Sheets'
 import { States } from './state'
 
 type Row = QueueBacklogsQuery['queueByDestination'][number]
@@ -25,31 +28,36 @@ const count = (rows: Row[], key: 'total' | 'due' | 'running' | 'parked' | 'defer
 
 export function Destinations() {
   const viewer = useViewer()
+  const [address, change] = useAddress()
   const [chosen, setChosen] = useState<Set<string>>(new Set())
   const backlog = useGraph(QueueBacklogs, {}, { refetchInterval: 10_000 })
   const rows = useStable(backlog.data?.queueByDestination)
   const may = viewer.can('WRITE')
   const list = rows.filter((r) => chosen.has(r.destination)).map((r) => r.destination)
   const domain = viewer.development?.domain
+  const opened = rows.find((r) => r.destination === address.open)
+  const open = (id: string | null) => change({ open: id ?? undefined })
   return (
     <>
-      <DataTable
-        label="What waits, by destination" rows={rows} columns={columns} idOf={(r) => r.destination} nameOf={(r) => r.destination} selected={may ? chosen : undefined} onSelect={may ? setChosen : undefined}
-        loading={backlog.isPending} error={backlog.error} retry={() => void backlog.refetch()}
-        above={rows.length > 0 && (
-          <div className="flex flex-wrap items-center gap-x-4 gap-y-2 border-b border-line px-4 py-3 md:px-6">
-            <p className="flex flex-wrap items-center gap-x-3 gap-y-1"><b className="font-semibold">{people(count(rows, 'total'))} {count(rows, 'total') === 1 ? 'waits' : 'wait'}</b><States due={count(rows, 'due')} running={count(rows, 'running')} parked={count(rows, 'parked')} deferred={count(rows, 'deferred')} held={count(rows, 'held')} wrap /></p>
-            {may && chosen.size === 0 && <div className="ml-auto flex flex-wrap gap-2"><Acts target={{ selections: [{ all: true }], words: 'everything that waits' }} /></div>}
-          </div>
-        )}
-        empty={
-          <EmptyState
-            icon={CircleCheck} title="Nothing waits"
-            command={domain ? `curl ${location.origin}/api/emails -H "Authorization: Bearer $POSTRIDER_API_KEY" \\\n  -H 'Content-Type: application/json' \\\n  -d '{"from":"you@${domain}","to":"delay@${domain}","subject":"Hello","text":"Hello."}'` : undefined}
-            action={<Link to="/queue" search={{ tab: 'scheduled' } as never} className="btn">See what is scheduled</Link>}
-          >Everything that was sent was delivered, or has ended otherwise.{domain && ' This sends one that waits:'}</EmptyState>
-        }
-      />
+      <Split sheet={opened && <Sheet label={opened.destination} head={<h2 className="truncate">{opened.destination}</h2>} onClose={() => open(null)} {...neighbours(rows.map((r) => r.destination), address.open, open)}><DestinationFacts backlog={opened} /></Sheet>}>
+        <DataTable
+          label="What waits, by destination" rows={rows} columns={columns} idOf={(r) => r.destination} nameOf={(r) => r.destination} open={address.open} onOpen={open} selected={may ? chosen : undefined} onSelect={may ? setChosen : undefined}
+          loading={backlog.isPending} error={backlog.error} retry={() => void backlog.refetch()}
+          above={rows.length > 0 && (
+            <div className="flex flex-wrap items-center gap-x-4 gap-y-2 border-b border-line px-4 py-3 md:px-6">
+              <p className="flex flex-wrap items-center gap-x-3 gap-y-1"><b className="font-semibold">{people(count(rows, 'total'))} {count(rows, 'total') === 1 ? 'waits' : 'wait'}</b><States due={count(rows, 'due')} running={count(rows, 'running')} parked={count(rows, 'parked')} deferred={count(rows, 'deferred')} held={count(rows, 'held')} wrap /></p>
+              {may && chosen.size === 0 && <div className="ml-auto flex flex-wrap gap-2"><Acts target={{ selections: [{ all: true }], words: 'everything that waits' }} /></div>}
+            </div>
+          )}
+          empty={
+            <EmptyState
+              icon={CircleCheck} title="Nothing waits"
+              command={domain ? `curl ${location.origin}/api/emails -H "Authorization: Bearer $POSTRIDER_API_KEY" \\\n  -H 'Content-Type: application/json' \\\n  -d '{"from":"you@${domain}","to":"delay@${domain}","subject":"Hello","text":"Hello."}'` : undefined}
+              action={<Link to="/queue" search={{ tab: 'scheduled' } as never} className="btn">See what is scheduled</Link>}
+            >Everything that was sent was delivered, or has ended otherwise.{domain && ' This sends one that waits:'}</EmptyState>
+          }
+        />
+      </Split>
       {list.length > 0 && <BulkBar words={`${list.length} ${list.length === 1 ? 'destination' : 'destinations'}`} clear={() => setChosen(new Set())} target={{ selections: list.map((destination) => ({ destination, all: false })), words: list.length === 1 ? (list[0] ?? '') : `${list.length} destinations` }} />}
     </>
   )

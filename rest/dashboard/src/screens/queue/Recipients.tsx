@@ -6,10 +6,12 @@ import { useAddress } from '@/app/address'
 import { useViewer } from '@/app/viewer'
 import { DataTable, type Column } from '@/parts/DataTable'
 import { EmptyState } from '@/parts/EmptyState'
+import { Sheet, Split, neighbours } from '@/parts/Sheet'
 import { Time } from '@/parts/Time'
 import { people } from './actions'
 import { Acts, BulkBar } from './BulkBar'
 import { QueueRecipients, type QueueFilter, type QueueRecipientsQuery, type QueueState } from './queries.gen'
+import { RecipientFacts } from './Sheets'
 import { StateBadge, stateNames } from './state'
 
 type Row = QueueRecipientsQuery['queue']['nodes'][number]
@@ -33,7 +35,9 @@ export function Recipients() {
   const list = usePages(QueueRecipients, { filter: filtered ? filter : null }, (d) => d.queue, { keep: true })
   const may = viewer.can('WRITE')
   const ids = list.rows.filter((r) => chosen.has(r.id)).map((r) => r.id)
-  const go = (values: Record<string, string | undefined>) => { setChosen(new Set()); change(values) }
+  const opened = list.rows.find((r) => r.id === address.open)
+  const open = (id: string | null) => change({ open: id ?? undefined })
+  const go = (values: Record<string, string | undefined>) => { setChosen(new Set()); change({ ...values, open: undefined }) }
   return (
     <>
       <div className="flex flex-none flex-wrap items-center gap-2 border-b border-line px-4 py-3 md:px-6">
@@ -50,11 +54,13 @@ export function Recipients() {
           <div className="ml-auto flex flex-wrap gap-2"><Acts target={{ selections: [{ destination: address.destination, ...(address.email ? { email: address.email } : {}), all: false }], words: `all at ${address.destination}` }} /></div>
         )}
       </div>
-      <DataTable
-        label="Recipients that wait" rows={list.rows} columns={columns} idOf={(r) => r.id} nameOf={(r) => r.address} selected={may ? chosen : undefined} onSelect={may ? setChosen : undefined}
-        loading={list.isPending} error={list.error} retry={() => void list.refetch()} more={() => void list.fetchNextPage()} hasMore={list.hasNextPage}
-        empty={<EmptyState icon={CircleCheck} title={filtered ? 'Nobody waits there' : 'Nobody waits'} action={filtered ? <button type="button" className="btn" onClick={() => go({ destination: undefined, state: undefined, email: undefined })}>Clear the filter</button> : <Link to="/emails" className="btn">Look at what was sent</Link>}>{filtered ? 'No recipient in the queue matches this filter.' : 'Everything that was sent was delivered, or has ended otherwise.'}</EmptyState>}
-      />
+      <Split sheet={opened && <Sheet label={opened.address} head={<h2 className="truncate">{opened.address}</h2>} page={`/emails/${opened.emailId}`} onClose={() => open(null)} {...neighbours(list.rows.map((r) => r.id), address.open, open)}><RecipientFacts entry={opened} /></Sheet>}>
+        <DataTable
+          label="Recipients that wait" rows={list.rows} columns={columns} idOf={(r) => r.id} nameOf={(r) => r.address} open={address.open} onOpen={open} selected={may ? chosen : undefined} onSelect={may ? setChosen : undefined}
+          loading={list.isPending} error={list.error} retry={() => void list.refetch()} more={() => void list.fetchNextPage()} hasMore={list.hasNextPage}
+          empty={<EmptyState icon={CircleCheck} title={filtered ? 'Nobody waits there' : 'Nobody waits'} action={filtered ? <button type="button" className="btn" onClick={() => go({ destination: undefined, state: undefined, email: undefined })}>Clear the filter</button> : <Link to="/emails" className="btn">Look at what was sent</Link>}>{filtered ? 'No recipient in the queue matches this filter.' : 'Everything that was sent was delivered, or has ended otherwise.'}</EmptyState>}
+        />
+      </Split>
       {ids.length > 0 && <BulkBar words={people(ids.length)} clear={() => setChosen(new Set())} target={{ selections: chunks(ids, 1000).map((recipients) => ({ recipients, all: false })), words: people(ids.length) }} />}
     </>
   )

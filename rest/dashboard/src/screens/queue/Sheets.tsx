@@ -1,0 +1,55 @@
+import { Link } from '@tanstack/react-router'
+import { useViewer } from '@/app/viewer'
+import { Id } from '@/parts/Copy'
+import { Fact, Facts } from '@/parts/Page'
+import { duration, Time } from '@/parts/Time'
+import { Acts } from './BulkBar'
+import type { QueueBacklogsQuery, QueueRecipientsQuery } from './queries.gen'
+import { StateBadge, States } from './state'
+
+// Words are those of the receiving server, in full.
+function Words({ text }: { text: string | null }) {
+  if (!text) return <p className="text-ink-3">No server has said anything yet.</p>
+  return (
+    <div>
+      <h3 className="text-xs font-medium text-ink-3">Last words of the receiving server</h3>
+      <p className="smtp warn">{text}</p>
+    </div>
+  )
+}
+
+export function DestinationFacts({ backlog }: { backlog: QueueBacklogsQuery['queueByDestination'][number] }) {
+  const viewer = useViewer()
+  return (
+    <div className="grid gap-4 p-4 md:p-5">
+      <Words text={backlog.diagnostic} />
+      <Facts>
+        <Fact name="Waiting">{backlog.total.toLocaleString()}</Fact>
+        <Fact name="Of these"><States {...backlog} wrap /></Fact>
+        <Fact name="Oldest">{duration(backlog.oldestAgeSeconds * 1000)}</Fact>
+      </Facts>
+      <div><Link to="/queue" search={{ tab: 'recipients', destination: backlog.destination } as never} className="link under">Show each recipient</Link></div>
+      {viewer.can('WRITE') && <div className="flex flex-wrap gap-2"><Acts target={{ selections: [{ destination: backlog.destination, all: false }], words: backlog.destination }} /></div>}
+    </div>
+  )
+}
+
+export function RecipientFacts({ entry }: { entry: QueueRecipientsQuery['queue']['nodes'][number] }) {
+  const viewer = useViewer()
+  return (
+    <div className="grid gap-4 p-4 md:p-5">
+      <div><StateBadge state={entry.state} running={entry.running} /></div>
+      <Words text={entry.diagnostic} />
+      <Facts>
+        <Fact name="To">{entry.address}</Fact>
+        <Fact name="Email"><Link to={`/emails/${entry.emailId}`} className="link">{entry.emailId}</Link></Fact>
+        <Fact name="Attempts">{entry.attempts}</Fact>
+        <Fact name="Next attempt"><Time at={entry.nextAttemptAt} /></Fact>
+        <Fact name="Waits since"><Time at={entry.queuedAt} exact /></Fact>
+        <Fact name="Ends"><Time at={new Date(Date.parse(entry.queuedAt) + 72 * 3_600_000).toISOString()} exact /></Fact>
+        <Fact name="Id"><Id id={entry.id} /></Fact>
+      </Facts>
+      {viewer.can('WRITE') && <div className="flex flex-wrap gap-2"><Acts target={{ selections: [{ recipients: [entry.id], all: false }], words: entry.address }} /></div>}
+    </div>
+  )
+}
