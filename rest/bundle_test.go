@@ -26,6 +26,7 @@ import (
 	"github.com/postrider/postrider/rest/operator"
 	"github.com/postrider/postrider/rest/people"
 	"github.com/postrider/postrider/rest/received"
+	"github.com/postrider/postrider/rest/requests"
 	"github.com/postrider/postrider/rest/session"
 	restsms "github.com/postrider/postrider/rest/sms"
 	"github.com/postrider/postrider/rest/suppressions"
@@ -64,13 +65,14 @@ type bundle struct {
 	sms         *fakeSMS
 	billing     *fakeBilling
 	events      *eventlog.Service
+	requests    fakeRequests
 }
 
 // routes are all that there are; the runtime compares the golden document, which
 // is made of them, with the registry of modules.
 func (b *bundle) routes() []rest.Routes {
 	var all []rest.Routes
-	for _, resource := range []string{"emails", "domains", "account", "suppressions", "templates", "contacts", "webhooks", "received-emails", "event-log", "smtp-credentials", "automations", "sms-settings", "session", "members", "billing", "operator"} {
+	for _, resource := range []string{"emails", "domains", "account", "suppressions", "templates", "contacts", "webhooks", "received-emails", "event-log", "smtp-credentials", "automations", "sms-settings", "session", "members", "billing", "operator", "requests"} {
 		all = append(all, b.routesBelow(resource)...)
 	}
 	return all
@@ -107,6 +109,8 @@ func (b *bundle) routesBelow(resource string) []rest.Routes {
 		return []rest.Routes{restbilling.Routes(b.billing, b.billing), restbilling.PaymentRoutes(b.billing)}
 	case "operator":
 		return []rest.Routes{operator.Routes((*desk.Service)(nil), (*audit.Service)(nil)), operator.BillingRoutes(b.billing)}
+	case "requests":
+		return []rest.Routes{requests.Routes(&b.requests)}
 	case "event-log":
 		return []rest.Routes{events.Routes(b.events)}
 	default:

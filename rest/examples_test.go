@@ -46,6 +46,8 @@ var asked = map[string][2]string{
 	"GET /domains/claims/{id}":                     {"/domains/claims/" + claimID},
 	"POST /domains/claims/{id}/verify":             {"/domains/claims/" + claimID + "/verify"},
 	"GET /account":                                 {"/account"},
+	"GET /requests":                                {"/requests?method=POST,PATCH&path=/api/emails&status_from=400&status_below=500&since=2026-01-15T09:30:00Z"},
+	"GET /requests/{id}":                           {"/requests/req_1"},
 	"PATCH /account":                               {"/account", `{"name":"Acme"}`},
 	"GET /account/brand":                           {"/account/brand"},
 	"PUT /account/brand":                           {"/account/brand", `{"name":"Acme"}`},

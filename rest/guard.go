@@ -49,6 +49,7 @@ func (c *Call) Fail(ctx context.Context, err error) *problem.Problem {
 }
 
 func (c *Call) close() {
+	c.body = nil
 	if c.content != nil {
 		c.content.Close()
 	}
@@ -72,7 +73,9 @@ func (a *API) guard(op Operation) func(huma.Context, func(huma.Context)) {
 	return func(hc huma.Context, next func(huma.Context)) {
 		r, w := humago.Unwrap(hc)
 		origin := audit.Origin{Addr: visitor.Of(r, a.proxies), Agent: r.UserAgent(), RequestID: w.Header().Get(headerRequestID)}
-		c, err := a.admit(w, r, op, origin)
+		c := &Call{RequestID: origin.RequestID, api: a, operation: r.Method + " " + r.URL.Path, header: w.Header(), remote: origin.Addr}
+		known(w, c, &op, origin)
+		err := a.admit(w, r, op, c)
 		defer c.close()
 		if err == nil {
 			ctx := context.WithValue(audit.WithOrigin(hc.Context(), origin), callKey{}, c)
@@ -114,29 +117,28 @@ func (c *Call) guarded(handle func()) error {
 	return nil
 }
 
-// admit never gives a nil call.
-func (a *API) admit(w http.ResponseWriter, r *http.Request, op Operation, origin audit.Origin) (*Call, error) {
-	c := &Call{RequestID: origin.RequestID, api: a, operation: r.Method + " " + r.URL.Path, header: w.Header(), remote: origin.Addr}
+// admit fills in who calls and what they give, unless they are refused.
+func (a *API) admit(w http.ResponseWriter, r *http.Request, op Operation, c *Call) error {
 	ctx := r.Context()
 	if err := a.identify(c, r, op); err != nil {
-		return c, err
+		return err
 	}
 	telemetry.SetCaller(ctx, c.AccountID, c.Caller.ID())
 	if err := a.mayAsk(ctx, c, op); err != nil {
-		return c, err
+		return err
 	}
 	if !op.OpenQuery {
 		if err := checkQuery(r.URL.RawQuery, op.query); err != nil {
-			return c, err
+			return err
 		}
 	}
 	if op.idempotent {
 		var err error
 		if c.idempotencyKey, err = idempotencyKey(r.Header); err != nil {
-			return c, err
+			return err
 		}
 	}
-	return c, a.readBody(w, r, op.Body, c)
+	return a.readBody(w, r, op.Body, c)
 }
 
 // identify tells who calls. A public operation may be called by nobody.

@@ -36,6 +36,8 @@ type Operation struct {
 	Media       string           // of the successful answer, when it is text and not JSON
 	OpenQuery   bool             // query parameters that it does not know are ignored: others write its URL
 	Secret      bool             // the answer shows a secret: it is kept sealed
+	Private     bool             // neither its body nor its answer is for the log of requests
+	Unlogged    bool             // its answer is not for the log of requests
 	Status      int              // of the successful answer; 0: 200
 
 	idempotent bool // reads Idempotency-Key

@@ -65,6 +65,7 @@ type Options struct {
 	Auth    Auth
 	People  admission.Sessions // who is signed in; nil: nobody is
 	Audit   Recorder           // of what changes an account; nil: it is not recorded
+	Log     RequestLog         // of requests; nil: none is kept
 	Limits  Limits
 	Rate    RateLimit
 	Answers Idempotency // kept by Idempotency-Key
@@ -96,6 +97,7 @@ type API struct {
 	huma    huma.API
 	door    *admission.Door
 	audit   Recorder
+	seen    RequestLog
 	limits  Limits
 	proxies []netip.Prefix
 	base    string // URL of this installation
@@ -128,7 +130,7 @@ func assemble(o Options) (*API, error) {
 	if err != nil {
 		return nil, fmt.Errorf("rest: %w", err)
 	}
-	a := &API{mux: &router{}, door: door, audit: o.Audit, limits: o.Limits, log: o.Logger, proxies: o.Proxies, base: o.BaseURL,
+	a := &API{mux: &router{}, door: door, audit: o.Audit, seen: o.Log, limits: o.Limits, log: o.Logger, proxies: o.Proxies, base: o.BaseURL,
 		rate: o.Rate, answers: keeper{o.Answers, o.Sealer}, budget: o.Budget, bodies: body.Components{}, sender: o.Sender, now: o.Now}
 	if a.now == nil {
 		a.now = time.Now
@@ -184,7 +186,14 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	header.Set("X-Content-Type-Options", "nosniff")
 	header.Set("Cache-Control", "no-store")
-	a.route(w, r)
+	if a.seen == nil {
+		a.route(w, r)
+		return
+	}
+	o := observe(a.seen, w, r)
+	defer o.done()
+	a.route(o, r)
+	o.ended = true
 }
 
 func (a *API) route(w http.ResponseWriter, r *http.Request) {

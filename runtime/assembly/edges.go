@@ -16,6 +16,7 @@ import (
 	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/accounts/admission"
 	"github.com/postrider/postrider/modules/accounts/audit"
+	"github.com/postrider/postrider/modules/apilog"
 	"github.com/postrider/postrider/modules/signin"
 	"github.com/postrider/postrider/rest"
 	"github.com/postrider/postrider/rest/dashboard"
@@ -54,6 +55,7 @@ type edgeParams struct {
 	Accounts  *accounts.Service
 	Audit     *audit.Service
 	SignIn    *signin.Service `optional:"true"`
+	APILog    *apilog.Service `optional:"true"`
 
 	Routes []rest.Routes   `group:"routes"`
 	Parts  []graph.Part    `group:"graph"`
@@ -109,7 +111,7 @@ func sampleSender(mode setting.Mode) string {
 // handler is the one mux of the process.
 func (p edgeParams) handler(on []string, health *probes.Probes) (http.Handler, error) {
 	rate := accountRate{p.Rate}
-	api, err := rest.New(rest.Options{Auth: p.Accounts, People: p.people(), Audit: p.Audit, Proxies: config.TrustedProxies.Of(p.Config), Origins: config.OtherOrigins(p.Config), Limits: p.Accounts, Rate: rate, Answers: p.Answers, Sealer: p.Box, Routes: p.Routes, Logger: p.Logger, Budget: p.Budget,
+	api, err := rest.New(rest.Options{Auth: p.Accounts, People: p.people(), Audit: p.Audit, Log: p.requestLog(), Proxies: config.TrustedProxies.Of(p.Config), Origins: config.OtherOrigins(p.Config), Limits: p.Accounts, Rate: rate, Answers: p.Answers, Sealer: p.Box, Routes: p.Routes, Logger: p.Logger, Budget: p.Budget,
 		Version: p.Options.Version, BaseURL: config.BaseURL.Of(p.Config), Sender: sampleSender(p.Config.Mode)})
 	if err != nil {
 		return nil, err
@@ -160,6 +162,14 @@ func (p edgeParams) people() admission.Sessions {
 		return nil
 	}
 	return p.SignIn
+}
+
+// requestLog keeps requests to the API; nil: nothing does.
+func (p edgeParams) requestLog() rest.RequestLog {
+	if p.APILog == nil {
+		return nil
+	}
+	return p.APILog
 }
 
 // apiFirst keeps the API's paths from the mux, which answers an unclean one with a

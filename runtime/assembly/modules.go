@@ -14,6 +14,7 @@ import (
 	"github.com/postrider/postrider/modules/accounts/desk"
 	"github.com/postrider/postrider/modules/accounts/plans"
 	"github.com/postrider/postrider/modules/accounts/team"
+	"github.com/postrider/postrider/modules/apilog"
 	"github.com/postrider/postrider/modules/automations"
 	"github.com/postrider/postrider/modules/automations/figures"
 	"github.com/postrider/postrider/modules/billing"
@@ -54,6 +55,7 @@ import (
 	restoperator "github.com/postrider/postrider/rest/operator"
 	restpeople "github.com/postrider/postrider/rest/people"
 	restreceived "github.com/postrider/postrider/rest/received"
+	restrequests "github.com/postrider/postrider/rest/requests"
 	restsession "github.com/postrider/postrider/rest/session"
 	restsms "github.com/postrider/postrider/rest/sms"
 	restsuppressions "github.com/postrider/postrider/rest/suppressions"
@@ -302,6 +304,12 @@ var registry = []Module{
 		Option:   eventlog.Module,
 		Routes:   []any{func(s *eventlog.Service) rest.Routes { return resteventlog.Routes(s) }},
 		Graph:    []part{shows[graph.EventLog, eventlog.Service]},
+	},
+	{
+		Name: "apilog", Line: "keeps what was asked of the API for seven days, without secrets",
+		Requires: []string{"accounts"},
+		Option:   apilog.Module,
+		Routes:   []any{func(s *apilog.Service) rest.Routes { return restrequests.Routes(s) }},
 	},
 	{
 		Name: "devinbox", Line: "catches outbound mail and text messages in development mode, shows them at /dev/inbox, plays failures", Dev: true,

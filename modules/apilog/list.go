@@ -1,0 +1,161 @@
+package apilog
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/page"
+)
+
+// Filter says which requests are wanted. Zero fields do not filter.
+type Filter struct {
+	Methods     []string
+	PathPrefix  string // as /api/emails
+	StatusFrom  int
+	StatusBelow int // exclusive
+	APIKeyID    string
+	UserID      string
+	RequestID   string
+	EmailID     string
+	Since       time.Time
+	Until       time.Time // exclusive
+}
+
+// Methods are those that the log can have.
+func Methods() []string {
+	return []string{http.MethodGet, http.MethodPost, http.MethodPatch, http.MethodPut, http.MethodDelete, http.MethodHead}
+}
+
+// Validate reports every part of the filter that can find nothing.
+func (f Filter) Validate() error {
+	wrong := fault.Fields{}
+	for _, method := range f.Methods {
+		if !slices.Contains(Methods(), method) {
+			wrong.Add("method", "must be of %s", strings.Join(Methods(), ", "))
+			break
+		}
+	}
+	if f.PathPrefix != "" && f.PathPrefix[0] != '/' {
+		wrong.Add("path", "must begin with /")
+	}
+	for field, status := range map[string]int{"status_from": f.StatusFrom, "status_below": f.StatusBelow} {
+		if status != 0 && (status < 100 || status > 600) {
+			wrong.Add(field, "must be between 100 and 600")
+		}
+	}
+	if f.StatusFrom != 0 && f.StatusBelow != 0 && f.StatusFrom >= f.StatusBelow && wrong.Err() == nil {
+		wrong.Add("status_below", "must be more than status_from")
+	}
+	if !f.Since.IsZero() && !f.Until.IsZero() && !f.Since.Before(f.Until) {
+		wrong.Add("until", "must be after since")
+	}
+	for field, text := range map[string]string{"path": f.PathPrefix, "api_key_id": f.APIKeyID, "user_id": f.UserID, "request_id": f.RequestID, "email_id": f.EmailID} {
+		if len(text) > maxPath || text != clean(text, maxPath) {
+			wrong.Add(field, "has more than %d octets, or some that are no text", maxPath)
+		}
+	}
+	return wrong.Err()
+}
+
+const columnsSQL = `SELECT n, request_id, account_id, method, path, operation, status, duration_ms, api_key_id, user_id, ip, request_body, request_octets, response_body, response_octets, email_id, created_at FROM api_requests`
+
+func (r *Request) columns() []any {
+	return []any{&r.n, &r.ID, &r.AccountID, &r.Method, &r.Path, &r.Operation, &r.Status, &r.DurationMS, &r.APIKeyID, &r.UserID, &r.IP, &r.RequestBody,
+		&r.RequestOctets, &r.ResponseBody, &r.ResponseOctets, &r.EmailID, &r.CreatedAt}
+}
+
+// failedSQL is the condition of the index of failures.
+const failedSQL = ` AND status >= 400`
+
+// query makes the statement for one page of an account's requests.
+func (f Filter) query(accountID string, before int64, limit int) *db.Query {
+	q := &db.Query{}
+	var text strings.Builder
+	text.WriteString(columnsSQL + ` WHERE account_id = ` + q.Arg(accountID))
+	and := func(condition string, value any) { text.WriteString(" AND " + condition + q.Arg(value)) }
+	if before > 0 {
+		and(`n < `, before)
+	}
+	if len(f.Methods) > 0 {
+		text.WriteString(` AND method = ANY(` + q.Arg(db.Array(f.Methods)) + `)`)
+	}
+	if f.PathPrefix != "" {
+		and(`path >= `, f.PathPrefix)
+		and(`path < `, f.PathPrefix+"\U0010FFFF")
+	}
+	if f.StatusFrom >= http.StatusBadRequest {
+		text.WriteString(failedSQL)
+	}
+	for _, c := range []struct {
+		condition, value string
+	}{{`api_key_id <> '' AND api_key_id = `, f.APIKeyID}, {`user_id <> '' AND user_id = `, f.UserID}, {`request_id = `, f.RequestID},
+		{`email_id <> '' AND email_id = `, f.EmailID}} {
+		if c.value != "" {
+			and(c.condition, c.value)
+		}
+	}
+	if f.StatusFrom != 0 {
+		and(`status >= `, f.StatusFrom)
+	}
+	if f.StatusBelow != 0 {
+		and(`status < `, f.StatusBelow)
+	}
+	if !f.Since.IsZero() {
+		and(`created_at >= `, f.Since)
+	}
+	if !f.Until.IsZero() {
+		and(`created_at < `, f.Until)
+	}
+	text.WriteString(` ORDER BY n DESC LIMIT ` + q.Arg(limit))
+	q.Text = text.String()
+	return q
+}
+
+// List gives one page of an account's requests, the newest first. Error: Invalid.
+func (s *Service) List(ctx context.Context, accountID string, f Filter, r page.Request) (page.Page[Request], error) {
+	list := page.List{Name: "api_requests", AccountID: accountID}
+	limit, after, err := s.cursors.Open(list, r.OrDefault())
+	if err != nil {
+		return page.Page[Request]{}, err
+	}
+	if err := f.Validate(); err != nil {
+		return page.Page[Request]{}, err
+	}
+	var before int64
+	if after != "" {
+		var ok bool
+		if before, ok = s.cursors.Reveal(list, after); !ok {
+			return page.Page[Request]{}, fault.InvalidField("cursor", "is not a cursor of this list; use next_cursor of an earlier answer")
+		}
+	}
+	q := f.query(accountID, before, limit+1)
+	rows, err := db.All(ctx, s.db.SQL, (*Request).columns, q.Text, q.Args...)
+	if err != nil {
+		return page.Page[Request]{}, fmt.Errorf("list API requests: %w", err)
+	}
+	return page.Of(s.cursors, list, rows, limit, func(r Request) string { return s.cursors.Hide(list, r.n) }), nil
+}
+
+// Get gives the newest request of an account that has the id. Error: NotFound.
+func (s *Service) Get(ctx context.Context, accountID, id string) (Request, error) {
+	if id == "" || id != clean(id, maxPath) {
+		return Request{}, fault.Missing("API request", id)
+	}
+	q := Filter{RequestID: id}.query(accountID, 0, 1)
+	r, err := db.One(ctx, s.db.SQL, (*Request).columns, q.Text, q.Args...)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return Request{}, fault.Missing("API request", id)
+	case err != nil:
+		return Request{}, fmt.Errorf("read API request: %w", err)
+	}
+	return r, nil
+}

@@ -1,0 +1,94 @@
+package apilog
+
+import (
+	"regexp"
+	"strings"
+)
+
+// secrecy is what becomes of the value of a member.
+type secrecy int
+
+const (
+	open    secrecy = iota
+	scalar          // a string or number is secret, in lists too; of an object each member is judged
+	whole           // all of it is secret
+	headers         // header fields: their values are secret
+	files           // attachments: their content is not kept
+	content         // the content of a file
+	code            // in an answer it may be the code of an error
+)
+
+// parts of names whose values are secret in any form.
+var secretParts = []string{"password", "passwd", "passphrase", "secret", "token", "cookie", "authorization", "totp", "privatekey", "recoverycode",
+	"signature", "replyurl", "otpauth"}
+
+// harmless are names that only look like those of secrets.
+var harmless = map[string]bool{"publickey": true, "stepkey": true, "statuscode": true, "errorcode": true, "enhancedcode": true, "countrycode": true,
+	"smtpcredential": true, "smtpcredentials": true}
+
+// secrecyOf judges a member by its name, whatever the letter case and the separators.
+func secrecyOf(name string) secrecy {
+	word := strings.Map(func(r rune) rune {
+		switch {
+		case 'A' <= r && r <= 'Z':
+			return r + 'a' - 'A'
+		case 'a' <= r && r <= 'z', '0' <= r && r <= '9', r > 0x7f:
+			return r
+		}
+		return -1
+	}, name)
+	if harmless[word] {
+		return open
+	}
+	for _, part := range secretParts {
+		if strings.Contains(word, part) {
+			return whole
+		}
+	}
+	switch {
+	case strings.HasSuffix(word, "credential"), strings.HasSuffix(word, "credentials"):
+		return whole
+	case strings.HasSuffix(word, "key"), strings.HasSuffix(word, "keys"):
+		return scalar
+	case strings.HasSuffix(word, "code"), strings.HasSuffix(word, "codes"), word == "otp", word == "pin":
+		return code
+	case strings.HasSuffix(word, "headers"):
+		return headers
+	case strings.HasSuffix(word, "attachments"):
+		return files
+	case word == "content":
+		return content
+	}
+	return open
+}
+
+// errorCode is what codes of errors and replies look like, and codes that let somebody in do not.
+var errorCode = regexp.MustCompile(`^(?:[a-z]+(?:_[a-z]+)*|[1-5][0-9]{2}|[245]\.[0-9]{1,3}\.[0-9]{1,3})$`)
+
+const secretWord = `[\w.-]*(?:password|passwd|secret|token|signature|api_?key|authorization|cookie)[\w.-]*`
+
+// What looks like a secret in the midst of a text.
+var inText = []struct {
+	pattern *regexp.Regexp
+	instead string
+}{
+	{regexp.MustCompile(`\b(?:svc|svs|whsec)_[A-Za-z0-9_+/=-]{16,}`), redacted},
+	{regexp.MustCompile(`(?i)\b(bearer|basic)\s+[A-Za-z0-9._~+/=-]{16,}`), "$1 " + redacted},
+	{regexp.MustCompile(`\beyJ[\w-]{10,}(?:\.[\w-]*)*`), redacted}, // a JSON Web Token
+	{regexp.MustCompile(`(?s)-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)`), redacted},
+	{regexp.MustCompile(`otpauth://[^\s"'<>]+`), redacted},
+	{regexp.MustCompile(`://[^/\s:@"'<>]+:[^/\s@"'<>]+@`), "://" + redacted + "@"},
+	{regexp.MustCompile(`(?i)(` + secretWord + `)=[^&\s"'<>]+`), "$1=" + redacted},
+	{regexp.MustCompile(`(?i)("` + secretWord + `"\s*:\s*")(?:[^"\\]|\\.)*`), "$1" + redacted},
+}
+
+// withoutSecrets takes out of a text what looks like a secret.
+func withoutSecrets(text string) string {
+	if !strings.ContainsAny(text, "_=:. -") {
+		return text
+	}
+	for _, is := range inText {
+		text = is.pattern.ReplaceAllString(text, is.instead)
+	}
+	return text
+}

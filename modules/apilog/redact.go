@@ -1,0 +1,326 @@
+package apilog
+
+import (
+	"bytes"
+	"encoding/json"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+const (
+	maxKept   = 4 << 10 // octets of a body
+	maxString = 1000    // octets of a string in it
+	maxName   = 200
+	maxDepth  = 64
+
+	redacted = "[redacted]"
+	cutMark  = "…[cut]"
+)
+
+// Redacted is what may be kept of a body.
+type Redacted struct {
+	Text    string // at most 4 KB; ends with …[cut] where the body went on or was not JSON any more
+	EmailID string // of an answer: the email that it has at the top, as `id`; may be empty
+}
+
+// Redact writes a JSON text again without what is secret in it. raw may be the beginning of a longer one,
+// which cut says. An answer may show the codes of errors. What stands behind a mistake in the JSON is not
+// written: nobody can tell what it is.
+func Redact(raw []byte, cut, answer bool) Redacted {
+	s := scanner{in: raw, cut: cut, answer: answer, room: maxKept - len(cutMark)}
+	whole := s.value(place{}) && s.atEnd()
+	if !whole || cut {
+		s.out = append(s.out, cutMark...)
+	}
+	return Redacted{Text: string(s.out), EmailID: s.emailID}
+}
+
+// place is where a value stands.
+type place struct {
+	secrecy secrecy
+	name    string // of the member
+	level   int    // of objects and arrays around it
+	inFiles bool
+	inField bool // among header fields
+}
+
+// scanner reads JSON octet by octet and writes what may be kept. Each of its methods reports false where it
+// cannot go on: at a mistake, at the end of the input, or when the room is used up.
+type scanner struct {
+	in      []byte
+	at      int
+	cut     bool
+	answer  bool
+	nested  bool // the text is a string of another
+	out     []byte
+	room    int
+	muted   int // more than 0: nothing is written
+	emailID string
+}
+
+func (s *scanner) write(text string) bool {
+	if s.muted > 0 {
+		return true
+	}
+	if len(s.out)+len(text) > s.room {
+		return false
+	}
+	s.out = append(s.out, text...)
+	return true
+}
+
+// next skips white space and gives the octet behind it.
+func (s *scanner) next() (byte, bool) {
+	for s.at < len(s.in) {
+		switch c := s.in[s.at]; c {
+		case ' ', '\t', '\r', '\n':
+			s.at++
+		default:
+			return c, true
+		}
+	}
+	return 0, false
+}
+
+func (s *scanner) atEnd() bool {
+	_, more := s.next()
+	return !more
+}
+
+// take reads one octet of punctuation.
+func (s *scanner) take(want byte) bool {
+	c, ok := s.next()
+	if !ok || c != want {
+		return false
+	}
+	s.at++
+	return true
+}
+
+func (s *scanner) value(p place) bool {
+	c, ok := s.next()
+	switch {
+	case !ok || p.level > maxDepth:
+		return false
+	case c == '{' || c == '[':
+		return s.container(p, c)
+	case c == '"':
+		return s.text(p)
+	default:
+		return s.word(p)
+	}
+}
+
+// container reads an object or an array. One that is secret as a whole is read past.
+func (s *scanner) container(p place, c byte) bool {
+	if p.secrecy == whole {
+		s.muted++
+		p.secrecy = open
+		ok := s.container(p, c)
+		s.muted--
+		return ok && s.write(`"`+redacted+`"`)
+	}
+	p.level++
+	p.inFiles, p.inField = p.inFiles || p.secrecy == files, p.inField || p.secrecy == headers
+	s.at++
+	if c == '[' {
+		if p.secrecy == files || p.secrecy == headers {
+			p.secrecy = open
+		}
+		return s.list('[', ']', func() bool { return s.value(p) })
+	}
+	return s.list('{', '}', func() bool { return s.member(p) })
+}
+
+// list reads what stands between two brackets, separated by commas.
+func (s *scanner) list(begin, end byte, item func() bool) bool {
+	if !s.write(string(begin)) {
+		return false
+	}
+	if c, ok := s.next(); ok && c == end {
+		s.at++
+		return s.write(string(end))
+	}
+	for {
+		if !item() {
+			return false
+		}
+		c, ok := s.next()
+		if !ok || c != end && c != ',' {
+			return false
+		}
+		s.at++
+		if !s.write(string(c)) {
+			return false
+		}
+		if c == end {
+			return true
+		}
+	}
+}
+
+func (s *scanner) member(p place) bool {
+	if c, ok := s.next(); !ok || c != '"' {
+		return false
+	}
+	name, closed := s.quoted()
+	if !closed {
+		return false
+	}
+	shown := name
+	if len(shown) > maxName {
+		shown = strings.ToValidUTF8(shown[:maxName], "") + "…"
+	}
+	if !s.take(':') || !s.write(quote(withoutSecrets(shown))+":") {
+		return false
+	}
+	p.name, p.secrecy = name, secrecyOf(name)
+	return s.value(p)
+}
+
+// quoted reads a string. An open one is not closed; its octets are read all the same.
+func (s *scanner) quoted() (text string, closed bool) {
+	begin := s.at + 1
+	plain := true
+	for i := begin; i < len(s.in); i++ {
+		switch c := s.in[i]; {
+		case c == '\\':
+			plain = false
+			i++
+		case c == '"':
+			s.at = i + 1
+			raw := s.in[begin:i]
+			if plain && utf8.Valid(raw) {
+				return string(raw), true
+			}
+			return text, json.Unmarshal(s.in[begin-1:i+1], &text) == nil
+		case c < ' ':
+			return "", false
+		}
+	}
+	s.at = len(s.in)
+	return "", false
+}
+
+// text reads a string that is a value.
+func (s *scanner) text(p place) bool {
+	begin := s.at
+	text, closed := s.quoted()
+	if s.isContent(p) {
+		if !closed {
+			s.write(`"[redacted: more than ` + strconv.Itoa(s.at-begin-1) + ` characters]"`)
+			return false
+		}
+		return s.write(`"[redacted: ` + strconv.Itoa(len(text)) + ` characters]"`)
+	}
+	if !closed {
+		return false
+	}
+	if s.isSecret(p, text) {
+		return s.write(`"` + redacted + `"`)
+	}
+	if s.answer && p.level == 1 && p.name == "id" && !s.nested {
+		s.emailID = emailOf(text)
+	}
+	return s.write(quote(s.shown(text)))
+}
+
+// isContent tells whether a string is the content of a file.
+func (s *scanner) isContent(p place) bool {
+	return p.secrecy == content || p.inFiles && (p.name == "data" || p.secrecy != open)
+}
+
+func (s *scanner) isSecret(p place, text string) bool {
+	switch p.secrecy {
+	case whole, scalar:
+		return true
+	case code:
+		return !s.answer || !errorCode.MatchString(text)
+	case headers:
+		return true
+	}
+	return p.inField && p.name != "name"
+}
+
+// shown is what is kept of a string.
+func (s *scanner) shown(text string) string {
+	if trimmed := strings.TrimSpace(text); !s.nested && trimmed != "" && (trimmed[0] == '{' || trimmed[0] == '[') && json.Valid([]byte(trimmed)) {
+		inner := scanner{in: []byte(trimmed), answer: s.answer, nested: true, room: maxString}
+		if !inner.value(place{}) {
+			inner.out = append(inner.out, cutMark...)
+		}
+		return string(inner.out)
+	}
+	left := 0
+	if len(text) > maxString {
+		end := wordEnd(text)
+		text, left = text[:end], len(text)-end
+	}
+	text = withoutSecrets(text)
+	if left > 0 {
+		text += "…[" + strconv.Itoa(left) + " more]"
+	}
+	return text
+}
+
+// longestWord is longer than any address: half an address would not be found by who erases it.
+const longestWord = 330
+
+// wordEnd is where a long text is cut: between words, or where a word is too long to be an address within it.
+func wordEnd(text string) int {
+	end := strings.LastIndexAny(text[:maxString], " \t\r\n<>\"'(),;&")
+	if end < maxString-longestWord {
+		end = maxString
+		for end > 0 && !utf8.RuneStart(text[end]) {
+			end--
+		}
+	}
+	return end
+}
+
+// word reads a number, true, false or null. The last three are never secret.
+func (s *scanner) word(p place) bool {
+	begin := s.at
+	for s.at < len(s.in) && bytes.IndexByte([]byte("+-.0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"), s.in[s.at]) >= 0 {
+		s.at++
+	}
+	word := string(s.in[begin:s.at])
+	switch {
+	case s.at == len(s.in) && s.cut, !json.Valid([]byte(word)):
+		return false
+	case word == "true" || word == "false" || word == "null":
+		return s.write(word)
+	case s.isContent(p) && p.name != "size", s.isSecret(p, word):
+		return s.write(`"` + redacted + `"`)
+	case len(word) > longestWord:
+		return false
+	}
+	return s.write(word)
+}
+
+// quote writes a string as JSON that the database takes and people can read.
+func quote(text string) string {
+	var out strings.Builder
+	out.Grow(len(text) + 2)
+	out.WriteByte('"')
+	for _, r := range text {
+		switch {
+		case r == '"' || r == '\\':
+			out.WriteByte('\\')
+			out.WriteRune(r)
+		case r == '\n':
+			out.WriteString(`\n`)
+		case r == '\r':
+			out.WriteString(`\r`)
+		case r == '\t':
+			out.WriteString(`\t`)
+		case r < ' ' || r == 0x7f:
+			out.WriteString(`\u00` + string("0123456789abcdef"[r>>4]) + string("0123456789abcdef"[r&15]))
+		default:
+			out.WriteRune(r)
+		}
+	}
+	out.WriteByte('"')
+	return out.String()
+}

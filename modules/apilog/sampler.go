@@ -1,0 +1,156 @@
+package apilog
+
+import (
+	"net/http"
+	"sync"
+	"time"
+)
+
+const (
+	bufferRows   = 1024
+	bufferOctets = 16 << 20 // of raw bodies
+	wakeAt       = bufferRows / 2
+
+	// One account takes at most a quarter of the buffer, so that a program that does nothing but fail
+	// leaves room for others.
+	accountRows = bufferRows / 4
+
+	accountRate, accountBurst = 5, 200  // successes of one account, in a second
+	failureRate, failureBurst = 20, 500 // failures of one account
+	successBurstSeconds       = 10      // of all accounts
+	accountsRemembered        = 10_000
+	forgetAfter               = time.Minute
+)
+
+// bucket gives out so many tokens in a second.
+type bucket struct {
+	tokens float64
+	at     time.Time
+}
+
+// fill gives the bucket what has come since it was last asked. A new one is full.
+func (b *bucket) fill(now time.Time, rate, burst float64) {
+	if b.at.IsZero() {
+		b.tokens = burst
+	} else if passed := now.Sub(b.at).Seconds(); passed > 0 {
+		b.tokens = min(burst, b.tokens+passed*rate)
+	}
+	b.at = now
+}
+
+// share is what one account has of the log.
+type share struct {
+	successes, failures bucket
+	round               uint64 // of the buffer that rows counts
+	rows                int
+}
+
+// verdict is what the sampler says of a request.
+type verdict int
+
+const (
+	keep    verdict = iota
+	sampled         // left out, for there are too many
+	full            // there is no room
+)
+
+// sampler decides what is kept, and holds it until it is stored. It never waits. Safe for concurrent use.
+type sampler struct {
+	rate  float64 // successes of all accounts, in a second
+	now   func() time.Time
+	woken chan struct{}
+
+	mu        sync.Mutex
+	successes bucket
+	accounts  map[string]*share
+	round     uint64
+	rows      []*Seen
+	octets    int
+}
+
+func newSampler(rate int, now func() time.Time) *sampler {
+	return &sampler{rate: float64(rate), now: now, woken: make(chan struct{}, 1), accounts: map[string]*share{}}
+}
+
+// judge decides about a request when its answer begins.
+func (s *sampler) judge(accountID string, status int) verdict {
+	now := s.now()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.rows) >= bufferRows || s.octets >= bufferOctets {
+		return full
+	}
+	failed := status >= http.StatusBadRequest
+	if !failed {
+		if s.successes.fill(now, s.rate, s.rate*successBurstSeconds); s.successes.tokens < 1 {
+			return sampled
+		}
+	}
+	of := s.share(accountID)
+	switch own := &of.successes; {
+	case of.rows >= accountRows:
+		return full
+	case failed:
+		if of.failures.fill(now, failureRate, failureBurst); of.failures.tokens < 1 {
+			return sampled
+		}
+		of.failures.tokens--
+	default:
+		if own.fill(now, accountRate, accountBurst); own.tokens < 1 {
+			return sampled
+		}
+		own.tokens--
+		s.successes.tokens--
+	}
+	return keep
+}
+
+func (s *sampler) share(accountID string) *share {
+	of := s.accounts[accountID]
+	if of == nil {
+		of = &share{}
+		s.accounts[accountID] = of
+	}
+	if of.round != s.round {
+		of.round, of.rows = s.round, 0
+	}
+	return of
+}
+
+// add takes a request; false: there is no room.
+func (s *sampler) add(r *Seen) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	of := s.share(r.AccountID)
+	if len(s.rows) >= bufferRows || s.octets+r.octets() > bufferOctets || of.rows >= accountRows {
+		return false
+	}
+	of.rows++
+	s.rows = append(s.rows, r)
+	s.octets += r.octets()
+	if len(s.rows) == wakeAt || s.octets > bufferOctets/2 {
+		select {
+		case s.woken <- struct{}{}:
+		default:
+		}
+	}
+	return true
+}
+
+// drain gives what was added since the last time.
+func (s *sampler) drain() []*Seen {
+	now := s.now()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	rows := s.rows
+	s.rows, s.octets = nil, 0
+	s.round++
+	if len(s.accounts) > accountsRemembered {
+		for id, of := range s.accounts {
+			if now.Sub(of.successes.at) > forgetAfter && now.Sub(of.failures.at) > forgetAfter {
+				delete(s.accounts, id)
+			}
+		}
+	}
+	return rows
+}

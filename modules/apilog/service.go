@@ -1,0 +1,128 @@
+package apilog
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"go.uber.org/fx"
+
+	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/module"
+	"github.com/postrider/postrider/runtime/page"
+	"github.com/postrider/postrider/runtime/setting"
+	"github.com/postrider/postrider/runtime/worker"
+)
+
+// Module gives *Service, stores in the background, and deletes what is old or is to be erased.
+var Module = fx.Module("apilog",
+	fx.Provide(ConfigOf, New),
+	fx.Provide(fx.Private, func(s *accounts.Service) Accounts { return s }),
+	module.Sweeps(func(s *Service) module.Sweep { return module.Sweep{What: "old API requests", Run: s.Sweep} }),
+	module.Keeps(func(s *Service) module.Kept {
+		return module.Kept{What: "API requests", Purge: s.Purge, Erase: s.Erase, EraseUser: s.EraseUser}
+	}),
+	fx.Invoke(func(lc fx.Lifecycle, s *Service) {
+		lc.Append(fx.Hook{OnStart: s.Start, OnStop: s.Stop})
+	}),
+)
+
+// Config of the module.
+type Config struct {
+	Rate int // requests that succeeded, kept in a second by this process
+}
+
+// ConfigOf takes what the module needs from the installation's configuration.
+func ConfigOf(v setting.Values) Config { return Config{Rate: Rate.Of(v)} }
+
+// Accounts says how long the accounts keep what they have sent.
+type Accounts interface {
+	Retentions(ctx context.Context, after string, limit int) ([]accounts.Retention, error)
+}
+
+var _ Accounts = (*accounts.Service)(nil)
+
+// Params of New.
+type Params struct {
+	fx.In
+
+	DB       *db.DB
+	Config   Config
+	Accounts Accounts
+	Cursors  *page.Codec
+	Logger   *slog.Logger
+	Metrics  prometheus.Registerer `optional:"true"`
+	Workers  *worker.Metrics       `optional:"true"`
+}
+
+// Service is the log. Safe for concurrent use, and in several processes.
+type Service struct {
+	db       *db.DB
+	accounts Accounts
+	cursors  *page.Codec
+	sampler  *sampler
+	count    counters
+	tasks    *worker.Tasks
+
+	storing sync.Mutex // held while a buffer is stored
+	pending sync.Mutex
+	again   []erasure // to be repeated
+}
+
+// New makes the service; nothing is stored before Start.
+func New(p Params) (*Service, error) {
+	count, err := newCounters(p.Metrics)
+	if err != nil {
+		return nil, err
+	}
+	return &Service{db: p.DB, accounts: p.Accounts, cursors: p.Cursors, sampler: newSampler(p.Config.Rate, time.Now), count: count,
+		tasks: worker.NewTasks(p.Logger, p.Workers)}, nil
+}
+
+// every is how late a request may be in the log.
+const every = 500 * time.Millisecond
+
+// Start begins to store.
+func (s *Service) Start(context.Context) error {
+	s.tasks.Start(worker.Task{Name: "API log", First: every, Woken: s.sampler.woken, Step: func(ctx context.Context) (time.Duration, error) {
+		return every, s.step(ctx, time.Now())
+	}})
+	return nil
+}
+
+// Stop stores what is left.
+func (s *Service) Stop(ctx context.Context) error {
+	s.tasks.Stop(ctx)
+	return s.step(ctx, time.Now().Add(repeatAfter))
+}
+
+func (s *Service) step(ctx context.Context, now time.Time) error {
+	if err := s.Flush(ctx); err != nil {
+		return err
+	}
+	return s.repeatErasures(ctx, now)
+}
+
+// Keep decides whether a request is kept, when its answer begins. It counts and does nothing else: bodies
+// are copied of what is kept only.
+func (s *Service) Keep(accountID string, status int) bool {
+	switch s.sampler.judge(accountID, status) {
+	case sampled:
+		s.count.sampled.Inc()
+		return false
+	case full:
+		s.count.full.Inc()
+		return false
+	}
+	return true
+}
+
+// Add takes a request that is over. It never waits: where there is no room the request is dropped.
+func (s *Service) Add(r *Seen) {
+	if !s.sampler.add(r) {
+		s.count.full.Inc()
+	}
+}

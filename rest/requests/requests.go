@@ -1,0 +1,116 @@
+package requests
+
+import (
+	"context"
+	"net/http"
+	"strings"
+
+	"github.com/postrider/postrider/modules/accounts/rights"
+	"github.com/postrider/postrider/modules/apilog"
+	"github.com/postrider/postrider/rest"
+	"github.com/postrider/postrider/rest/wire"
+	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/page"
+)
+
+// Service is what the operations need of apilog.
+type Service interface {
+	List(ctx context.Context, accountID string, f apilog.Filter, r page.Request) (page.Page[apilog.Request], error)
+	Get(ctx context.Context, accountID, id string) (apilog.Request, error)
+}
+
+var _ Service = (*apilog.Service)(nil)
+
+type record struct {
+	ID             string    `json:"id" doc:"The X-Request-Id of the answer. Who gave the same one twice has two requests of this id." example:"req_01kf0m4w7he6x8q2v5b3n9c1ta"`
+	Method         string    `json:"method" example:"POST"`
+	Path           string    `json:"path" doc:"Without the query." example:"/api/emails"`
+	Operation      string    `json:"operation" doc:"Its id in this document." example:"sendEmail"`
+	Status         int       `json:"status" example:"200"`
+	DurationMS     int       `json:"duration_ms" example:"12"`
+	APIKeyID       *string   `json:"api_key_id" doc:"null: a person asked." example:"key_01kf0m4w7he6x8q2v5b3n9c1ta"`
+	UserID         *string   `json:"user_id" doc:"null: a key asked." example:"usr_01kf0m4w7he6x8q2v5b3n9c1ta"`
+	IP             string    `json:"ip" example:"192.0.2.7"`
+	RequestBody    string    `json:"request_body" doc:"At most 4 KB, without secrets and the content of attachments. Ends with …[cut] where more followed. Empty: there was none, or it is not kept."`
+	RequestOctets  int64     `json:"request_octets" doc:"Of the whole body."`
+	ResponseBody   string    `json:"response_body" doc:"As request_body. In brackets: the type of one that is not JSON."`
+	ResponseOctets int64     `json:"response_octets" doc:"Of the whole body."`
+	EmailID        *string   `json:"email_id" doc:"The email that was made, or that it is about." example:"msg_01kf0m4w7he6x8q2v5b3n9c1ta"`
+	CreatedAt      wire.Time `json:"created_at"`
+}
+
+type answer struct {
+	Request record `json:"request"`
+}
+
+type input struct {
+	rest.Page
+
+	Method      string `query:"method" doc:"Only these methods, separated by commas." example:"POST,PATCH"`
+	Path        string `query:"path" doc:"Only paths that begin so." example:"/api/emails"`
+	StatusFrom  int    `query:"status_from" minimum:"100" maximum:"600" doc:"Only this status or higher ones." example:"400"`
+	StatusBelow int    `query:"status_below" minimum:"100" maximum:"600" doc:"Only lower statuses than this." example:"500"`
+	APIKeyID    string `query:"api_key_id" doc:"Only requests with this key." example:"key_01kf0m4w7he6x8q2v5b3n9c1ta"`
+	UserID      string `query:"user_id" doc:"Only requests of this person." example:"usr_01kf0m4w7he6x8q2v5b3n9c1ta"`
+	RequestID   string `query:"request_id" doc:"Only requests of this id." example:"req_01kf0m4w7he6x8q2v5b3n9c1ta"`
+	EmailID     string `query:"email_id" doc:"Only requests that made this email or are about it." example:"msg_01kf0m4w7he6x8q2v5b3n9c1ta"`
+	Since       string `query:"since" format:"date-time" doc:"Requests from then on."`
+	Until       string `query:"until" format:"date-time" doc:"Requests before then."`
+}
+
+func (in *input) filter() (f apilog.Filter, err error) {
+	wrong := fault.Fields{}
+	f = apilog.Filter{PathPrefix: in.Path, StatusFrom: in.StatusFrom, StatusBelow: in.StatusBelow, APIKeyID: in.APIKeyID, UserID: in.UserID, RequestID: in.RequestID, EmailID: in.EmailID}
+	if in.Method != "" {
+		f.Methods = strings.Split(in.Method, ",")
+	}
+	if since := rest.QueryTime(wrong, "since", in.Since); since != nil {
+		f.Since = *since
+	}
+	if until := rest.QueryTime(wrong, "until", in.Until); until != nil {
+		f.Until = *until
+	}
+	return f, wrong.Err()
+}
+
+const about = "What keys and people asked of the API in the last seven days, and what they were answered. Where there is much, failures are kept before successes. " +
+	"Passwords, tokens, keys and the content of attachments are never in it."
+
+// Routes makes the routes of the log.
+func Routes(service Service) rest.Routes {
+	return rest.NewRoutes("requests", func(a *rest.API) {
+		g := a.Tag("API requests", about)
+		rest.ListBy(g, rest.Operation{
+			Path: "/requests", ID: "listAPIRequests", Needs: rights.Read, Unlogged: true, Summary: "List API requests",
+			Description: "The newest first. A request is in the list about a second after its answer. Requests that were refused with 401 belong to nobody and are in no list.",
+			Example:     example(),
+		}, rest.Plural{Member: "requests", Schema: "APIRequestList"}, func(ctx context.Context, c *rest.Call, in *input) (page.Page[apilog.Request], error) {
+			f, err := in.filter()
+			if err != nil {
+				return page.Page[apilog.Request]{}, err
+			}
+			return service.List(ctx, c.AccountID, f, in.Request())
+		}, newRecord)
+		rest.Get(g, rest.Operation{
+			Path: "/requests/{id}", ID: "getAPIRequest", Needs: rights.Read, Unlogged: true, Summary: "Get an API request",
+			Description: "The newest one of the id.",
+			Of:          rest.Noun{Name: "API request", About: "The X-Request-Id of its answer.", Example: exampleID},
+			Example:     map[string]any{"request": example()},
+		}, service.Get, func(r apilog.Request) answer { return answer{newRecord(r)} })
+	})
+}
+
+func newRecord(r apilog.Request) record {
+	return record{ID: r.ID, Method: r.Method, Path: r.Path, Operation: r.Operation, Status: r.Status, DurationMS: r.DurationMS, APIKeyID: wire.OrNull(r.APIKeyID),
+		UserID: wire.OrNull(r.UserID), IP: r.IP, RequestBody: r.RequestBody, RequestOctets: r.RequestOctets, ResponseBody: r.ResponseBody,
+		ResponseOctets: r.ResponseOctets, EmailID: wire.OrNull(r.EmailID), CreatedAt: wire.Time(r.CreatedAt)}
+}
+
+const exampleID = "req_01kf0m4w7he6x8q2v5b3n9c1ta"
+
+func example() map[string]any {
+	return map[string]any{"id": exampleID, "method": http.MethodPost, "path": "/api/emails", "operation": "sendEmail", "status": 200, "duration_ms": 12,
+		"api_key_id": "key_01kf0m4w7he6x8q2v5b3n9c1ta", "user_id": nil, "ip": "192.0.2.7", "request_body": `{"from":"ada@example.com","to":"bob@example.net","subject":"Hi","text":"Hello"}`,
+		"request_octets": 79, "response_body": `{"id":"msg_01kf0m4w7he6x8q2v5b3n9c1ta","status":"sent"}`, "response_octets": 56, "email_id": "msg_01kf0m4w7he6x8q2v5b3n9c1ta",
+		"created_at": "2026-01-15T09:30:00.000Z"}
+}
