@@ -71,7 +71,7 @@ for (const { path, document } of sources) {
     const hash = createHash('sha256').update(text).digest('hex')
     manifest[hash] = text
     const type = name + d.operation[0].toUpperCase() + d.operation.slice(1)
-    documents.push(`export const ${name} = gql<${type}, ${type}Variables>('${name}', '${hash}', ${JSON.stringify(text)})`)
+    documents.push(`export const ${name} = gql<${type}, ${type}Variables>('${name}', '${hash}', import.meta.env.DEV ? ${JSON.stringify(text)} : undefined)`)
   }
   const up = documents.length ? `import { gql } from '@/api/document'\n\n` : ''
   written.set(path.replace(/\.graphql$/, '.gen.ts'), `${header}${up}${out.trim()}\n\n${documents.join('\n')}\n`)

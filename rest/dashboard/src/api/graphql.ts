@@ -31,7 +31,7 @@ export async function query<Data, V>(document: Document<Data, V>, variables: V, 
 // mutate changes something by GraphQL: the queue only, all else is REST.
 export const mutate = <Data, V>(document: Document<Data, V>, variables: V) => query(document, variables, undefined, true)
 
-export const keyOf = <V>(document: Document<unknown, V>, variables?: V): QueryKey => (variables === undefined ? [document.name] : [document.name, variables])
+export const keyOf = (document: { name: string }, variables?: unknown): QueryKey => (variables === undefined ? [document.name] : [document.name, variables])
 
 interface Options {
   enabled?: boolean

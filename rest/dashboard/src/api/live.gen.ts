@@ -10,4 +10,4 @@ export type LiveEventsSubscriptionVariables = Exact<{
 
 export type LiveEventsSubscription = { events: { id: string, type: string, createdAt: string, data: unknown } };
 
-export const LiveEvents = gql<LiveEventsSubscription, LiveEventsSubscriptionVariables>('LiveEvents', 'd0904cfab348f5f90964464598938fa0ad095b04f5ec616b1e268f9a18b2c3d8', "subscription LiveEvents($after: String) {\n  events(after: $after) {\n    id\n    type\n    createdAt\n    data\n  }\n}")
+export const LiveEvents = gql<LiveEventsSubscription, LiveEventsSubscriptionVariables>('LiveEvents', 'd0904cfab348f5f90964464598938fa0ad095b04f5ec616b1e268f9a18b2c3d8', import.meta.env.DEV ? "subscription LiveEvents($after: String) {\n  events(after: $after) {\n    id\n    type\n    createdAt\n    data\n  }\n}" : undefined)

@@ -1,6 +1,6 @@
 import { useEffect, useRef } from 'react'
 import { store } from './store'
-import { followEvents, type LiveEvent, type LiveState } from './stream'
+import type { LiveEvent, LiveState } from './stream'
 
 // Live events of the account: one stream for all tabs where the browser has shared workers, else one
 // for this tab.
@@ -8,42 +8,10 @@ export const live = store<LiveState>('off')
 
 const listeners = new Set<(e: LiveEvent) => void>()
 
-const hand = {
+// hand takes what the stream brings; follow.ts, which is loaded after the page, owns the stream.
+export const hand = {
   event: (e: LiveEvent) => listeners.forEach((l) => l(e)),
   state: (s: LiveState) => live.set(s),
-}
-
-let stop: (() => void) | null = null
-
-// goLive begins to follow; `account` keeps the workers of accounts apart.
-export function goLive(account: string) {
-  stop?.()
-  if (typeof SharedWorker === 'undefined') {
-    const control = new AbortController()
-    void followEvents(hand, control.signal)
-    stop = () => control.abort()
-    return
-  }
-  const connect = () => {
-    const worker = new SharedWorker(new URL('./live.worker.ts', import.meta.url), { type: 'module', name: `live ${account}` })
-    worker.port.onmessage = ({ data }: MessageEvent<{ event?: LiveEvent; state?: LiveState }>) => {
-      if (data.event) hand.event(data.event)
-      if (data.state) hand.state(data.state)
-    }
-    return worker
-  }
-  let worker = connect()
-  const leave = () => worker.port.postMessage('bye')
-  const back = (e: PageTransitionEvent) => {
-    if (e.persisted) worker = connect()
-  }
-  addEventListener('pagehide', leave)
-  addEventListener('pageshow', back)
-  stop = () => {
-    leave()
-    removeEventListener('pagehide', leave)
-    removeEventListener('pageshow', back)
-  }
 }
 
 // useLive calls back for each event of these types; a type may be the beginning of one, as `email.`.

@@ -2,6 +2,7 @@
 
 export interface components {
   schemas: {
+    APIRequestList: { has_more: boolean; next_cursor: string | null; requests: (components['schemas']["Record"])[] }
     AcceptInvitation: { name?: string | null; password?: string | null; token: string }
     AccountAnswer: { account: components['schemas']["AccountRecord"] }
     AccountLimits: { daily_emails: number | null; domains: number; monthly_emails: number | null; requests_per_second: number }
@@ -19,6 +20,7 @@ export interface components {
     AddressRules: { catch_all: boolean; rules: (components['schemas']["AddressRule"])[] }
     AddressRulesAnswer: { address_rules: components['schemas']["AddressRules"] }
     AddressRulesInput: { catch_all: boolean; rules: ({ action: "accept" | "reject"; match: string })[] }
+    Answer: { request: components['schemas']["Record"] }
     ApiKeyList: { api_keys: (components['schemas']["KeyRecord"])[]; has_more: boolean; next_cursor: string | null }
     ApplyDNSRecords: { credentials: Record<string, string>; dry_run?: boolean | null; provider: "cloudflare" | "digitalocean" | "gandi" | "hetzner" | "ovh" | "rfc2136" | "route53" }
     AttachmentInfoPayload: { content_type: string; filename: string; size: number }
@@ -237,6 +239,7 @@ export interface components {
     ReceivedWhole: { attachment_count: number; attachments: (components['schemas']["ReceivedFileData"])[]; auth: components['schemas']["ReceivedAuth"]; auto_submitted: boolean; cc: (string)[]; defects: (string)[]; domain_id: string; email_id: string; from: string; headers: (components['schemas']["ReceivedField"])[]; html: string | null; id: string; in_reply_to: string | null; mail_from: string; message_id: string; rcpt_to: string; received_at: string; references: (string)[]; reply_to: (string)[]; size: number; spam_score: number | null; spam_status: "ham" | "spam" | "unknown"; status: "received"; subject: string; text: string | null; to: (string)[] }
     RecipientList: { has_more: boolean; next_cursor: string | null; recipients: (components['schemas']["RecipientRecord"])[] }
     RecipientRecord: { address: string; attempts: number; code: number | null; diagnostic: string | null; enhanced_code: string | null; held: boolean; kind: "to" | "cc" | "bcc"; next_attempt_at: string | null; remote_mta: string | null; settled_at: string | null; state: "queued" | "deferred" | "delivered" | "bounced" | "failed" }
+    Record: { api_key_id: string | null; created_at: string; duration_ms: number; email_id: string | null; id: string; ip: string; method: string; operation: string; path: string; request_body: string; request_octets: number; response_body: string; response_octets: number; status: number; user_id: string | null }
     RecoverWebhook: { only_failed?: boolean | null; since: string; until?: string | null }
     RecoveryAnswer: { recovery_codes: (string)[] }
     RenderTemplate: { variables?: Record<string, unknown> | null; version?: ("draft") | (number) | (null) }
@@ -621,6 +624,12 @@ export interface paths {
   }
   "/received-emails/{id}/reply": {
     post: { parameters: { query?: never; path: { id: string }; header?: { "Idempotency-Key"?: string }; cookie?: never }; requestBody: { content: { "application/json": components['schemas']["ReplyToReceivedEmail"] } }; responses: { 200: { headers: Record<string, unknown>; content: { "application/json": components['schemas']["EmailReceipt"] } }; default: { headers: Record<string, unknown>; content: { "application/json": components['schemas']['Error'] } } } }
+  }
+  "/requests": {
+    get: { parameters: { query?: { limit?: number; cursor?: string; method?: string; path?: string; status_from?: number; status_below?: number; api_key_id?: string; user_id?: string; request_id?: string; email_id?: string; since?: string; until?: string }; path?: never; header?: never; cookie?: never }; requestBody?: never; responses: { 200: { headers: Record<string, unknown>; content: { "application/json": components['schemas']["APIRequestList"] } }; default: { headers: Record<string, unknown>; content: { "application/json": components['schemas']['Error'] } } } }
+  }
+  "/requests/{id}": {
+    get: { parameters: { query?: never; path: { id: string }; header?: never; cookie?: never }; requestBody?: never; responses: { 200: { headers: Record<string, unknown>; content: { "application/json": components['schemas']["Answer"] } }; default: { headers: Record<string, unknown>; content: { "application/json": components['schemas']['Error'] } } } }
   }
   "/session": {
     get: { parameters: { query?: never; path?: never; header?: never; cookie?: never }; requestBody?: never; responses: { 200: { headers: Record<string, unknown>; content: { "application/json": components['schemas']["EnteredAnswer"] } }; default: { headers: Record<string, unknown>; content: { "application/json": components['schemas']['Error'] } } } }

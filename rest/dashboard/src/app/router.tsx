@@ -12,7 +12,7 @@ const routes = screens.flatMap((screen) =>
       path,
       staticData: { title, screen },
       component: lazyRouteComponent(async () => {
-        const { default: Page } = await load()
+        const [{ default: Page }] = await Promise.all([load(), import('./screens.css')])
         return { default: () => <Guard screen={screen}><Page /></Guard> }
       }),
     }),

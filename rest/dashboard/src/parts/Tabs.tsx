@@ -23,7 +23,7 @@ export function Tabs({ label, tabs, value, onChange, children, inset = 'px-4 md:
   }
   return (
     <>
-      <div role="tablist" aria-label={label} onKeyDown={press} className={`flex flex-none gap-4 overflow-x-auto border-b border-line ${inset}`}>
+      <div role="tablist" aria-label={label} onKeyDown={press} className={`flex flex-none gap-3.5 overflow-x-auto border-b border-line ${inset}`}>
         {shown.map((t) => (
           <button
             key={t.key} id={`${id}-${t.key}`} type="button" role="tab" aria-selected={t.key === value} aria-controls={`${id}-panel`} tabIndex={t.key === value ? 0 : -1} onClick={() => onChange(t.key)}

@@ -12,7 +12,7 @@ export function Timeline({ children }: { children: ReactNode }) {
 export function Moment({ icon: Icon, tone, what, about, at, small, words }: { icon: LucideIcon; tone: Tone; what: ReactNode; about?: ReactNode; at: string; small?: ReactNode; words?: string | null }) {
   return (
     <li className="relative grid grid-cols-[24px_minmax(0,1fr)_auto] gap-x-2 pb-3 before:absolute before:top-6 before:bottom-0 before:left-[11.5px] before:w-px before:bg-line last:before:hidden">
-      <span className={`grid size-6 place-items-center rounded-full bg-press text-ink-2 tone-${tone}`}><Icon aria-hidden className="!size-3 [stroke-width:2]" /></span>
+      <span className={`grid size-6 place-items-center rounded-full tone-${tone}`}><Icon aria-hidden className="!size-3 [stroke-width:2]" /></span>
       <div className="min-w-0 pt-0.5">
         <p className="wrap-anywhere"><b className="font-medium">{what}</b> {about}</p>
         {small && <div className="text-xs text-ink-2">{small}</div>}

@@ -1,7 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { Outlet, useRouterState } from '@tanstack/react-router'
 import { lazy, Suspense, useEffect, type ReactNode } from 'react'
-import { goLive } from '@/api/live'
 import { useStore } from '@/api/store'
 import { door } from '@/api/door'
 import { Failure } from '@/parts/Failure'
@@ -39,7 +38,7 @@ function Frame() {
   useShortcuts()
   useTitle()
   useEffect(() => {
-    if (account && viewer.has('eventlog') && viewer.can('READ')) goLive(account)
+    if (account && viewer.has('eventlog') && viewer.can('READ')) void import('@/api/follow').then(({ goLive }) => goLive(account))
   }, [account]) // the rights of an account do not change without a new page
   return (
     <div className="grid h-dvh grid-cols-1 md:grid-cols-[var(--side)_minmax(0,1fr)]">

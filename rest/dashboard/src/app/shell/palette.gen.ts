@@ -29,4 +29,4 @@ export type PaletteSearchQueryVariables = Exact<{
 
 export type PaletteSearchQuery = { search: Array<{ type: SearchType, id: string, title: string, detail: string, createdAt: string }> };
 
-export const PaletteSearch = gql<PaletteSearchQuery, PaletteSearchQueryVariables>('PaletteSearch', '27b5f6e9f589db07579e39f3a8c12e68e498f16c722661f8d89e93541e2f87be', "query PaletteSearch($query: String!) {\n  search(query: $query, first: 5) {\n    type\n    id\n    title\n    detail\n    createdAt\n  }\n}")
+export const PaletteSearch = gql<PaletteSearchQuery, PaletteSearchQueryVariables>('PaletteSearch', '27b5f6e9f589db07579e39f3a8c12e68e498f16c722661f8d89e93541e2f87be', import.meta.env.DEV ? "query PaletteSearch($query: String!) {\n  search(query: $query, first: 5) {\n    type\n    id\n    title\n    detail\n    createdAt\n  }\n}" : undefined)

@@ -43,7 +43,7 @@ export function EmailView({ id, beside }: { id: string; beside?: boolean }) {
     { key: 'text', name: 'Text' },
     { key: 'source', name: 'HTML' },
     { key: 'headers', name: 'Headers' },
-    { key: 'attachments', name: 'Attachments', count: body?.attachments.length },
+    { key: 'attachments', name: 'Attachments', count: body?.attachments.length || undefined },
   ]
   const storyTabs = [
     { key: 'story', name: 'Timeline' },
