@@ -1,0 +1,70 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { MailMinus, Trash2 } from 'lucide-react'
+import { useState } from 'react'
+import { usePages } from '@/api/graphql'
+import { done, rest } from '@/api/rest'
+import { useAddress } from '@/app/address'
+import { toast } from '@/app/toasts'
+import { useViewer } from '@/app/viewer'
+import { Confirm } from '@/parts/Confirm'
+import { DataTable, type Column } from '@/parts/DataTable'
+import { EmptyState } from '@/parts/EmptyState'
+import { FilterBar, termOf, terms, withTerm } from '@/parts/FilterBar'
+import { Time } from '@/parts/Time'
+import { erased } from './look'
+import { OptOutList, type OptOutRowFragment } from './queries.gen'
+
+const sources: Record<string, string> = { one_click: 'Button of the mail client', page: 'Page behind the link' }
+
+export function OptOuts() {
+  const [address, change] = useAddress()
+  const { can, has } = useViewer()
+  const queries = useQueryClient()
+  const [asking, setAsking] = useState<OptOutRowFragment>()
+  const q = address.q ?? ''
+  const category = termOf(q, 'category')
+  const words = terms(q).filter((t) => t.field !== 'category').map((t) => t.text)
+  const wrong = words.length > 1 ? 'One address at a time; a category with spaces is written category:"Product news".' : undefined
+  const list = usePages(OptOutList, { first: 100, email: words[0] ?? null, category: category || null }, (d) => d.categoryOptOuts, { keep: true, enabled: !wrong })
+
+  const columns: Column<OptOutRowFragment>[] = [
+    { key: 'email', head: 'Address', grows: true, cell: (o) => <span className="font-medium" title={o.email ?? erased}>{o.email ?? <i className="text-ink-3">{erased}</i>}</span> },
+    { key: 'category', head: 'Category', width: '180px', cell: (o) => <button type="button" className="chip" title="Filter by this category" onClick={() => change({ q: withTerm(q, 'category', o.category) }, true)}><b>{o.categoryLabel}</b></button> },
+    { key: 'how', head: 'How', width: '180px', from: 'mid', cell: (o) => <span className="text-ink-2">{sources[o.source] ?? o.source}</span> },
+    { key: 'source', head: 'Email', width: '220px', from: 'wide', cell: (o) => (o.emailId && has('sending') ? <Link to={`/emails/${o.emailId}`} className="link block truncate font-mono text-xs">{o.emailId}</Link> : <span className="text-ink-3">Unknown</span>) },
+    { key: 'at', head: 'Since', width: '104px', right: true, from: 'slim', cell: (o) => <span className="text-xs text-ink-3"><Time at={o.createdAt} /></span> },
+    ...(can('WRITE') ? [{ key: 'act', head: <span className="sr-only">Actions</span>, width: '64px', right: true, cell: (o: OptOutRowFragment) => <button type="button" className="btn quiet sm square" aria-label={`Remove the opt-out of ${o.email ?? erased} from ${o.categoryLabel}`} title="Remove" onClick={() => setAsking(o)}><Trash2 aria-hidden /></button> }] : []),
+  ]
+  const empty = q
+    ? <EmptyState icon={MailMinus} title="Nothing matches" action={<button type="button" className="btn" onClick={() => change({ q: undefined })}>Clear the filter</button>}>Addresses are found when they are written in full.</EmptyState>
+    : (
+      <EmptyState
+        icon={MailMinus} title="No opt-out yet"
+        command={`curl ${location.origin}/api/emails \\\n  -H "Authorization: Bearer $POSTRIDER_API_KEY" -H 'Content-Type: application/json' \\\n  -d '{"from":"news@your-domain.example","to":["you@example.com"],"subject":"News","text":"Hello","category":"Product news"}'`}
+      >
+        Emails with a category carry a link to unsubscribe from it. Who uses the link is listed here; other mail is still sent to them.
+      </EmptyState>
+    )
+  return (
+    <>
+      <FilterBar placeholder="A whole address, or category:" hints={['category:product-news']} wrong={wrong} />
+      <DataTable
+        label="Category opt-outs" rows={list.rows} columns={columns} idOf={(o) => o.id} nameOf={(o) => o.email ?? erased} loading={list.isPending && !wrong} error={list.error} retry={() => void list.refetch()}
+        hasMore={list.hasNextPage} more={() => !list.isFetching && void list.fetchNextPage()} empty={wrong ? null : empty}
+      />
+      {asking && (
+        <Confirm
+          title="Remove the opt-out?" label="Remove the opt-out" danger onClose={() => setAsking(undefined)}
+          run={async () => {
+            await done(rest.DELETE('/category-opt-outs/{id}', { params: { path: { id: asking.id } } }))
+            void queries.invalidateQueries({ queryKey: [OptOutList.name] })
+            toast.ok('The opt-out is removed')
+          }}
+        >
+          <p className="wrap-anywhere">{asking.email ?? 'The address'} may get {asking.categoryLabel} again. Do so only when the person has asked for it.</p>
+        </Confirm>
+      )}
+    </>
+  )
+}

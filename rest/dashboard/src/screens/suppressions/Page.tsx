@@ -1,0 +1,41 @@
+import { Plus, Upload } from 'lucide-react'
+import { useState } from 'react'
+import { useQueryClient } from '@tanstack/react-query'
+import { useAddress } from '@/app/address'
+import { useViewer } from '@/app/viewer'
+import { PageHead } from '@/parts/Page'
+import { Tabs } from '@/parts/Tabs'
+import { Add } from './Add'
+import { Import } from './Import'
+import { List } from './List'
+import { OptOuts } from './OptOuts'
+import { SuppressionList } from './queries.gen'
+
+export default function Page() {
+  const [address, change] = useAddress()
+  const { can } = useViewer()
+  const queries = useQueryClient()
+  const [dialog, setDialog] = useState<'add' | 'import'>()
+  const tab = address.tab === 'opt-outs' ? 'opt-outs' : 'all'
+  const again = () => void queries.invalidateQueries({ queryKey: [SuppressionList.name] })
+  return (
+    <>
+      <PageHead title="Suppressions">
+        {can('WRITE') && (
+          <>
+            <button type="button" className="btn max-sm:hidden" onClick={() => setDialog('import')}><Upload aria-hidden />Import CSV</button>
+            <button type="button" className="btn square sm:hidden" aria-label="Import CSV" onClick={() => setDialog('import')}><Upload aria-hidden /></button>
+            <button type="button" className="btn primary" onClick={() => setDialog('add')}><Plus aria-hidden />Suppress</button>
+          </>
+        )}
+      </PageHead>
+      <div className="flex min-h-0 flex-1 flex-col [&>[role=tabpanel]]:flex [&>[role=tabpanel]]:min-h-0 [&>[role=tabpanel]]:flex-1 [&>[role=tabpanel]]:flex-col">
+        <Tabs label="Suppressions" value={tab} onChange={(key) => change({ tab: key === 'all' ? undefined : key, q: undefined, open: undefined })} tabs={[{ key: 'all', name: 'All mail' }, { key: 'opt-outs', name: 'Category opt-outs' }]}>
+          {tab === 'all' ? <List add={can('WRITE') ? () => setDialog('add') : undefined} /> : <OptOuts />}
+        </Tabs>
+      </div>
+      {dialog === 'add' && <Add onClose={() => setDialog(undefined)} added={again} />}
+      {dialog === 'import' && <Import onClose={() => setDialog(undefined)} done={again} />}
+    </>
+  )
+}

@@ -1,0 +1,52 @@
+// Written by `npm run codegen`; do not edit.
+import { gql } from '@/api/document'
+
+/** Internal type. DO NOT USE DIRECTLY. */
+type Exact<T extends { [key: string]: unknown }> = { [K in keyof T]: T[K] };
+/** Why an address must not be written to. */
+export type SuppressionReason =
+  /** A receiving server refused it, or retries ran out. */
+  | 'BOUNCE'
+  /** It cannot receive mail: no such domain, or one that takes none. */
+  | 'FAILURE'
+  /** The recipient marked a message as spam. */
+  | 'COMPLAINT'
+  /** The recipient unsubscribed from all mail. */
+  | 'UNSUBSCRIBE'
+  /** It was added through the API. */
+  | 'MANUAL';
+
+export type SuppressionListQueryVariables = Exact<{
+  first?: number | null | undefined;
+  after?: string | null | undefined;
+  email?: string | null | undefined;
+  reason?: SuppressionReason | null | undefined;
+}>;
+
+
+export type SuppressionListQuery = { suppressions: { nodes: Array<SuppressionRowFragment>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
+
+export type SuppressionRowFragment = { id: string, email: string | null, reason: SuppressionReason, emailId: string | null, createdAt: string };
+
+export type SuppressionDetailQueryVariables = Exact<{
+  id: string;
+}>;
+
+
+export type SuppressionDetailQuery = { suppression: SuppressionRowFragment | null };
+
+export type OptOutListQueryVariables = Exact<{
+  first?: number | null | undefined;
+  after?: string | null | undefined;
+  email?: string | null | undefined;
+  category?: string | null | undefined;
+}>;
+
+
+export type OptOutListQuery = { categoryOptOuts: { nodes: Array<OptOutRowFragment>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
+
+export type OptOutRowFragment = { id: string, email: string | null, category: string, categoryLabel: string, source: string, emailId: string | null, createdAt: string };
+
+export const SuppressionList = gql<SuppressionListQuery, SuppressionListQueryVariables>('SuppressionList', '4925d85c0055eebfaec35720a9a2213c9cbbe0e8aeab3a7aea5e279953702157', import.meta.env.DEV ? "query SuppressionList($first: Int, $after: String, $email: String, $reason: SuppressionReason) {\n  suppressions(first: $first, after: $after, email: $email, reason: $reason) {\n    nodes {\n      ...SuppressionRow\n    }\n    pageInfo {\n      hasNextPage\n      endCursor\n    }\n  }\n}\n\nfragment SuppressionRow on Suppression {\n  id\n  email\n  reason\n  emailId\n  createdAt\n}" : undefined)
+export const SuppressionDetail = gql<SuppressionDetailQuery, SuppressionDetailQueryVariables>('SuppressionDetail', 'a225b2e2a58b7ed8679abcc2e3388b17e5cc09c5567913c4d8299fc647dca6bc', import.meta.env.DEV ? "query SuppressionDetail($id: ID!) {\n  suppression(id: $id) {\n    ...SuppressionRow\n  }\n}\n\nfragment SuppressionRow on Suppression {\n  id\n  email\n  reason\n  emailId\n  createdAt\n}" : undefined)
+export const OptOutList = gql<OptOutListQuery, OptOutListQueryVariables>('OptOutList', '986f7adfa26fdc6b89c1455eef4f53fa9628e45b2059624c410731d4a6ba8504', import.meta.env.DEV ? "query OptOutList($first: Int, $after: String, $email: String, $category: String) {\n  categoryOptOuts(\n    first: $first\n    after: $after\n    email: $email\n    category: $category\n  ) {\n    nodes {\n      ...OptOutRow\n    }\n    pageInfo {\n      hasNextPage\n      endCursor\n    }\n  }\n}\n\nfragment OptOutRow on CategoryOptOut {\n  id\n  email\n  category\n  categoryLabel\n  source\n  emailId\n  createdAt\n}" : undefined)
