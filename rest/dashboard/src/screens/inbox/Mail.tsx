@@ -1,0 +1,88 @@
+import { Link } from '@tanstack/react-router'
+import { ArrowLeft, Download, Paperclip } from 'lucide-react'
+import type { ReactNode } from 'react'
+import { useAddress } from '@/app/address'
+import { CodeBlock } from '@/parts/CodeBlock'
+import { CopyButton } from '@/parts/Copy'
+import { Failure } from '@/parts/Failure'
+import { Fact, Facts } from '@/parts/Page'
+import { SkeletonText } from '@/parts/Skeleton'
+import { Tabs } from '@/parts/Tabs'
+import { Time } from '@/parts/Time'
+import { useSource, useWhole, type Whole } from './caught'
+import { octets } from '../received/size'
+
+export function Mail({ base, id, onClose }: { base: string; id: string; onClose: () => void }) {
+  const whole = useWhole(base, id)
+  return (
+    <div className="grid min-w-0 gap-4 py-4">
+      <div className="px-4 md:hidden"><button type="button" className="btn sm" onClick={onClose}><ArrowLeft aria-hidden />All mail</button></div>
+      {whole.error && <div className="px-4 md:px-6"><Failure error={whole.error} retry={() => void whole.refetch()} /></div>}
+      {whole.isPending && <div className="px-4 md:px-6"><SkeletonText lines={8} /></div>}
+      {whole.data && <Shown base={base} mail={whole.data} />}
+    </div>
+  )
+}
+
+function Shown({ base, mail }: { base: string; mail: Whole }) {
+  const [address, change] = useAddress()
+  const email = /^(msg_[a-z0-9]+)@/.exec(mail.message_id)?.[1]
+  const tabs = [
+    { key: 'html', name: 'HTML', hidden: !mail.html },
+    { key: 'text', name: 'Text', hidden: !mail.text && mail.html !== '' },
+    { key: 'headers', name: 'Headers', count: mail.headers.length },
+    { key: 'source', name: 'Source' },
+    { key: 'files', name: 'Files', count: mail.attachments.length, hidden: mail.attachments.length === 0 },
+  ]
+  const shown = tabs.filter((t) => !t.hidden)
+  const tab = shown.find((t) => t.key === address.tab)?.key ?? shown[0]?.key ?? 'text'
+  const panels: Record<string, () => ReactNode> = {
+    html: () => <iframe sandbox="" referrerPolicy="no-referrer" title={`Preview of ${mail.subject || 'the mail'}`} src={`${base}/${mail.id}/html`} className="h-[560px] w-full rounded-card border border-line bg-[#fff]" />,
+    text: () => mail.text ? <CodeBlock text={mail.text} wrap max="" /> : <p className="text-ink-3">The mail has no text.</p>,
+    headers: () => <CodeBlock text={mail.headers.map((h) => `${h.name}: ${h.value}`).join('\n')} wrap max="" />,
+    source: () => <Source path={mail.source_url} name={`${mail.id}.eml`} />,
+    files: () => (
+      <ul>
+        {mail.attachments.map((a) => (
+          <li key={a.url} className="flex min-h-11 items-center gap-2 border-b border-line-soft last:border-0">
+            <Paperclip aria-hidden className="text-ink-3" />
+            <span className="min-w-0 flex-1"><b className="block truncate font-medium">{a.name}</b><span className="text-xs text-ink-3">{a.content_type} · {octets(a.size)}</span></span>
+            <a className="btn sm" href={a.url} download aria-label={`Download ${a.name}`}><Download aria-hidden />Download</a>
+          </li>
+        ))}
+      </ul>
+    ),
+  }
+  return (
+    <>
+      <div className="grid gap-3 px-4 md:px-6">
+        <div className="flex flex-wrap items-start gap-2">
+          <h2 className="min-w-0 flex-[1_1_240px] text-xl wrap-anywhere">{mail.subject || '(no subject)'}</h2>
+          {email && <Link to={`/emails/${email}`} className="btn">What became of it</Link>}
+        </div>
+        <Facts>
+          <Fact name="From">{mail.from || mail.mail_from}</Fact>
+          <Fact name="To">{mail.rcpt_to.join(', ')}</Fact>
+          <Fact name="Caught"><Time at={mail.received_at} exact /> <span className="text-ink-3">· {octets(mail.size)}</span></Fact>
+          <Fact name="Envelope"><span className="inline-flex max-w-full items-center gap-0.5"><code className="truncate text-ink-2">{mail.mail_from || '<>'}</code>{mail.mail_from && <CopyButton text={mail.mail_from} label="Copy the envelope sender" />}</span></Fact>
+        </Facts>
+      </div>
+      <div className="min-w-0"><Tabs label="Views of the mail" tabs={tabs} value={tab} onChange={(t) => change({ tab: t })}><div className="p-4 md:px-6">{panels[tab]?.()}</div></Tabs></div>
+    </>
+  )
+}
+
+const most = 256 * 1024
+
+function Source({ path, name }: { path: string; name: string }) {
+  const source = useSource(path)
+  if (source.error) return <Failure error={source.error} retry={() => void source.refetch()} />
+  if (source.data === undefined) return <SkeletonText lines={6} />
+  return (
+    <div className="grid gap-2">
+      <div><a className="btn sm" href={path} download={name}><Download aria-hidden />Download</a></div>
+      <CodeBlock text={source.data.slice(0, most)} wrap max="" />
+      {source.data.length > most && <p className="text-xs text-ink-3">This is the beginning. Download it for the rest.</p>}
+    </div>
+  )
+}
