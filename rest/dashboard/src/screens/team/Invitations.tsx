@@ -1,0 +1,71 @@
+import { MailPlus, RotateCw, X } from 'lucide-react'
+import { useState } from 'react'
+import { done, rest } from '@/api/rest'
+import { toast } from '@/app/toasts'
+import { Confirm } from '@/parts/Confirm'
+import { Card } from '@/parts/Page'
+import { Time } from '@/parts/Time'
+import type { TeamInvitationsQuery } from './queries.gen'
+import { roleName } from './roles'
+
+type Invitation = TeamInvitationsQuery['invitations']['nodes'][number]
+
+// Invitations are the open ones. `nameOf` says who a person is.
+export function Invitations({ rows, nameOf, again, invite }: { rows: Invitation[]; nameOf: (id: string | null) => string | undefined; again: () => void; invite: () => void }) {
+  const [revoking, setRevoking] = useState<Invitation>()
+  const [busy, setBusy] = useState('')
+  async function resend(i: Invitation) {
+    setBusy(i.id)
+    try {
+      await done(rest.POST('/invitations/{id}/resend', { params: { path: { id: i.id } } }))
+      again()
+      toast.ok(`Mailed to ${i.email} again`)
+    } catch (error) {
+      toast.failed(error, { label: 'Try again', run: () => void resend(i) })
+    } finally {
+      setBusy('')
+    }
+  }
+  return (
+    <Card title="Open invitations" acts={<span className="text-xs text-ink-3">{rows.length}</span>} pad={false}>
+      {rows.length === 0 ? (
+        <p className="flex flex-wrap items-center gap-3 p-4 text-ink-3">Nobody is invited now. <button type="button" className="btn sm" onClick={invite}><MailPlus aria-hidden />Invite somebody</button></p>
+      ) : (
+        <table className="w-full table-fixed border-collapse text-left">
+          <thead>
+            <tr className="h-8 border-b border-line text-xs text-ink-3">
+              <th scope="col" className="px-4 font-medium">Email</th>
+              <th scope="col" className="hidden w-28 px-2 font-medium sm:table-cell">Role</th>
+              <th scope="col" className="hidden w-32 px-2 text-right font-medium sm:table-cell">Ends</th>
+              <th scope="col" className="w-24 px-2"><span className="sr-only">Actions</span></th>
+            </tr>
+          </thead>
+          <tbody>
+            {rows.map((i) => {
+              const by = nameOf(i.invitedBy)
+              return (
+                <tr key={i.id} className="border-b border-line-soft last:border-0 hover:bg-hover">
+                  <th scope="row" className="px-4 py-2 font-normal">
+                    <b className="block truncate font-medium">{i.email}</b>
+                    <span className="block truncate text-xs text-ink-3"><span className="sm:hidden">{roleName(i.role)}, </span>invited <Time at={i.createdAt} />{by && ` by ${by}`}</span>
+                  </th>
+                  <td className="hidden px-2 sm:table-cell">{roleName(i.role)}</td>
+                  <td className="hidden px-2 text-right text-xs text-ink-3 sm:table-cell"><Time at={i.expiresAt} /></td>
+                  <td className="px-2 text-right whitespace-nowrap">
+                    <button type="button" className="btn quiet sm square" aria-label={`Mail it to ${i.email} again`} title="Mail it again" disabled={busy === i.id} onClick={() => void resend(i)}><RotateCw aria-hidden /></button>
+                    <button type="button" className="btn quiet sm square" aria-label={`Revoke the invitation of ${i.email}`} title="Revoke" onClick={() => setRevoking(i)}><X aria-hidden /></button>
+                  </td>
+                </tr>
+              )
+            })}
+          </tbody>
+        </table>
+      )}
+      {revoking && (
+        <Confirm title={`Revoke the invitation of ${revoking.email}?`} label="Revoke" danger onClose={() => setRevoking(undefined)} run={async () => { await done(rest.DELETE('/invitations/{id}', { params: { path: { id: revoking.id } } })); again(); toast.ok('The invitation is revoked') }}>
+          The link that was mailed works no more.
+        </Confirm>
+      )}
+    </Card>
+  )
+}

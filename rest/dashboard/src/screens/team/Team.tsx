@@ -1,0 +1,43 @@
+import { MailPlus } from 'lucide-react'
+import { useState } from 'react'
+import { useGraph } from '@/api/graphql'
+import { useViewer } from '@/app/viewer'
+import { Failure } from '@/parts/Failure'
+import { PageBody, PageHead } from '@/parts/Page'
+import { SkeletonText } from '@/parts/Skeleton'
+import { Invitations } from './Invitations'
+import { Invite } from './Invite'
+import { Members } from './Members'
+import { TeamInvitations, TeamMembers } from './queries.gen'
+import { roleName, roles } from './roles'
+
+export default function Team() {
+  const { can, role } = useViewer()
+  const [inviting, setInviting] = useState(false)
+  const members = useGraph(TeamMembers, {})
+  const invitations = useGraph(TeamInvitations, {}, { enabled: can('TEAM') })
+  const rows = members.data?.members.nodes
+  return (
+    <>
+      <PageHead title="Team">{can('TEAM') && <button type="button" className="btn primary" onClick={() => setInviting(true)}><MailPlus aria-hidden />Invite</button>}</PageHead>
+      <PageBody narrow>
+        {members.error && <Failure error={members.error} retry={() => void members.refetch()} />}
+        {rows ? <Members rows={rows} again={() => void members.refetch()} /> : members.isPending && <SkeletonText />}
+        {can('TEAM') && invitations.error && <Failure error={invitations.error} retry={() => void invitations.refetch()} />}
+        {can('TEAM') && invitations.data && (
+          <Invitations
+            rows={invitations.data.invitations.nodes} again={() => void invitations.refetch()} invite={() => setInviting(true)}
+            nameOf={(id) => { const who = rows?.find((m) => m.user.id === id)?.user; return who && (who.name || who.email) }}
+          />
+        )}
+        <details className="text-xs text-ink-2">
+          <summary className="w-fit">What roles may do{role && `; yours is ${roleName(role).toLowerCase()}`}</summary>
+          <dl className="mt-2 grid grid-cols-[88px_minmax(0,1fr)] gap-x-3 gap-y-1">
+            {roles.map((r) => <div key={r.key} className="contents"><dt className="font-medium">{r.name}</dt><dd>{r.about}</dd></div>)}
+          </dl>
+        </details>
+      </PageBody>
+      {inviting && <Invite onClose={() => setInviting(false)} invited={() => void invitations.refetch()} />}
+    </>
+  )
+}

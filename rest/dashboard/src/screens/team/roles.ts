@@ -1,0 +1,21 @@
+import type { Role } from './queries.gen'
+
+export type { Role }
+export type RoleName = 'owner' | 'admin' | 'developer' | 'billing' | 'viewer'
+
+export const roles: { key: Role; name: string; about: string }[] = [
+  { key: 'OWNER', name: 'Owner', about: 'Everything, also owners and closing the account' },
+  { key: 'ADMIN', name: 'Admin', about: 'Everything but owners and money' },
+  { key: 'DEVELOPER', name: 'Developer', about: 'Sends, and changes domains, webhooks, templates, keys' },
+  { key: 'BILLING', name: 'Billing', about: 'Plan, usage and invoices only' },
+  { key: 'VIEWER', name: 'Viewer', about: 'Reads, and changes nothing' },
+]
+
+export const roleName = (role: Role) => roles.find((r) => r.key === role)?.name ?? role
+export const restRole = (role: Role) => role.toLowerCase() as RoleName
+
+// givable are the roles that somebody may give: nobody gives one above their own.
+export const givable = (mine: Role | null) => (mine === 'OWNER' ? roles : mine === 'ADMIN' ? roles.filter((r) => r.key !== 'OWNER') : [])
+
+// touches tells whether somebody may change a member of a role: only owners touch owners.
+export const touches = (mine: Role | null, theirs: Role) => mine === 'OWNER' || (mine === 'ADMIN' && theirs !== 'OWNER')
