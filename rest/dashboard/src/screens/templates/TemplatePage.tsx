@@ -78,7 +78,7 @@ function EditorPage({ template }: { template: Template }) {
         ]} />
       </PageHead>
       <div className="min-h-0 flex-1 overflow-auto" tabIndex={-1}>
-        <div className="grid min-w-0 gap-4 p-4 md:p-6 xl:grid-cols-[minmax(0,1fr)_minmax(0,1fr)] xl:gap-6">
+        <div className="grid min-w-0 gap-4 p-4 md:p-6 lg:grid-cols-[minmax(0,1fr)_minmax(0,1fr)] lg:gap-6">
           <div className="grid min-w-0 content-start gap-4">
             <div className="flex flex-wrap items-center gap-x-3 gap-y-1 text-xs text-ink-3">
               <StatusBadge status={template.status} version={template.version} pending={template.hasUnpublishedChanges} /><Id id={template.id} /><span>changed <Time at={template.updatedAt} /></span>

@@ -1,0 +1,100 @@
+import { useNavigate } from '@tanstack/react-router'
+import { useQueryClient } from '@tanstack/react-query'
+import { useId, useRef, useState } from 'react'
+import { keyOf } from '@/api/graphql'
+import { done, onceKey, rest } from '@/api/rest'
+import type { components } from '@/api/rest.gen'
+import { toast } from '@/app/toasts'
+import { Confirm } from '@/parts/Confirm'
+import { Automations } from './automations.gen'
+import type { Detail, Problem } from './definition'
+import { ProblemList } from './Problems'
+
+type Action = components['schemas']['AutomationAction']
+
+function useAct(id: string, changed: () => Promise<unknown>) {
+  const once = useRef(onceKey())
+  return async (body: Action) => {
+    const answer = await done(rest.POST('/automations/{id}', { params: { path: { id }, header: { 'Idempotency-Key': once.current } }, body }))
+    once.current = onceKey()
+    void changed()
+    return answer
+  }
+}
+
+interface Props {
+  automation: Detail
+  changed: () => Promise<unknown>
+  onClose: () => void
+}
+
+// ActivateDialog makes the draft what events start, or lets a paused automation go on.
+export function ActivateDialog({ automation: a, dirty, problems, changed, onClose, version }: Props & { dirty: boolean; problems: Problem[]; version?: number }) {
+  const act = useAct(a.id, changed)
+  const resumes = version === undefined && a.status === 'PAUSED' && !a.hasUnpublishedChanges
+  async function activate() {
+    const { automation } = await act({ action: 'activate', ...(version ? { version } : {}) })
+    toast.ok(`Version ${automation.version} is active`)
+  }
+  return (
+    <Confirm title={resumes ? 'Start again?' : version ? `Go back to version ${version}?` : 'Activate the draft?'} label="Activate" onClose={onClose} run={activate}>
+      <div className="grid gap-2">
+        <p>{version ? `Events start runs of version ${version} from now on.` : resumes ? 'Events start runs again, and runs that were held go on.' : 'Events start runs of what the draft says from now on. Live runs keep the version that they began with.'}</p>
+        {dirty && !version && <p className="rounded-control bg-warn-soft px-3 py-2 text-warn">What you have not saved is not in it.</p>}
+        {problems.length > 0 && !version && <ProblemList problems={problems} />}
+      </div>
+    </Confirm>
+  )
+}
+
+// PauseDialog asks what live runs do meanwhile.
+export function PauseDialog({ automation: a, changed, onClose }: Props) {
+  const act = useAct(a.id, changed)
+  const [runs, setRuns] = useState<'hold' | 'continue' | 'cancel'>('hold')
+  const id = useId()
+  const live = a.stats.running + a.stats.waiting
+  const choices = [['hold', 'Hold them until it is activated again'], ['continue', 'Let them go on to their end'], ['cancel', 'Cancel them']] as const
+  async function pause() {
+    const answer = await act({ action: 'pause', runs })
+    toast.ok(runs === 'cancel' ? `Paused; ${answer.cancelling_runs ?? 0} runs are being cancelled` : runs === 'hold' ? `Paused; ${answer.held_runs ?? 0} runs are held` : 'Paused')
+  }
+  return (
+    <Confirm title={`Pause ${a.name}?`} label="Pause" danger={runs === 'cancel'} onClose={onClose} run={pause}>
+      <p>Events start no more runs. {live === 0 ? 'No run is live now.' : `${live} live:`}</p>
+      <fieldset className="mt-2 grid gap-1.5"><legend className="sr-only">Live runs</legend>
+        {choices.map(([key, name]) => <label key={key} className="flex items-center gap-2 text-ink"><input type="radio" name={id} checked={runs === key} onChange={() => setRuns(key)} className="accent-accent-fill" />{name}</label>)}
+      </fieldset>
+    </Confirm>
+  )
+}
+
+// ArchiveDialog ends an automation with its live runs.
+export function ArchiveDialog({ automation: a, changed, onClose }: Props) {
+  const act = useAct(a.id, changed)
+  async function archive() {
+    const answer = await act({ action: 'archive' })
+    toast.ok(`Archived${answer.cancelling_runs ? `; ${answer.cancelling_runs} runs are being cancelled` : ''}`)
+  }
+  return (
+    <Confirm title={`Archive ${a.name}?`} label="Archive" danger onClose={onClose} run={archive}>
+      It starts no more runs, its {a.stats.running + a.stats.waiting} live runs are cancelled, and its draft cannot be changed.
+    </Confirm>
+  )
+}
+
+// DeleteDialog asks before an automation goes.
+export function DeleteDialog({ automation: a, onClose }: { automation: Detail; onClose: () => void }) {
+  const client = useQueryClient()
+  const navigate = useNavigate()
+  async function remove() {
+    await done(rest.DELETE('/automations/{id}', { params: { path: { id: a.id } } }))
+    void client.invalidateQueries({ queryKey: keyOf(Automations) })
+    toast.ok(`${a.name} is deleted`)
+    void navigate({ to: '/automations' as string })
+  }
+  return (
+    <Confirm title={`Delete ${a.name}?`} label="Delete the automation" danger onClose={onClose} run={remove}>
+      Its live runs end and its figures are gone. This cannot be undone.
+    </Confirm>
+  )
+}

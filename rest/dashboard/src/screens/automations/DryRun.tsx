@@ -1,0 +1,121 @@
+import { Link } from '@tanstack/react-router'
+import { FlaskConical, Plus, Trash2 } from 'lucide-react'
+import { useRef, useState } from 'react'
+import { done, onceKey, rest } from '@/api/rest'
+import type { components } from '@/api/rest.gen'
+import { useViewer } from '@/app/viewer'
+import { Confirm } from '@/parts/Confirm'
+import { Failure } from '@/parts/Failure'
+import { Field, useWrite } from '@/parts/Form'
+import { Code } from '@/screens/code/Code'
+import { useDefinition, type Detail } from './definition'
+import { keyOfStep, stepsOf } from './outline'
+import { eventOf } from './status'
+import { Trace } from './Trace'
+
+interface Later {
+  after: string
+  name: string
+  data: string
+}
+
+type Simulation = components['schemas']['AutomationSimulation']
+
+const objectOf = (text: string, what: string): Record<string, unknown> => {
+  try {
+    const value: unknown = text.trim() === '' ? {} : JSON.parse(text)
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>
+  } catch {
+    // said below
+  }
+  throw new Error(`${what} must be a JSON object, as {"name": "Bob"}`)
+}
+
+// DryRun plays one run on a virtual clock: nothing is stored and nothing is sent.
+export function DryRun({ automation: a, dirty }: { automation: Detail; dirty: boolean }) {
+  const { user, can } = useViewer()
+  const read = useDefinition(a.id)
+  const [which, setWhich] = useState<'draft' | 'active'>('draft')
+  const [email, setEmail] = useState('bob@example.net')
+  const [userId, setUserId] = useState('user-17')
+  const [data, setData] = useState('{\n  "name": "Bob"\n}')
+  const [later, setLater] = useState<Later[]>([])
+  const [outcomes, setOutcomes] = useState<Record<string, string>>({})
+  const [asks, setAsks] = useState(false)
+  const [sent, setSent] = useState<string | null>(null)
+  const once = useRef(onceKey())
+  const sends = stepsOf(read.data?.steps).map((s, i) => ({ key: keyOfStep(s, i), type: s.type })).filter((s) => ['send_email', 'send_sms', 'webhook'].includes(s.type))
+  const waits = stepsOf(read.data?.steps).filter((s) => s.type === 'wait_for_event').flatMap((s) => (Array.isArray(s.event) ? s.event.map(String) : [String(s.event)]))
+
+  const play = useWrite(async (): Promise<Simulation> => {
+    const body: components['schemas']['SimulateAutomation'] = {
+      event: { email: email.trim() || null, user_id: userId.trim() || null, data: objectOf(data, 'Data') },
+      // oxlint-disable-next-line unicorn/no-thenable -- the API names it so
+      then: later.map((l) => ({ name: l.name, after: l.after || null, data: objectOf(l.data, `Data of ${l.name || 'the later event'}`) })),
+      outcomes: Object.fromEntries(Object.entries(outcomes).filter(([, v]) => v)),
+      ...(which === 'draft' ? { draft: true } : { version: a.version }),
+    }
+    return (await done(rest.POST('/automations/{id}/simulate', { params: { path: { id: a.id } }, body }))).simulation
+  })
+  const [result, setResult] = useState<Simulation | null>(null)
+  const go = async () => { const r = await play.run(); if (r) setResult(r) }
+  async function testSend() {
+    const answer = await done(rest.POST('/events', { params: { header: { 'Idempotency-Key': once.current } }, body: { name: eventOf(read.data?.trigger), email: email.trim() || null, user_id: userId.trim() || null, data: objectOf(data, 'Data'), automation_id: a.id, test_send: true } }))
+    once.current = onceKey()
+    setSent(answer.run?.id ?? '')
+  }
+  const change = (i: number, more: Partial<Later>) => setLater(later.map((l, j) => (j === i ? { ...l, ...more } : l)))
+  return (
+    <div className="grid items-start gap-6 lg:grid-cols-[minmax(0,420px)_minmax(0,1fr)]">
+      <form className="grid gap-3" onSubmit={(e) => { e.preventDefault(); void go() }}>
+        <h2>A sample event</h2>
+        {a.version !== null && <Field label="Play">{(p) => <select {...p} className="input" value={which} onChange={(e) => setWhich(e.target.value as 'draft' | 'active')}><option value="draft">The draft, as it is saved</option><option value="active">Version {a.version}</option></select>}</Field>}
+        {dirty && which === 'draft' && <p className="rounded-control bg-warn-soft px-3 py-2 text-warn">What you have not saved is not in it.</p>}
+        <div className="grid gap-3 sm:grid-cols-2">
+          <Field label="Email" wrong={play.wrong['event.email']}>{(p) => <input {...p} className="input" value={email} onChange={(e) => setEmail(e.target.value)} />}</Field>
+          <Field label="User id" wrong={play.wrong['event.user_id']}>{(p) => <input {...p} className="input" value={userId} onChange={(e) => setUserId(e.target.value)} />}</Field>
+        </div>
+        <div className="grid gap-1"><span className="font-medium">Data</span><Code label="Data of the event, JSON" language="json" value={data} onChange={setData} height="h-36" /></div>
+        <fieldset className="grid gap-2">
+          <legend className="mb-1 font-medium">Events that come later</legend>
+          {later.map((l, i) => (
+            <div key={i} className="grid gap-2 rounded-control border border-line p-2">
+              <div className="flex gap-2">
+                <label className="min-w-0 flex-1"><span className="text-xs text-ink-3">Name</span><input className="input" list="later-names" value={l.name} onChange={(e) => change(i, { name: e.target.value })} /></label>
+                <label className="w-24"><span className="text-xs text-ink-3">After</span><input className="input" placeholder="PT3H" value={l.after} onChange={(e) => change(i, { after: e.target.value })} /></label>
+                <button type="button" className="btn quiet square self-end" aria-label="Remove this event" onClick={() => setLater(later.filter((_, j) => j !== i))}><Trash2 aria-hidden /></button>
+              </div>
+              <label><span className="text-xs text-ink-3">Data, JSON</span><input className="input font-mono" placeholder="{}" value={l.data} onChange={(e) => change(i, { data: e.target.value })} /></label>
+            </div>
+          ))}
+          <datalist id="later-names">{waits.map((w) => <option key={w} value={w} />)}</datalist>
+          <div><button type="button" className="btn sm" onClick={() => setLater([...later, { after: 'PT1H', name: waits[0] ?? '', data: '' }])}><Plus aria-hidden />Add an event</button></div>
+        </fieldset>
+        {sends.length > 0 && (
+          <details>
+            <summary className="cursor-pointer font-medium">What steps come to</summary>
+            <ul className="mt-2 grid gap-2">
+              {sends.map((s) => (
+                <li key={s.key}><label className="flex items-center gap-2"><code className="min-w-0 flex-1 truncate">{s.key}</code>
+                  <select className="input !w-44" value={outcomes[s.key] ?? ''} onChange={(e) => setOutcomes({ ...outcomes, [s.key]: e.target.value })}><option value="">succeeds</option>{s.type !== 'webhook' && <option value="suppressed">is suppressed</option>}<option value="error">is refused</option></select>
+                </label></li>
+              ))}
+            </ul>
+          </details>
+        )}
+        {play.error !== null && <Failure error={play.error} retry={() => void go()} />}
+        <div className="flex flex-wrap gap-2">
+          <button type="submit" className="btn primary" disabled={play.busy}><FlaskConical aria-hidden />Dry run</button>
+          {can('SEND') && <button type="button" className="btn" onClick={() => setAsks(true)}>Test send</button>}
+        </div>
+        {sent !== null && <p role="status">It runs. {sent && <Link className="link under" to={`/automations/runs/${sent}` as string}>See the run</Link>}</p>}
+      </form>
+      {result ? <Trace simulation={result} /> : <p className="text-ink-2">A dry run plays one run on a virtual clock, with the machine of live runs. Nothing is stored and nothing is sent. You see each step, what it waited for, its conditions part by part and the emails as they would be.</p>}
+      {asks && (
+        <Confirm title="Send for real?" label="Send" onClose={() => setAsks(false)} run={testSend}>
+          The automation runs once with this event, without its delays and waits. Its emails really go to <b>{email || user?.email || 'the person of the event'}</b>.
+        </Confirm>
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,116 @@
+import { Link, useParams } from '@tanstack/react-router'
+import { useQueryClient } from '@tanstack/react-query'
+import { Ban, Hourglass, Mail, Octagon, Play, RotateCw, Route, Zap, type LucideIcon } from 'lucide-react'
+import { useRef, useState } from 'react'
+import { keyOf, useGraph } from '@/api/graphql'
+import { done, onceKey, rest } from '@/api/rest'
+import { toast } from '@/app/toasts'
+import { useViewer } from '@/app/viewer'
+import { Badge, type Tone } from '@/parts/Badge'
+import { CodeBlock } from '@/parts/CodeBlock'
+import { Confirm } from '@/parts/Confirm'
+import { Id } from '@/parts/Copy'
+import { EmptyState } from '@/parts/EmptyState'
+import { Failure } from '@/parts/Failure'
+import { Card, Fact, Facts, PageBody, PageHead } from '@/parts/Page'
+import { SkeletonRows } from '@/parts/Skeleton'
+import { Time } from '@/parts/Time'
+import { Moment, Timeline } from '@/parts/Timeline'
+import { AutomationDetail, AutomationName, AutomationRunDetail, AutomationRuns, type AutomationRunDetailQuery } from './automations.gen'
+import { lookOfOutcome, lookOfRun, lookOfStep } from './status'
+
+type Run = NonNullable<AutomationRunDetailQuery['automationRun']>
+type Entry = Run['timeline'][number]
+
+export default function RunPage() {
+  const { run: id } = useParams({ strict: false }) as { run: string }
+  const read = useGraph(AutomationRunDetail, { id }, { refetchInterval: 10_000 })
+  const run = read.data?.automationRun
+  const name = useGraph(AutomationName, { id: run?.automationId ?? '' }, { enabled: run !== undefined && run !== null })
+  const automation = name.data?.automation
+  const up = run && automation ? { to: `/automations/${run.automationId}`, name: automation.name } : { to: '/automations', name: 'Automations' }
+  if (run) return <Loaded run={run} up={up} />
+  return (
+    <>
+      <PageHead up={up} title={read.isLoading ? '' : 'Run'} />
+      {read.isLoading && <SkeletonRows rows={6} />}
+      {read.error && <div className="p-4 md:p-6"><Failure error={read.error} retry={() => void read.refetch()} /></div>}
+      {read.data && <EmptyState icon={Route} title="There is no such run" action={<Link className="btn" to={'/automations' as string}>All automations</Link>}>It is older than what is kept, or it belongs to another account.</EmptyState>}
+    </>
+  )
+}
+
+function Loaded({ run: r, up }: { run: Run; up: { to: string; name: string } }) {
+  const { can } = useViewer()
+  const client = useQueryClient()
+  const [asks, setAsks] = useState<'cancel' | 'retry' | null>(null)
+  const once = useRef(onceKey())
+  const look = lookOfRun[r.status]
+  const live = r.status === 'RUNNING' || r.status === 'WAITING'
+  async function act(what: 'cancel' | 'retry') {
+    const params = { path: { id: r.id }, header: { 'Idempotency-Key': once.current } }
+    if (what === 'cancel') await done(rest.POST('/automation-runs/{id}/cancel', { params }))
+    else await done(rest.POST('/automation-runs/{id}/retry', { params }))
+    once.current = onceKey()
+    toast.ok(what === 'cancel' ? 'The run is cancelled' : 'The run goes on')
+    for (const d of [AutomationRunDetail, AutomationRuns, AutomationDetail]) void client.invalidateQueries({ queryKey: [keyOf(d)[0]] })
+  }
+  const newest = [...r.timeline].reverse()
+  return (
+    <>
+      <PageHead up={up} title={r.email ?? r.userId ?? 'Run'}>
+        {can('WRITE') && live && <button type="button" className="btn" onClick={() => setAsks('cancel')}><Ban aria-hidden />Cancel</button>}
+        {can('WRITE') && r.status === 'FAILED' && <button type="button" className="btn primary" onClick={() => setAsks('retry')}><RotateCw aria-hidden />Try again</button>}
+      </PageHead>
+      <PageBody narrow>
+        <div className="grid gap-3">
+          <div className="flex flex-wrap items-center gap-2"><Badge tone={look.tone} icon={look.icon}>{look.word}</Badge>{r.held && <Badge tone="warn" icon={Hourglass}>Held: its automation is paused</Badge>}</div>
+          {r.error && <p className="smtp bad">{r.error}</p>}
+          {r.waitingFor && <p>Waits at <code>{r.waitingFor.step}</code>{r.waitingFor.events.length > 0 && <> for <code>{r.waitingFor.events.join(', ')}</code></>}, at most until <Time at={r.waitingFor.until} />.</p>}
+          {live && !r.waitingFor && r.nextAt && <p>The next step begins <Time at={r.nextAt} />.</p>}
+          <Facts>
+            <Fact name="Run"><Id id={r.id} /></Fact>
+            <Fact name="Automation"><Link className="link" to={up.to as string}>{up.name}</Link>, version {r.version}</Fact>
+            <Fact name="Started by"><Link className="link" to={`/events/${r.eventId}` as string}>{r.eventId}</Link></Fact>
+            <Fact name="User id">{r.userId}</Fact>
+            <Fact name="Email">{r.email}</Fact>
+            <Fact name="Started"><Time at={r.startedAt} exact /></Fact>
+            <Fact name="Ended">{r.endedAt && <Time at={r.endedAt} exact />}</Fact>
+          </Facts>
+        </div>
+        <Card title="Timeline">
+          {newest.length === 0 ? <p className="text-ink-2">Nothing yet.</p> : <Timeline>{newest.map((e, i) => <Happened key={i} entry={e} />)}</Timeline>}
+        </Card>
+        {r.emails.length > 0 && (
+          <Card title="Emails" pad={false}>
+            <ul>{r.emails.map((e) => <li key={e.id} className="flex items-center gap-3 border-b border-line-soft px-4 py-2 last:border-0"><Mail aria-hidden className="text-ink-3" /><Link className="min-w-0 flex-1 truncate font-medium hover:underline" to={`/emails/${e.id}` as string}>{e.subject}</Link><span className="text-ink-2">{e.status.toLowerCase()}</span></li>)}</ul>
+          </Card>
+        )}
+        <CodeBlock title="The event that started it" text={JSON.stringify(r.event, null, 2)} />
+      </PageBody>
+      {asks === 'cancel' && <Confirm title="Cancel this run?" label="Cancel the run" danger onClose={() => setAsks(null)} run={() => act('cancel')}>It sends nothing any more. This cannot be undone.</Confirm>}
+      {asks === 'retry' && <Confirm title="Try this run again?" label="Try again" onClose={() => setAsks(null)} run={() => act('retry')}>It goes on from the step that failed, and may send email.</Confirm>}
+    </>
+  )
+}
+
+function lookOfEntry(e: Entry): { icon: LucideIcon; tone: Tone; what: string } {
+  if (e.error) return { icon: Octagon, tone: 'bad', what: e.source === 'step' ? lookOfStep(e.type).word : e.type }
+  if (e.source === 'step') return { icon: lookOfStep(e.type).icon, tone: lookOfOutcome(e.status ?? '').tone, what: lookOfStep(e.type).word }
+  if (e.source === 'event') return { icon: Zap, tone: e.status === 'cancelled' ? 'warn' : 'info', what: e.type }
+  if (e.source === 'run') return { icon: Play, tone: e.type.endsWith('failed') ? 'bad' : 'quiet', what: e.type }
+  return { icon: Mail, tone: /bounced|failed|complained/.test(e.type) ? 'bad' : /delivered/.test(e.type) ? 'ok' : 'quiet', what: e.type }
+}
+
+function Happened({ entry: e }: { entry: Entry }) {
+  const look = lookOfEntry(e)
+  const to = e.subjectId?.startsWith('msg_') ? `/emails/${e.subjectId}` : e.subjectId?.startsWith('ae_') ? `/events/${e.subjectId}` : null
+  const details = e.data !== null && typeof e.data === 'object' && Object.keys(e.data).length > 0
+  return (
+    <Moment
+      icon={look.icon} tone={look.tone} what={look.what} at={e.at} words={e.error}
+      about={<>{e.stepKey && <code className="text-ink-2">{e.stepKey}</code>} {e.status && <span className="text-ink-2">{e.status.replaceAll('_', ' ')}</span>} {to && <Link className="link text-xs" to={to as string}>open</Link>}</>}
+      small={details && <details><summary className="cursor-pointer">Details</summary><div className="mt-1"><CodeBlock text={JSON.stringify(e.data, null, 2)} wrap max="max-h-60" /></div></details>}
+    />
+  )
+}

@@ -1,0 +1,79 @@
+import { Link, useNavigate } from '@tanstack/react-router'
+import { Route } from 'lucide-react'
+import { useRef, useState } from 'react'
+import { keyOf, usePages } from '@/api/graphql'
+import { useQueryClient } from '@tanstack/react-query'
+import { done, onceKey, rest } from '@/api/rest'
+import { useAddress } from '@/app/address'
+import { toast } from '@/app/toasts'
+import { useViewer } from '@/app/viewer'
+import { Badge } from '@/parts/Badge'
+import { Confirm } from '@/parts/Confirm'
+import { DataTable, type Column } from '@/parts/DataTable'
+import { EmptyState } from '@/parts/EmptyState'
+import { FilterBar, termOf, terms } from '@/parts/FilterBar'
+import { Time } from '@/parts/Time'
+import { AutomationRuns, type AutomationRunsQuery, type AutomationRunStatus } from './automations.gen'
+import type { Detail } from './definition'
+import { eventOf, lookOfRun } from './status'
+import { useDefinition } from './definition'
+
+type Row = NonNullable<AutomationRunsQuery['automationRuns']>['nodes'][number]
+
+const columns: Column<Row>[] = [
+  { key: 'status', head: 'Status', width: '124px', cell: (r) => { const look = lookOfRun[r.status]; return <Badge tone={r.held ? 'warn' : look.tone} icon={look.icon}>{r.held ? 'Held' : look.word}</Badge> } },
+  { key: 'who', head: 'Person', cell: (r) => <Link to={`/automations/runs/${r.id}` as string} className="font-medium hover:underline">{r.email ?? r.userId ?? 'nobody'}</Link> },
+  { key: 'why', head: 'Why', width: '34%', from: 'wide', cell: (r) => <span className="text-bad" title={r.error ?? undefined}>{r.error}</span> },
+  { key: 'version', head: 'Version', width: '80px', right: true, from: 'mid', cell: (r) => r.version },
+  { key: 'next', head: 'Next step', width: '112px', right: true, from: 'mid', cell: (r) => <span className="text-ink-2">{r.endedAt ? '' : <Time at={r.nextAt} />}</span> },
+  { key: 'started', head: 'Started', width: '112px', right: true, from: 'slim', cell: (r) => <span className="text-ink-2"><Time at={r.startedAt} /></span> },
+]
+
+const statuses = ['running', 'waiting', 'completed', 'failed', 'cancelled']
+
+// Runs are the runs of one automation. A word is an email address, or else a user id.
+export function Runs({ automation: a }: { automation: Detail }) {
+  const { can } = useViewer()
+  const [address, change] = useAddress()
+  const navigate = useNavigate()
+  const client = useQueryClient()
+  const definition = useDefinition(a.id)
+  const [retry, setRetry] = useState(false)
+  const once = useRef(onceKey())
+  const q = address.q ?? ''
+  const word = terms(q).find((t) => !t.field)?.value ?? ''
+  const [status, version] = [termOf(q, 'status'), termOf(q, 'version')]
+  const wrong = status && !statuses.includes(status) ? `status: ${statuses.join(', ')}` : version && !/^\d+$/.test(version) ? 'version: a number' : undefined
+  const filter = {
+    automationId: a.id, status: status && !wrong ? (status.toUpperCase() as AutomationRunStatus) : null, step: termOf(q, 'step') || null, version: version && !wrong ? Number(version) : null,
+    email: termOf(q, 'email') || (word.includes('@') ? word : null), userId: termOf(q, 'user') || (word && !word.includes('@') ? word : null),
+  }
+  const list = usePages(AutomationRuns, { filter }, (d) => d.automationRuns ?? { nodes: [], pageInfo: { hasNextPage: false } }, { keep: true })
+  async function retryFailed() {
+    const { runs } = await done(rest.POST('/automations/{id}/retry-failed', { params: { path: { id: a.id }, header: { 'Idempotency-Key': once.current } }, body: { since: new Date(Date.now() - 30 * 86_400_000).toISOString(), ...(filter.step ? { step: filter.step } : {}) } }))
+    once.current = onceKey()
+    toast.ok(`${runs} runs go on`)
+    void client.invalidateQueries({ queryKey: keyOf(AutomationRuns) })
+  }
+  return (
+    <div className="flex h-[70vh] min-h-[360px] flex-col">
+      <FilterBar placeholder="Email address or user id" wrong={wrong} hints={['status:failed', ...a.steps.slice(0, 2).map((s) => `step:${s.key}`), 'version:1', 'user:user-17']}
+        choices={[{ field: 'status', label: 'Any status', values: statuses.map((value) => ({ value, name: value.charAt(0).toUpperCase() + value.slice(1) })) }, { field: 'step', label: 'Any step', values: a.steps.map((s) => ({ value: s.key, name: s.key })) }]}
+      >
+        {can('WRITE') && a.stats.failed > 0 && <button type="button" className="btn" onClick={() => setRetry(true)}>Retry failed</button>}
+      </FilterBar>
+      <DataTable
+        label="Runs" rows={list.rows} columns={columns} idOf={(r) => r.id} nameOf={(r) => r.email ?? r.userId ?? r.id} loading={list.isLoading} error={list.error} retry={() => void list.refetch()}
+        more={() => void list.fetchNextPage()} hasMore={list.hasNextPage} onOpen={(id) => id && void navigate({ to: `/automations/runs/${id}` as string })}
+        empty={q ? (
+          <EmptyState icon={Route} title="No run matches" action={<button type="button" className="btn" onClick={() => change({ q: undefined })}>Clear the filter</button>} />
+        ) : (
+          <EmptyState icon={Route} title="No runs yet" command={a.status === 'ACTIVE' ? `curl ${location.origin}/api/events -H "Authorization: Bearer $KEY" \\\n  -d '{"name": "${eventOf(definition.data?.trigger) || 'user.created'}", "user_id": "user-17", "email": "bob@example.net", "data": {"name": "Bob"}}'` : undefined}>
+            {a.status === 'ACTIVE' ? 'It waits for its event. Your program reports one so:' : 'Events start runs once the automation is active.'}
+          </EmptyState>
+        )}
+      />
+      {retry && <Confirm title="Let failed runs go on?" label="Retry" onClose={() => setRetry(false)} run={retryFailed}>Runs that have failed in the last 30 days{filter.step ? <> at <code>{filter.step}</code></> : ''} go on from the step that failed. They may send email.</Confirm>}
+    </div>
+  )
+}

@@ -1,0 +1,65 @@
+import { Hourglass } from 'lucide-react'
+import type { components } from '@/api/rest.gen'
+import { Badge } from '@/parts/Badge'
+import { CodeBlock } from '@/parts/CodeBlock'
+import { Fact, Facts } from '@/parts/Page'
+import { duration, Time } from '@/parts/Time'
+import { previewOf } from '@/screens/code/preview'
+import { Conditions } from './Conditions'
+import { lookOfOutcome, lookOfStep } from './status'
+
+type Simulation = components['schemas']['AutomationSimulation']
+type Step = components['schemas']['SimulatedStep']
+
+// Trace is what a dry run did, step by step.
+export function Trace({ simulation: s }: { simulation: Simulation }) {
+  const look = lookOfOutcome(s.status)
+  const since = (at: string) => Date.parse(at) - Date.parse(s.started_at)
+  return (
+    <section aria-label="What would happen" aria-live="polite" className="grid min-w-0 gap-3">
+      <div className="flex flex-wrap items-center gap-2"><h2>What would happen</h2><Badge tone={look.tone} icon={look.icon}>{look.word}</Badge><span className="text-xs text-ink-3">{s.version === null ? 'the draft' : `version ${s.version}`}, over {duration(since(s.ended_at))}</span></div>
+      {s.error && <p className="smtp bad">{s.error}</p>}
+      {s.condition && <div className="grid gap-1"><h3 className="text-xs text-ink-3">Condition of the trigger</h3><Conditions list={[s.condition]} /></div>}
+      {s.steps.length === 0 && <p className="text-ink-2">No step was taken.</p>}
+      <ol className="grid gap-2">
+        {s.steps.map((step, i) => <Taken key={i} step={step} after={since(step.started_at)} />)}
+      </ol>
+      {s.events.length > 0 && (
+        <div className="grid gap-1">
+          <h3 className="text-xs text-ink-3">Events that came later</h3>
+          <ul className="grid gap-1">{s.events.map((e, i) => <li key={i} className="flex flex-wrap items-center gap-2"><code>{e.name}</code><span className="text-ink-2">{{ resumed: 'ended the wait', cancelled: 'cancelled the run', kept: 'kept for a later wait', nothing: 'did nothing' }[e.outcome]}{e.step_key && <> of <code>{e.step_key}</code></>}{e.starts && ', and starts another run'}</span><span className="text-xs text-ink-3">after {duration(since(e.at))}</span></li>)}</ul>
+        </div>
+      )}
+    </section>
+  )
+}
+
+function Taken({ step, after }: { step: Step; after: number }) {
+  const look = lookOfStep(step.type)
+  const end = lookOfOutcome(step.status)
+  const took = Date.parse(step.ended_at) - Date.parse(step.started_at)
+  return (
+    <li className="grid min-w-0 gap-2 rounded-card border border-line p-3">
+      <div className="flex flex-wrap items-center gap-2">
+        <look.icon aria-hidden className="text-ink-2" /><b className="font-medium">{look.word}</b><code className="text-xs text-ink-3">{step.key}</code>
+        <Badge tone={end.tone} icon={end.icon}>{end.word}</Badge>
+        <span className="ml-auto text-xs text-ink-3" title={step.started_at}>{after < 1 ? 'at once' : `after ${duration(after)}`}</span>
+      </div>
+      {took > 0 && <p className="flex items-center gap-1.5 text-xs text-ink-2"><Hourglass aria-hidden className="!size-3.5" />Waited {duration(took)}{step.wait && step.wait.events.length > 0 && <> for <code>{step.wait.events.join(', ')}</code>, at most until <Time at={step.wait.until} /></>}</p>}
+      {step.error && <p className="smtp bad">{step.error}</p>}
+      {step.conditions.length > 0 && <Conditions list={step.conditions} />}
+      {step.email && (
+        <details className="min-w-0">
+          <summary className="cursor-pointer wrap-anywhere">Email to {step.email.to.join(', ')}: <b className="font-medium">{step.email.subject}</b></summary>
+          <div className="mt-2 grid gap-2">
+            <Facts><Fact name="From">{step.email.from}</Fact><Fact name="Template">{step.email.template_id && `${step.email.template_id}, version ${step.email.template_version}`}</Fact></Facts>
+            {step.email.html ? <iframe title={`The email of ${step.key}`} sandbox="" srcDoc={previewOf(step.email.html)} className="block h-72 w-full rounded-control border border-line bg-white [color-scheme:light]" /> : <CodeBlock text={step.email.text ?? ''} title="Text" wrap />}
+          </div>
+        </details>
+      )}
+      {step.sms && <CodeBlock title={`Text message to ${step.sms.to}, ${step.sms.segments} segments`} text={step.sms.text} wrap />}
+      {step.request && <CodeBlock title={`${step.request.method} ${step.request.url}`} text={JSON.stringify(step.request.body, null, 2)} wrap max="max-h-60" />}
+      {Object.keys(step.output).some((k) => k !== 'status') && <details><summary className="cursor-pointer text-xs text-ink-3">What expressions see of it</summary><div className="mt-1"><CodeBlock text={JSON.stringify(step.output, null, 2)} wrap max="max-h-60" /></div></details>}
+    </li>
+  )
+}

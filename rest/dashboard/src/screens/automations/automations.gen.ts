@@ -1,0 +1,133 @@
+// Written by `npm run codegen`; do not edit.
+import { gql } from '@/api/document'
+
+/** Internal type. DO NOT USE DIRECTLY. */
+type Exact<T extends { [key: string]: unknown }> = { [K in keyof T]: T[K] };
+/** What narrows a list of automations. Fields that are left out narrow nothing. */
+export type AutomationFilter = {
+  /** Of this status. */
+  status?: AutomationStatus | null | undefined;
+  /** Whose draft is started by events of this name. */
+  event?: string | null | undefined;
+  /** With this in the name, in any case. */
+  q?: string | null | undefined;
+};
+
+/** What narrows a list of runs. Fields that are left out narrow nothing. */
+export type AutomationRunFilter = {
+  /** Of this automation. */
+  automationId?: string | null | undefined;
+  /** Of this status. */
+  status?: AutomationRunStatus | null | undefined;
+  /** Of this person. */
+  userId?: string | null | undefined;
+  /** Of this address, in any case. */
+  email?: string | null | undefined;
+  /** That are at the step with this key, wait there or have ended there; needs `automationId`. */
+  step?: string | null | undefined;
+  /** That follow this version. */
+  version?: number | null | undefined;
+  /** Started at this time or later. */
+  since?: string | null | undefined;
+  /** Started before this time. */
+  until?: string | null | undefined;
+};
+
+/** Whether an automation starts runs. */
+export type AutomationStatus =
+  /** It was never activated. */
+  | 'DRAFT'
+  /** Events start runs of its version. */
+  | 'ACTIVE'
+  /** It starts no runs. */
+  | 'PAUSED'
+  /** It starts no runs, and its live runs were cancelled. */
+  | 'ARCHIVED';
+
+/** What goes on with live runs. */
+export type AutomationDraining =
+  /** Runs that were held are let go. */
+  | 'RELEASE'
+  /** Live runs are cancelled. */
+  | 'CANCEL';
+
+/** Where a run stands. */
+export type AutomationRunStatus =
+  /** A step is due. */
+  | 'RUNNING'
+  /** It waits for an event or a time. */
+  | 'WAITING'
+  /** It has reached the end. */
+  | 'COMPLETED'
+  /** A step failed, and the run with it. */
+  | 'FAILED'
+  /** An event, a person or the archiving of the automation ended it. */
+  | 'CANCELLED';
+
+/** Where a message stands. */
+export type EmailStatus =
+  /** Released, and about to be handed over; also while its account is suspended. */
+  | 'QUEUED'
+  /** Waits for its time. */
+  | 'SCHEDULED'
+  /** Accepted, and on its way. */
+  | 'SENT'
+  /** Every recipient's server took it. */
+  | 'DELIVERED'
+  /** A recipient's server refused it for good, or retries ran out. */
+  | 'BOUNCED'
+  /** No attempt could succeed for another reason. */
+  | 'FAILED'
+  /** Cancelled before its time. */
+  | 'CANCELLED';
+
+export type AutomationsQueryVariables = Exact<{
+  after?: string | null | undefined;
+  filter?: AutomationFilter | null | undefined;
+}>;
+
+
+export type AutomationsQuery = { automations: { nodes: Array<{ id: string, name: string, description: string | null, status: AutomationStatus, version: number | null, hasUnpublishedChanges: boolean, draining: AutomationDraining | null, trigger: unknown, updatedAt: string, stats: { started: number, running: number, waiting: number, completed: number, failed: number, cancelled: number } }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
+
+export type AutomationDetailQueryVariables = Exact<{
+  id: string;
+}>;
+
+
+export type AutomationDetailQuery = { automation: { id: string, name: string, description: string | null, status: AutomationStatus, version: number | null, hasUnpublishedChanges: boolean, draining: AutomationDraining | null, etag: string, updatedAt: string, activatedAt: string | null, stats: { started: number, running: number, waiting: number, completed: number, failed: number, cancelled: number }, steps: Array<{ index: number, key: string, type: string, name: string | null, summary: string, stats: { entered: number, completed: number, timedOut: number, skipped: number, failed: number, cancelled: number, waiting: number, emails: { sent: number, delivered: number, opened: number | null, clicked: number | null, bounced: number } | null, sms: { sent: number, delivered: number, failed: number } | null } }>, versions: Array<{ number: number, definition: unknown, createdAt: string }> } | null };
+
+export type AutomationStampQueryVariables = Exact<{
+  id: string;
+}>;
+
+
+export type AutomationStampQuery = { automation: { etag: string, updatedAt: string } | null };
+
+export type AutomationRunsQueryVariables = Exact<{
+  after?: string | null | undefined;
+  filter?: AutomationRunFilter | null | undefined;
+}>;
+
+
+export type AutomationRunsQuery = { automationRuns: { nodes: Array<{ id: string, automationId: string, version: number, userId: string | null, email: string | null, status: AutomationRunStatus, error: string | null, startedAt: string, endedAt: string | null, held: boolean, nextAt: string | null }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } | null };
+
+export type AutomationRunDetailQueryVariables = Exact<{
+  id: string;
+}>;
+
+
+export type AutomationRunDetailQuery = { automationRun: { id: string, automationId: string, version: number, eventId: string, event: unknown, userId: string | null, email: string | null, status: AutomationRunStatus, error: string | null, startedAt: string, endedAt: string | null, held: boolean, nextAt: string | null, waitingFor: { step: string, events: Array<string>, since: string | null, until: string } | null, timeline: Array<{ at: string, source: string, type: string, status: string | null, stepKey: string | null, subjectId: string | null, error: string | null, data: unknown }>, emails: Array<{ id: string, subject: string, status: EmailStatus }> } | null };
+
+export type AutomationNameQueryVariables = Exact<{
+  id: string;
+}>;
+
+
+export type AutomationNameQuery = { automation: { id: string, name: string, version: number | null } | null };
+
+export const Automations = gql<AutomationsQuery, AutomationsQueryVariables>('Automations', 'ef69ab4e01195af12578ff1979bbe28ae58f7d289eb263e9c37991b6f6e760ef', import.meta.env.DEV ? "query Automations($after: String, $filter: AutomationFilter) {\n  automations(first: 50, after: $after, filter: $filter) {\n    nodes {\n      id\n      name\n      description\n      status\n      version\n      hasUnpublishedChanges\n      draining\n      trigger\n      updatedAt\n      stats {\n        started\n        running\n        waiting\n        completed\n        failed\n        cancelled\n      }\n    }\n    pageInfo {\n      hasNextPage\n      endCursor\n    }\n  }\n}" : undefined)
+export const AutomationDetail = gql<AutomationDetailQuery, AutomationDetailQueryVariables>('AutomationDetail', 'cdd86f4368b9b9523de439d906708a83077cb4943d02d87f4f5a17aa7093db1c', import.meta.env.DEV ? "query AutomationDetail($id: ID!) {\n  automation(id: $id) {\n    id\n    name\n    description\n    status\n    version\n    hasUnpublishedChanges\n    draining\n    etag\n    updatedAt\n    activatedAt\n    stats {\n      started\n      running\n      waiting\n      completed\n      failed\n      cancelled\n    }\n    steps {\n      index\n      key\n      type\n      name\n      summary\n      stats {\n        entered\n        completed\n        timedOut\n        skipped\n        failed\n        cancelled\n        waiting\n        emails {\n          sent\n          delivered\n          opened\n          clicked\n          bounced\n        }\n        sms {\n          sent\n          delivered\n          failed\n        }\n      }\n    }\n    versions {\n      number\n      definition\n      createdAt\n    }\n  }\n}" : undefined)
+export const AutomationStamp = gql<AutomationStampQuery, AutomationStampQueryVariables>('AutomationStamp', 'b79b98e8a82b097622fabdf6b57366c35f1c7b610b9b575bdf7cbab76bcbc270', import.meta.env.DEV ? "query AutomationStamp($id: ID!) {\n  automation(id: $id) {\n    etag\n    updatedAt\n  }\n}" : undefined)
+export const AutomationRuns = gql<AutomationRunsQuery, AutomationRunsQueryVariables>('AutomationRuns', 'a2ecea877f21febd67162236508d80f06ef41c5c7ebe51094ba4613f069fe52c', import.meta.env.DEV ? "query AutomationRuns($after: String, $filter: AutomationRunFilter) {\n  automationRuns(first: 50, after: $after, filter: $filter) {\n    nodes {\n      id\n      automationId\n      version\n      userId\n      email\n      status\n      error\n      startedAt\n      endedAt\n      held\n      nextAt\n    }\n    pageInfo {\n      hasNextPage\n      endCursor\n    }\n  }\n}" : undefined)
+export const AutomationRunDetail = gql<AutomationRunDetailQuery, AutomationRunDetailQueryVariables>('AutomationRunDetail', '02d37d3c78f74cd8759a7ddca99f11b2c556fb968367a17b9ecacb9b0fcef389', import.meta.env.DEV ? "query AutomationRunDetail($id: ID!) {\n  automationRun(id: $id) {\n    id\n    automationId\n    version\n    eventId\n    event\n    userId\n    email\n    status\n    error\n    startedAt\n    endedAt\n    held\n    nextAt\n    waitingFor {\n      step\n      events\n      since\n      until\n    }\n    timeline {\n      at\n      source\n      type\n      status\n      stepKey\n      subjectId\n      error\n      data\n    }\n    emails {\n      id\n      subject\n      status\n    }\n  }\n}" : undefined)
+export const AutomationName = gql<AutomationNameQuery, AutomationNameQueryVariables>('AutomationName', '5e19bb3b0e4fc07bcd832dad9b17475642e8371dd2eed35c29794e2cf5a2152c', import.meta.env.DEV ? "query AutomationName($id: ID!) {\n  automation(id: $id) {\n    id\n    name\n    version\n  }\n}" : undefined)

@@ -1,0 +1,20 @@
+import { useQuery } from '@tanstack/react-query'
+import { done, rest } from '@/api/rest'
+import type { components } from '@/api/rest.gen'
+import type { AutomationDetailQuery } from './automations.gen'
+
+export type Detail = NonNullable<AutomationDetailQuery['automation']>
+export type Automation = components['schemas']['AutomationRecord']
+export type Problem = components['schemas']['AutomationProblem']
+
+export const definitionKey = (id: string) => ['automation definition', id]
+export const checkKey = (id: string) => ['automation check', id]
+
+// useDefinition reads the draft whole, which GraphQL does not have.
+export const useDefinition = (id: string) => useQuery({ queryKey: definitionKey(id), queryFn: () => done(rest.GET('/automations/{id}', { params: { path: { id } } })).then((a) => a.automation) })
+
+// useCheck reads what speaks against activating the draft.
+export const useCheck = (id: string, enabled = true) => useQuery({ queryKey: checkKey(id), queryFn: () => done(rest.GET('/automations/{id}/check', { params: { path: { id } } })).then((a) => a.problems), enabled })
+
+// textOf is what a person edits.
+export const textOf = (a: Automation) => JSON.stringify({ name: a.name, description: a.description, timezone: a.timezone, trigger: a.trigger, steps: a.steps }, null, 2)

@@ -1,0 +1,55 @@
+import { Archive, Ban, CircleCheck, CircleX, Clock, Code, GitBranch, Hourglass, Mail, MessageSquare, Octagon, Pause, PencilLine, Play, Split, Timer, Webhook, type LucideIcon } from 'lucide-react'
+import type { Tone } from '@/parts/Badge'
+import type { AutomationRunStatus, AutomationStatus } from './automations.gen'
+
+export interface Look {
+  word: string
+  tone: Tone
+  icon: LucideIcon
+}
+
+export const lookOfAutomation: Record<AutomationStatus, Look> = {
+  DRAFT: { word: 'Draft', tone: 'quiet', icon: PencilLine },
+  ACTIVE: { word: 'Active', tone: 'ok', icon: Play },
+  PAUSED: { word: 'Paused', tone: 'warn', icon: Pause },
+  ARCHIVED: { word: 'Archived', tone: 'quiet', icon: Archive },
+}
+
+export const lookOfRun: Record<AutomationRunStatus, Look> = {
+  RUNNING: { word: 'Running', tone: 'info', icon: Play },
+  WAITING: { word: 'Waiting', tone: 'info', icon: Hourglass },
+  COMPLETED: { word: 'Completed', tone: 'ok', icon: CircleCheck },
+  FAILED: { word: 'Failed', tone: 'bad', icon: CircleX },
+  CANCELLED: { word: 'Cancelled', tone: 'quiet', icon: Ban },
+}
+
+const steps: Record<string, { word: string; icon: LucideIcon }> = {
+  send_email: { word: 'Send an email', icon: Mail },
+  send_sms: { word: 'Send a text message', icon: MessageSquare },
+  delay: { word: 'Wait', icon: Clock },
+  wait_until: { word: 'Wait until', icon: Timer },
+  wait_for_event: { word: 'Wait for an event', icon: Hourglass },
+  condition: { word: 'Condition', icon: GitBranch },
+  branch: { word: 'Branch', icon: GitBranch },
+  split: { word: 'Split', icon: Split },
+  webhook: { word: 'Call a webhook', icon: Webhook },
+  end: { word: 'End', icon: Octagon },
+}
+
+export const lookOfStep = (type: string) => steps[type] ?? { word: type, icon: Code }
+
+// lookOfOutcome is how a step has ended, in a run or a dry run.
+export function lookOfOutcome(status: string): Look {
+  const word = status.replaceAll('_', ' ')
+  const shown = word.charAt(0).toUpperCase() + word.slice(1)
+  if (['failed', 'error'].includes(status)) return { word: shown, tone: 'bad', icon: CircleX }
+  if (['suppressed', 'expired', 'timed_out'].includes(status)) return { word: shown, tone: 'warn', icon: Hourglass }
+  if (['cancelled', 'not_started'].includes(status)) return { word: shown, tone: 'quiet', icon: Ban }
+  return { word: shown, tone: 'ok', icon: CircleCheck }
+}
+
+// eventOf is the name of the event that starts an automation.
+export function eventOf(trigger: unknown): string {
+  const event = typeof trigger === 'object' && trigger !== null && 'event' in trigger ? trigger.event : ''
+  return typeof event === 'string' ? event : ''
+}
