@@ -1,0 +1,56 @@
+import { useState, type FormEvent } from 'react'
+import { done, rest } from '@/api/rest'
+import type { components } from '@/api/rest.gen'
+import { CopyButton } from '@/parts/Copy'
+import { Dialog } from '@/parts/Dialog'
+import { Failure } from '@/parts/Failure'
+import { Field, SecretOnce, useWrite } from '@/parts/Form'
+import { Fact, Facts } from '@/parts/Page'
+import { tlsWord } from './Credentials'
+import { DomainChoice, useDomains } from './domains'
+
+type Made = components['schemas']['NewSMTPCredentialAnswer']
+
+export function CreateCredential({ onClose, made }: { onClose: () => void; made: () => void }) {
+  const domains = useDomains()
+  const [name, setName] = useState('')
+  const [ids, setIds] = useState<string[]>([])
+  const [answer, setAnswer] = useState<Made>()
+  const create = useWrite(() => done(rest.POST('/smtp-credentials', { body: { name: name.trim(), domain_ids: ids } })))
+  async function submit(e: FormEvent) {
+    e.preventDefault()
+    const created = await create.run()
+    if (!created) return
+    setAnswer(created)
+    made()
+  }
+  if (answer) {
+    const c = answer.smtp_credential
+    return (
+      <Dialog wide title={`The credential ${c.name}`} onClose={onClose} actions={<button type="button" className="btn primary" onClick={onClose}>I have copied it</button>}>
+        <SecretOnce secret={answer.password} label="the password" />
+        <Facts>
+          <Fact name="Host"><code>{c.host}</code><CopyButton text={c.host} label="Copy the host" /></Fact>
+          <Fact name="Port"><code>{c.port}</code><CopyButton text={String(c.port)} label="Copy the port" /></Fact>
+          <Fact name="TLS">{tlsWord(c.tls)}</Fact>
+          <Fact name="User name"><code>{c.username}</code><CopyButton text={c.username} label="Copy the user name" /></Fact>
+        </Facts>
+      </Dialog>
+    )
+  }
+  return (
+    <Dialog title="Create an SMTP credential" onClose={onClose}>
+      <form onSubmit={(e) => void submit(e)} className="grid gap-4">
+        <Field label="Name" hint="To recognise it by: the program that uses it." wrong={create.wrong.name}>
+          {(p) => <input {...p} className="input" value={name} onChange={(e) => setName(e.target.value)} placeholder="web shop" required maxLength={200} autoFocus autoComplete="off" />}
+        </Field>
+        <DomainChoice domains={domains} value={ids} onChange={setIds} />
+        {create.error !== null && <Failure error={create.error} />}
+        <div className="flex justify-end gap-2">
+          <button type="button" className="btn" onClick={onClose}>Back</button>
+          <button type="submit" className="btn primary" disabled={create.busy}>Create credential</button>
+        </div>
+      </form>
+    </Dialog>
+  )
+}
