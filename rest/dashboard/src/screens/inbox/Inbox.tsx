@@ -35,7 +35,7 @@ export default function Inbox() {
         {viewer.has('sms') && <Segments label="Kind" choices={[{ key: 'mails', name: 'Mail' }, { key: 'texts', name: 'Texts' }]} value={texts ? 'texts' : 'mails'} onChange={(kind) => change({ kind: kind === 'texts' ? kind : undefined, open: undefined })} />}
         <button type="button" className="btn" onClick={() => setClearing(true)}><Trash2 aria-hidden />Clear</button>
       </PageHead>
-      {viewer.can('SEND') && !texts && <Play />}
+      {viewer.can('SEND') && !texts && <div className={address.open ? 'max-md:hidden' : ''}><Play /></div>}
       {texts ? <Texts base={base} /> : <Mails base={base} />}
       {clearing && (
         <Confirm

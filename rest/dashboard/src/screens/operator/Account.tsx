@@ -1,0 +1,78 @@
+import { Ban, CircleCheck, CreditCard } from 'lucide-react'
+import { useState } from 'react'
+import { toast } from '@/app/toasts'
+import { Badge } from '@/parts/Badge'
+import { Confirm } from '@/parts/Confirm'
+import { Id } from '@/parts/Copy'
+import { Failure } from '@/parts/Failure'
+import { Menu } from '@/parts/Menu'
+import { Fact, Facts } from '@/parts/Page'
+import { SkeletonText } from '@/parts/Skeleton'
+import { Time } from '@/parts/Time'
+import { LimitDialog, PlanOfAccountDialog } from './AccountDialogs'
+import { count, useAccount, useChanges, usePlans, type Account, type AccountChange } from './data'
+
+export function AccountState({ account }: { account: Account }) {
+  if (account.suspended_at) return <Badge tone="bad" icon={Ban}>Suspended</Badge>
+  if (account.payment_due_at) return <Badge tone="warn" icon={CreditCard}>Payment overdue</Badge>
+  return <Badge tone="ok" icon={CircleCheck}>Active</Badge>
+}
+
+type Asked = { title: string; text: string; label: string; danger?: boolean; change: AccountChange; done: string }
+
+// questions are the changes that are asked about before they are made.
+function questions(a: Account) {
+  return {
+    suspend: { title: `Suspend ${a.name || a.email}?`, text: 'It can do everything but send, until you lift this. What was accepted already waits.', label: 'Suspend', danger: true, change: { suspended: true }, done: 'The account is suspended' },
+    lift: { title: `Let ${a.name || a.email} send again?`, text: 'What waited goes out now.', label: 'Lift the suspension', change: { suspended: false }, done: 'The account sends again' },
+    unlock: { title: 'Let it write to anybody?', text: 'Whatever its plan asks for: it needs no payment method, only a domain that it sends from.', label: 'Unlock', change: { production_unlocked: true }, done: 'The account may write to anybody' },
+    lock: { title: 'Take back the unlocking?', text: 'The rules of its plan hold again: it may then write to its own address only.', label: 'Take it back', danger: true, change: { production_unlocked: false }, done: 'The rules of the plan hold again' },
+    card: { title: 'Say that a payment method is on file?', text: 'For accounts that pay another way, as by invoice.', label: 'It is on file', change: { payment_method: true }, done: 'A payment method is on file' },
+    uncard: { title: 'Say that no payment method is on file?', text: 'A plan that wants one then keeps the account in its sandbox.', label: 'None is on file', danger: true, change: { payment_method: false }, done: 'No payment method is on file' },
+  } satisfies Record<string, Asked>
+}
+
+export function AccountSheet({ id }: { id: string }) {
+  const one = useAccount(id)
+  const plans = usePlans()
+  const changes = useChanges()
+  const [asked, setAsked] = useState<Asked | null>(null)
+  const [dialog, setDialog] = useState<'plan' | 'limit' | null>(null)
+  if (one.error) return <div className="p-4 md:p-5"><Failure error={one.error} retry={() => void one.refetch()} /></div>
+  if (!one.data) return <div className="p-4 md:p-5"><SkeletonText lines={6} /></div>
+  const { account, usage } = one.data
+  const ask = questions(account)
+  return (
+    <div className="grid gap-4 p-4 md:p-5">
+      <div className="flex flex-wrap items-start gap-2">
+        <h2 className="min-w-0 flex-[1_1_200px] text-xl wrap-anywhere">{account.name || account.email}</h2>
+        <div className="flex gap-2">
+          <button type="button" className="btn" onClick={() => setDialog('plan')}>Change plan</button>
+          {account.suspended_at ? <button type="button" className="btn" onClick={() => setAsked(ask.lift)}>Lift suspension</button> : <button type="button" className="btn !text-bad" onClick={() => setAsked(ask.suspend)}>Suspend</button>}
+          <Menu entries={[
+            { name: 'Limit emails a month', run: () => setDialog('limit') },
+            { name: account.production_unlocked ? 'Take back the unlocking' : 'Let it write to anybody', run: () => setAsked(account.production_unlocked ? ask.lock : ask.unlock) },
+            { name: account.payment_method_at ? 'No payment method is on file' : 'A payment method is on file', run: () => setAsked(account.payment_method_at ? ask.uncard : ask.card) },
+          ]} />
+        </div>
+      </div>
+      <div className="flex flex-wrap gap-1.5"><AccountState account={account} />{account.unmetered && <Badge>No caps and no rate limit</Badge>}</div>
+      <Facts>
+        <Fact name="Id"><Id id={account.id} /></Fact>
+        <Fact name="Email">{account.email}</Fact>
+        <Fact name="Plan">{plans.data?.find((p) => p.id === account.plan)?.name ?? account.plan}</Fact>
+        <Fact name="Today">{usage.day.toLocaleString()} emails <span className="text-ink-3">of {count(usage.daily_cap)}</span></Fact>
+        <Fact name="This month">{usage.month.toLocaleString()} emails <span className="text-ink-3">of {count(usage.monthly_cap)}</span></Fact>
+        <Fact name="Own limit">{account.monthly_limit !== null && `${account.monthly_limit.toLocaleString()} emails a month`}</Fact>
+        <Fact name="Suspended"><Time at={account.suspended_at} exact /></Fact>
+        <Fact name="Overdue since"><Time at={account.payment_due_at} exact /></Fact>
+        <Fact name="Payment">{account.payment_method_at ? <>on file since <Time at={account.payment_method_at} /></> : 'no payment method'}</Fact>
+        <Fact name="Unlocked">{account.production_unlocked ? 'by an operator' : 'by the rules of its plan'}</Fact>
+        <Fact name="Since"><Time at={account.created_at} exact /></Fact>
+      </Facts>
+      {dialog === 'plan' && <PlanOfAccountDialog account={account} onClose={() => setDialog(null)} />}
+      {dialog === 'limit' && <LimitDialog account={account} onClose={() => setDialog(null)} />}
+      {asked && <Confirm title={asked.title} label={asked.label} danger={asked.danger} onClose={() => setAsked(null)} run={async () => { await changes.account(account.id, asked.change); toast.ok(asked.done) }}>{asked.text}</Confirm>}
+    </div>
+  )
+}

@@ -1,0 +1,35 @@
+import { useAddress } from '@/app/address'
+import { useViewer } from '@/app/viewer'
+import { PageHead } from '@/parts/Page'
+import { Tabs } from '@/parts/Tabs'
+import { Accounts } from './Accounts'
+import { useBilling } from './data'
+import { Health } from './Health'
+import { Payments } from './Payments'
+import { Plans } from './Plans'
+
+export default function Operator() {
+  const viewer = useViewer()
+  const [address, change] = useAddress()
+  const billing = useBilling(viewer.has('billing'))
+  const tabs = [
+    { key: 'accounts', name: 'Accounts' },
+    { key: 'plans', name: 'Plans' },
+    { key: 'payments', name: 'Payments', hidden: !billing.data?.enabled && !billing.error },
+    { key: 'health', name: 'Health' },
+  ]
+  const tab = tabs.find((t) => !t.hidden && t.key === address.tab)?.key ?? 'accounts'
+  return (
+    <>
+      <PageHead title="Installation" />
+      <div className="flex min-h-0 flex-1 flex-col [&>[role=tabpanel]]:flex [&>[role=tabpanel]]:min-h-0 [&>[role=tabpanel]]:flex-1 [&>[role=tabpanel]]:flex-col">
+        <Tabs label="Installation" tabs={tabs} value={tab} onChange={(key) => change({ tab: key === 'accounts' ? undefined : key, q: undefined, plan: undefined, status: undefined, open: undefined }, true)}>
+          {tab === 'accounts' && <Accounts />}
+          {tab === 'plans' && <Plans />}
+          {tab === 'payments' && <Payments />}
+          {tab === 'health' && <Health />}
+        </Tabs>
+      </div>
+    </>
+  )
+}

@@ -1,0 +1,74 @@
+import { useState } from 'react'
+import { toast } from '@/app/toasts'
+import { Dialog } from '@/parts/Dialog'
+import { Failure } from '@/parts/Failure'
+import { Field, useWrite } from '@/parts/Form'
+import { useChanges, type Plan, type PlanChange } from './data'
+
+type Numbers = 'monthly_emails' | 'daily_emails' | 'daily_sms' | 'included_emails' | 'max_domains' | 'requests_per_second' | 'rank'
+type Flags = 'self_service' | 'overage' | 'sandboxed'
+
+const numbers: { key: Numbers; label: string; empty?: string }[] = [
+  { key: 'monthly_emails', label: 'Emails a month', empty: 'no cap' },
+  { key: 'daily_emails', label: 'Emails a day', empty: 'no cap' },
+  { key: 'daily_sms', label: 'Text messages a day', empty: 'no cap' },
+  { key: 'included_emails', label: 'Emails in the price', empty: 'nothing is said' },
+  { key: 'max_domains', label: 'Domains' },
+  { key: 'requests_per_second', label: 'API requests a second' },
+  { key: 'rank', label: 'Rank' },
+]
+
+const flags: { key: Flags; label: string }[] = [
+  { key: 'self_service', label: 'Customers may choose it' },
+  { key: 'overage', label: 'Emails beyond the included ones are sent, and paid for' },
+  { key: 'sandboxed', label: 'Accounts write only to themselves until they have a domain and a payment method' },
+]
+
+const optional = new Set<Numbers>(numbers.filter((n) => n.empty).map((n) => n.key))
+
+export function PlanDialog({ plan, onClose }: { plan: Plan; onClose: () => void }) {
+  const changes = useChanges()
+  const [values, setValues] = useState(() => Object.fromEntries(numbers.map(({ key }) => [key, plan[key] === null ? '' : String(plan[key])])) as Record<Numbers, string>)
+  const [name, setName] = useState(plan.name)
+  const [set, setSet] = useState<Record<Flags, boolean>>({ self_service: plan.self_service, overage: plan.overage, sandboxed: plan.sandboxed })
+  const change = changeOf(plan, name, values, set)
+  const write = useWrite(async () => {
+    await changes.plan(plan.id, change)
+    return true
+  })
+  async function go() {
+    if (!(await write.run())) return
+    toast.ok(`${name} was changed`)
+    onClose()
+  }
+  return (
+    <Dialog wide title={`Change ${plan.name}`} onClose={onClose} actions={<><button type="button" className="btn" onClick={onClose}>Back</button><button type="submit" form="plan" className="btn primary" disabled={write.busy || Object.keys(change).length === 0}>Save</button></>}>
+      <form id="plan" className="grid gap-3" onSubmit={(e) => { e.preventDefault(); void go() }}>
+        <p className="text-ink-2">What you change holds at once for every account on this plan.</p>
+        <Field label="Name" wrong={write.wrong.name}>{(f) => <input {...f} className="input" required value={name} onChange={(e) => setName(e.target.value)} />}</Field>
+        <div className="grid gap-3 sm:grid-cols-2">
+          {numbers.map(({ key, label, empty }) => (
+            <Field key={key} label={label} hint={empty && `Empty: ${empty}`} wrong={write.wrong[key]}>
+              {(f) => <input {...f} className="input" type="number" min={key === 'rank' || key === 'included_emails' ? 0 : 1} required={!empty} value={values[key]} onChange={(e) => setValues({ ...values, [key]: e.target.value })} />}
+            </Field>
+          ))}
+        </div>
+        {flags.map(({ key, label }) => <label key={key} className="flex items-center gap-2"><input type="checkbox" className="accent-accent-fill" checked={set[key]} onChange={(e) => setSet({ ...set, [key]: e.target.checked })} />{label}</label>)}
+        {write.error !== null && <Failure error={write.error} retry={() => void go()} />}
+      </form>
+    </Dialog>
+  )
+}
+
+// changeOf is what differs from the plan as it is.
+function changeOf(plan: Plan, name: string, values: Record<Numbers, string>, set: Record<Flags, boolean>): PlanChange {
+  const change: PlanChange = {}
+  if (name !== plan.name) change.name = name
+  for (const { key } of numbers) {
+    const value = values[key].trim() === '' ? null : Number(values[key])
+    if (value === plan[key] || (value === null && !optional.has(key))) continue
+    Object.assign(change, { [key]: value })
+  }
+  for (const { key } of flags) if (set[key] !== plan[key]) change[key] = set[key]
+  return change
+}

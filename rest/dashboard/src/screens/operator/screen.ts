@@ -1,0 +1,11 @@
+import { ServerCog } from 'lucide-react'
+import { screen } from '@/app/screen'
+
+export default screen({
+  routes: [
+    { path: '/operator', title: 'Installation', load: () => import('./Operator') },
+    { path: '/operator/accounts/$id', title: 'Account', load: () => import('./AccountPage') },
+  ],
+  nav: { group: 'Operator', name: 'Installation', icon: ServerCog, to: '/operator', order: 1, shortcut: 'o', words: 'accounts plans payments health suspend' },
+  operator: true,
+})
