@@ -1,4 +1,4 @@
-import { useRef, useState, type FormEvent } from 'react'
+import { useState, type FormEvent } from 'react'
 import { done, onceKey, rest } from '@/api/rest'
 import { toast } from '@/app/toasts'
 import { useViewer } from '@/app/viewer'
@@ -12,16 +12,14 @@ export function Invite({ onClose, invited }: { onClose: () => void; invited: () 
   const { role: mine } = useViewer()
   const choices = givable(mine)
   const [role, setRole] = useState<Role>('DEVELOPER')
-  const once = useRef(onceKey())
   const send = useWrite(async (email: string) => {
-    await done(rest.POST('/invitations', { body: { email, role: restRole(role) }, params: { header: { 'Idempotency-Key': once.current } } }))
+    await done(rest.POST('/invitations', { body: { email, role: restRole(role) }, params: { header: { 'Idempotency-Key': onceKey() } } }))
     invited()
     toast.ok(`${email} has been invited`)
     onClose()
   })
   function submit(e: FormEvent<HTMLFormElement>) {
     e.preventDefault()
-    once.current = onceKey()
     void send.run(String(new FormData(e.currentTarget).get('email')).trim())
   }
   return (

@@ -1,0 +1,70 @@
+import { CircleCheck, CircleMinus, Smartphone } from 'lucide-react'
+import { useState, type FormEvent } from 'react'
+import { done, rest } from '@/api/rest'
+import { toast } from '@/app/toasts'
+import { Badge } from '@/parts/Badge'
+import { CodeBlock } from '@/parts/CodeBlock'
+import { Confirm } from '@/parts/Confirm'
+import { CopyButton } from '@/parts/Copy'
+import { Dialog } from '@/parts/Dialog'
+import { Failure } from '@/parts/Failure'
+import { Field, useWrite } from '@/parts/Form'
+import { Card } from '@/parts/Page'
+import { useAgain } from './me'
+
+type Stage = { secret: string; uri: string } | { codes: string[] }
+
+// Authenticator sets the authenticator app up, or removes it.
+export function Authenticator({ on }: { on: boolean }) {
+  const again = useAgain()
+  const [stage, setStage] = useState<Stage>()
+  const [removing, setRemoving] = useState(false)
+  const begin = useWrite(async () => setStage(await done(rest.POST('/user/totp'))))
+  return (
+    <Card title="Authenticator app" acts={on ? <Badge tone="ok" icon={CircleCheck}>On</Badge> : <Badge icon={CircleMinus}>Off</Badge>}>
+      <div className="grid justify-items-start gap-3">
+        <p className="text-ink-2">{on ? 'After the password, the code of the app is asked for.' : 'A code of an app on your phone, asked for after the password: who steals the password does not get in.'}</p>
+        {begin.error ? <Failure error={begin.error} retry={() => void begin.run()} /> : null}
+        {on ? <button type="button" className="btn" onClick={() => setRemoving(true)}>Remove the app</button> : <button type="button" className="btn" disabled={begin.busy} onClick={() => void begin.run()}><Smartphone aria-hidden />Set up an app</button>}
+      </div>
+      {stage && 'secret' in stage && <Activate {...stage} onClose={() => setStage(undefined)} activated={(codes) => { setStage({ codes }); void again() }} />}
+      {stage && 'codes' in stage && (
+        <Dialog title="Your recovery codes" onClose={() => setStage(undefined)} actions={<button type="button" className="btn primary" onClick={() => setStage(undefined)}>I have kept them</button>}>
+          <p className="rounded-control bg-warn-soft px-3 py-2 text-warn">Copy them now: they are not shown again.</p>
+          <p className="text-ink-2">Each works once in place of a code, when the phone is lost.</p>
+          <CodeBlock text={stage.codes.join('\n')} />
+        </Dialog>
+      )}
+      {removing && (
+        <Confirm title="Remove the authenticator app?" label="Remove it" danger onClose={() => setRemoving(false)} run={async () => { await done(rest.DELETE('/user/totp')); await again(); toast.ok('The app is removed') }}>
+          The recovery codes end with it. Where the team needs a second factor, you cannot work there until you set one up again.
+        </Confirm>
+      )}
+    </Card>
+  )
+}
+
+function Activate({ secret, uri, onClose, activated }: { secret: string; uri: string; onClose: () => void; activated: (codes: string[]) => void }) {
+  const check = useWrite(async (code: string) => activated((await done(rest.POST('/user/totp/activate', { body: { code } }))).recovery_codes))
+  function submit(e: FormEvent<HTMLFormElement>) {
+    e.preventDefault()
+    void check.run(String(new FormData(e.currentTarget).get('code')).replace(/\s/g, ''))
+  }
+  return (
+    <Dialog title="Set up an authenticator app" onClose={onClose}>
+      <form onSubmit={submit} className="grid gap-3">
+        <ol className="grid list-decimal gap-2 pl-5 text-ink-2">
+          <li>In the app, add an account by typing its key{' '}<span className="flex items-center gap-1 rounded-control bg-sunken px-2 py-1 text-ink"><code className="min-w-0 flex-1 wrap-anywhere select-all">{secret.replace(/(.{4})(?=.)/g, '$1 ')}</code><CopyButton text={secret} label="Copy the key" /></span></li>
+          <li>On the phone itself: <a className="link under" href={uri}>open the app with this key</a>.</li>
+          <li>Type the six digits that the app shows.</li>
+        </ol>
+        <Field label="Code" wrong={check.wrong.code}>{(p) => <input {...p} name="code" inputMode="numeric" autoComplete="one-time-code" pattern="[0-9 ]{6,7}" title="Six digits" required className="input max-w-40 font-mono" />}</Field>
+        {check.error && !check.wrong.code ? <Failure error={check.error} /> : null}
+        <div className="flex justify-end gap-2">
+          <button type="button" className="btn" onClick={onClose}>Cancel</button>
+          <button type="submit" className="btn primary" disabled={check.busy}>Switch it on</button>
+        </div>
+      </form>
+    </Dialog>
+  )
+}

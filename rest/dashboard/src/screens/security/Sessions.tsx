@@ -1,0 +1,53 @@
+import { LogOut, Monitor } from 'lucide-react'
+import { useState } from 'react'
+import { done, rest } from '@/api/rest'
+import { toast } from '@/app/toasts'
+import { Badge } from '@/parts/Badge'
+import { Confirm } from '@/parts/Confirm'
+import { Failure } from '@/parts/Failure'
+import { Card } from '@/parts/Page'
+import { SkeletonText } from '@/parts/Skeleton'
+import { Time } from '@/parts/Time'
+import { agentName } from './agent'
+import { useAgain, useSessions } from './me'
+
+const by: Record<string, string> = { password: 'by password', passkey: 'by passkey', oidc: 'by single sign-on', link: 'by a link' }
+
+// Sessions are where the person is signed in.
+export function Sessions() {
+  const list = useSessions()
+  const again = useAgain()
+  const [ending, setEnding] = useState<string>()
+  const others = list.data?.filter((s) => !s.current).length ?? 0
+  const one = list.data?.find((s) => s.id === ending)
+  return (
+    <Card title="Where you are signed in" pad={false} acts={others > 0 && <button type="button" className="btn sm" onClick={() => setEnding('others')}><LogOut aria-hidden />Sign out everywhere else</button>}>
+      {list.error ? <div className="p-4"><Failure error={list.error} retry={() => void list.refetch()} /></div>
+        : !list.data ? <div className="p-4"><SkeletonText lines={3} /></div>
+          : (
+            <ul>
+              {list.data.map((s) => (
+                <li key={s.id} className="flex items-center gap-3 border-b border-line-soft px-4 py-2 last:border-0">
+                  <Monitor aria-hidden className="text-ink-3" />
+                  <span className="min-w-0 flex-1">
+                    <span className="flex flex-wrap items-center gap-2"><b className="truncate font-medium" title={s.user_agent}>{agentName(s.user_agent)}</b>{s.current && <Badge tone="ok">This one</Badge>}</span>
+                    <span className="block text-xs text-ink-3">{s.ip}, {by[s.method] ?? s.method}{s.second_factor && ' and a second factor'}, used <Time at={s.last_used_at} />, begun <Time at={s.created_at} /></span>
+                  </span>
+                  {!s.current && <button type="button" className="btn quiet sm" aria-label={`Sign out ${agentName(s.user_agent)}`} onClick={() => setEnding(s.id)}>Sign out</button>}
+                </li>
+              ))}
+            </ul>
+          )}
+      {ending === 'others' && (
+        <Confirm title="Sign out everywhere else?" label={`End ${others} ${others === 1 ? 'session' : 'sessions'}`} danger onClose={() => setEnding(undefined)} run={async () => { await done(rest.DELETE('/sessions')); await again(); toast.ok('All other sessions have ended') }}>
+          Only this browser stays signed in. The others let nobody in after five seconds.
+        </Confirm>
+      )}
+      {one && (
+        <Confirm title={`Sign out ${agentName(one.user_agent)}?`} label="Sign it out" danger onClose={() => setEnding(undefined)} run={async () => { await done(rest.DELETE('/sessions/{id}', { params: { path: { id: one.id } } })); await again(); toast.ok('The session has ended') }}>
+          It was last used <Time at={one.last_used_at} /> from {one.ip}.
+        </Confirm>
+      )}
+    </Card>
+  )
+}

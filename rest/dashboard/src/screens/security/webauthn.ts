@@ -1,0 +1,20 @@
+// The browser's side of a passkey: options come as JSON, what it makes goes back as JSON.
+
+export const passkeysWork = typeof PublicKeyCredential !== 'undefined' && 'parseCreationOptionsFromJSON' in PublicKeyCredential
+
+interface Options {
+  publicKey: PublicKeyCredentialCreationOptionsJSON
+}
+
+// makePasskey asks the device for a passkey. Who says no there has not failed: undefined.
+export async function makePasskey(options: object): Promise<Record<string, unknown> | undefined> {
+  try {
+    const publicKey = PublicKeyCredential.parseCreationOptionsFromJSON((options as Options).publicKey)
+    const made = (await navigator.credentials.create({ publicKey })) as PublicKeyCredential | null
+    return made ? ({ ...made.toJSON() } as Record<string, unknown>) : undefined
+  } catch (error) {
+    if (error instanceof DOMException && (error.name === 'NotAllowedError' || error.name === 'AbortError')) return undefined
+    if (error instanceof DOMException && error.name === 'InvalidStateError') throw new Error('This device has a passkey for you already.')
+    throw error
+  }
+}
