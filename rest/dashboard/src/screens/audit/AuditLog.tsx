@@ -1,0 +1,86 @@
+import { ScrollText } from 'lucide-react'
+import { usePages } from '@/api/graphql'
+import { useAddress } from '@/app/address'
+import { useNarrow } from '@/app/narrow'
+import { useViewer } from '@/app/viewer'
+import { DataTable, type Column } from '@/parts/DataTable'
+import { EmptyState } from '@/parts/EmptyState'
+import { FilterBar, withTerm } from '@/parts/FilterBar'
+import { PageHead } from '@/parts/Page'
+import { Sheet, Split, neighbours } from '@/parts/Sheet'
+import { Time } from '@/parts/Time'
+import { Entry, type Row } from './Entry'
+import { filterOf, hints } from './filter'
+import { AuditEntries } from './queries.gen'
+import { actionWords, kinds } from './words'
+
+const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString().slice(0, 10)
+
+const choices = [
+  { field: 'action', label: 'Any action', values: [['session', 'Sign-ins'], ['password', 'Passwords'], ['passkey', 'Passkeys'], ['member', 'Members'], ['invitation', 'Invitations'], ['account', 'Account'], ['operator', 'Operator']].map(([value = '', name = '']) => ({ value, name })) },
+  { field: 'after', label: 'Any time', values: [{ value: daysAgo(0), name: 'Today' }, { value: daysAgo(7), name: 'Last 7 days' }, { value: daysAgo(30), name: 'Last 30 days' }] },
+]
+
+export default function AuditLog() {
+  const [address, change] = useAddress()
+  const { user } = useViewer()
+  const narrow = useNarrow()
+  const q = address.q ?? ''
+  const { filter, wrong } = filterOf(q)
+  const list = usePages(AuditEntries, { filter: filter ?? null }, (d) => d.auditLog, { keep: true, enabled: !wrong })
+  const open = (id: string | null) => change({ open: id ?? undefined }, !address.open)
+  const filterBy = (field: string, value: string) => change({ q: withTerm(q, field, value), open: undefined }, true)
+  const row = list.rows.find((r) => r.id === address.open)
+
+  const columns: Column<Row>[] = [
+    {
+      key: 'action', head: 'What', width: '240px', grows: true,
+      cell: (r) => (
+        <>
+          <button type="button" className="block max-w-full truncate text-left font-medium" title={r.action} onClick={() => open(address.open === r.id ? null : r.id)}>{actionWords(r.action)}</button>
+          <span className="block truncate text-xs text-ink-3 @min-[460px]:hidden">{r.actor.name || kinds[r.actor.kind].name}</span>
+        </>
+      ),
+    },
+    { key: 'actor', head: 'Who', from: 'slim', cell: (r) => <Actor row={r} filterBy={filterBy} /> },
+    { key: 'target', head: 'Of what', width: '250px', from: 'wide', cell: (r) => <code className="text-ink-2">{r.target}</code> },
+    { key: 'ip', head: 'From', width: '130px', from: 'mid', cell: (r) => <span className="text-ink-3">{r.ip}</span> },
+    { key: 'at', head: 'When', width: '104px', right: true, cell: (r) => <span className="text-xs text-ink-3"><Time at={r.createdAt} /></span> },
+  ]
+
+  return (
+    <>
+      <PageHead title="Audit log" />
+      <Split
+        sheet={address.open && row && (
+          <Sheet label="Audit entry" head={<h2 className="truncate">{actionWords(row.action)}</h2>} onClose={() => open(null)} {...neighbours(list.rows.map((r) => r.id), address.open, open)}>
+            <Entry key={row.id} row={row} filterBy={filterBy} />
+          </Sheet>
+        )}
+      >
+        <FilterBar placeholder="action: by: after: before:" choices={choices} hints={hints} wrong={wrong}>
+          {user && <button type="button" className="btn !h-[34px]" onClick={() => filterBy('by', user.id)}>Mine</button>}
+        </FilterBar>
+        <DataTable
+          label="Audit log" rows={wrong ? [] : list.rows} columns={columns} idOf={(r) => r.id} nameOf={(r) => r.action} height={narrow ? 52 : 36} open={address.open} onOpen={open}
+          loading={list.isPending && !wrong} error={wrong ? null : list.error} retry={() => void list.refetch()} more={() => !list.isFetching && void list.fetchNextPage()} hasMore={list.hasNextPage}
+          empty={wrong ? null : filter ? (
+            <EmptyState icon={ScrollText} title="Nothing matches" action={<button type="button" className="btn" onClick={() => change({ q: undefined })}>Clear the filter</button>}>An action is found by its whole name, or by its beginning up to the dot, as action:member.</EmptyState>
+          ) : (
+            <EmptyState icon={ScrollText} title="Nothing yet">Who signs in and what is changed in this account is written down here by itself.</EmptyState>
+          )}
+        />
+      </Split>
+    </>
+  )
+}
+
+function Actor({ row, filterBy }: { row: Row; filterBy: (field: string, value: string) => void }) {
+  const { name, icon: Icon } = kinds[row.actor.kind]
+  return (
+    <span className="flex min-w-0 items-center gap-2" title={name}>
+      <Icon aria-label={name} className="!size-3.5 text-ink-3" />
+      {row.actor.id ? <button type="button" className="truncate hover:underline" title="Only theirs" onClick={() => filterBy('by', row.actor.id)}>{row.actor.name || row.actor.id}</button> : <span className="truncate">{row.actor.name || name}</span>}
+    </span>
+  )
+}

@@ -1,0 +1,23 @@
+import { Bot, KeyRound, Terminal, UserRound, type LucideIcon } from 'lucide-react'
+import type { AuditActorKind } from './queries.gen'
+
+export const kinds: Record<AuditActorKind, { name: string; icon: LucideIcon }> = {
+  USER: { name: 'Person', icon: UserRound },
+  KEY: { name: 'API key', icon: KeyRound },
+  OPERATOR: { name: 'Operator', icon: Terminal },
+  SYSTEM: { name: 'The service', icon: Bot },
+}
+
+// actionWords makes `member.role_changed` and `createWebhook` readable.
+export function actionWords(action: string): string {
+  const text = action.includes('.') ? action.replace('.', ' ').replaceAll('_', ' ') : action.replace(/([a-z])([A-Z])/g, '$1 $2').replace(/ ([A-Z][a-z])/g, (m) => m.toLowerCase())
+  return text.charAt(0).toUpperCase() + text.slice(1)
+}
+
+const places: [string, string][] = [['msg_', '/emails/'], ['dom_', '/domains/'], ['tpl_', '/templates/'], ['aut_', '/automations/'], ['whk_', '/webhooks/'], ['in_', '/received/']]
+
+// pageOf is where something that was changed can be seen.
+export function pageOf(target: string): string | undefined {
+  const place = places.find(([prefix]) => target.startsWith(prefix))
+  return place && place[1] + target
+}
