@@ -16,5 +16,15 @@ export const useDefinition = (id: string) => useQuery({ queryKey: definitionKey(
 // useCheck reads what speaks against activating the draft.
 export const useCheck = (id: string, enabled = true) => useQuery({ queryKey: checkKey(id), queryFn: () => done(rest.GET('/automations/{id}/check', { params: { path: { id } } })).then((a) => a.problems), enabled })
 
+// Members stand in an order that reads well; the service keeps none.
+const order = ['key', 'name', 'type', 'event', 'conditions', 're_entry', 'if', 'duration', 'timeout', 'from', 'to', 'subject', 'template']
+const place = (name: string) => (order.indexOf(name) + 1 || order.length + 1)
+
+function arranged(value: unknown, name = ''): unknown {
+  if (Array.isArray(value)) return value.map((v) => arranged(v, name))
+  if (typeof value !== 'object' || value === null || name === 'variables' || name === 'body' || name === 'headers') return value
+  return Object.fromEntries(Object.entries(value).sort(([a], [b]) => place(a) - place(b)).map(([k, v]) => [k, arranged(v, k)]))
+}
+
 // textOf is what a person edits.
-export const textOf = (a: Automation) => JSON.stringify({ name: a.name, description: a.description, timezone: a.timezone, trigger: a.trigger, steps: a.steps }, null, 2)
+export const textOf = (a: Automation) => JSON.stringify({ name: a.name, description: a.description, timezone: a.timezone, trigger: arranged(a.trigger), steps: arranged(a.steps) }, null, 2)

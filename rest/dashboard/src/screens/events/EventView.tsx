@@ -1,0 +1,100 @@
+import { Link } from '@tanstack/react-router'
+import { useGraph } from '@/api/graphql'
+import { useViewer } from '@/app/viewer'
+import { Badge } from '@/parts/Badge'
+import { CodeBlock } from '@/parts/CodeBlock'
+import { Id } from '@/parts/Copy'
+import { EmptyState } from '@/parts/EmptyState'
+import { Failure } from '@/parts/Failure'
+import { Fact, Facts } from '@/parts/Page'
+import { SkeletonText } from '@/parts/Skeleton'
+import { Time } from '@/parts/Time'
+import { Conditions } from '@/screens/automations/Conditions'
+import { Zap } from 'lucide-react'
+import { CustomEventDetail, EventAutomations, type CustomEventDetailQuery } from './events.gen'
+import { lookOfMatch, misses } from './outcomes'
+
+type Event = NonNullable<CustomEventDetailQuery['customEvent']>
+type Match = Event['explanation']['matches'][number]
+type Miss = Event['explanation']['nearMisses'][number]
+
+const sources = { API: 'by an API key', DASHBOARD: 'from the dashboard', SYSTEM: 'of the service itself' }
+
+// EventView is one event: what automations did about it, and why not.
+export function EventView({ id }: { id: string }) {
+  const read = useGraph(CustomEventDetail, { id })
+  const e = read.data?.customEvent
+  if (read.error && !e) return <Failure error={read.error} retry={() => void read.refetch()} />
+  if (read.isLoading) return <SkeletonText />
+  if (!e) return <EmptyState icon={Zap} title="There is no such event">It is older than what is kept, or it belongs to another account.</EmptyState>
+  const { matches, nearMisses } = e.explanation
+  return (
+    <div className="grid gap-5">
+      <Facts>
+        <Fact name="Id"><Id id={e.id} /></Fact>
+        <Fact name="User id">{e.userId}</Fact>
+        <Fact name="Email">{e.email}</Fact>
+        <Fact name="Came">{sources[e.source]}, <Time at={e.createdAt} exact /></Fact>
+      </Facts>
+      <section className="grid gap-2">
+        <h2>What automations did</h2>
+        {matches.length === 0 && <NoMatch name={e.name} />}
+        <ul className="grid gap-2">{matches.map((m, i) => <MatchItem key={i} match={m} />)}</ul>
+      </section>
+      {nearMisses.length > 0 && (
+        <section className="grid gap-2">
+          <h2>What it has almost done</h2>
+          <ul className="grid gap-2">{nearMisses.map((m, i) => <MissItem key={i} miss={m} />)}</ul>
+        </section>
+      )}
+      {e.data === null ? <p className="text-ink-2">It came without data.</p> : <CodeBlock title="Data" text={JSON.stringify(e.data, null, 2)} wrap />}
+    </div>
+  )
+}
+
+function MatchItem({ match: m }: { match: Match }) {
+  const look = lookOfMatch(m.outcome)
+  return (
+    <li className="grid min-w-0 gap-2 rounded-card border border-line p-3">
+      <div className="flex flex-wrap items-center gap-2">
+        <Link className="min-w-0 font-medium wrap-anywhere hover:underline" to={`/automations/${m.automationId}` as string}>{m.automationName ?? 'A deleted automation'}</Link>
+        <span className="text-xs text-ink-3">v{m.version}</span>
+        <Badge tone={look.tone} icon={look.icon}>{look.word}</Badge>
+        {m.runId && <Link className="link ml-auto" to={`/automations/runs/${m.runId}` as string}>See the run</Link>}
+      </div>
+      <p className="text-ink-2">{look.why}{m.stepKey && <> The step is <code>{m.stepKey}</code>.</>}</p>
+      {m.error && <p className="smtp bad">{m.error}</p>}
+      {m.conditions.length > 0 && <Conditions list={m.conditions} />}
+    </li>
+  )
+}
+
+function MissItem({ miss: m }: { miss: Miss }) {
+  return (
+    <li className="grid min-w-0 gap-2 rounded-card border border-line p-3">
+      <p>{misses[m.kind] ?? m.kind}</p>
+      <p className="flex flex-wrap gap-x-3 gap-y-1 text-ink-2">
+        <span>Name <code>{m.name}</code></span>
+        {m.stepKey && <span>Step <code>{m.stepKey}</code></span>}
+        {m.automationId && <Link className="link" to={`/automations/${m.automationId}` as string}>See the automation</Link>}
+        {m.runId && <Link className="link" to={`/automations/runs/${m.runId}` as string}>See the run</Link>}
+        {m.eventId && <Link className="link" to={`/events/${m.eventId}` as string}>See the other event</Link>}
+      </p>
+      {m.condition && <Conditions list={[m.condition]} />}
+    </li>
+  )
+}
+
+// NoMatch says which names are listened to, since most often one is misspelled.
+function NoMatch({ name }: { name: string }) {
+  const { can } = useViewer()
+  const read = useGraph(EventAutomations, {}, { enabled: can('READ') })
+  const names = [...new Set(read.data?.automations.nodes.filter((a) => a.status === 'ACTIVE').map((a) => (a.trigger as { event?: string } | null)?.event).filter((n) => n !== undefined))].slice(0, 12)
+  return (
+    <div className="grid gap-1 rounded-card border border-line p-3">
+      <p>No active automation listened to <code>{name}</code>, and no run waited for it.</p>
+      {names.length > 0 && <p className="text-ink-2">Active automations are started by {names.map((n, i) => <span key={n}>{i > 0 && ', '}<code>{n}</code></span>)}.</p>}
+      {read.data && names.length === 0 && <p className="text-ink-2">No automation is active. <Link className="link" to={'/automations' as string}>See automations</Link></p>}
+    </div>
+  )
+}

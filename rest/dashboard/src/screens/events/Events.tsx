@@ -1,0 +1,79 @@
+import { Link } from '@tanstack/react-router'
+import { Plus, Zap } from 'lucide-react'
+import { useGraph, usePages } from '@/api/graphql'
+import { useAddress } from '@/app/address'
+import { useViewer } from '@/app/viewer'
+import { Badge } from '@/parts/Badge'
+import { DataTable, NewRows, type Column } from '@/parts/DataTable'
+import { EmptyState } from '@/parts/EmptyState'
+import { FilterBar, termOf, terms } from '@/parts/FilterBar'
+import { PageHead } from '@/parts/Page'
+import { neighbours, Sheet, Split } from '@/parts/Sheet'
+import { Time } from '@/parts/Time'
+import { CustomEvents, type CustomEventsQuery, type CustomEventSource } from './events.gen'
+import { EventView } from './EventView'
+import { summary } from './outcomes'
+import { SendEvent } from './SendEvent'
+
+type Row = CustomEventsQuery['customEvents']['nodes'][number]
+
+const columns: Column<Row>[] = [
+  { key: 'name', head: 'Name', cell: (e) => <Link to="." search={((old: object) => ({ ...old, open: e.id })) as never} className="font-mono text-xs font-medium hover:underline">{e.name}</Link> },
+  { key: 'who', head: 'Person', width: '28%', cell: (e) => <span className="text-ink-2" title={[e.email, e.userId].filter(Boolean).join(', ')}>{e.email ?? e.userId ?? 'nobody'}</span> },
+  { key: 'what', head: 'What became of it', width: '196px', from: 'slim', cell: (e) => { const look = summary(e.matches); return <Badge tone={look.tone} icon={look.icon}>{look.word}</Badge> } },
+  { key: 'source', head: 'From', width: '100px', from: 'wide', cell: (e) => <span className="text-ink-2">{{ API: 'API', DASHBOARD: 'Dashboard', SYSTEM: 'Service' }[e.source]}</span> },
+  { key: 'at', head: 'Came', width: '104px', right: true, cell: (e) => <span className="text-ink-2"><Time at={e.createdAt} /></span> },
+]
+
+const sources = ['api', 'dashboard', 'system']
+
+// Events are what the account's programs say has happened, the newest first.
+export default function Events() {
+  const { can } = useViewer()
+  const [address, change] = useAddress()
+  const q = address.q ?? ''
+  const word = terms(q).find((t) => !t.field)?.value.replaceAll('"', '') ?? ''
+  const source = termOf(q, 'source')
+  const date = (field: string) => { const v = termOf(q, field); return v && !Number.isNaN(Date.parse(v)) ? new Date(v).toISOString() : null }
+  const wrong = source && !sources.includes(source) ? 'source: api, dashboard or system' : ['since', 'until'].some((f) => termOf(q, f) && !date(f)) ? 'since: and until: need a date, as 2026-01-31' : undefined
+  const filter = {
+    name: termOf(q, 'name') || (word.includes('@') ? null : word) || null, email: termOf(q, 'email') || (word.includes('@') ? word : null), userId: termOf(q, 'user') || null,
+    source: source && !wrong ? (source.toUpperCase() as CustomEventSource) : null, since: date('since'), until: date('until'),
+  }
+  const list = usePages(CustomEvents, { filter }, (d) => d.customEvents, { keep: true })
+  // The newest page is looked at now and then; what is new waits above the list.
+  const head = useGraph(CustomEvents, { after: null, filter }, { refetchInterval: 5000, enabled: !list.isLoading && !list.error })
+  const known = new Set(list.rows.map((e) => e.id))
+  const newest = list.rows[0]?.createdAt ?? ''
+  const fresh = list.data && !list.isFetching ? (head.data?.customEvents.nodes.filter((e) => !known.has(e.id) && e.createdAt >= newest).length ?? 0) : 0
+  const open = address.open
+  const go = (id: string | null) => change({ open: id ?? undefined }, !open)
+  const send = () => change({ send: '1' })
+  const row = list.rows.find((e) => e.id === open)
+  return (
+    <>
+      <PageHead title="Events">{can('SEND') && <button type="button" className="btn primary" onClick={send}><Plus aria-hidden />Send an event</button>}</PageHead>
+      <Split sheet={open && (
+        <Sheet label="Event" head={<code className="block truncate font-medium">{row?.name ?? 'Event'}</code>} page={`/events/${open}`} onClose={() => go(null)} {...neighbours(list.rows.map((e) => e.id), open, go)}>
+          <div className="p-4 md:p-5"><EventView key={open} id={open} /></div>
+        </Sheet>
+      )}>
+        <FilterBar placeholder="Name of the event, or an email address" wrong={wrong} hints={['name:user.created', 'user:user-17', 'email:bob@example.net', 'since:2026-01-31']} choices={[{ field: 'source', label: 'Any source', values: [{ value: 'api', name: 'API' }, { value: 'dashboard', name: 'Dashboard' }, { value: 'system', name: 'Service' }] }]} />
+        <DataTable
+          label="Events" rows={list.rows} columns={columns} idOf={(e) => e.id} nameOf={(e) => e.name} open={open} onOpen={go} loading={list.isLoading} error={list.error} retry={() => void list.refetch()}
+          more={() => void list.fetchNextPage()} hasMore={list.hasNextPage} above={<NewRows count={fresh} show={() => void list.refetch()} />}
+          empty={q ? (
+            <EmptyState icon={Zap} title="No event matches" action={<button type="button" className="btn" onClick={() => change({ q: undefined })}>Clear the filter</button>}>A name must be written in full, as <code>user.created</code>.</EmptyState>
+          ) : (
+            <EmptyState icon={Zap} title="No events yet" action={can('SEND') && <button type="button" className="btn" onClick={send}>Send an event from here</button>}
+              command={`curl ${location.origin}/api/events -H "Authorization: Bearer $KEY" \\\n  -d '{"name": "user.created", "user_id": "user-17", "email": "bob@example.net", "data": {"name": "Bob"}}'`}
+            >
+              Your program reports what has happened, and automations act on it.
+            </EmptyState>
+          )}
+        />
+      </Split>
+      {address.send && can('SEND') && <SendEvent onClose={() => change({ send: undefined })} />}
+    </>
+  )
+}

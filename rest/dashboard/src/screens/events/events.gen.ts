@@ -1,0 +1,64 @@
+// Written by `npm run codegen`; do not edit.
+import { gql } from '@/api/document'
+
+/** Internal type. DO NOT USE DIRECTLY. */
+type Exact<T extends { [key: string]: unknown }> = { [K in keyof T]: T[K] };
+/** What narrows a list of custom events. Fields that are left out narrow nothing. */
+export type CustomEventFilter = {
+  /** Of this name. */
+  name?: string | null | undefined;
+  /** Of this person. */
+  userId?: string | null | undefined;
+  /** Of this address, in any case. */
+  email?: string | null | undefined;
+  /** That came this way. */
+  source?: CustomEventSource | null | undefined;
+  /** Of this time or later. */
+  since?: string | null | undefined;
+  /** Before this time. */
+  until?: string | null | undefined;
+};
+
+/** Whether an automation starts runs. */
+export type AutomationStatus =
+  /** It was never activated. */
+  | 'DRAFT'
+  /** Events start runs of its version. */
+  | 'ACTIVE'
+  /** It starts no runs. */
+  | 'PAUSED'
+  /** It starts no runs, and its live runs were cancelled. */
+  | 'ARCHIVED';
+
+/** How a custom event came. */
+export type CustomEventSource =
+  /** By a key. */
+  | 'API'
+  /** From a session of the dashboard. */
+  | 'DASHBOARD'
+  /** It is one of the service's own, whose name begins with `$`. */
+  | 'SYSTEM';
+
+export type CustomEventsQueryVariables = Exact<{
+  after?: string | null | undefined;
+  filter?: CustomEventFilter | null | undefined;
+}>;
+
+
+export type CustomEventsQuery = { customEvents: { nodes: Array<{ id: string, name: string, userId: string | null, email: string | null, source: CustomEventSource, createdAt: string, matches: Array<{ automationId: string, outcome: string }> }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
+
+export type CustomEventDetailQueryVariables = Exact<{
+  id: string;
+}>;
+
+
+export type CustomEventDetailQuery = { customEvent: { id: string, name: string, userId: string | null, email: string | null, data: unknown, source: CustomEventSource, createdAt: string, explanation: { matches: Array<{ automationId: string, automationName: string | null, version: number, outcome: string, runId: string | null, stepKey: string | null, error: string | null, conditions: Array<{ text: string, result: boolean, error: string | null, parts: Array<{ text: string, value: unknown, error: string | null }> }> }>, nearMisses: Array<{ kind: string, automationId: string | null, runId: string | null, stepKey: string | null, eventId: string | null, name: string, condition: { text: string, result: boolean, error: string | null, parts: Array<{ text: string, value: unknown, error: string | null }> } | null }> } } | null };
+
+export type EventAutomationsQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type EventAutomationsQuery = { automations: { nodes: Array<{ id: string, name: string, status: AutomationStatus, trigger: unknown }> } };
+
+export const CustomEvents = gql<CustomEventsQuery, CustomEventsQueryVariables>('CustomEvents', '05866c4117a044aced27462972d8c85969240c5c07e810ffbc0bdb14b9582783', import.meta.env.DEV ? "query CustomEvents($after: String, $filter: CustomEventFilter) {\n  customEvents(first: 50, after: $after, filter: $filter) {\n    nodes {\n      id\n      name\n      userId\n      email\n      source\n      createdAt\n      matches {\n        automationId\n        outcome\n      }\n    }\n    pageInfo {\n      hasNextPage\n      endCursor\n    }\n  }\n}" : undefined)
+export const CustomEventDetail = gql<CustomEventDetailQuery, CustomEventDetailQueryVariables>('CustomEventDetail', 'ab6c7203e5e8c1cb2615976843695c21133d03730158c7bffbc87bacd6862a81', import.meta.env.DEV ? "query CustomEventDetail($id: ID!) {\n  customEvent(id: $id) {\n    id\n    name\n    userId\n    email\n    data\n    source\n    createdAt\n    explanation {\n      matches {\n        automationId\n        automationName\n        version\n        outcome\n        runId\n        stepKey\n        error\n        conditions {\n          text\n          result\n          error\n          parts {\n            text\n            value\n            error\n          }\n        }\n      }\n      nearMisses {\n        kind\n        automationId\n        runId\n        stepKey\n        eventId\n        name\n        condition {\n          text\n          result\n          error\n          parts {\n            text\n            value\n            error\n          }\n        }\n      }\n    }\n  }\n}" : undefined)
+export const EventAutomations = gql<EventAutomationsQuery, EventAutomationsQueryVariables>('EventAutomations', '65a98c7fc71557149359d397559f0fbb3f858739861bb2f968ec59e8193e1676', import.meta.env.DEV ? "query EventAutomations {\n  automations(first: 100) {\n    nodes {\n      id\n      name\n      status\n      trigger\n    }\n  }\n}" : undefined)
