@@ -50,7 +50,7 @@ export function Credentials({ create }: { create?: ReactNode }) {
     { key: 'domains', head: 'Domains', width: '160px', from: 'wide', cell: (k) => <DomainNames ids={k.domainIds} domains={domains} /> },
     { key: 'used', head: 'Last used', width: '112px', from: 'slim', cell: (k) => <span className="text-xs text-ink-3">{k.lastUsedAt ? <Time at={k.lastUsedAt} /> : 'Never'}</span> },
     { key: 'made', head: 'Made', width: '104px', from: 'wide', cell: (k) => <span className="text-xs text-ink-3"><Time at={k.createdAt} /></span> },
-    ...(can('WRITE') ? [{ key: 'act', head: <span className="sr-only">Actions</span>, width: '88px', right: true, cell: (k: Row) => active(k) && <button type="button" className="btn sm" aria-label={`Revoke ${k.name}`} onClick={() => setRevoking(k)}>Revoke</button> }] : []),
+    ...(can('WRITE') ? [{ key: 'act', head: <span className="sr-only">Actions</span>, width: '108px', right: true, cell: (k: Row) => active(k) && <button type="button" className="btn sm" aria-label={`Revoke ${k.name}`} onClick={() => setRevoking(k)}>Revoke</button> }] : []),
   ]
   const empty = q
     ? <EmptyState icon={Server} title="Nothing matches" action={<button type="button" className="btn" onClick={() => change({ q: undefined })}>Clear the filter</button>}>No credential is as the filter says.</EmptyState>

@@ -37,16 +37,18 @@ export function List({ add }: { add?: () => void }) {
   const queries = useQueryClient()
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set())
   const [asking, setAsking] = useState(false)
-  const [fresh, setFresh] = useState(0)
+  const [fresh, setFresh] = useState<string[]>([])
   const q = address.q ?? ''
   const reason = termOf(q, 'reason').toUpperCase()
   const words = terms(q).filter((t) => t.field !== 'reason').map((t) => t.text)
   const wrong = reason && !isReason(reason) ? `There is no reason “${reason.toLowerCase()}”: bounce, failure, complaint, unsubscribe or manual.` : words.length > 1 ? 'One address at a time.' : undefined
   const list = usePages(SuppressionList, { first: 100, email: words[0] ?? null, reason: isReason(reason) ? reason : null }, (d) => d.suppressions, { keep: true, enabled: !wrong })
-  useLive(['suppression.added'], () => setFresh((n) => n + 1))
+  // Those that were added here are in the list already.
+  useLive(['suppression.added'], (e) => setFresh((old) => [...new Set([...old, String((e.data as { email?: string }).email ?? e.id)])]))
+  const waiting = q ? 0 : fresh.filter((email) => !list.rows.some((s) => s.email === email)).length
   const open = address.open
   const go = (id: string | null) => change({ open: id ?? undefined }, !open)
-  const show = () => { setFresh(0); void list.refetch() }
+  const show = () => { setFresh([]); void list.refetch() }
 
   async function removeAll() {
     let gone = 0
@@ -70,7 +72,7 @@ export function List({ add }: { add?: () => void }) {
         <FilterBar placeholder="A whole address, or reason:" choices={choices} hints={['reason:bounce', 'reason:complaint', 'reason:unsubscribe', 'reason:manual']} wrong={wrong} />
         <DataTable
           label="Suppressions" rows={list.rows} columns={has('sending') ? columns : columns.filter((c) => c.key !== 'source')} idOf={(s) => s.id} nameOf={(s) => s.email ?? erased} open={open} onOpen={go} loading={list.isPending && !wrong} error={list.error} retry={() => void list.refetch()}
-          hasMore={list.hasNextPage} more={() => !list.isFetching && void list.fetchNextPage()} empty={wrong ? null : empty} above={<NewRows count={fresh} show={show} />} selected={can('WRITE') ? selected : undefined} onSelect={can('WRITE') ? setSelected : undefined}
+          hasMore={list.hasNextPage} more={() => !list.isFetching && void list.fetchNextPage()} empty={wrong ? null : empty} above={<NewRows count={waiting} show={show} />} selected={can('WRITE') ? selected : undefined} onSelect={can('WRITE') ? setSelected : undefined}
         />
         {selected.size > 0 && (
           <div role="toolbar" aria-label="With the selection" className="flex flex-none items-center gap-2 border-t border-line bg-raised px-4 py-2 md:px-6">

@@ -34,7 +34,7 @@ export function OptOuts() {
     { key: 'how', head: 'How', width: '180px', from: 'mid', cell: (o) => <span className="text-ink-2">{sources[o.source] ?? o.source}</span> },
     { key: 'source', head: 'Email', width: '220px', from: 'wide', cell: (o) => (o.emailId && has('sending') ? <Link to={`/emails/${o.emailId}`} className="link block truncate font-mono text-xs">{o.emailId}</Link> : <span className="text-ink-3">Unknown</span>) },
     { key: 'at', head: 'Since', width: '104px', right: true, from: 'slim', cell: (o) => <span className="text-xs text-ink-3"><Time at={o.createdAt} /></span> },
-    ...(can('WRITE') ? [{ key: 'act', head: <span className="sr-only">Actions</span>, width: '64px', right: true, cell: (o: OptOutRowFragment) => <button type="button" className="btn quiet sm square" aria-label={`Remove the opt-out of ${o.email ?? erased} from ${o.categoryLabel}`} title="Remove" onClick={() => setAsking(o)}><Trash2 aria-hidden /></button> }] : []),
+    ...(can('WRITE') ? [{ key: 'act', head: <span className="sr-only">Actions</span>, width: '68px', right: true, cell: (o: OptOutRowFragment) => <button type="button" className="btn quiet sm square" aria-label={`Remove the opt-out of ${o.email ?? erased} from ${o.categoryLabel}`} title="Remove" onClick={() => setAsking(o)}><Trash2 aria-hidden /></button> }] : []),
   ]
   const empty = q
     ? <EmptyState icon={MailMinus} title="Nothing matches" action={<button type="button" className="btn" onClick={() => change({ q: undefined })}>Clear the filter</button>}>Addresses are found when they are written in full.</EmptyState>

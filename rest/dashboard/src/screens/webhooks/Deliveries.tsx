@@ -26,7 +26,8 @@ const columns: Column<Row>[] = [
   { key: 'at', head: 'Queued', width: '104px', right: true, cell: (d) => <span className="text-xs text-ink-3"><Time at={d.createdAt} /></span> },
 ]
 
-export function Deliveries({ endpoint, recover, test }: { endpoint: WebhookRowFragment; recover?: () => void; test?: () => void }) {
+// Deliveries are what the endpoint was told; `listed` hears of which they are.
+export function Deliveries({ endpoint, listed, recover, test }: { endpoint: WebhookRowFragment; listed: (ids: string[]) => void; recover?: () => void; test?: () => void }) {
   const [address, change] = useAddress()
   const state = (choices.find((c) => c.key === address.state)?.key ?? '') as Choice
   const list = usePages(WebhookDeliveryList, { webhookId: endpoint.id, first: 50, state: state ? (state.toUpperCase() as WebhookDeliveryState) : null }, (d) => d.webhookDeliveries ?? nothing, { keep: true })
@@ -42,6 +43,8 @@ export function Deliveries({ endpoint, recover, test }: { endpoint: WebhookRowFr
     if (endpoint.enabled && endpoint.events.includes(e.type)) setTimeout(() => refetch.current(), 1500)
   })
   const open = address.open
+  const ids = list.rows.map((d) => d.id).join(' ')
+  useEffect(() => listed(ids.split(' ')), [ids, listed])
   const empty = state
     ? <EmptyState icon={Inbox} title={`No ${state} delivery`} action={<button type="button" className="btn" onClick={() => change({ state: undefined })}>Show all</button>}>Deliveries of the last 30 days are kept.</EmptyState>
     : <EmptyState icon={Inbox} title="No delivery yet" action={test && <button type="button" className="btn" onClick={test}>Send a test event</button>}>Each event that the endpoint subscribes to is listed here, with the answer it gave.</EmptyState>

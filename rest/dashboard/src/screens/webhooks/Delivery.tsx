@@ -30,7 +30,7 @@ function lookOfAttempt(a: Attempt): { word: string; tone: Tone; icon: typeof Che
 
 // Delivery is what was sent to the endpoint and what it answered, attempt by attempt.
 export function Delivery({ id, endpoint }: { id: string; endpoint: WebhookRowFragment }) {
-  const { can } = useViewer()
+  const { can, has } = useViewer()
   const queries = useQueryClient()
   const detail = useGraph(WebhookDeliveryDetail, { id })
   const body = useQuery({ queryKey: ['WebhookDeliveryBody', id], queryFn: () => done(rest.GET('/webhook-deliveries/{id}', { params: { path: { id } } })).then((a) => a.delivery.body), staleTime: Infinity })
@@ -61,11 +61,11 @@ export function Delivery({ id, endpoint }: { id: string; endpoint: WebhookRowFra
       {replay.error !== null && <Failure what="Not queued" error={replay.error} retry={() => void replay.run()} />}
       <Facts>
         <Fact name="Event"><Id id={d.eventId} /></Fact>
-        <Fact name="Email">{about && <Link to={`/emails/${about}`} className="link wrap-anywhere">{about}</Link>}</Fact>
+        <Fact name="Email">{about && has('sending') ? <Link to={`/emails/${about}`} className="link wrap-anywhere">{about}</Link> : null}</Fact>
         <Fact name="Queued"><Time at={d.createdAt} exact /></Fact>
         <Fact name="Settled">{d.settledAt && <Time at={d.settledAt} exact />}</Fact>
         <Fact name="Next attempt">{d.nextAttemptAt && <Time at={d.nextAttemptAt} />}</Fact>
-        <Fact name="Queued again">{d.replays > 0 && `${d.replays} ${d.replays === 1 ? 'time' : 'times'}`}</Fact>
+        <Fact name="Queued again">{d.replays > 0 ? `${d.replays} ${d.replays === 1 ? 'time' : 'times'}` : null}</Fact>
       </Facts>
       <section className="grid gap-2">
         <h2>Attempts</h2>

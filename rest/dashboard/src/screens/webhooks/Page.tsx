@@ -14,7 +14,7 @@ import { EmptyState } from '@/parts/EmptyState'
 import { Failure } from '@/parts/Failure'
 import { Menu } from '@/parts/Menu'
 import { PageBody, PageHead } from '@/parts/Page'
-import { Sheet, Split } from '@/parts/Sheet'
+import { neighbours, Sheet, Split } from '@/parts/Sheet'
 import { SkeletonText } from '@/parts/Skeleton'
 import { duration, Time } from '@/parts/Time'
 import { Deliveries } from './Deliveries'
@@ -69,6 +69,7 @@ function View({ endpoint: w }: { endpoint: WebhookRowFragment }) {
     void navigate({ to: '/webhooks' })
   }
   const open = address.open
+  const [ids, setIds] = useState<string[]>([])
   return (
     <>
       <PageHead title={w.url} up={up}>
@@ -83,9 +84,9 @@ function View({ endpoint: w }: { endpoint: WebhookRowFragment }) {
           ]}
         />
       </PageHead>
-      <Split sheet={open && <Sheet label="Delivery" head={<Id id={open} />} onClose={() => change({ open: undefined })}><Delivery key={open} id={open} endpoint={w} /></Sheet>}>
+      <Split sheet={open && <Sheet label="Delivery" head={<Id id={open} />} onClose={() => change({ open: undefined })} {...neighbours(ids, open, (next) => change({ open: next }))}><Delivery key={open} id={open} endpoint={w} /></Sheet>}>
         <Summary endpoint={w} />
-        <Deliveries endpoint={w} recover={may && w.enabled ? () => setDialog('recover') : undefined} test={may && w.enabled ? () => setDialog('test') : undefined} />
+        <Deliveries endpoint={w} listed={setIds} recover={may && w.enabled ? () => setDialog('recover') : undefined} test={may && w.enabled ? () => setDialog('test') : undefined} />
       </Split>
       {dialog === 'edit' && <EndpointDialog endpoint={w} onClose={close} made={() => { again(); toast.ok('Saved') }} />}
       {dialog === 'rotate' && <Rotate id={w.id} onClose={close} />}
