@@ -1,0 +1,88 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { ImageUp, X } from 'lucide-react'
+import { useState, type FormEvent } from 'react'
+import { done, rest } from '@/api/rest'
+import { toast } from '@/app/toasts'
+import { useViewer } from '@/app/viewer'
+import { Failure } from '@/parts/Failure'
+import { Field, useWrite } from '@/parts/Form'
+import { Card, Fact, Facts } from '@/parts/Page'
+import { SkeletonText } from '@/parts/Skeleton'
+import { Time } from '@/parts/Time'
+import { readLogo } from './logo'
+import { UnsubscribePage } from './UnsubscribePage'
+
+interface Look {
+  name: string
+  color: string
+  logo: string
+}
+
+// Brand is what recipients see of the account where they unsubscribe. It is not in GraphQL.
+export function Brand() {
+  const { can } = useViewer()
+  const brand = useQuery({ queryKey: ['brand'], queryFn: () => done(rest.GET('/account/brand')).then((b) => b.brand) })
+  const b = brand.data
+  return (
+    <Card title="Unsubscribe page" acts={b?.updated_at && <span className="text-xs text-ink-3">changed <Time at={b.updated_at} /></span>}>
+      {brand.error ? <Failure error={brand.error} retry={() => void brand.refetch()} />
+        : !b ? <SkeletonText />
+          : can('SETTINGS') ? <Edit key={b.updated_at ?? ''} begin={{ name: b.name ?? '', color: b.color ?? '', logo: b.logo ?? '' }} />
+            : <Facts><Fact name="Name">{b.name ?? 'Not set'}</Fact><Fact name="Color">{b.color ?? 'Not set'}</Fact><Fact name="Logo">{b.logo ? <Logo logo={b.logo} /> : 'Not set'}</Fact></Facts>}
+    </Card>
+  )
+}
+
+const Logo = ({ logo }: { logo: string }) => <img src={`data:image/png;base64,${logo}`} alt="The logo" className="max-h-12 rounded-mark bg-[#ffffff] p-1" />
+
+function Edit({ begin }: { begin: Look }) {
+  const client = useQueryClient()
+  const { account } = useViewer()
+  const [look, setLook] = useState(begin)
+  const [bad, setBad] = useState('')
+  const set = (change: Partial<Look>) => setLook((old) => ({ ...old, ...change }))
+  const save = useWrite(async () => {
+    await done(rest.PUT('/account/brand', { body: { name: look.name.trim() || null, color: look.color || null, logo: look.logo || null } }))
+    await client.invalidateQueries({ queryKey: ['brand'] })
+    toast.ok('The page is saved')
+  })
+  async function choose(file: File | undefined) {
+    setBad('')
+    if (!file) return
+    try {
+      set({ logo: await readLogo(file) })
+    } catch (error) {
+      setBad(error instanceof Error ? error.message : 'The file cannot be read.')
+    }
+  }
+  return (
+    <div className="grid gap-6 lg:grid-cols-[minmax(0,1fr)_minmax(0,1fr)]">
+      <form className="grid content-start gap-3" onSubmit={(e: FormEvent) => { e.preventDefault(); void save.run() }}>
+        <Field label="Name" hint="Stands above the text of the page." wrong={save.wrong.name}>{(p) => <input {...p} value={look.name} onChange={(e) => set({ name: e.target.value })} maxLength={200} placeholder={account?.name} className="input" />}</Field>
+        <Field label="Color of the button" wrong={save.wrong.color}>
+          {(p) => (
+            <span className="flex gap-2">
+              <input type="color" aria-label="Choose the color" value={/^#[0-9a-f]{6}$/i.test(look.color) ? look.color : '#2350d0'} onChange={(e) => set({ color: e.target.value })} className="h-[34px] w-11 flex-none rounded-control border border-line-strong bg-surface p-1" />
+              <input {...p} value={look.color} onChange={(e) => set({ color: e.target.value })} pattern="#[0-9a-fA-F]{6}" title="As #2350d0" placeholder="#2350d0" spellCheck={false} className="input font-mono" />
+            </span>
+          )}
+        </Field>
+        <Field label="Logo" hint="A PNG of at most 64 KB and 1024 × 1024 pixels, shown at most 48 pixels high, on white." wrong={bad || save.wrong.logo}>
+          {(p) => (
+            <span className="flex flex-wrap items-center gap-2">
+              <input {...p} type="file" accept="image/png" className="peer sr-only" onChange={(e) => void choose(e.target.files?.[0])} />
+              <label htmlFor={p.id} className="btn cursor-pointer peer-focus-visible:outline-2 peer-focus-visible:outline-accent"><ImageUp aria-hidden />{look.logo ? 'Choose another' : 'Choose a file'}</label>
+              {look.logo && <><Logo logo={look.logo} /><button type="button" className="btn quiet" onClick={() => set({ logo: '' })}><X aria-hidden />Without a logo</button></>}
+            </span>
+          )}
+        </Field>
+        {save.error && Object.keys(save.wrong).length === 0 ? <Failure error={save.error} /> : null}
+        <div className="flex gap-2">
+          <button type="submit" className="btn" disabled={save.busy}>Save the page</button>
+          <button type="button" className="btn quiet" disabled={save.busy || JSON.stringify(look) === JSON.stringify(begin)} onClick={() => { setLook(begin); setBad('') }}>Undo</button>
+        </div>
+      </form>
+      <UnsubscribePage name={look.name} color={look.color} logo={look.logo} />
+    </div>
+  )
+}
