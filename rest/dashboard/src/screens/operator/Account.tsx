@@ -61,11 +61,11 @@ export function AccountSheet({ id }: { id: string }) {
         <Fact name="Id"><Id id={account.id} /></Fact>
         <Fact name="Email">{account.email}</Fact>
         <Fact name="Plan">{plans.data?.find((p) => p.id === account.plan)?.name ?? account.plan}</Fact>
-        <Fact name="Today">{usage.day.toLocaleString()} emails <span className="text-ink-3">of {count(usage.daily_cap)}</span></Fact>
-        <Fact name="This month">{usage.month.toLocaleString()} emails <span className="text-ink-3">of {count(usage.monthly_cap)}</span></Fact>
-        <Fact name="Own limit">{account.monthly_limit !== null && `${account.monthly_limit.toLocaleString()} emails a month`}</Fact>
-        <Fact name="Suspended"><Time at={account.suspended_at} exact /></Fact>
-        <Fact name="Overdue since"><Time at={account.payment_due_at} exact /></Fact>
+        <Fact name="Today">{usage.day.toLocaleString()} emails <span className="text-ink-3">{usage.daily_cap === null ? '(no cap)' : `of ${count(usage.daily_cap)}`}</span></Fact>
+        <Fact name="This month">{usage.month.toLocaleString()} emails <span className="text-ink-3">{usage.monthly_cap === null ? '(no cap)' : `of ${count(usage.monthly_cap)}`}</span></Fact>
+        <Fact name="Own limit">{account.monthly_limit === null ? null : `${account.monthly_limit.toLocaleString()} emails a month`}</Fact>
+        <Fact name="Suspended">{account.suspended_at && <Time at={account.suspended_at} exact />}</Fact>
+        <Fact name="Overdue since">{account.payment_due_at && <Time at={account.payment_due_at} exact />}</Fact>
         <Fact name="Payment">{account.payment_method_at ? <>on file since <Time at={account.payment_method_at} /></> : 'no payment method'}</Fact>
         <Fact name="Unlocked">{account.production_unlocked ? 'by an operator' : 'by the rules of its plan'}</Fact>
         <Fact name="Since"><Time at={account.created_at} exact /></Fact>

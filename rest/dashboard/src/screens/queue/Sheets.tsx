@@ -44,7 +44,7 @@ export function RecipientFacts({ entry }: { entry: QueueRecipientsQuery['queue']
         <Fact name="To">{entry.address}</Fact>
         <Fact name="Email"><Link to={`/emails/${entry.emailId}`} className="link">{entry.emailId}</Link></Fact>
         <Fact name="Attempts">{entry.attempts}</Fact>
-        <Fact name="Next attempt"><Time at={entry.nextAttemptAt} /></Fact>
+        <Fact name="Next attempt">{entry.nextAttemptAt && <Time at={entry.nextAttemptAt} />}</Fact>
         <Fact name="Waits since"><Time at={entry.queuedAt} exact /></Fact>
         <Fact name="Ends"><Time at={new Date(Date.parse(entry.queuedAt) + 72 * 3_600_000).toISOString()} exact /></Fact>
         <Fact name="Id"><Id id={entry.id} /></Fact>

@@ -165,7 +165,7 @@ function Details({ mail }: { mail: Received }) {
       <Fact name="Id"><Id id={mail.id} /></Fact>
       <Fact name="Message-ID">{mail.messageId && <Id id={mail.messageId} />}</Fact>
       <Fact name="Answers">{mail.inReplyTo && <Id id={mail.inReplyTo} />}</Fact>
-      <Fact name="Thread">{mail.references.length > 0 && <ol>{mail.references.map((r) => <li key={r}><Id id={r} /></li>)}</ol>}</Fact>
+      <Fact name="Thread">{mail.references.length === 0 ? null : <ol>{mail.references.map((r) => <li key={r}><Id id={r} /></li>)}</ol>}</Fact>
       <Fact name="Envelope from">{mail.mailFrom || '<> (a report, as of a bounce)'}</Fact>
       <Fact name="Envelope to">{mail.rcptTo}</Fact>
       <Fact name="Brought by">{mail.remoteIp}{mail.helo && ` (${mail.helo})`}</Fact>
