@@ -20,8 +20,8 @@ const places: Record<string, (id: string) => string> = {
   TEMPLATE: (id) => `/templates/${id}`,
   AUTOMATION: (id) => `/automations/${id}`,
   WEBHOOK: (id) => `/webhooks/${id}`,
-  SUPPRESSION: (id) => `/suppressions?open=${id}`,
-  API_KEY: (id) => `/api-keys?open=${id}`,
+  SUPPRESSION: (id) => `/suppressions/${id}`,
+  API_KEY: () => '/keys',
 }
 const kinds: Record<string, string> = { EMAIL: 'Email', RECEIVED_EMAIL: 'Received', DOMAIN: 'Domain', TEMPLATE: 'Template', AUTOMATION: 'Automation', WEBHOOK: 'Webhook', SUPPRESSION: 'Suppression', API_KEY: 'API key' }
 

@@ -1,12 +1,45 @@
+import { useQueryClient } from '@tanstack/react-query'
+import { useGraph } from '@/api/graphql'
+import { useLive } from '@/api/live'
 import { useViewer } from '@/app/viewer'
 import { PageBody, PageHead } from '@/parts/Page'
+import { SkeletonText } from '@/parts/Skeleton'
+import { Attention } from './Attention'
+import { Checklist } from './Checklist'
+import { Figures } from './Figures'
+import { Happening } from './Happening'
+import { StartDomains, StartEmails, StartWebhooks } from './queries.gen'
+import { SendOne } from './SendOne'
 
 export default function Start() {
-  const viewer = useViewer()
+  const { can, has } = useViewer()
+  const queries = useQueryClient()
+  const emails = useGraph(StartEmails, {}, { enabled: has('sending') && can('READ_SENT') })
+  const domains = useGraph(StartDomains, {}, { enabled: has('domains') && can('READ') })
+  const webhooks = useGraph(StartWebhooks, {}, { enabled: has('webhooks') && can('READ') })
+  const sent = (emails.data?.emails.nodes.length ?? 0) > 0
+  useLive(['email.sent', 'domain.'], (e) => {
+    if (!sent && e.type === 'email.sent') void queries.invalidateQueries({ queryKey: [StartEmails.name] })
+    if (e.type.startsWith('domain.')) void queries.invalidateQueries({ queryKey: [StartDomains.name] })
+  })
+  const verified = domains.data?.domains.nodes.find((d) => d.status === 'VERIFIED')
+  const wait = emails.isLoading || domains.isLoading || webhooks.isLoading
   return (
     <>
       <PageHead title="Start" />
-      <PageBody narrow><p>{viewer.user?.email}</p></PageBody>
+      <PageBody narrow>
+        {wait ? (
+          <SkeletonText lines={8} />
+        ) : (
+          <>
+            {sent && has('statistics') && can('READ') && <Figures />}
+            {can('READ') && <Attention />}
+            <Checklist sent={sent} verified={verified !== undefined} domains={(domains.data?.domains.nodes.length ?? 0) > 0} webhooks={(webhooks.data?.webhooks.nodes.length ?? 0) > 0} />
+            {has('sending') && can('SEND') && <SendOne domain={verified?.name} />}
+            {has('eventlog') && can('READ') && <Happening first={!sent} />}
+          </>
+        )}
+      </PageBody>
     </>
   )
 }

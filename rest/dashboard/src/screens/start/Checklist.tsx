@@ -1,0 +1,54 @@
+import { Link } from '@tanstack/react-router'
+import { Check, ChevronRight } from 'lucide-react'
+import { useViewer } from '@/app/viewer'
+import { Card } from '@/parts/Page'
+
+interface Step {
+  done: boolean
+  name: string
+  about: string
+  to?: string
+  hidden?: boolean
+}
+
+// Checklist is the way to the first real mail; it goes once all of it is done.
+export function Checklist({ sent, verified, domains, webhooks }: { sent: boolean; verified: boolean; domains: boolean; webhooks: boolean }) {
+  const viewer = useViewer()
+  const steps: Step[] = [
+    { done: sent, name: 'Send a first email', about: 'With the code below. It appears here as it happens.' },
+    { done: verified, name: domains ? 'Verify your domain' : 'Add a domain', about: domains ? 'Its DNS records are not all there yet.' : 'So that mail is signed in its name, and arrives.', to: '/domains', hidden: !viewer.has('domains') },
+    { done: webhooks, name: 'Add a webhook', about: 'Your program is told what becomes of each email.', to: '/webhooks', hidden: !viewer.has('webhooks') },
+    { done: viewer.account?.productionUnlocked ?? false, name: 'Go live', about: 'Choose a plan or give a payment method; until then mail goes to your own address only.', to: '/settings/billing', hidden: viewer.development !== null },
+  ]
+  const shown = steps.filter((s) => !s.hidden)
+  const left = shown.filter((s) => !s.done).length
+  if (left === 0) return null
+  return (
+    <Card title="Set up" pad={false} acts={<span className="text-xs text-ink-3">{shown.length - left} of {shown.length} done</span>}>
+      <ol>
+        {shown.map((s, i) => (
+          <li key={s.name} className="border-t border-line-soft first:border-t-0">
+            <Row step={s} number={i + 1} />
+          </li>
+        ))}
+      </ol>
+    </Card>
+  )
+}
+
+function Row({ step, number }: { step: Step; number: number }) {
+  const inner = (
+    <>
+      <span className={`grid size-5 flex-none place-items-center rounded-full border-[1.5px] text-2xs ${step.done ? 'border-ok bg-ok text-surface' : 'border-line-strong text-ink-3'}`}>
+        {step.done ? <Check aria-label="done" className="!size-3 [stroke-width:2.5]" /> : number}
+      </span>
+      <span className="min-w-0 flex-1">
+        <span className={step.done ? 'text-ink-2' : 'font-medium'}>{step.name}</span>
+        {!step.done && <span className="block text-xs text-ink-3">{step.about}</span>}
+      </span>
+    </>
+  )
+  const line = 'flex min-h-12 items-center gap-3 px-4 py-2'
+  if (step.done || !step.to) return <div className={line}>{inner}</div>
+  return <Link to={step.to} className={`${line} hover:bg-hover`}>{inner}<ChevronRight aria-hidden className="!size-3.5 text-ink-3" /></Link>
+}

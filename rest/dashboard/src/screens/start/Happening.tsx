@@ -1,0 +1,44 @@
+import { Link } from '@tanstack/react-router'
+import { Radio } from 'lucide-react'
+import { useState } from 'react'
+import { useLive, type LiveEvent } from '@/api/live'
+import { Badge } from '@/parts/Badge'
+import { Card } from '@/parts/Page'
+import { Time } from '@/parts/Time'
+import { lookOfEvent } from '../emails/status'
+
+interface Told {
+  email_id?: string
+  subject?: string
+  recipient?: string
+  to?: string[]
+  bounce?: { diagnostic?: string }
+  delay?: { diagnostic?: string }
+}
+
+// Happening shows events as they come, from when the page was opened.
+export function Happening({ first }: { first: boolean }) {
+  const [events, setEvents] = useState<LiveEvent[]>([])
+  useLive(['email.'], (e) => setEvents((old) => [e, ...old].slice(0, 12)))
+  if (events.length === 0 && !first) return null
+  return (
+    <Card title="Happening now" pad={false} acts={<span className="inline-flex items-center gap-1.5 text-xs text-ink-3"><Radio aria-hidden className="!size-3.5 text-ok" />live</span>}>
+      <ul aria-live="polite" aria-relevant="additions">
+        {events.length === 0 && <li className="flex min-h-12 items-center gap-3 px-4 text-ink-2"><span aria-hidden className="size-2 animate-breathe rounded-full bg-accent" />Waiting for your first email. Run the code above, and watch it here.</li>}
+        {events.map((e) => {
+          const look = lookOfEvent(e.type)
+          const told = e.data as Told
+          return (
+            <li key={e.id} className="border-t border-line-soft first:border-t-0">
+              <Link to={`/emails/${told.email_id ?? ''}`} className="flex min-h-11 items-center gap-3 px-4 py-1.5 hover:bg-hover">
+                <span className="w-[104px] flex-none"><Badge tone={look.tone} icon={look.icon}>{look.word}</Badge></span>
+                <span className="min-w-0 flex-1 truncate"><b className="font-medium">{told.recipient ?? told.to?.[0]}</b> <span className="text-ink-2">{told.bounce?.diagnostic ?? told.delay?.diagnostic ?? told.subject}</span></span>
+                <span className="flex-none text-xs text-ink-3"><Time at={e.createdAt} seconds /></span>
+              </Link>
+            </li>
+          )
+        })}
+      </ul>
+    </Card>
+  )
+}

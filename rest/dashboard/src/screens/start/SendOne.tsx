@@ -1,0 +1,48 @@
+import { Link } from '@tanstack/react-router'
+import { KeyRound } from 'lucide-react'
+import { useState } from 'react'
+import { done, onceKey, rest } from '@/api/rest'
+import { useViewer } from '@/app/viewer'
+import { CodeBlock } from '@/parts/CodeBlock'
+import { Failure } from '@/parts/Failure'
+import { useWrite } from '@/parts/Form'
+import { Card } from '@/parts/Page'
+import { Tabs } from '@/parts/Tabs'
+import { languages, snippet, type Language } from './snippets'
+
+// SendOne is the first email in six languages, ready to be pasted. The key is made by a click, stays in
+// the memory of this page and is gone with it.
+export function SendOne({ domain }: { domain: string | undefined }) {
+  const viewer = useViewer()
+  const [language, setLanguage] = useState<Language>('curl')
+  const [made, setMade] = useState('')
+  const make = useWrite(() => done(rest.POST('/api-keys', { params: { header: { 'Idempotency-Key': onceKey() } }, body: { name: `Start, ${new Date().toISOString().slice(0, 10)}`, scope: 'sending' } })))
+  const key = viewer.development?.apiKey ?? made
+  const sender = viewer.development?.domain ?? domain ?? 'your-domain.example'
+  const text = snippet(language, { url: location.origin, key: key || '$POSTRIDER_API_KEY', from: `hello@${sender}`, to: viewer.development ? 'you@example.com' : (viewer.user?.email ?? 'you@example.com') })
+  async function create() {
+    const answer = await make.run()
+    if (answer) setMade(keyIn(answer))
+  }
+  return (
+    <Card
+      title="Send an email" pad={false}
+      acts={!key && language !== 'smtp' && viewer.can('WRITE') && <button type="button" className="btn sm" disabled={make.busy} onClick={() => void create()}><KeyRound aria-hidden />Make a key and put it in</button>}
+      foot={viewer.development ? <>With the key of development mode. Try <code>bounce@{viewer.development.domain}</code> as well: {viewer.development.failures.join(', ')} each go wrong in their way.</> : made ? <span className="text-warn">The key is in the code above and is not shown again: copy it now.</span> : <>Nothing but the library of the language. More in the <a className="link under" href="/api/docs">API reference</a>.</>}
+    >
+      {make.error !== null && <div className="p-4 pb-0"><Failure error={make.error} retry={() => void create()} /></div>}
+      <Tabs label="Language" tabs={languages.map((l) => ({ ...l, hidden: l.key === 'smtp' && !viewer.has('relay') }))} value={language} onChange={(l) => setLanguage(l as Language)} inset="px-4">
+        <div className="p-4">
+          <CodeBlock text={text} />
+          {language === 'smtp' && <p className="mt-2 text-xs text-ink-3">The password is that of an SMTP credential: <Link to="/keys" className="link">make one</Link>. Any program or framework that speaks SMTP sends this way.</p>}
+        </div>
+      </Tabs>
+    </Card>
+  )
+}
+
+// keyIn finds the secret in the answer to a new key.
+function keyIn(answer: object): string {
+  const [secret] = Object.values(answer).filter((v): v is string => typeof v === 'string' && v.startsWith('svc_'))
+  return secret ?? ''
+}

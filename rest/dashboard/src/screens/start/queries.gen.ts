@@ -1,0 +1,61 @@
+// Written by `npm run codegen`; do not edit.
+import { gql } from '@/api/document'
+
+/** Internal type. DO NOT USE DIRECTLY. */
+type Exact<T extends { [key: string]: unknown }> = { [K in keyof T]: T[K] };
+/** Where a domain stands. */
+export type DomainStatus =
+  /** Records are missing; it cannot send yet. */
+  | 'PENDING'
+  /** All required records were found; it sends. */
+  | 'VERIFIED'
+  /** Was verified, but records broke; it still sends for 72 hours. */
+  | 'TEMPORARY_FAILURE'
+  /** Stayed broken; it no longer sends. */
+  | 'FAILED';
+
+/** How bad something is. */
+export type HealthLevel =
+  /** Mail is lost, refused or not accepted because of it. */
+  | 'ERROR'
+  /** It works, and something is at risk or will break. */
+  | 'WARNING'
+  /** A hint. */
+  | 'NOTICE';
+
+export type StartEmailsQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type StartEmailsQuery = { emails: { nodes: Array<{ id: string, createdAt: string }> } };
+
+export type StartDomainsQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type StartDomainsQuery = { domains: { nodes: Array<{ id: string, name: string, status: DomainStatus }> } };
+
+export type StartWebhooksQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type StartWebhooksQuery = { webhooks: { nodes: Array<{ id: string, url: string }> } };
+
+export type StartHealthQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type StartHealthQuery = { health: { findings: Array<FindingFragment>, installation: Array<FindingFragment> | null } };
+
+export type FindingFragment = { code: string, level: HealthLevel, found: string, expected: string, do: string, subjectId: string | null };
+
+export type StartFiguresQueryVariables = Exact<{
+  gte: string;
+  lt: string;
+  timezone: string;
+}>;
+
+
+export type StartFiguresQuery = { emailStatistics: { totals: { accepted: number, delivered: number, bounced: number, complained: number, opened: number, recipients: number }, buckets: Array<{ start: string, figures: { accepted: number, bounced: number } }> } };
+
+export const StartEmails = gql<StartEmailsQuery, StartEmailsQueryVariables>('StartEmails', '14d53739cfebe4353bc19f0e6efd337577d1ec27eb4593162ebce79fa910563d', import.meta.env.DEV ? "query StartEmails {\n  emails(first: 1) {\n    nodes {\n      id\n      createdAt\n    }\n  }\n}" : undefined)
+export const StartDomains = gql<StartDomainsQuery, StartDomainsQueryVariables>('StartDomains', '22e8cf652c766ccd9b98c1fce059c17e0f7886de95267e67b16dbf9d3859ac67', import.meta.env.DEV ? "query StartDomains {\n  domains(first: 25) {\n    nodes {\n      id\n      name\n      status\n    }\n  }\n}" : undefined)
+export const StartWebhooks = gql<StartWebhooksQuery, StartWebhooksQueryVariables>('StartWebhooks', 'e747254cc74eafe09c16457319a6d64b6be9b3cd0afb4968044282021f7feed2', import.meta.env.DEV ? "query StartWebhooks {\n  webhooks(first: 1) {\n    nodes {\n      id\n      url\n    }\n  }\n}" : undefined)
+export const StartHealth = gql<StartHealthQuery, StartHealthQueryVariables>('StartHealth', '80b11d7f4f884b7b17c2a3ebbecf873ba1855bcf8bb56cdff6a0993decf1edf0', import.meta.env.DEV ? "query StartHealth {\n  health {\n    findings {\n      ...Finding\n    }\n    installation {\n      ...Finding\n    }\n  }\n}\n\nfragment Finding on HealthFinding {\n  code\n  level\n  found\n  expected\n  do\n  subjectId\n}" : undefined)
+export const StartFigures = gql<StartFiguresQuery, StartFiguresQueryVariables>('StartFigures', '9f4a4d9c7652e33e28d32436a038f9565fe3648f12b96f7cb2202ea52b9f06c6', import.meta.env.DEV ? "query StartFigures($gte: DateTime!, $lt: DateTime!, $timezone: String!) {\n  emailStatistics(\n    range: {gte: $gte, lt: $lt}\n    interval: HOUR\n    timezone: $timezone\n  ) {\n    totals {\n      accepted\n      delivered\n      bounced\n      complained\n      opened\n      recipients\n    }\n    buckets {\n      start\n      figures {\n        accepted\n        bounced\n      }\n    }\n  }\n}" : undefined)
