@@ -69,7 +69,7 @@ export function List({ add }: { add?: () => void }) {
   return (
     <>
       <Split sheet={open && <Sheet label="Suppression" head={<Id id={open} />} page={`/suppressions/${open}`} onClose={() => go(null)} {...neighbours(list.rows.map((s) => s.id), open, go)}><SuppressionView key={open} id={open} removed={() => go(null)} /></Sheet>}>
-        <FilterBar placeholder="A whole address, or reason:" choices={choices} hints={['reason:bounce', 'reason:complaint', 'reason:unsubscribe', 'reason:manual']} wrong={wrong} />
+        <FilterBar placeholder="A whole address, or reason:" choices={choices} wrong={wrong} />
         <DataTable
           label="Suppressions" rows={list.rows} columns={has('sending') ? columns : columns.filter((c) => c.key !== 'source')} idOf={(s) => s.id} nameOf={(s) => s.email ?? erased} open={open} onOpen={go} loading={list.isPending && !wrong} error={list.error} retry={() => void list.refetch()}
           hasMore={list.hasNextPage} more={() => !list.isFetching && void list.fetchNextPage()} empty={wrong ? null : empty} above={<NewRows count={waiting} show={show} />} selected={can('WRITE') ? selected : undefined} onSelect={can('WRITE') ? setSelected : undefined}

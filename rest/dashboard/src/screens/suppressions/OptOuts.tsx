@@ -48,7 +48,7 @@ export function OptOuts() {
     )
   return (
     <>
-      <FilterBar placeholder="A whole address, or category:" hints={['category:product-news']} wrong={wrong} />
+      <FilterBar placeholder="A whole address, or category:" wrong={wrong} />
       <DataTable
         label="Category opt-outs" rows={list.rows} columns={columns} idOf={(o) => o.id} nameOf={(o) => o.email ?? erased} loading={list.isPending && !wrong} error={list.error} retry={() => void list.refetch()}
         hasMore={list.hasNextPage} more={() => !list.isFetching && void list.fetchNextPage()} empty={wrong ? null : empty}
