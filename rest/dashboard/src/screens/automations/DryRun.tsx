@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router'
 import { FlaskConical, Plus, Trash2 } from 'lucide-react'
-import { useRef, useState } from 'react'
+import { useMemo, useRef, useState } from 'react'
 import { done, onceKey, rest } from '@/api/rest'
 import type { components } from '@/api/rest.gen'
 import { useViewer } from '@/app/viewer'
@@ -31,6 +31,18 @@ const objectOf = (text: string, what: string): Record<string, unknown> => {
   throw new Error(`${what} must be a JSON object, as {"name": "Bob"}`)
 }
 
+// sampleOf makes data of what a definition reads of its event: what a text is compared with, or else
+// the name.
+function sampleOf(definition: string): string {
+  const data: Record<string, unknown> = { name: 'Bob' }
+  for (const m of definition.matchAll(/event\.data\.(\w+)(?:\s*(==|>=?|<=?)\s*(?:\\"([^"\\]*)\\"|(\d+(?:\.\d+)?)|(true|false)))?/g)) {
+    const [, key = '', sign, text, number, truth] = m
+    if (key in data && !sign) continue
+    data[key] = text ?? (number ? Number(number) + (sign === '>' ? 1 : sign === '<' ? -1 : 0) : truth ? truth === 'true' : (data[key] ?? key))
+  }
+  return JSON.stringify(data, null, 2)
+}
+
 // DryRun plays one run on a virtual clock: nothing is stored and nothing is sent.
 export function DryRun({ automation: a, dirty }: { automation: Detail; dirty: boolean }) {
   const { user, can } = useViewer()
@@ -38,7 +50,9 @@ export function DryRun({ automation: a, dirty }: { automation: Detail; dirty: bo
   const [which, setWhich] = useState<'draft' | 'active'>('draft')
   const [email, setEmail] = useState('bob@example.net')
   const [userId, setUserId] = useState('user-17')
-  const [data, setData] = useState('{\n  "name": "Bob"\n}')
+  const [typed, setData] = useState<string | null>(null)
+  const sample = useMemo(() => sampleOf(JSON.stringify(read.data ?? {})), [read.data])
+  const data = typed ?? sample
   const [later, setLater] = useState<Later[]>([])
   const [outcomes, setOutcomes] = useState<Record<string, string>>({})
   const [asks, setAsks] = useState(false)

@@ -2,6 +2,7 @@ import { Link } from '@tanstack/react-router'
 import { Plus, Zap } from 'lucide-react'
 import { useGraph, usePages } from '@/api/graphql'
 import { useAddress } from '@/app/address'
+import { useNarrow } from '@/app/narrow'
 import { useViewer } from '@/app/viewer'
 import { Badge } from '@/parts/Badge'
 import { DataTable, NewRows, type Column } from '@/parts/DataTable'
@@ -18,8 +19,8 @@ import { SendEvent } from './SendEvent'
 type Row = CustomEventsQuery['customEvents']['nodes'][number]
 
 const columns: Column<Row>[] = [
-  { key: 'name', head: 'Name', cell: (e) => <Link to="." search={((old: object) => ({ ...old, open: e.id })) as never} className="font-mono text-xs font-medium hover:underline">{e.name}</Link> },
-  { key: 'who', head: 'Person', width: '28%', cell: (e) => <span className="text-ink-2" title={[e.email, e.userId].filter(Boolean).join(', ')}>{e.email ?? e.userId ?? 'nobody'}</span> },
+  { key: 'name', head: 'Name', cell: (e) => <><Link to="." search={((old: object) => ({ ...old, open: e.id })) as never} className="block truncate font-mono text-xs font-medium hover:underline">{e.name}</Link><span className="block truncate text-xs text-ink-3 @min-[460px]:hidden">{summary(e.matches).word} · {e.email ?? e.userId ?? 'nobody'}</span></> },
+  { key: 'who', head: 'Person', width: '28%', from: 'slim', cell: (e) => <span className="text-ink-2" title={[e.email, e.userId].filter(Boolean).join(', ')}>{e.email ?? e.userId ?? 'nobody'}</span> },
   { key: 'what', head: 'What became of it', width: '196px', from: 'slim', cell: (e) => { const look = summary(e.matches); return <Badge tone={look.tone} icon={look.icon}>{look.word}</Badge> } },
   { key: 'source', head: 'From', width: '100px', from: 'wide', cell: (e) => <span className="text-ink-2">{{ API: 'API', DASHBOARD: 'Dashboard', SYSTEM: 'Service' }[e.source]}</span> },
   { key: 'at', head: 'Came', width: '104px', right: true, cell: (e) => <span className="text-ink-2"><Time at={e.createdAt} /></span> },
@@ -30,6 +31,7 @@ const sources = ['api', 'dashboard', 'system']
 // Events are what the account's programs say has happened, the newest first.
 export default function Events() {
   const { can } = useViewer()
+  const narrow = useNarrow()
   const [address, change] = useAddress()
   const q = address.q ?? ''
   const word = terms(q).find((t) => !t.field)?.value.replaceAll('"', '') ?? ''
@@ -60,7 +62,7 @@ export default function Events() {
       )}>
         <FilterBar placeholder="Name of the event, or an email address" wrong={wrong} hints={['name:user.created', 'user:user-17', 'email:bob@example.net', 'since:2026-01-31']} choices={[{ field: 'source', label: 'Any source', values: [{ value: 'api', name: 'API' }, { value: 'dashboard', name: 'Dashboard' }, { value: 'system', name: 'Service' }] }]} />
         <DataTable
-          label="Events" rows={list.rows} columns={columns} idOf={(e) => e.id} nameOf={(e) => e.name} open={open} onOpen={go} loading={list.isLoading} error={list.error} retry={() => void list.refetch()}
+          label="Events" height={narrow ? 52 : undefined} rows={list.rows} columns={columns} idOf={(e) => e.id} nameOf={(e) => e.name} open={open} onOpen={go} loading={list.isLoading} error={list.error} retry={() => void list.refetch()}
           more={() => void list.fetchNextPage()} hasMore={list.hasNextPage} above={<NewRows count={fresh} show={() => void list.refetch()} />}
           empty={q ? (
             <EmptyState icon={Zap} title="No event matches" action={<button type="button" className="btn" onClick={() => change({ q: undefined })}>Clear the filter</button>}>A name must be written in full, as <code>user.created</code>.</EmptyState>

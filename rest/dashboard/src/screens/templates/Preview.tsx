@@ -35,7 +35,7 @@ export function Preview({ id, stamp, values, version = 'draft', note }: { id: st
           <p className="border-b border-line bg-surface px-3 py-2 wrap-anywhere"><span className="text-xs text-ink-3">Subject </span><b className="font-medium">{rendered.data.subject ?? 'given by the send'}</b></p>
           {shown === 'text'
             ? <pre tabIndex={0} className="h-[560px] overflow-auto bg-surface p-3 whitespace-pre-wrap wrap-anywhere">{rendered.data.text ?? 'No text part is written: sends make it from the html.'}</pre>
-            : <iframe title="The rendered message" sandbox="" srcDoc={previewOf(html ?? '')} className={`mx-auto block h-[560px] max-w-full border-0 bg-white [color-scheme:light] ${shown === 'mobile' ? 'w-[375px]' : 'w-full'}`} />}
+            : <iframe title="The rendered message" sandbox="" srcDoc={previewOf(html ?? '')} className={`mx-auto block h-[560px] max-w-full border-0 bg-[white] [color-scheme:light] ${shown === 'mobile' ? 'w-[375px]' : 'w-full'}`} />}
         </div>
       )}
       <p className="text-xs text-ink-3">Rendered by the service. Pictures of other servers are not loaded.</p>
