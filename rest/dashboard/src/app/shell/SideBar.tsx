@@ -61,7 +61,7 @@ function Team() {
   const viewer = useViewer()
   const name = viewer.account?.name || viewer.user?.email || 'Postrider'
   return (
-    <button type="button" title="Account menu" className="flex min-h-10 w-full flex-none items-center gap-2 rounded-control px-2 py-1 text-left hover:bg-hover">
+    <button type="button" aria-haspopup="menu" className="flex min-h-10 w-full flex-none items-center gap-2 rounded-control px-2 py-1 text-left hover:bg-hover">
       <span className="grid size-7 flex-none place-items-center rounded-control bg-ink text-surface"><Mark /></span>
       <span className="min-w-0 flex-1">
         <b className="block truncate leading-4 font-semibold">{name}</b>
