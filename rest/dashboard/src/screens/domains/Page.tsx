@@ -27,6 +27,7 @@ import { Publish } from './Publish'
 import { DomainChecks, DomainDetail, DomainList, type DomainDetailQuery } from './queries.gen'
 import { Records } from './Records'
 import { Settings } from './Settings'
+import { Tracking } from './Tracking'
 import { saveZoneFile } from './zone'
 
 export type Domain = NonNullable<DomainDetailQuery['domain']>
@@ -53,7 +54,7 @@ export default function Page() {
 
 function View({ domain, read }: { domain: Domain; read: () => Promise<unknown> }) {
   const [address, change] = useAddress()
-  const { can } = useViewer()
+  const { can, has } = useViewer()
   const navigate = useNavigate()
   const queries = useQueryClient()
   const [dialog, setDialog] = useState<'delete' | 'publish'>()
@@ -104,7 +105,7 @@ function View({ domain, read }: { domain: Domain; read: () => Promise<unknown> }
         >
           <div className="grid min-w-0 content-start gap-4 p-4 md:gap-6 md:p-6">
             {tab === 'records' && <><Records domain={domain} publish={may ? () => setDialog('publish') : undefined} /><Dmarc domain={domain} /></>}
-            {tab === 'settings' && <Settings domain={domain} read={read} />}
+            {tab === 'settings' && <><Settings domain={domain} read={read} />{has('tracking') && <Tracking domain={domain} />}</>}
             {tab === 'keys' && <Keys domain={domain} read={read} />}
             {tab === 'checks' && <Checks id={domain.id} />}
           </div>

@@ -1,0 +1,111 @@
+import { useQuery } from '@tanstack/react-query'
+import { Check, CircleHelp, CircleX, Clock, RefreshCw, Trash2 } from 'lucide-react'
+import { useState, type FormEvent } from 'react'
+import { Failed } from '@/api/failed'
+import { done, rest } from '@/api/rest'
+import type { components } from '@/api/rest.gen'
+import { toast } from '@/app/toasts'
+import { useViewer } from '@/app/viewer'
+import { Badge, type Tone } from '@/parts/Badge'
+import { Confirm } from '@/parts/Confirm'
+import { CopyButton } from '@/parts/Copy'
+import { Failure } from '@/parts/Failure'
+import { Field, useWrite } from '@/parts/Form'
+import { Card, Fact, Facts } from '@/parts/Page'
+import { SkeletonText } from '@/parts/Skeleton'
+import { Time } from '@/parts/Time'
+import type { Domain } from './Page'
+
+type Host = components['schemas']['TrackingHost']
+
+const looks: Record<Host['status'], { word: string; tone: Tone; icon: typeof Check }> = {
+  verified: { word: 'In use', tone: 'ok', icon: Check },
+  pending: { word: 'Waits for its record', tone: 'warn', icon: Clock },
+  failed: { word: 'Record gone', tone: 'bad', icon: CircleX },
+}
+const certificates: Record<Host['certificate']['status'], string> = {
+  not_needed: 'Not needed here', unavailable: 'This service gets none', pending: 'Is being got', issued: 'Issued', failed: 'Failed',
+}
+
+// Tracking is the host name under which tracked links of the domain stand.
+export function Tracking({ domain }: { domain: Domain }) {
+  const { can } = useViewer()
+  const path = { id: domain.id }
+  const host = useQuery({
+    queryKey: ['TrackingHost', domain.id],
+    queryFn: () =>
+      done(rest.GET('/domains/{id}/tracking-host', { params: { path } })).then((a) => a.tracking_host, (e: unknown) => {
+        if (e instanceof Failed && e.status === 404) return null
+        throw e
+      }),
+  })
+  const [name, setName] = useState(`links.${domain.name}`)
+  const [asking, setAsking] = useState(false)
+  const set = useWrite(async () => {
+    await done(rest.PUT('/domains/{id}/tracking-host', { params: { path }, body: { host: name.trim() } }))
+    await host.refetch()
+  })
+  const verify = useWrite(async () => {
+    const answer = await done(rest.POST('/domains/{id}/tracking-host/verify', { params: { path } }))
+    if (answer.tracking_host.status === 'verified') toast.ok(`${answer.tracking_host.host} is verified`)
+    await host.refetch()
+  })
+  const h = host.data
+  const may = can('WRITE')
+  const acts = h && may && (
+    <>
+      <button type="button" className="btn sm" disabled={verify.busy} onClick={() => void verify.run()}><RefreshCw aria-hidden />{verify.busy ? 'Looking…' : 'Verify now'}</button>
+      <button type="button" className="btn sm square" aria-label="Remove the tracking host" title="Remove" onClick={() => setAsking(true)}><Trash2 aria-hidden /></button>
+    </>
+  )
+  return (
+    <Card title="Host of tracked links" acts={acts}>
+      <div className="grid max-w-[640px] gap-4">
+        {host.isPending && <SkeletonText lines={3} />}
+        {host.error && <Failure error={host.error} retry={() => void host.refetch()} />}
+        {h && <HostFacts host={h} />}
+        {verify.error !== null && <Failure error={verify.error} retry={() => void verify.run()} />}
+        {h === null && domain.status === 'PENDING' && <p className="text-ink-2">Tracked links stand under the name of this service. Once the domain is verified they can have a name of the domain.</p>}
+        {h === null && domain.status !== 'PENDING' && !may && <p className="text-ink-2">Tracked links stand under the name of this service.</p>}
+        {h === null && domain.status !== 'PENDING' && may && (
+          <form onSubmit={(e: FormEvent) => { e.preventDefault(); void set.run() }} className="grid gap-3">
+            <Field label="Host" hint="Tracked links stand under the name of this service. With a name below the domain they stand under that; you get one CNAME record to publish." wrong={set.wrong.host}>
+              {(p) => <input {...p} className="input" value={name} onChange={(e) => setName(e.target.value)} required autoComplete="off" spellCheck={false} />}
+            </Field>
+            {set.error !== null && Object.keys(set.wrong).length === 0 && <Failure error={set.error} />}
+            <button type="submit" className="btn justify-self-start" disabled={set.busy}>Use this host</button>
+          </form>
+        )}
+      </div>
+      {asking && h && (
+        <Confirm
+          title={`Remove ${h.host}?`} label="Remove the host" danger onClose={() => setAsking(false)}
+          run={async () => {
+            await done(rest.DELETE('/domains/{id}/tracking-host', { params: { path } }))
+            await host.refetch()
+          }}
+        >
+          <p>Links of new mail stand under the name of this service again.</p>
+        </Confirm>
+      )}
+    </Card>
+  )
+}
+
+function HostFacts({ host: h }: { host: Host }) {
+  const look = looks[h.status] ?? { word: h.status, tone: 'quiet', icon: CircleHelp }
+  return (
+    <>
+      <p className="flex flex-wrap items-center gap-2"><Badge tone={look.tone} icon={look.icon}>{look.word}</Badge><span className="font-medium wrap-anywhere">{h.host}</span></p>
+      <Facts>
+        <Fact name="Type">{h.record.type}</Fact>
+        <Fact name="Name"><code>{h.record.name}</code><CopyButton text={h.record.name} label="Copy the name" /></Fact>
+        <Fact name="Value"><code>{h.record.value}</code><CopyButton text={h.record.value} label="Copy the value" /></Fact>
+        <Fact name="DNS has">{h.record.found.length > 0 ? <code>{h.record.found.join(' → ')}</code> : h.last_checked_at ? 'Nothing' : null}</Fact>
+        <Fact name="Certificate">{certificates[h.certificate.status] ?? h.certificate.status}{h.certificate.expires_at && <>, until <Time at={h.certificate.expires_at} /></>}</Fact>
+        <Fact name="Last check">{h.last_checked_at ? <Time at={h.last_checked_at} /> : 'Never'}</Fact>
+      </Facts>
+      {(h.record.error ?? h.certificate.error) && <p className="smtp bad">{h.record.error ?? h.certificate.error}</p>}
+    </>
+  )
+}
