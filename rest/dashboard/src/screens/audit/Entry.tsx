@@ -1,12 +1,15 @@
 import { Link } from '@tanstack/react-router'
 import { CodeBlock } from '@/parts/CodeBlock'
-import { Id } from '@/parts/Copy'
+import { Id as Copyable } from '@/parts/Copy'
 import { Fact, Facts } from '@/parts/Page'
 import { Time } from '@/parts/Time'
 import type { AuditEntriesQuery } from './queries.gen'
 import { kinds, pageOf } from './words'
 
 export type Row = AuditEntriesQuery['auditLog']['nodes'][number]
+
+// Id gives way where there is no room.
+const Id = ({ id }: { id: string }) => <span className="grid grid-cols-[minmax(0,max-content)]"><Copyable id={id} /></span>
 
 // Entry is all that is known of one entry.
 export function Entry({ row, filterBy }: { row: Row; filterBy: (field: string, value: string) => void }) {

@@ -10,7 +10,8 @@ export const kinds: Record<AuditActorKind, { name: string; icon: LucideIcon }> =
 
 // actionWords makes `member.role_changed` and `createWebhook` readable.
 export function actionWords(action: string): string {
-  const text = action.includes('.') ? action.replace('.', ' ').replaceAll('_', ' ') : action.replace(/([a-z])([A-Z])/g, '$1 $2').replace(/ ([A-Z][a-z])/g, (m) => m.toLowerCase())
+  const words = action.includes('.') ? action.split(/[._]/) : action.split(/(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])/)
+  const text = words.map((w) => (/^[A-Z]{2,}s?$/.test(w) ? w : w.toLowerCase())).join(' ')
   return text.charAt(0).toUpperCase() + text.slice(1)
 }
 

@@ -13,11 +13,16 @@ import { useAgain, useSessions } from './me'
 
 const by: Record<string, string> = { password: 'by password', passkey: 'by passkey', oidc: 'by single sign-on', link: 'by a link' }
 
+const few = 6
+
 // Sessions are where the person is signed in.
 export function Sessions() {
   const list = useSessions()
   const again = useAgain()
   const [ending, setEnding] = useState<string>()
+  const [all, setAll] = useState(false)
+  const rows = [...(list.data ?? [])].sort((a, b) => Number(b.current) - Number(a.current))
+  const shown = all ? rows : rows.slice(0, few)
   const others = list.data?.filter((s) => !s.current).length ?? 0
   const one = list.data?.find((s) => s.id === ending)
   return (
@@ -26,7 +31,7 @@ export function Sessions() {
         : !list.data ? <div className="p-4"><SkeletonText lines={3} /></div>
           : (
             <ul>
-              {list.data.map((s) => (
+              {shown.map((s) => (
                 <li key={s.id} className="flex items-center gap-3 border-b border-line-soft px-4 py-2 last:border-0">
                   <Monitor aria-hidden className="text-ink-3" />
                   <span className="min-w-0 flex-1">
@@ -36,6 +41,7 @@ export function Sessions() {
                   {!s.current && <button type="button" className="btn quiet sm" aria-label={`Sign out ${agentName(s.user_agent)}`} onClick={() => setEnding(s.id)}>Sign out</button>}
                 </li>
               ))}
+              {rows.length > shown.length && <li className="px-4 py-2"><button type="button" className="btn sm" onClick={() => setAll(true)}>Show all {rows.length}</button></li>}
             </ul>
           )}
       {ending === 'others' && (

@@ -37,7 +37,7 @@ export function General({ account: a }: { account: Account }) {
     <Card title="Account">
       <div className="grid gap-4">
         <Facts>
-          <Fact name="Id"><Id id={a.id} /></Fact>
+          <Fact name="Id"><span className="grid grid-cols-[minmax(0,max-content)]"><Id id={a.id} /></span></Fact>
           <Fact name="Plan">{a.plan.name}</Fact>
           {!can('SETTINGS') && <><Fact name="Name">{a.name}</Fact><Fact name="Bodies kept">{a.bodyRetentionDays} days</Fact><Fact name="Emails kept">{a.recordRetentionDays} days</Fact></>}
         </Facts>
