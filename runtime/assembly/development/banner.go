@@ -52,7 +52,7 @@ const banner = `
     SMTP       %s
     receives   %s
     inbox      %s
-    sign in    %s
+    dashboard  %s
     docs       %s/docs
 %s
   Send a first mail:
