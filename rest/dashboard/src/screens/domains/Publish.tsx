@@ -93,7 +93,8 @@ function Part({ title, changes, mark }: { title: string; changes: Applied['appli
         {changes.map((c) => (
           <li key={`${c.purpose} ${c.name} ${c.value}`}>
             <p className="text-xs text-ink-2">{purposeOf(c.purpose).name} · {c.type} <code className="wrap-anywhere">{c.name}</code></p>
-            {mark !== '=' && c.before.map((b) => !c.after.includes(b) && <p key={b} className="smtp bad">− {b}</p>)}
+            {mark === '+' && c.before.map((b) => !c.after.includes(b) && <p key={b} className="smtp bad">− {b}</p>)}
+            {mark === '!' && c.before.map((b) => <p key={b} className="smtp warn">{b}</p>)}
             {mark === '+' && c.after.map((a) => !c.before.includes(a) && <p key={a} className="smtp ok">+ {a}</p>)}
             {c.reason && <p className="mt-1 text-warn">{c.reason}</p>}
           </li>
