@@ -32,15 +32,19 @@ interface Props {
 export function ActivateDialog({ automation: a, dirty, problems, changed, onClose, version }: Props & { dirty: boolean; problems: Problem[]; version?: number }) {
   const act = useAct(a.id, changed)
   const resumes = version === undefined && a.status === 'PAUSED' && !a.hasUnpublishedChanges
+  const live = a.stats.running + a.stats.waiting
+  const held = a.status === 'PAUSED' && live > 0
+  const [runs, setRuns] = useState<'continue' | 'cancel'>('continue')
   async function activate() {
-    const { automation } = await act({ action: 'activate', ...(version ? { version } : {}) })
+    const { automation } = await act({ action: 'activate', ...(version ? { version } : {}), ...(held && runs === 'cancel' ? { runs } : {}) })
     toast.ok(`Version ${automation.version} is active`)
   }
   return (
-    <Confirm title={resumes ? 'Start again?' : version ? `Go back to version ${version}?` : 'Activate the draft?'} label="Activate" onClose={onClose} run={activate}>
+    <Confirm title={resumes ? 'Start again?' : version ? `Go back to version ${version}?` : 'Activate the draft?'} label="Activate" danger={held && runs === 'cancel'} onClose={onClose} run={activate}>
       <div className="grid gap-2">
-        <p>{version ? `Events start runs of version ${version} from now on.` : resumes ? 'Events start runs again, and runs that were held go on.' : 'Events start runs of what the draft says from now on. Live runs keep the version that they began with.'}</p>
+        <p>{version ? `Events start runs of version ${version} from now on.` : resumes ? 'Events start runs again.' : 'Events start runs of what the draft says from now on. Live runs keep the version that they began with.'}</p>
         {dirty && !version && <p className="rounded-control bg-warn-soft px-3 py-2 text-warn">What you have not saved is not in it.</p>}
+        {held && <Choose label="Held runs" value={runs} set={setRuns} choices={[['continue', `Let the ${live} held runs go on`], ['cancel', 'Cancel the held runs']]} />}
         {problems.length > 0 && !version && <ProblemList problems={problems} />}
       </div>
     </Confirm>
@@ -50,21 +54,26 @@ export function ActivateDialog({ automation: a, dirty, problems, changed, onClos
 // PauseDialog asks what live runs do meanwhile.
 export function PauseDialog({ automation: a, changed, onClose }: Props) {
   const act = useAct(a.id, changed)
-  const [runs, setRuns] = useState<'hold' | 'continue' | 'cancel'>('hold')
-  const id = useId()
+  const [runs, setRuns] = useState<'hold' | 'continue'>('hold')
   const live = a.stats.running + a.stats.waiting
-  const choices = [['hold', 'Hold them until it is activated again'], ['continue', 'Let them go on to their end'], ['cancel', 'Cancel them']] as const
   async function pause() {
     const answer = await act({ action: 'pause', runs })
-    toast.ok(runs === 'cancel' ? `Paused; ${answer.cancelling_runs ?? 0} runs are being cancelled` : runs === 'hold' ? `Paused; ${answer.held_runs ?? 0} runs are held` : 'Paused')
+    toast.ok(runs === 'hold' && answer.held_runs ? `Paused; ${answer.held_runs} runs are held` : 'Paused')
   }
   return (
-    <Confirm title={`Pause ${a.name}?`} label="Pause" danger={runs === 'cancel'} onClose={onClose} run={pause}>
-      <p>Events start no more runs. {live === 0 ? 'No run is live now.' : `${live} live:`}</p>
-      <fieldset className="mt-2 grid gap-1.5"><legend className="sr-only">Live runs</legend>
-        {choices.map(([key, name]) => <label key={key} className="flex items-center gap-2 text-ink"><input type="radio" name={id} checked={runs === key} onChange={() => setRuns(key)} className="accent-accent-fill" />{name}</label>)}
-      </fieldset>
+    <Confirm title={`Pause ${a.name}?`} label="Pause" onClose={onClose} run={pause}>
+      <p>Events start no more runs. {live === 0 ? 'No run is live now.' : `What do the ${live} live runs do meanwhile?`}</p>
+      <Choose label="Live runs" value={runs} set={setRuns} choices={[['hold', 'Hold them until it is activated again'], ['continue', 'Let them go on to their end']]} />
     </Confirm>
+  )
+}
+
+function Choose<T extends string>({ label, value, set, choices }: { label: string; value: T; set: (v: T) => void; choices: [T, string][] }) {
+  const id = useId()
+  return (
+    <fieldset className="mt-2 grid gap-1.5"><legend className="sr-only">{label}</legend>
+      {choices.map(([key, name]) => <label key={key} className="flex items-center gap-2 text-ink"><input type="radio" name={id} checked={value === key} onChange={() => set(key)} className="accent-accent-fill" />{name}</label>)}
+    </fieldset>
   )
 }
 

@@ -113,7 +113,7 @@ export function Definition({ automation, problems, write, shown, saved, onDirty 
           {save.error !== null && refused !== null && refused.list.length === 0 && <Failure what="It is not saved. Your text is still here." error={save.error} retry={saveNow} />}
           {list.length > 0 && (
             <section aria-label="Problems" aria-live="polite" className="grid gap-2">
-              {refused && refused.list.length > 0 && <p className="font-medium text-bad">It is not saved: the service refuses {list.length === 1 ? 'one place' : `${list.length} places`}.</p>}
+              {refused && !json.error && refused.list.length > 0 && <p className="font-medium text-bad">It is not saved: the service refuses {list.length === 1 ? 'one place' : `${list.length} places`}.</p>}
               <ProblemList problems={list} line={(p) => lineOf(text, find(p).from)} go={(p) => setAt({ ...find(p) })} />
             </section>
           )}

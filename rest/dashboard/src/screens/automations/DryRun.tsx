@@ -1,8 +1,9 @@
-import { Link } from '@tanstack/react-router'
+import { useNavigate } from '@tanstack/react-router'
 import { FlaskConical, Plus, Trash2 } from 'lucide-react'
 import { useMemo, useRef, useState } from 'react'
 import { done, onceKey, rest } from '@/api/rest'
 import type { components } from '@/api/rest.gen'
+import { toast } from '@/app/toasts'
 import { useViewer } from '@/app/viewer'
 import { Confirm } from '@/parts/Confirm'
 import { Failure } from '@/parts/Failure'
@@ -56,7 +57,7 @@ export function DryRun({ automation: a, dirty }: { automation: Detail; dirty: bo
   const [later, setLater] = useState<Later[]>([])
   const [outcomes, setOutcomes] = useState<Record<string, string>>({})
   const [asks, setAsks] = useState(false)
-  const [sent, setSent] = useState<string | null>(null)
+  const navigate = useNavigate()
   const once = useRef(onceKey())
   const sends = stepsOf(read.data?.steps).map((s, i) => ({ key: keyOfStep(s, i), type: s.type })).filter((s) => ['send_email', 'send_sms', 'webhook'].includes(s.type))
   const waits = stepsOf(read.data?.steps).filter((s) => s.type === 'wait_for_event').flatMap((s) => (Array.isArray(s.event) ? s.event.map(String) : [String(s.event)]))
@@ -76,7 +77,8 @@ export function DryRun({ automation: a, dirty }: { automation: Detail; dirty: bo
   async function testSend() {
     const answer = await done(rest.POST('/events', { params: { header: { 'Idempotency-Key': once.current } }, body: { name: eventOf(read.data?.trigger), email: email.trim() || null, user_id: userId.trim() || null, data: objectOf(data, 'Data'), automation_id: a.id, test_send: true } }))
     once.current = onceKey()
-    setSent(answer.run?.id ?? '')
+    const run = answer.run?.id
+    toast.ok('It runs', run ? { label: 'See the run', run: () => void navigate({ to: `/automations/runs/${run}` as string }) } : undefined)
   }
   const change = (i: number, more: Partial<Later>) => setLater(later.map((l, j) => (j === i ? { ...l, ...more } : l)))
   return (
@@ -122,7 +124,6 @@ export function DryRun({ automation: a, dirty }: { automation: Detail; dirty: bo
           <button type="submit" className="btn primary" disabled={play.busy}><FlaskConical aria-hidden />Dry run</button>
           {can('SEND') && <button type="button" className="btn" onClick={() => setAsks(true)}>Test send</button>}
         </div>
-        {sent !== null && <p role="status">It runs. {sent && <Link className="link under" to={`/automations/runs/${sent}` as string}>See the run</Link>}</p>}
       </form>
       {result ? <Trace simulation={result} /> : <p className="text-ink-2">A dry run plays one run on a virtual clock, with the machine of live runs. Nothing is stored and nothing is sent. You see each step, what it waited for, its conditions part by part and the emails as they would be.</p>}
       {asks && (

@@ -66,7 +66,7 @@ function Loaded({ run: r, up }: { run: Run; up: { to: string; name: string } }) 
         <div className="grid gap-3">
           <div className="flex flex-wrap items-center gap-2"><Badge tone={look.tone} icon={look.icon}>{look.word}</Badge>{r.held && <Badge tone="warn" icon={Hourglass}>Held: its automation is paused</Badge>}</div>
           {r.error && <p className="smtp bad">{r.error}</p>}
-          {r.waitingFor && <p>Waits at <code>{r.waitingFor.step}</code>{r.waitingFor.events.length > 0 && <> for <code>{r.waitingFor.events.join(', ')}</code></>}, at most until <Time at={r.waitingFor.until} />.</p>}
+          {r.waitingFor && <p>Waits at <code>{r.waitingFor.step}</code>{r.waitingFor.events.length > 0 && <> for <code>{r.waitingFor.events.join(', ')}</code></>}. The wait is over <Time at={r.waitingFor.until} /> at the latest.</p>}
           {live && !r.waitingFor && r.nextAt && <p>The next step begins <Time at={r.nextAt} />.</p>}
           <Facts>
             <Fact name="Run"><Id id={r.id} /></Fact>

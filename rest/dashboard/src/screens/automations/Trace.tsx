@@ -3,7 +3,7 @@ import type { components } from '@/api/rest.gen'
 import { Badge } from '@/parts/Badge'
 import { CodeBlock } from '@/parts/CodeBlock'
 import { Fact, Facts } from '@/parts/Page'
-import { duration, Time } from '@/parts/Time'
+import { duration } from '@/parts/Time'
 import { previewOf } from '@/screens/code/preview'
 import { Conditions } from './Conditions'
 import { lookOfOutcome, lookOfStep } from './status'
@@ -45,7 +45,7 @@ function Taken({ step, after }: { step: Step; after: number }) {
         <Badge tone={end.tone} icon={end.icon}>{end.word}</Badge>
         <span className="ml-auto text-xs text-ink-3" title={step.started_at}>{after < 1 ? 'at once' : `after ${duration(after)}`}</span>
       </div>
-      {took > 0 && <p className="flex items-center gap-1.5 text-xs text-ink-2"><Hourglass aria-hidden className="!size-3.5" />Waited {duration(took)}{step.wait && step.wait.events.length > 0 && <> for <code>{step.wait.events.join(', ')}</code>, at most until <Time at={step.wait.until} /></>}</p>}
+      {took > 0 && <p className="flex items-center gap-1.5 text-xs text-ink-2"><Hourglass aria-hidden className="!size-3.5" />Waited {duration(took)}{step.wait && step.wait.events.length > 0 && <> for <code>{step.wait.events.join(', ')}</code>, at most {duration(Date.parse(step.wait.until) - Date.parse(step.started_at))}</>}</p>}
       {step.error && <p className="smtp bad">{step.error}</p>}
       {step.conditions.length > 0 && <Conditions list={step.conditions} />}
       {step.email && (
