@@ -28,7 +28,7 @@ export function Outline({ automation: a, problems }: { automation: Detail; probl
     <div className="mx-auto grid w-full max-w-[920px] gap-4">
       {problems.length > 0 && <section aria-label="Problems" className="grid gap-2"><h2>Before it can be activated</h2><ProblemList problems={problems} go={(p) => edit(p.path)} /></section>}
       <div onKeyDown={move} role="group" aria-label="Outline. Arrow keys go from step to step.">
-        <Block onOpen={() => edit('trigger')} icon={<Play aria-hidden />} title={<>On <code>{eventOf(read.data.trigger)}</code></>} label={`Trigger: ${eventOf(read.data.trigger)}`}>
+        <Block onOpen={() => edit('trigger')} icon={<Play aria-hidden />} title={<>On <code>{eventOf(read.data.trigger)}</code></>}>
           {trigger.conditions && <p>Only if <code className="wrap-anywhere">{trigger.conditions}</code></p>}
           <p>Runs {again}.{cancels.length > 0 && <> Cancelled by {cancels.map((c, i) => <span key={c}>{i > 0 && ', '}<code>{c}</code></span>)}.</>}</p>
         </Block>
@@ -51,13 +51,13 @@ function move(e: KeyboardEvent<HTMLDivElement>) {
   next.focus()
 }
 
-function Block({ icon, title, label, children, onOpen, foot }: { icon: ReactNode; title: ReactNode; label: string; children?: ReactNode; onOpen: () => void; foot?: ReactNode }) {
+function Block({ icon, title, children, onOpen, foot }: { icon: ReactNode; title: ReactNode; children?: ReactNode; onOpen: () => void; foot?: ReactNode }) {
   return (
     <div className="rounded-card border border-line bg-surface px-3 py-2 focus-within:border-line-strong hover:border-line-strong">
       <div className="flex items-start gap-2">
         <span className="mt-0.5 text-ink-2">{icon}</span>
         <div className="min-w-0 flex-1">
-          <button type="button" data-step aria-label={`${label}. Edit it in the definition`} onClick={onOpen} className="block max-w-full text-left font-medium wrap-anywhere hover:underline">{title}</button>
+          <button type="button" data-step onClick={onOpen} className="block max-w-full text-left font-medium wrap-anywhere hover:underline">{title}<span className="sr-only">. Edit it in the definition</span></button>
           <div className="grid gap-0.5 text-xs text-ink-2">{children}</div>
         </div>
       </div>
@@ -90,7 +90,7 @@ function StepItem({ node: n, figures, edit, runs }: { node: Node } & Omit<Sequen
   return (
     <li>
       <div aria-hidden className="flex h-5 items-center pl-[18px] text-ink-3"><ArrowDown className="!size-3" /></div>
-      <Block icon={<look.icon aria-hidden />} title={<>{name} <code className="text-xs font-normal text-ink-3">{n.key}</code></>} label={`${name}, step ${n.key}`} onOpen={() => edit(`steps[${n.index}]`)} foot={known && <StepFigures figures={known} runs={() => runs(n.key)} />}>
+      <Block icon={<look.icon aria-hidden />} title={<>{name} <code className="text-xs font-normal text-ink-3">{n.key}</code></>} onOpen={() => edit(`steps[${n.index}]`)} foot={known && <StepFigures figures={known} runs={() => runs(n.key)} />}>
         {known && <p className="wrap-anywhere">{known.summary}</p>}
       </Block>
       {n.ways.length > 0 && (

@@ -70,7 +70,7 @@ function Loaded({ run: r, up }: { run: Run; up: { to: string; name: string } }) 
           {live && !r.waitingFor && r.nextAt && <p>The next step begins <Time at={r.nextAt} />.</p>}
           <Facts>
             <Fact name="Run"><Id id={r.id} /></Fact>
-            <Fact name="Automation"><Link className="link" to={up.to as string}>{up.name}</Link>, version {r.version}</Fact>
+            <Fact name="Automation"><Link className="link under" to={up.to as string}>{up.name}</Link>, version {r.version}</Fact>
             <Fact name="Started by"><Link className="link" to={`/events/${r.eventId}` as string}>{r.eventId}</Link></Fact>
             <Fact name="User id">{r.userId}</Fact>
             <Fact name="Email">{r.email}</Fact>

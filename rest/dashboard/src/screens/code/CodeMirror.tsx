@@ -1,5 +1,3 @@
-import { html } from '@codemirror/lang-html'
-import { json } from '@codemirror/lang-json'
 import { HighlightStyle, syntaxHighlighting } from '@codemirror/language'
 import { Compartment, EditorState, StateEffect, StateField, type Extension } from '@codemirror/state'
 import { Decoration, EditorView, type DecorationSet } from '@codemirror/view'
@@ -56,7 +54,12 @@ function spot(m: Mark, length: number) {
   return to > from ? Decoration.mark({ class: m.doubtful ? 'cm-doubtful' : 'cm-wrong', attributes: { title: m.message } }).range(from, to) : null
 }
 
-const languages: Record<CodeProps['language'], Extension> = { html: html({ autoCloseTags: true }), json: json(), text: [] }
+// Languages are loaded when they are needed; without one there are only no colours.
+const languages: Record<CodeProps['language'], () => Promise<Extension>> = {
+  html: () => import('@codemirror/lang-html').then((m) => m.html()),
+  json: () => import('@codemirror/lang-json').then((m) => m.json()),
+  text: () => Promise.resolve([]),
+}
 
 export default function CodeMirror({ label, language, value, onChange, readOnly = false, marks, at }: CodeProps) {
   const host = useRef<HTMLDivElement>(null)
@@ -68,14 +71,15 @@ export default function CodeMirror({ label, language, value, onChange, readOnly 
   const lock = useRef(new Compartment())
 
   useEffect(() => {
+    const speech = new Compartment()
     const nonce = document.querySelector<HTMLMetaElement>('meta[name=style-nonce]')?.content ?? ''
     const editor = new EditorView({
       parent: host.current ?? undefined,
       state: EditorState.create({
         doc: first.current,
         extensions: [
-          EditorView.cspNonce.of(nonce), basicSetup, look, syntaxHighlighting(ink), languages[language], EditorView.lineWrapping, marksField,
-          EditorView.contentAttributes.of({ 'aria-label': label, spellcheck: 'false' }),
+          EditorView.cspNonce.of(nonce), basicSetup, look, syntaxHighlighting(ink), speech.of([]), EditorView.lineWrapping, marksField,
+          EditorView.contentAttributes.of({ 'aria-label': label, spellcheck: 'false', tabindex: '0' }),
           lock.current.of([]),
           EditorView.updateListener.of((u) => {
             if (u.docChanged) changed.current?.(u.state.doc.toString())
@@ -84,7 +88,12 @@ export default function CodeMirror({ label, language, value, onChange, readOnly 
       }),
     })
     view.current = editor
-    return () => editor.destroy()
+    let gone = false
+    languages[language]().then((found) => gone || editor.dispatch({ effects: speech.reconfigure(found) }), () => undefined)
+    return () => {
+      gone = true
+      editor.destroy()
+    }
   }, [language, label])
 
   useEffect(() => {

@@ -22,7 +22,7 @@ export function Preview({ id, stamp, values, version = 'draft', note }: { id: st
   const html = useDeferredValue(rendered.data?.html ?? null)
   const shown = view !== 'text' && rendered.data && !html ? 'text' : view
   return (
-    <section aria-label="Preview" className="grid min-h-0 content-start gap-2">
+    <section aria-label="Preview" className="grid min-h-0 content-start gap-2 self-start lg:sticky lg:top-6">
       <div className="flex flex-wrap items-center gap-2">
         <h2>Preview</h2>
         {note}

@@ -93,8 +93,8 @@ function EditorPage({ template }: { template: Template }) {
                 tabs={[{ key: 'html', name: 'HTML' }, { key: 'text', name: 'Text' }, { key: 'variables', name: missing ? 'Variables !' : 'Variables', count: draft.variables.length }, { key: 'versions', name: 'Versions', count: template.version ?? undefined }]}
               >
                 <div className="pt-3">
-                  {tab === 'html' && <Code label="HTML" language="html" value={draft.html} readOnly={!write} onChange={(html) => change({ html })} />}
-                  {tab === 'text' && <div className="grid gap-2"><p className="text-xs text-ink-3">Left empty, sends make the text from the html.</p><Code label="Text" language="text" value={draft.text} readOnly={!write} onChange={(text) => change({ text })} /></div>}
+                  {tab === 'html' && <Code height="h-[340px] md:h-[480px]" label="HTML" language="html" value={draft.html} readOnly={!write} onChange={(html) => change({ html })} />}
+                  {tab === 'text' && <div className="grid gap-2"><p className="text-xs text-ink-3">Left empty, sends make the text from the html.</p><Code height="h-[340px] md:h-[480px]" label="Text" language="text" value={draft.text} readOnly={!write} onChange={(text) => change({ text })} /></div>}
                   {(tab === 'html' || tab === 'text') && wrong[tab] && <p role="alert" className="mt-1 text-xs text-bad">{wrong[tab]}</p>}
                   {tab === 'variables' && <Variables draft={draft} locked={!write} wrong={wrong} change={(variables) => change({ variables })} samples={samples} sample={(key, value) => setSamples((s) => ({ ...s, [key]: value }))} />}
                   {tab === 'versions' && <Versions template={template} editor={editor} values={values} write={write} />}

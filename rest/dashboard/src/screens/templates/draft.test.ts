@@ -1,0 +1,21 @@
+import { describe, expect, it } from 'vitest'
+import { bodyOf, undeclared, valuesOf, type Draft, type Variable } from './draft'
+
+const v = (key: string, more: Partial<Variable> = {}): Variable => ({ key, type: 'string', required: false, fallback: '', ...more })
+const draft: Draft = { name: 'A', alias: 'a', subject: '', from: '', replyTo: '', category: '', html: '', text: '', unsubscribe: false, variables: [] }
+
+describe('template draft', () => {
+  it('sends only what differs, and null for what is taken away', () => {
+    expect(bodyOf({ ...draft, alias: '', subject: 'Hi' }, draft)).toEqual({ alias: null, subject: 'Hi' })
+    expect(bodyOf({ ...draft, variables: [v('n', { type: 'number', fallback: '3' })] }, draft)).toEqual({ variables: [{ key: 'n', type: 'number', required: false, fallback: 3 }] })
+  })
+
+  it('nests sample values', () => {
+    expect(valuesOf([v('customer.name'), v('count', { type: 'number' }), v('gone')], { 'customer.name': 'Ada', gone: '' })).toEqual({ customer: { name: 'Ada' }, count: 42 })
+  })
+
+  it('finds gaps without a variable', () => {
+    const html = '{{ a.b }} {{c | upcase}} {% for item in items %}{{ item.x }}{% endfor %} {% if d %}{% endif %} {{ unsubscribe_url }}'
+    expect(undeclared({ ...draft, html, variables: [v('a')] })).toEqual(['c', 'items', 'd'])
+  })
+})
