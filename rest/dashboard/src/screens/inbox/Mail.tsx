@@ -10,6 +10,7 @@ import { SkeletonText } from '@/parts/Skeleton'
 import { Tabs } from '@/parts/Tabs'
 import { Time } from '@/parts/Time'
 import { useSource, useWhole, type Whole } from './caught'
+import { Preview } from '../received/Preview'
 import { octets } from '../received/size'
 
 export function Mail({ base, id, onClose }: { base: string; id: string; onClose: () => void }) {
@@ -37,7 +38,7 @@ function Shown({ base, mail }: { base: string; mail: Whole }) {
   const shown = tabs.filter((t) => !t.hidden)
   const tab = shown.find((t) => t.key === address.tab)?.key ?? shown[0]?.key ?? 'text'
   const panels: Record<string, () => ReactNode> = {
-    html: () => <iframe sandbox="" referrerPolicy="no-referrer" title={`Preview of ${mail.subject || 'the mail'}`} src={`${base}/${mail.id}/html`} className="h-[560px] w-full rounded-card border border-line bg-[#fff]" />,
+    html: () => <HTML path={`${base}/${mail.id}/html`} subject={mail.subject} />,
     text: () => mail.text ? <CodeBlock text={mail.text} wrap max="" /> : <p className="text-ink-3">The mail has no text.</p>,
     headers: () => <CodeBlock text={mail.headers.map((h) => `${h.name}: ${h.value}`).join('\n')} wrap max="" />,
     source: () => <Source path={mail.source_url} name={`${mail.id}.eml`} />,
@@ -70,6 +71,16 @@ function Shown({ base, mail }: { base: string; mail: Whole }) {
       <div className="min-w-0"><Tabs label="Views of the mail" tabs={tabs} value={tab} onChange={(t) => change({ tab: t })}><div className="p-4 md:px-6">{panels[tab]?.()}</div></Tabs></div>
     </>
   )
+}
+
+const none: never[] = []
+
+// HTML is what the inbox makes of the mail: the pictures that it brings are in their places.
+function HTML({ path, subject }: { path: string; subject: string }) {
+  const html = useSource(path)
+  if (html.error) return <Failure error={html.error} retry={() => void html.refetch()} />
+  if (html.data === undefined) return <SkeletonText lines={6} />
+  return <Preview html={html.data} title={`Preview of ${subject || 'the mail'}`} pictures={none} />
 }
 
 const most = 256 * 1024
