@@ -31,7 +31,7 @@ export function Definition({ automation, problems, write, shown, saved, onDirty 
   const client = useQueryClient()
   const [address, setAddress] = useAddress()
   const read = useDefinition(id)
-  const unsaved = useUnsaved<{ text: string; etag: string }>(`automation ${id}`)
+  const unsaved = useUnsaved<{ text: string; etag: string }>(`automation ${id}`, { private: true }) // headers of webhook steps can be secrets
   const [conflict, setConflict] = useState<string | null>(null)
   const [at, setAt] = useState<{ from: number; to: number }>()
   const base = useMemo(() => (read.data ? textOf(read.data) : ''), [read.data])
@@ -108,7 +108,6 @@ export function Definition({ automation, problems, write, shown, saved, onDirty 
               <span className="text-xs text-ink-3">Runs go on as they are until you activate the draft.</span>
             </div>
           )}
-          {unsaved.restored && dirty && <p role="status" className="rounded-control bg-warn-soft px-3 py-2 text-warn">What you had not saved in this tab is here again.</p>}
           {changedElsewhere && <p role="status" className="rounded-control bg-warn-soft px-3 py-2 text-warn">Somebody else has changed this draft since. You will be asked before you save over it.</p>}
           {save.error !== null && refused !== null && refused.list.length === 0 && <Failure what="It is not saved. Your text is still here." error={save.error} retry={saveNow} />}
           {list.length > 0 && (

@@ -12,13 +12,15 @@ function read<T>(key: string): T | null {
 }
 
 // useUnsaved holds what a person is writing. It outlives a failed request, a lost session and a
-// reload of this tab; who leaves the page is asked first.
-export function useUnsaved<T>(key: string) {
-  const [value, setValue] = useState<T | null>(() => read<T>(key))
+// reload of this tab; who leaves the page is asked first. What may have secrets in it is `private`
+// and not put into the storage.
+export function useUnsaved<T>(key: string, { private: hidden = false } = {}) {
+  const [value, setValue] = useState<T | null>(() => (hidden ? null : read<T>(key)))
   const [restored, setRestored] = useState(value !== null)
   const set = useCallback(
     (next: T | null) => {
       setValue(next)
+      if (hidden) return
       try {
         if (next === null) sessionStorage.removeItem(keep(key))
         else sessionStorage.setItem(keep(key), JSON.stringify(next))
@@ -27,7 +29,7 @@ export function useUnsaved<T>(key: string) {
       }
       if (next === null) setRestored(false)
     },
-    [key],
+    [key, hidden],
   )
   const dirty = value !== null
   useEffect(() => {
