@@ -77,7 +77,7 @@ function Loaded({ automation: a }: { automation: Detail }) {
         <Menu entries={[
           { name: 'Duplicate', icon: Copy, run: () => void duplicate(), hidden: !write },
           { name: 'Archive', icon: Archive, run: () => setAsks('archive'), hidden: !write || a.status === 'ARCHIVED', danger: true },
-          { name: 'Delete', icon: Trash2, run: () => setAsks('delete'), hidden: !write, danger: true },
+          { name: 'Delete', icon: Trash2, run: () => setAsks('delete'), hidden: !write || a.status === 'ACTIVE', danger: true },
         ]} />
       </PageHead>
       <div className="min-h-0 flex-1 overflow-auto" tabIndex={-1}>
