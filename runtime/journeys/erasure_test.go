@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -28,7 +29,8 @@ func TestErasedRecipientIsNowhere(t *testing.T) {
 	app.MX.Wait(t, "six transactions", func(s smtptest.Stats) bool { return s.Accepted == 6 })
 	waitForStatus(t, app, shared, "delivered")
 	waitForStatus(t, app, relayed, "delivered")
-	if len(rowsWith(t, url, "dear bob@example.net of smtp")) != 2 {
+	stored := slices.DeleteFunc(rowsWith(t, url, "dear bob@example.net of smtp"), func(row string) bool { return strings.HasPrefix(row, "api_requests:") })
+	if len(stored) != 2 {
 		t.Error("the search does not find what came over SMTP")
 	}
 	app.Do(t, http.MethodPost, "/api/suppressions", map[string]string{"email": "bob@example.net"})

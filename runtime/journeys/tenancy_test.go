@@ -129,6 +129,14 @@ var owned = map[string]struct {
 		t.Helper()
 		return texts(t, app)
 	}},
+	"/requests": {"", "req_01kf0m4w7he6x8q2v5b3n9c1ta", func(t *testing.T, app *runtimetest.App) string {
+		t.Helper()
+		id := app.Do(t, http.MethodGet, "/api/domains", nil).Header.Get("X-Request-Id")
+		runtimetest.Eventually(t, "the request is in the log", func() bool { // and so are others that were asked before
+			return app.Do(t, http.MethodGet, "/api/requests/"+id, nil).Status == http.StatusOK
+		})
+		return id
+	}},
 	// Two, for there is no other way to a second page of claims.
 	"/domains/claims": {"", "clm_01kf0m4w7he6x8q2v5b3n9c1ta", func(t *testing.T, app *runtimetest.App) string {
 		t.Helper()
