@@ -1,3 +1,4 @@
+import { Link } from '@tanstack/react-router'
 import { MailOpen, MailSearch, X } from 'lucide-react'
 import { useEffect, useRef, useState } from 'react'
 import { useAddress } from '@/app/address'
@@ -12,7 +13,7 @@ const columns: Column<Line>[] = [
   {
     key: 'mail', head: 'Mail', cell: (m) => (
       <span className="block leading-5">
-        <span className="flex gap-2"><b className="min-w-0 flex-1 truncate font-medium">{m.subject || '(no subject)'}</b><span className="text-xs text-ink-3"><Time at={m.received_at} /></span></span>
+        <span className="flex gap-2"><Link to="/inbox" search={((old: Record<string, string>) => ({ ...old, open: String(m.id) })) as never} className="min-w-0 flex-1 truncate font-medium">{m.subject || '(no subject)'}</Link><span className="text-xs text-ink-3"><Time at={m.received_at} /></span></span>
         <span className="block truncate text-ink-2">to {m.rcpt_to[0] ?? '(nobody)'}{m.rcpt_to.length > 1 && ` and ${m.rcpt_to.length - 1} more`}</span>
         <span className="block truncate text-xs text-ink-3">{m.snippet || m.from}</span>
       </span>
