@@ -16,7 +16,7 @@ export function ActDialog({ act, target, onClose, onDone }: { act: Act; target: 
   const count = useQuery({ queryKey: ['queue-count', act, target], queryFn: () => sum(act, target, true, 'count'), staleTime: 0, gcTime: 0 })
   const write = useWrite(async () => {
     const change = await sum(act, target, false, reason.trim(), setStep)
-    toast.ok(`${change.changed.toLocaleString()} of ${people(change.matched)} ${known.done}`)
+    toast.ok(`${known.done}: ${change.changed.toLocaleString()} of ${people(change.matched)}`)
     return change
   })
   async function go() {

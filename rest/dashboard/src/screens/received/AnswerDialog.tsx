@@ -39,9 +39,9 @@ export function AnswerDialog({ kind, mail, onClose }: { kind: 'reply' | 'forward
       actions={<><button type="button" className="btn" onClick={onClose}>Back</button><button type="button" className="btn primary" disabled={write.busy} onClick={() => void send()}>{kind === 'reply' ? 'Send the answer' : 'Send it on'}</button></>}
     >
       <form ref={form} className="grid gap-3" onSubmit={(e) => { e.preventDefault(); void send() }}>
-        <Field label="From" wrong={write.wrong.from}>{(f) => <input {...f} name="from" className="input" required defaultValue={mail.rcptTo} />}</Field>
-        <Field label="To" hint="Several with commas between them" wrong={write.wrong.to}>{(f) => <input {...f} name="to" className="input" required defaultValue={kind === 'reply' ? (mail.replyTo.length ? mail.replyTo : [mail.from || mail.mailFrom]).map(bare).join(', ') : ''} />}</Field>
-        <Field label={kind === 'reply' ? 'Your answer' : 'What you say above it'} wrong={write.wrong.text ?? write.wrong.html}>{(f) => <textarea {...f} name="text" className="input" rows={kind === 'reply' ? 8 : 4} required={kind === 'reply'} />}</Field>
+        <Field label="From" wrong={about(write.wrong, 'from')}>{(f) => <input {...f} name="from" className="input" required defaultValue={mail.rcptTo} />}</Field>
+        <Field label="To" hint="Several with commas between them" wrong={about(write.wrong, 'to')}>{(f) => <input {...f} name="to" className="input" required defaultValue={kind === 'reply' ? (mail.replyTo.length ? mail.replyTo : [mail.from || mail.mailFrom]).map(bare).join(', ') : ''} />}</Field>
+        <Field label={kind === 'reply' ? 'Your answer' : 'What you say above it'} wrong={about(write.wrong, 'text') ?? about(write.wrong, 'html')}>{(f) => <textarea {...f} name="text" className="input" rows={kind === 'reply' ? 8 : 4} required={kind === 'reply'} />}</Field>
         {kind === 'forward' && mail.attachments.length > 0 && <label className="flex items-center gap-2"><input type="checkbox" name="files" defaultChecked className="accent-accent-fill" />With its {mail.attachments.length === 1 ? 'file' : `${mail.attachments.length} files`} ({octets(size)})</label>}
       </form>
       {write.error !== null && <Failure error={write.error} retry={() => void send()} />}
@@ -51,3 +51,8 @@ export function AnswerDialog({ kind, mail, onClose }: { kind: 'reply' | 'forward
 
 // bare is the address of `Bob <bob@example.net>`: a name may have commas.
 const bare = (mailbox: string) => /<([^<>]+)>\s*$/.exec(mailbox)?.[1] ?? mailbox
+
+// about is what is wrong with a field, or with one of the entries of its list, as `to[0]`.
+function about(wrong: Record<string, string>, field: string): string | undefined {
+  return Object.entries(wrong).find(([key]) => key === field || key.startsWith(`${field}[`))?.[1]
+}
