@@ -11,7 +11,7 @@ import { Segments } from '@/parts/Tabs'
 import { Breakdown } from './Breakdown'
 import { Chart, type Point } from './Chart'
 import { Controls } from './Controls'
-import { measures, type Figures } from './figures'
+import { count, measures, type Figures } from './figures'
 import { MailFigures } from './queries.gen'
 import { choiceOf, emailsOf, searchTerm, type Choice } from './range'
 import { Reasons } from './Reasons'
@@ -63,7 +63,7 @@ function OverTime({ choice, buckets, totals }: { choice: Choice; buckets: { star
   }, [buckets, choice.interval, choice.zone, choice.lt, address.only, measure?.more])
   if (!measure) return null
   const table = address.view === 'table'
-  const empty = points.every((p) => measure.series.every((s) => !s.of(p.figures)))
+  const empty = points.every((p) => measure.series.every((s) => (measure.write === count ? !s.of(p.figures) : s.of(p.figures) === null)))
   return (
     <Card
       title={(

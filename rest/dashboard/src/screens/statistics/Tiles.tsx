@@ -15,7 +15,7 @@ export function Tiles({ totals: f, choice }: { totals: Figures; choice: Choice }
     <dl className="grid grid-cols-2 gap-px overflow-hidden rounded-card border border-line bg-line lg:grid-cols-4">
       <Tile name="Delivered" value={count(f.delivered)} search={to('is:delivered')} about={`${of(f.delivered, f.recipients)} of ${count(f.recipients)} recipients`} />
       <Tile name="Bounced" value={percent(shareOf(f.bounceRate))} search={to('is:bounced')} about={`${count(f.bounced)} of ${count(f.recipients)} recipients`} verdict={verdictOnBounces(shareOf(f.bounceRate))} />
-      <Tile name="Complained" value={percent(shareOf(f.complaintRate))} about={`${count(f.complained)} of ${count(f.delivered)} delivered`} verdict={verdictOnComplaints(shareOf(f.complaintRate))} />
+      <Tile name="Complained" value={percent(shareOf(f.complaintRate))} about={`${count(f.complained)} of ${count(f.delivered)} delivered`} verdict={verdictOnComplaints(f.complaintRate)} />
       <Tile name="Latency, p50" value={f.latency ? seconds(f.latency.p50) : '–'} about={f.latency ? `p95 ${seconds(f.latency.p95)}, from hand-over to the server's word` : 'No delivery yet'} />
       <Tile name="Opened" value={of(f.opened, f.delivered)} search={to('is:opened')} about={`${count(f.opened)} emails`} />
       <Tile name="Clicked" value={of(f.clicked, f.delivered)} search={to('is:clicked')} about={`${count(f.clicked)} emails`} />

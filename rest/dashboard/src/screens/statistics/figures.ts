@@ -21,9 +21,14 @@ export interface Verdict {
   words: string
 }
 
-export function verdictOnComplaints(share: number | null): Verdict | null {
+// Of few emails a single complaint is a large share.
+const few = 1000
+
+export function verdictOnComplaints(rate: { numerator: number; denominator: number }): Verdict | null {
+  const share = shareOf(rate)
   if (share === null) return null
-  if (share >= limits.complaint[1]) return { tone: 'bad', words: 'Over 0.3 %: Gmail and Yahoo refuse mail' }
+  if (share >= limits.complaint[0] && rate.denominator < few) return { tone: 'warn', words: 'Over 0.1 %, but of few emails' }
+  if (share >= limits.complaint[1]) return { tone: 'bad', words: 'Over 0.3 %: Gmail and Yahoo may block' }
   if (share >= limits.complaint[0]) return { tone: 'warn', words: 'Over 0.1 %: Gmail and Yahoo want less' }
   return { tone: 'ok', words: 'Below 0.1 %, as Gmail and Yahoo want' }
 }
@@ -33,7 +38,7 @@ export function verdictOnBounces(share: number | null): Verdict | null {
   return share >= limits.bounce[0] ? { tone: 'bad', words: 'Over 5 %: receivers mind' } : { tone: 'ok', words: 'Below 5 %' }
 }
 
-export const seconds = (s: number): string => (s < 1 ? `${Math.round(s * 1000)} ms` : s < 10 ? `${s.toFixed(1)} s` : s < 120 ? `${Math.round(s)} s` : s < 7200 ? `${Math.round(s / 60)} min` : `${Math.round(s / 3600)} h`)
+export const seconds = (s: number): string => (s === 0 ? '0' : s < 1 ? `${Math.round(s * 1000)} ms` : s < 10 ? `${s.toFixed(1)} s` : s < 120 ? `${Math.round(s)} s` : s < 7200 ? `${Math.round(s / 60)} min` : `${Math.round(s / 3600)} h`)
 
 export interface Series {
   name: string
