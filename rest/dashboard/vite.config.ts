@@ -1,7 +1,8 @@
 import { fileURLToPath } from 'node:url'
 import tailwind from '@tailwindcss/vite'
 import react from '@vitejs/plugin-react'
-import { defineConfig, type Plugin } from 'vite'
+import { defineConfig } from 'vite'
+import { chunkOf, iconsByFile, withoutScrolling } from './scripts/chunks.ts'
 
 // Browsers that know light-dark(), on which both themes stand.
 const browsers = ['chrome123', 'firefox120', 'safari17.5']
@@ -11,16 +12,11 @@ const served = ['/api', '/graphql', '/preview', '/healthz', '/dev', '/sign-in', 
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url))
 
-// The router's scroll restoration is switched off here: our lists scroll in a box of their own.
-const withoutScrolling: Plugin = {
-  name: 'without-scroll-restoration',
-  enforce: 'pre',
-  resolveId: (id, importer) => (/\/scroll-restoration(\.js|-script)$/.test(id) && importer?.includes('@tanstack') ? '\0no-scroll-restoration' : null),
-  load: (id) => (id === '\0no-scroll-restoration' ? 'const none = () => null; export { none as ScrollRestoration, none as setupScrollRestoration, none as getElementScrollRestorationEntry, none as defaultGetScrollRestorationKey, none as getScrollRestorationScriptForRouter }; export const storageKey = ""' : null),
-}
+// What is there once a part is asked for: it need not be named again.
+const there = /\/(base|first|index|rolldown-runtime)-/
 
 export default defineConfig({
-  plugins: [withoutScrolling, react(), tailwind()],
+  plugins: [withoutScrolling, iconsByFile(), react(), tailwind()],
   resolve: {
     alias: [
       { find: '@', replacement: here('./src') },
@@ -28,11 +24,12 @@ export default defineConfig({
     ],
   },
   build: {
-    target: browsers, cssTarget: browsers, manifest: true, modulePreload: { polyfill: false }, assetsInlineLimit: 0,
+    target: browsers, cssTarget: browsers, manifest: true, 
+    modulePreload: { polyfill: false, resolveDependencies: (_, files, { hostType }) => (hostType === 'js' ? files.filter((f) => !there.test(f)) : files) }, assetsInlineLimit: 0,
     rolldownOptions: {
       output: {
-        // What every page needs and an upgrade seldom changes.
-        codeSplitting: { groups: [{ name: 'base', test: /node_modules\/(react|react-dom|scheduler|@tanstack\/(react-router|router-core|history|store|react-store|query-core|react-query))\// }] },
+        entryFileNames: 'assets/first-[hash].js', chunkFileNames: (chunk) => (there.test(`/${chunk.name}-`) || chunk.name.endsWith('worker') ? 'assets/[name]-[hash].js' : 'assets/[hash].js'),
+        codeSplitting: { includeDependenciesRecursively: false, groups: [{ name: chunkOf as never, debugName: 'parts of the app' }] },
       },
     },
   },

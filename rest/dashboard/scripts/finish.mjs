@@ -19,6 +19,17 @@ function load(key) {
 }
 load('index.html')
 
+// Files that import each other in a circle may run before what they need is there.
+const imports = new Map(readdirSync(join(dist, 'assets')).filter((f) => f.endsWith('.js')).map((f) => [f, [...readFileSync(join(dist, 'assets', f), 'utf8').matchAll(/(?:from|import)"\.\/([^"]+)"/g)].map(([, other]) => other)]))
+const done = new Set()
+function circle(file, path) {
+  if (path.includes(file)) throw new Error(`The files ${[...path.slice(path.indexOf(file)), file].join(' -> ')} import each other: see scripts/chunks.ts`)
+  if (done.has(file)) return
+  for (const other of imports.get(file) ?? []) circle(other, [...path, file])
+  done.add(file)
+}
+for (const file of imports.keys()) circle(file, [])
+
 const sizes = new Map()
 for (const name of readdirSync(join(dist, 'assets'))) {
   const path = join(dist, 'assets', name)

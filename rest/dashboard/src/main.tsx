@@ -1,22 +1,15 @@
 import './app/theme.css'
-import { QueryClientProvider } from '@tanstack/react-query'
 import { RouterProvider } from '@tanstack/react-router'
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { returnPath } from './api/door'
-import { queries } from './app/queries'
 import { router } from './app/router'
+import { rereadViewer } from './app/viewer'
 
 const back = returnPath()
 if (back && location.pathname === '/') history.replaceState(null, '', back)
 
+void rereadViewer()
+
 const at = document.getElementById('root')
-if (at) {
-  createRoot(at).render(
-    <StrictMode>
-      <QueryClientProvider client={queries}>
-        <RouterProvider router={router} />
-      </QueryClientProvider>
-    </StrictMode>,
-  )
-}
+if (at) createRoot(at).render(<StrictMode><RouterProvider router={router} /></StrictMode>)

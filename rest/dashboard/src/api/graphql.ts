@@ -1,37 +1,8 @@
-import { keepPreviousData, useInfiniteQuery, useQuery, type QueryKey } from '@tanstack/react-query'
-import { reach } from './connection'
-import { requestOf, type Document } from './document'
-import { ask, leaveForSignIn } from './door'
-import { Failed, failureOf } from './failed'
+import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import type { Document } from './document'
+import { keyOf, query } from './query'
 
-interface Answer<Data> {
-  data?: Data | null
-  errors?: { message: string; path?: (string | number)[]; extensions?: { code?: string } }[]
-}
-
-const headers = { 'Content-Type': 'application/json', Accept: 'application/graphql-response+json, application/json' }
-
-// query reads. A session that has ended leads to the sign-in page, unless `stay` says that something
-// on the page would be lost.
-export async function query<Data, V>(document: Document<Data, V>, variables: V, signal?: AbortSignal, stay = false): Promise<Data> {
-  const response = await reach('/graphql', { method: 'POST', headers, body: JSON.stringify(requestOf(document, variables)), signal })
-  if (response.status === 401) {
-    if (stay && (await ask('sign-in'))) return query(document, variables, signal, stay)
-    if (!stay) leaveForSignIn()
-    throw await failureOf(response)
-  }
-  if (!response.headers.get('Content-Type')?.includes('json')) throw await failureOf(response)
-  const answer = (await response.json()) as Answer<Data>
-  const first = answer.errors?.[0]
-  if (first) throw new Failed(first.message, { status: response.status, code: first.extensions?.code, requestId: response.headers.get('X-Request-Id') ?? '' })
-  if (!answer.data) throw new Failed('The service gave no answer', { status: response.status })
-  return answer.data
-}
-
-// mutate changes something by GraphQL: the queue only, all else is REST.
-export const mutate = <Data, V>(document: Document<Data, V>, variables: V) => query(document, variables, undefined, true)
-
-export const keyOf = (document: { name: string }, variables?: unknown): QueryKey => (variables === undefined ? [document.name] : [document.name, variables])
+export { keyOf, mutate, query } from './query'
 
 interface Options {
   enabled?: boolean

@@ -3,7 +3,6 @@ import { Compass } from 'lucide-react'
 import { wordsOf } from '@/api/failed'
 import { Failure } from '@/parts/Failure'
 import { PageHead } from '@/parts/Page'
-import { SkeletonRows } from '@/parts/Skeleton'
 
 // Pages that stand for any screen.
 export function MissingPage() {
@@ -15,15 +14,6 @@ export function MissingPage() {
         <p>There is no page here, or your role or a module that is switched off keeps it from you.</p>
         <Link to="/" className="btn">Go to the start</Link>
       </div>
-    </>
-  )
-}
-
-export function PendingPage() {
-  return (
-    <>
-      <PageHead title="" />
-      <SkeletonRows />
     </>
   )
 }

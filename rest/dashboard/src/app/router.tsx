@@ -1,9 +1,12 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router'
-import { CrashPage, MissingPage, PendingPage } from './pages'
+import { PendingPage } from './PendingPage'
 import { screens } from './registry'
+import { withQueries } from './withQueries'
 import { Guard, Shell } from './shell/Shell'
 
-const root = createRootRoute({ component: Shell, notFoundComponent: MissingPage })
+const page = (name: 'MissingPage' | 'CrashPage') => lazyRouteComponent(() => Promise.all([import('./pages'), import('./screens.css')]).then(([pages]) => ({ default: pages[name] as never })))
+
+const root = createRootRoute({ component: Shell, notFoundComponent: page('MissingPage') })
 
 const routes = screens.flatMap((screen) =>
   screen.routes.map(({ path, title, load }) =>
@@ -12,7 +15,7 @@ const routes = screens.flatMap((screen) =>
       path,
       staticData: { title, screen },
       component: lazyRouteComponent(async () => {
-        const [{ default: Page }] = await Promise.all([load(), import('./screens.css')])
+        const { default: Page } = await withQueries(load)
         return { default: () => <Guard screen={screen}><Page /></Guard> }
       }),
     }),
@@ -34,7 +37,7 @@ export const router = createRouter({
   stringifySearch,
   defaultPreload: 'intent',
   defaultPendingComponent: PendingPage,
-  defaultErrorComponent: CrashPage,
+  defaultErrorComponent: page('CrashPage'),
   defaultPendingMs: 150,
   scrollRestoration: false,
 })

@@ -1,5 +1,6 @@
 import { createContext, useContext } from 'react'
-import { query } from '@/api/graphql'
+import { query } from '@/api/query'
+import { store, useStore } from '@/api/store'
 import { DevelopmentSeeds, type DevelopmentSeedsQuery } from './development.gen'
 import type { Screen } from './screen'
 import { Viewer, type Right, type ViewerQuery } from './viewer.gen'
@@ -13,10 +14,23 @@ export interface Person extends Facts {
   development: Development | null
 }
 
-export async function readViewer(): Promise<Person> {
+async function readViewer(): Promise<Person> {
   const { viewer } = await query(Viewer, {})
   const development = viewer.modules.includes('development') ? (await query(DevelopmentSeeds, {})).viewer.development : null
   return { ...viewer, development }
+}
+
+const state = store<{ viewer?: Person; error?: unknown }>({})
+
+export const useViewerState = () => useStore(state)
+
+// rereadViewer asks anew who is here: after a change of the account, of one's name, of the plan.
+export async function rereadViewer(): Promise<void> {
+  try {
+    state.set({ viewer: await readViewer() })
+  } catch (error) {
+    state.set({ viewer: state.get().viewer, error })
+  }
 }
 
 export const ViewerContext = createContext<Person | null>(null)

@@ -1,30 +1,31 @@
-import { useQuery } from '@tanstack/react-query'
 import { Outlet, useRouterState } from '@tanstack/react-router'
 import { lazy, Suspense, useEffect, type ReactNode } from 'react'
 import { useStore } from '@/api/store'
 import { door } from '@/api/door'
-import { Failure } from '@/parts/Failure'
-import { MissingPage } from '../pages'
 import type { Screen } from '../screen'
-import { Toasts } from '../toasts'
-import { allowed, readViewer, useViewer, ViewerContext } from '../viewer'
+import { toasts } from '../toasts'
+import { allowed, rereadViewer, useViewer, useViewerState, ViewerContext } from '../viewer'
 import { Banners } from './Banners'
+import { withQueries } from '../withQueries'
 import { useShortcuts } from './shortcuts'
 import { SideBar } from './SideBar'
 import { paletteOpen } from './state'
 
-const Palette = lazy(() => import('./Palette'))
+const Failure = lazy(() => import('@/parts/Failure'))
+const MissingPage = lazy(() => import('../pages').then((m) => ({ default: m.MissingPage })))
+const Palette = lazy(() => withQueries(() => import('./Palette')))
+const Toasts = lazy(() => import('./Toasts'))
 const DoorDialog = lazy(() => import('./DoorDialog'))
 
 // Shell is what stands around every page: it knows who is signed in.
 export function Shell() {
-  const viewer = useQuery({ queryKey: ['viewer'], queryFn: readViewer, staleTime: 5 * 60_000 })
-  if (viewer.error && !viewer.data) {
-    return <main className="mx-auto grid min-h-dvh max-w-[480px] content-center p-6"><Failure error={viewer.error} retry={() => void viewer.refetch()} /></main>
+  const { viewer, error } = useViewerState()
+  if (error !== undefined && !viewer) {
+    return <main className="mx-auto grid min-h-dvh max-w-[480px] content-center p-6"><Suspense><Failure error={error} retry={() => void rereadViewer()} /></Suspense></main>
   }
-  if (!viewer.data) return <div aria-busy="true" className="min-h-dvh" />
+  if (!viewer) return <div aria-busy="true" className="min-h-dvh" />
   return (
-    <ViewerContext value={viewer.data}>
+    <ViewerContext value={viewer}>
       <Frame />
     </ViewerContext>
   )
@@ -35,6 +36,7 @@ function Frame() {
   const account = viewer.account?.id ?? ''
   const asked = useStore(door)
   const palette = useStore(paletteOpen)
+  const told = useStore(toasts).length > 0
   useShortcuts()
   useTitle()
   useEffect(() => {
@@ -50,8 +52,8 @@ function Frame() {
           <Outlet />
         </main>
       </div>
-      <Toasts />
       <Suspense>
+        {told && <Toasts />}
         {palette && <Palette />}
         {asked && <DoorDialog ask={asked} />}
       </Suspense>
@@ -62,7 +64,7 @@ function Frame() {
 // Guard keeps a screen from who may not see it.
 export function Guard({ screen, children }: { screen: Screen; children: ReactNode }) {
   const viewer = useViewer()
-  return allowed(screen, { ...viewer, can: viewer.rights }) ? children : <MissingPage />
+  return allowed(screen, { ...viewer, can: viewer.rights }) ? children : <Suspense><MissingPage /></Suspense>
 }
 
 function useTitle() {

@@ -1,31 +1,9 @@
 import { CircleAlert, CircleCheck, X } from 'lucide-react'
 import { useEffect } from 'react'
-import { wordsOf } from '@/api/failed'
-import { store, useStore } from '@/api/store'
+import { useStore } from '@/api/store'
+import { drop, toasts, type Toast } from '../toasts'
 
-interface Toast {
-  id: number
-  text: string
-  bad?: boolean
-  action?: { label: string; run: () => void }
-}
-
-const toasts = store<Toast[]>([])
-let count = 0
-
-const drop = (id: number) => toasts.set(toasts.get().filter((t) => t.id !== id))
-
-function show(text: string, more: Omit<Toast, 'id' | 'text'>) {
-  toasts.set([...toasts.get().slice(-2), { id: ++count, text, ...more }])
-}
-
-// toast says in a corner what came of something.
-export const toast = {
-  ok: (text: string, action?: Toast['action']) => show(text, { action }),
-  failed: (error: unknown, action?: Toast['action']) => show(wordsOf(error), { bad: true, action }),
-}
-
-export function Toasts() {
+export default function Toasts() {
   const list = useStore(toasts)
   return (
     <div role="status" aria-live="polite" className="pointer-events-none fixed right-4 bottom-4 left-4 z-[80] grid justify-items-end gap-2">
