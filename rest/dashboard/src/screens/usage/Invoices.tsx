@@ -24,7 +24,7 @@ export function Invoices() {
         : list.isPending ? <div className="p-4"><SkeletonText lines={3} /></div>
           : rows.length === 0 ? <p className="p-4 text-ink-3">No invoice yet. The first one comes with a paid plan.</p>
             : (
-              <div className="overflow-x-auto" tabIndex={0} role="region" aria-label="Invoices">
+              <div className="relative overflow-x-auto" tabIndex={0} role="region" aria-label="Invoices">
                 <table className="w-full min-w-[520px] border-collapse text-left">
                   <thead><tr className="h-8 border-b border-line text-xs text-ink-3">{['Invoice', 'Period', 'Status', 'Total', ''].map((h, i) => <th key={i} scope="col" className={`px-4 font-medium ${h === 'Total' ? 'text-right' : ''}`}>{h || <span className="sr-only">Files</span>}</th>)}</tr></thead>
                   <tbody>
