@@ -46,7 +46,7 @@ const (
 // findings look at an account, one subject each.
 var findings = []struct {
 	module string
-	look   func(r *Resolver, ctx context.Context, a accounts.Account) ([]*model.HealthFinding, error)
+	look   func(ctx context.Context, r *Resolver, a accounts.Account) ([]*model.HealthFinding, error)
 }{
 	{moduleAccounts, accountFindings},
 	{"domains", domainFindings},
@@ -54,7 +54,7 @@ var findings = []struct {
 	{"sending", queueFindings},
 }
 
-func accountFindings(r *Resolver, ctx context.Context, a accounts.Account) (all []*model.HealthFinding, err error) {
+func accountFindings(ctx context.Context, r *Resolver, a accounts.Account) (all []*model.HealthFinding, err error) {
 	if a.Suspended {
 		all = append(all, &model.HealthFinding{Code: "account.suspended", Level: model.HealthLevelError, Found: "The account is suspended and sends nothing.", Do: "Contact the operator of this service."})
 	}
@@ -102,7 +102,7 @@ func everyOf[T any](list func(page.Request) (page.Page[T], error)) (all []T, err
 	return all, nil
 }
 
-func domainFindings(r *Resolver, ctx context.Context, a accounts.Account) (all []*model.HealthFinding, err error) {
+func domainFindings(ctx context.Context, r *Resolver, a accounts.Account) (all []*model.HealthFinding, err error) {
 	list, err := everyOf(func(p page.Request) (page.Page[*ent.Domain], error) { return part[Domains](r.parts).List(ctx, a.ID, p) })
 	for _, d := range list {
 		f := &model.HealthFinding{SubjectID: &d.ID, Expected: "All required DNS records are there.", Do: "Compare the records of the domain with what your DNS provider has."}
@@ -121,7 +121,7 @@ func domainFindings(r *Resolver, ctx context.Context, a accounts.Account) (all [
 	return all, err
 }
 
-func webhookFindings(r *Resolver, ctx context.Context, a accounts.Account) (all []*model.HealthFinding, err error) {
+func webhookFindings(ctx context.Context, r *Resolver, a accounts.Account) (all []*model.HealthFinding, err error) {
 	list, err := everyOf(func(p page.Request) (page.Page[*ent.Webhook], error) {
 		return part[Webhooks](r.parts).List(ctx, a.ID, p)
 	})
@@ -141,7 +141,7 @@ func webhookFindings(r *Resolver, ctx context.Context, a accounts.Account) (all 
 	return all, err
 }
 
-func queueFindings(r *Resolver, ctx context.Context, a accounts.Account) (all []*model.HealthFinding, err error) {
+func queueFindings(ctx context.Context, r *Resolver, a accounts.Account) (all []*model.HealthFinding, err error) {
 	waiting, err := part[Queue](r.parts).BacklogOf(ctx, a.ID, queue.Selection{})
 	slices.SortFunc(waiting, func(x, y queue.Backlog) int { return int((y.Oldest - x.Oldest) / time.Second) })
 	for _, b := range waiting {

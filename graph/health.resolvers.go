@@ -27,7 +27,7 @@ func (r *queryResolver) Health(ctx context.Context) (*model.Health, error) {
 		if !slices.Contains(r.on, subject.module) {
 			continue
 		}
-		found, err := subject.look(r.Resolver, ctx, account)
+		found, err := subject.look(ctx, r.Resolver, account)
 		if err != nil {
 			return nil, err
 		}

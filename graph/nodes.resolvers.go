@@ -47,7 +47,7 @@ func (r *queryResolver) Search(ctx context.Context, query string, types []model.
 		if len(types) > 0 && !slices.Contains(types, kind.kind) || !slices.Contains(r.on, kind.module) || caller.Authorize(kind.right) != nil {
 			continue
 		}
-		found, err := kind.find(r.Resolver, ctx, caller.AccountID, wanted)
+		found, err := kind.find(ctx, r.Resolver, caller.AccountID, wanted)
 		if err != nil {
 			return nil, err
 		}

@@ -20,7 +20,7 @@ type searchKind struct {
 	kind   model.SearchType
 	module string
 	right  rights.Operation
-	find   func(r *Resolver, ctx context.Context, accountID string, s searchText) ([]*model.SearchResult, error)
+	find   func(ctx context.Context, r *Resolver, accountID string, s searchText) ([]*model.SearchResult, error)
 }
 
 var searches = []searchKind{
@@ -34,7 +34,7 @@ var searches = []searchKind{
 	{model.SearchTypeAPIKey, moduleAccounts, rights.Write, searchKeys},
 }
 
-func searchEmails(r *Resolver, ctx context.Context, accountID string, s searchText) ([]*model.SearchResult, error) {
+func searchEmails(ctx context.Context, r *Resolver, accountID string, s searchText) ([]*model.SearchResult, error) {
 	service := part[Emails](r.parts)
 	result := func(e *ent.Email) *model.SearchResult {
 		to := ""
@@ -51,7 +51,7 @@ func searchEmails(r *Resolver, ctx context.Context, accountID string, s searchTe
 	return results(found.Items, result), nothingIfInvalid(err)
 }
 
-func searchReceived(r *Resolver, ctx context.Context, accountID string, s searchText) ([]*model.SearchResult, error) {
+func searchReceived(ctx context.Context, r *Resolver, accountID string, s searchText) ([]*model.SearchResult, error) {
 	service := part[Received](r.parts)
 	result := func(e *ent.ReceivedEmail) *model.SearchResult {
 		return &model.SearchResult{Type: model.SearchTypeReceivedEmail, ID: e.ID, Title: e.Subject, Detail: e.From, CreatedAt: e.ReceivedAt}
@@ -63,7 +63,7 @@ func searchReceived(r *Resolver, ctx context.Context, accountID string, s search
 	return results(found.Items, result), nothingIfInvalid(err)
 }
 
-func searchDomains(r *Resolver, ctx context.Context, accountID string, s searchText) ([]*model.SearchResult, error) {
+func searchDomains(ctx context.Context, r *Resolver, accountID string, s searchText) ([]*model.SearchResult, error) {
 	return among(s, func(p page.Request) (page.Page[*ent.Domain], error) {
 		return part[Domains](r.parts).List(ctx, accountID, p)
 	},
@@ -72,7 +72,7 @@ func searchDomains(r *Resolver, ctx context.Context, accountID string, s searchT
 		})
 }
 
-func searchWebhooks(r *Resolver, ctx context.Context, accountID string, s searchText) ([]*model.SearchResult, error) {
+func searchWebhooks(ctx context.Context, r *Resolver, accountID string, s searchText) ([]*model.SearchResult, error) {
 	return among(s, func(p page.Request) (page.Page[*ent.Webhook], error) {
 		return part[Webhooks](r.parts).List(ctx, accountID, p)
 	},
@@ -81,7 +81,7 @@ func searchWebhooks(r *Resolver, ctx context.Context, accountID string, s search
 		})
 }
 
-func searchKeys(r *Resolver, ctx context.Context, accountID string, s searchText) ([]*model.SearchResult, error) {
+func searchKeys(ctx context.Context, r *Resolver, accountID string, s searchText) ([]*model.SearchResult, error) {
 	return among(s, func(p page.Request) (page.Page[*ent.APIKey], error) {
 		return part[Accounts](r.parts).Keys(ctx, accountID, p)
 	},
@@ -90,7 +90,7 @@ func searchKeys(r *Resolver, ctx context.Context, accountID string, s searchText
 		})
 }
 
-func searchTemplates(r *Resolver, ctx context.Context, accountID string, s searchText) ([]*model.SearchResult, error) {
+func searchTemplates(ctx context.Context, r *Resolver, accountID string, s searchText) ([]*model.SearchResult, error) {
 	service := part[Templates](r.parts)
 	result := func(t templates.Template) *model.SearchResult {
 		return &model.SearchResult{Type: model.SearchTypeTemplate, ID: t.ID, Title: t.Name, Detail: given(t.Alias), CreatedAt: t.CreatedAt}
@@ -106,7 +106,7 @@ func searchTemplates(r *Resolver, ctx context.Context, accountID string, s searc
 	return results(named.Items, result), nothingIfInvalid(err)
 }
 
-func searchAutomations(r *Resolver, ctx context.Context, accountID string, s searchText) ([]*model.SearchResult, error) {
+func searchAutomations(ctx context.Context, r *Resolver, accountID string, s searchText) ([]*model.SearchResult, error) {
 	service := part[Automations](r.parts)
 	result := func(a *ent.Automation) *model.SearchResult {
 		return &model.SearchResult{Type: model.SearchTypeAutomation, ID: a.ID, Title: a.Name, Detail: string(a.Status), CreatedAt: a.CreatedAt}
@@ -118,7 +118,7 @@ func searchAutomations(r *Resolver, ctx context.Context, accountID string, s sea
 	return results(found.Items, result), nothingIfInvalid(err)
 }
 
-func searchSuppressions(r *Resolver, ctx context.Context, accountID string, s searchText) ([]*model.SearchResult, error) {
+func searchSuppressions(ctx context.Context, r *Resolver, accountID string, s searchText) ([]*model.SearchResult, error) {
 	return oneResult(func(e *ent.Suppression) *model.SearchResult {
 		return &model.SearchResult{Type: model.SearchTypeSuppression, ID: e.ID, Title: given(e.Email), Detail: string(e.Reason), CreatedAt: e.CreatedAt}
 	})(part[Suppressions](r.parts).Get(ctx, accountID, s.text))

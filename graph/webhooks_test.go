@@ -70,7 +70,7 @@ func (f fakeWebhooks) OfEvents(_ context.Context, accountID string, ids ...strin
 	return out, f.call("OfEvents")
 }
 
-func (f fakeWebhooks) Figures(_ context.Context, accountID, _ string, _, _ time.Time) (module.Figures, []module.EndpointFigures, error) {
+func (f fakeWebhooks) Figures(_ context.Context, _, _ string, _, _ time.Time) (module.Figures, []module.EndpointFigures, error) {
 	figures := module.Figures{Deliveries: 4, Succeeded: 2, Failed: 1, Attempts: 5, Half: time.Second, Most: 2 * time.Second}
 	return figures, []module.EndpointFigures{{Webhook: someWebhooks()[0], Figures: figures}}, f.call("Figures")
 }

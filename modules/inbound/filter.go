@@ -38,7 +38,7 @@ type criteria struct {
 
 func (f Filter) parse() (*criteria, fault.Fields) {
 	wrong, c := fault.Fields{}, &criteria{}
-	words := f.readText(wrong)
+	words := readText(&f, wrong)
 	c.mark(wrong, "to", markTo, f.To)
 	c.mark(wrong, "from", markFrom, f.From)
 	switch {
@@ -58,7 +58,7 @@ func (f Filter) parse() (*criteria, fault.Fields) {
 }
 
 // readText takes the fields of the search text over, and gives its words.
-func (f *Filter) readText(wrong fault.Fields) []string {
+func readText(f *Filter, wrong fault.Fields) []string {
 	words, terms := search.ReadText(wrong, f.Q, textFields...)
 	texts := map[string]*string{"to": &f.To, "from": &f.From, "domain": &f.Domain}
 	for _, t := range terms {

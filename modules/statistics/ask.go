@@ -97,7 +97,7 @@ func (f *Figures) add(g Figures) {
 
 // Took gives the time in which the share of deliveries was made, from hand-over to delivery, to within
 // 10 %. False: none was made.
-func (f Figures) Took(share float64) (time.Duration, bool) {
+func (f *Figures) Took(share float64) (time.Duration, bool) {
 	all := int64(0)
 	for _, n := range f.took {
 		all += n
@@ -347,7 +347,7 @@ func assemble(found []figure, starts []time.Time, grouped bool) Answer {
 	return a
 }
 
-func (f Figures) size() int64 {
+func (f *Figures) size() int64 {
 	return f.Accepted + f.Recipients + f.Delivered + f.Bounced + f.Failed + f.Complained + f.Opened + f.Clicked + f.Unsubscribed + f.Suppressed
 }
 

@@ -45,7 +45,7 @@ func Fields(text string, fields ...string) ([]Term, error) {
 			return nil, fmt.Errorf("has at character %d a quote that is not closed", at)
 		}
 		if value == "" && term.Field != "" {
-			return nil, fmt.Errorf("has at character %d nothing behind %s:", term.At, term.Field)
+			return nil, fmt.Errorf("has at character %d the field %s with nothing behind it", term.At, term.Field)
 		}
 		at += utf8.RuneCountInString(rest[:len(rest)-len(behind)])
 		if rest, term.Value = behind, value; value != "" {

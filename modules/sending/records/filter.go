@@ -48,7 +48,7 @@ type criteria struct {
 
 func (f Filter) parse() (criteria, fault.Fields) {
 	wrong, c := fault.Fields{}, criteria{}
-	words := f.readText(wrong)
+	words := readText(&f, wrong)
 	c.templateID, c.automationID, c.opened, c.clicked = f.TemplateID, f.AutomationID, f.Opened, f.Clicked
 	if f.Status != "" {
 		if err := email.StatusValidator(email.Status(f.Status)); err != nil {
@@ -76,7 +76,7 @@ func (f Filter) parse() (criteria, fault.Fields) {
 }
 
 // readText takes the fields of the search text over, and gives its words.
-func (f *Filter) readText(wrong fault.Fields) []string {
+func readText(f *Filter, wrong fault.Fields) []string {
 	words, terms := search.ReadText(wrong, f.Q, textFields...)
 	texts := map[string]*string{"to": &f.To, "from": &f.From, "domain": &f.Domain, "tag": &f.Tag, "status": &f.Status, "template": &f.TemplateID, "automation": &f.AutomationID}
 	for _, t := range terms {
@@ -86,7 +86,7 @@ func (f *Filter) readText(wrong fault.Fields) []string {
 		case "before":
 			f.Until = t.Date(wrong, "q")
 		case "is":
-			f.readIs(wrong, t)
+			readIs(f, wrong, t)
 		default:
 			t.Once(wrong, "q", texts[t.Field])
 		}
@@ -95,7 +95,7 @@ func (f *Filter) readText(wrong fault.Fields) []string {
 }
 
 // readIs reads what an email is: opened, clicked, or of a status.
-func (f *Filter) readIs(wrong fault.Fields, t search.Term) {
+func readIs(f *Filter, wrong fault.Fields, t search.Term) {
 	switch t.Value = strings.ToLower(t.Value); t.Value {
 	case "opened":
 		f.Opened = true
