@@ -54,7 +54,7 @@ func (a assets) serve(w http.ResponseWriter, r *http.Request, name string) {
 	if strings.Contains(name, ".worker-") { // a worker has a policy of its own
 		header.Set("Content-Security-Policy", "default-src 'none'; script-src 'self'; connect-src 'self'")
 	}
-	if _, err := w.Write(content); err != nil {
+	if _, err := w.Write(content); err != nil { //nolint:gosec // the files of our build
 		return // the reader has left; there is nobody to tell
 	}
 }

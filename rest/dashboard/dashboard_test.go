@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"io"
 	"log/slog"
+	"maps"
 	"mime/multipart"
 	"net/http"
 	"net/http/httptest"
@@ -177,9 +178,7 @@ func post(t *testing.T, h http.Handler, fields map[string]string, header http.He
 		t.Fatal(err)
 	}
 	r := httptest.NewRequest(http.MethodPost, Preview, &body)
-	for name, values := range header {
-		r.Header[name] = values
-	}
+	maps.Copy(r.Header, header)
 	r.Header.Set("Content-Type", form.FormDataContentType())
 	w := httptest.NewRecorder()
 	h.ServeHTTP(w, r)
