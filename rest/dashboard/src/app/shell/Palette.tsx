@@ -31,7 +31,10 @@ export default function Palette() {
   const dialog = useRef<HTMLDialogElement>(null)
   const [text, setText] = useState('')
   const [asked, setAsked] = useState('')
-  useEffect(() => dialog.current?.showModal(), [])
+  useEffect(() => {
+    dialog.current?.showModal()
+    dialog.current?.querySelector('input')?.focus() // the browser would give the focus to the list
+  }, [])
   useEffect(() => {
     const timer = setTimeout(() => setAsked(text.trim()), 150)
     return () => clearTimeout(timer)
@@ -51,7 +54,7 @@ export default function Palette() {
       <Command shouldFilter={false} loop label="Search or go to">
         <label className="flex h-12 items-center gap-2.5 border-b border-line px-4">
           <Search aria-hidden className="text-ink-3" />
-          <Command.Input autoFocus value={text} onValueChange={setText} placeholder="An address, a subject, an id, a page" className="min-w-0 flex-1 bg-transparent text-md outline-none" />
+          <Command.Input value={text} onValueChange={setText} placeholder="An address, a subject, an id, a page" className="min-w-0 flex-1 bg-transparent text-md outline-none" />
           <kbd className="key">Esc</kbd>
         </label>
         <Command.List className="max-h-[min(420px,60vh)] overflow-auto p-1.5 [&_[cmdk-group-heading]]:px-2 [&_[cmdk-group-heading]]:pt-2 [&_[cmdk-group-heading]]:pb-1 [&_[cmdk-group-heading]]:text-xs [&_[cmdk-group-heading]]:text-ink-3">

@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router'
 import { Search } from 'lucide-react'
-import { lazy, Suspense, useEffect, useRef } from 'react'
+import { lazy, Suspense, useEffect, useRef, type ComponentProps } from 'react'
 import { live } from '@/api/live'
 import { useStore } from '@/api/store'
 import { Mark } from '@/parts/Mark'
@@ -57,11 +57,12 @@ function Entries() {
   )
 }
 
-function Team() {
+// The menu's trigger gives the button what it needs.
+function Team(props: ComponentProps<'button'>) {
   const viewer = useViewer()
   const name = viewer.account?.name || viewer.user?.email || 'Postrider'
   return (
-    <button type="button" aria-haspopup="menu" className="flex min-h-10 w-full flex-none items-center gap-2 rounded-control px-2 py-1 text-left hover:bg-hover">
+    <button type="button" aria-haspopup="menu" {...props} className="flex min-h-10 w-full flex-none items-center gap-2 rounded-control px-2 py-1 text-left hover:bg-hover">
       <span className="grid size-7 flex-none place-items-center rounded-control bg-ink text-surface"><Mark /></span>
       <span className="min-w-0 flex-1">
         <b className="block truncate leading-4 font-semibold">{name}</b>

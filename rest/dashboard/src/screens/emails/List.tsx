@@ -1,11 +1,13 @@
 import { Link } from '@tanstack/react-router'
 import { Mail } from 'lucide-react'
+import { useEffect, useState } from 'react'
 import { usePages } from '@/api/graphql'
 import { Failed } from '@/api/failed'
 import { useAddress } from '@/app/address'
 import { useNarrow } from '@/app/narrow'
 import { useViewer } from '@/app/viewer'
 import { Badge } from '@/parts/Badge'
+import { BulkBar } from '@/parts/Bulk'
 import { Id } from '@/parts/Copy'
 import { DataTable, NewRows, type Column } from '@/parts/DataTable'
 import { EmptyState } from '@/parts/EmptyState'
@@ -13,6 +15,7 @@ import { FilterBar, withTerm } from '@/parts/FilterBar'
 import { PageHead } from '@/parts/Page'
 import { neighbours, Sheet, Split } from '@/parts/Sheet'
 import { Time } from '@/parts/Time'
+import { useBulk } from './bulk'
 import { EmailView } from './EmailView'
 import { useFresh } from './fresh'
 import { EmailList, type EmailRowFragment } from './queries.gen'
@@ -42,6 +45,9 @@ export default function List() {
   const fresh = useFresh(q, list.rows)
   const wrong = list.error instanceof Failed && list.error.code === 'validation_error' ? list.error.message : undefined
   const open = address.open
+  const [selected, setSelected] = useState<ReadonlySet<string>>(new Set())
+  const actions = useBulk()
+  useEffect(() => setSelected(new Set()), [q])
   const go = (id: string | null) => change({ open: id ?? undefined }, !open)
   const filterBy = (field: string, value: string) => change({ q: withTerm(q, field, value), open: undefined }, true)
 
@@ -82,8 +88,9 @@ export default function List() {
         <DataTable
           label="Emails" rows={list.rows} columns={columns} idOf={(e) => e.id} nameOf={(e) => e.to[0] ?? e.id} height={narrow ? 52 : 36} open={open} onOpen={go}
           loading={list.isPending} error={wrong ? null : list.error} retry={() => void list.refetch()} hasMore={list.hasNextPage} more={() => !list.isFetching && void list.fetchNextPage()} empty={wrong ? null : empty}
-          above={<NewRows count={fresh.count} show={fresh.show} />}
+          above={<NewRows count={fresh.count} show={fresh.show} />} selected={actions.length > 0 ? selected : undefined} onSelect={actions.length > 0 ? setSelected : undefined}
         />
+        <BulkBar ids={[...selected]} actions={actions} onSelect={setSelected} noun={['email', 'emails']} />
       </Split>
     </>
   )

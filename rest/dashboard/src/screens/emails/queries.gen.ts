@@ -64,6 +64,15 @@ export type EngagementKind =
   /** A tracked link was used. */
   | 'CLICK';
 
+/** How far a delivery is. */
+export type WebhookDeliveryState =
+  /** It waits for an attempt, or one runs. */
+  | 'PENDING'
+  /** The endpoint answered 2xx. */
+  | 'DELIVERED'
+  /** All its attempts failed, or no attempt could succeed. */
+  | 'FAILED';
+
 export type EmailListQueryVariables = Exact<{
   first?: number | null | undefined;
   after?: string | null | undefined;
@@ -109,6 +118,27 @@ export type EmailEngagementQueryVariables = Exact<{
 
 export type EmailEngagementQuery = { email: { id: string, engagement: { opens: number, clicks: number, machineOpens: number, machineClicks: number }, engagements: Array<{ kind: EngagementKind, url: string | null, ip: string | null, userAgent: string | null, machine: string | null, at: string }> } | null };
 
+export type EmailKeyQueryVariables = Exact<{
+  id: string;
+}>;
+
+
+export type EmailKeyQuery = { email: { id: string, apiKey: { id: string, name: string, prefix: string } | null } | null };
+
+export type EmailTemplateQueryVariables = Exact<{
+  id: string;
+}>;
+
+
+export type EmailTemplateQuery = { email: { id: string, template: { id: string, name: string } | null } | null };
+
+export type EmailWebhooksQueryVariables = Exact<{
+  id: string;
+}>;
+
+
+export type EmailWebhooksQuery = { email: { id: string, webhookDeliveries: Array<{ id: string, webhookId: string, eventType: string, state: WebhookDeliveryState, attemptCount: number, statusCode: number | null, error: string | null, createdAt: string, settledAt: string | null, nextAttemptAt: string | null, webhook: { id: string, url: string } | null }> } | null };
+
 export type EmailAutomationQueryVariables = Exact<{
   id: string;
 }>;
@@ -121,4 +151,7 @@ export const EmailRows = gql<EmailRowsQuery, EmailRowsQueryVariables>('EmailRows
 export const EmailDetail = gql<EmailDetailQuery, EmailDetailQueryVariables>('EmailDetail', '93b1fc7ed4cc4aea3b7fefeced66a7303961baae357401e1995756b0e7ee86fe', import.meta.env.DEV ? "query EmailDetail($id: ID!) {\n  email(id: $id) {\n    ...EmailRow\n    from\n    cc\n    bcc\n    replyTo\n    bounceReason\n    messageId\n    expiresAt\n    cancelledAt\n    sentAt\n    deliveredAt\n    bouncedAt\n    recipients {\n      address\n      kind\n      state\n      attempts\n      code\n      enhancedCode\n      diagnostic\n      remoteMta\n      nextAttemptAt\n      held\n      settledAt\n    }\n    attempts {\n      number\n      recipient\n      startedAt\n      finishedAt\n      outcome\n      phase\n      code\n      enhancedCode\n      reply\n      remoteHost\n      remoteAddr\n      tls\n      tlsPolicy\n      localAddr\n      way\n      class\n    }\n    timeline {\n      id\n      type\n      at\n      recipient\n      detail\n      code\n      attempt\n      nextAttemptAt\n      data\n    }\n  }\n}\n\nfragment EmailRow on Email {\n  id\n  to\n  subject\n  status\n  lastEvent\n  createdAt\n  scheduledAt\n  tags {\n    name\n    value\n  }\n}" : undefined)
 export const EmailContent = gql<EmailContentQuery, EmailContentQueryVariables>('EmailContent', '28df3b5ad6fd2d0cd614e1f42e5a2df973e08922174a738c836c58fdc6e93346', import.meta.env.DEV ? "query EmailContent($id: ID!) {\n  email(id: $id) {\n    id\n    content {\n      html\n      text\n      headers {\n        name\n        value\n      }\n      attachments {\n        name\n        contentType\n        contentId\n        size\n      }\n    }\n  }\n}" : undefined)
 export const EmailEngagement = gql<EmailEngagementQuery, EmailEngagementQueryVariables>('EmailEngagement', '6ccbf8e8d29f2c91d36c51b42f00f7a71a11d0757b182f5cc058fb0e022bc199', import.meta.env.DEV ? "query EmailEngagement($id: ID!) {\n  email(id: $id) {\n    id\n    engagement {\n      opens\n      clicks\n      machineOpens\n      machineClicks\n    }\n    engagements(first: 100) {\n      kind\n      url\n      ip\n      userAgent\n      machine\n      at\n    }\n  }\n}" : undefined)
+export const EmailKey = gql<EmailKeyQuery, EmailKeyQueryVariables>('EmailKey', 'c0cd48e3b7dbaf29bcdd1c04f7d68640d19ecd5b6b18acb87e37867311c825b8', import.meta.env.DEV ? "query EmailKey($id: ID!) {\n  email(id: $id) {\n    id\n    apiKey {\n      id\n      name\n      prefix\n    }\n  }\n}" : undefined)
+export const EmailTemplate = gql<EmailTemplateQuery, EmailTemplateQueryVariables>('EmailTemplate', 'ba9b8283020fef3c652081114b3d39904d83feaf9aa3b1dd5eb203c9b75d2a0f', import.meta.env.DEV ? "query EmailTemplate($id: ID!) {\n  email(id: $id) {\n    id\n    template {\n      id\n      name\n    }\n  }\n}" : undefined)
+export const EmailWebhooks = gql<EmailWebhooksQuery, EmailWebhooksQueryVariables>('EmailWebhooks', '8bae72b41dcae8b825cdb07ed1ffd511573c08091ec4aff471ddb1ce88b5b1f6', import.meta.env.DEV ? "query EmailWebhooks($id: ID!) {\n  email(id: $id) {\n    id\n    webhookDeliveries {\n      id\n      webhookId\n      eventType\n      state\n      attemptCount\n      statusCode\n      error\n      createdAt\n      settledAt\n      nextAttemptAt\n      webhook {\n        id\n        url\n      }\n    }\n  }\n}" : undefined)
 export const EmailAutomation = gql<EmailAutomationQuery, EmailAutomationQueryVariables>('EmailAutomation', '4477ebfb6852f8f3d523ead2a139040d0784e3f06e3ebdab4ed5ad651861e3cd', import.meta.env.DEV ? "query EmailAutomation($id: ID!) {\n  email(id: $id) {\n    id\n    automation {\n      automationId\n      automationName\n      runId\n      stepKey\n    }\n  }\n}" : undefined)

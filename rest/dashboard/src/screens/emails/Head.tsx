@@ -1,0 +1,51 @@
+import { Link } from '@tanstack/react-router'
+import { useGraph } from '@/api/graphql'
+import { useViewer } from '@/app/viewer'
+import { Badge } from '@/parts/Badge'
+import { CopyButton } from '@/parts/Copy'
+import { Fact, Facts } from '@/parts/Page'
+import { Time } from '@/parts/Time'
+import { Actions } from './Actions'
+import type { Email } from './EmailView'
+import { EmailAutomation, EmailKey, EmailTemplate } from './queries.gen'
+import { lookOfEmail } from './status'
+
+// Head is what an email is: its state, what can be done to it, from whom to whom, and what made it.
+export function Head({ email }: { email: Email }) {
+  const look = lookOfEmail(email)
+  const { can, has } = useViewer()
+  const key = useGraph(EmailKey, { id: email.id }, { enabled: can('READ') }).data?.email?.apiKey
+  const template = useGraph(EmailTemplate, { id: email.id }, { enabled: has('templates') && can('READ') }).data?.email?.template
+  const automation = useGraph(EmailAutomation, { id: email.id }, { enabled: has('automations') }).data?.email?.automation
+  const settled = email.recipients.filter((r) => r.state === 'DELIVERED').length
+  return (
+    <section className="grid gap-3 p-4 pb-3 md:p-5 md:pb-3">
+      <div className="flex flex-wrap items-center gap-2">
+        <Badge tone={look.tone} icon={look.icon}>{look.word}</Badge>
+        {email.recipients.length > 1 && <span className="text-xs text-ink-2">{settled} of {email.recipients.length} recipients delivered</span>}
+        {email.status === 'SCHEDULED' && <span className="text-xs text-ink-2">to be sent <Time at={email.scheduledAt} /></span>}
+      </div>
+      <h2 className="text-xl tracking-[-0.012em] wrap-anywhere">{email.subject || <span className="text-ink-3">No subject</span>}</h2>
+      {email.bounceReason && <p className="smtp bad !mt-0">{email.bounceReason}</p>}
+      <Actions email={email} />
+      <Facts>
+        <Fact name="From">{email.from}</Fact>
+        <Fact name="To"><Addresses list={email.to} /></Fact>
+        {email.cc.length > 0 && <Fact name="Cc"><Addresses list={email.cc} /></Fact>}
+        {email.bcc.length > 0 && <Fact name="Bcc"><Addresses list={email.bcc} /></Fact>}
+        {email.replyTo.length > 0 && <Fact name="Reply to"><Addresses list={email.replyTo} /></Fact>}
+        {email.tags.length > 0 && <Fact name="Tags"><span className="flex flex-wrap gap-1">{email.tags.map((t) => <Link key={t.name} to="/emails" search={{ q: `tag:${t.name}=${t.value}` } as never} className="chip">{t.name}=<b>{t.value}</b></Link>)}</span></Fact>}
+        {key && <Fact name="API key">{key.name} <code className="text-ink-3">{key.prefix}…</code></Fact>}
+        {template && <Fact name="Template"><Link className="link" to={`/templates/${template.id}`}>{template.name}</Link></Fact>}
+        {automation && <Fact name="Automation"><Link className="link" to={`/automations/${automation.automationId}`}>{automation.automationName ?? automation.automationId}</Link>{automation.stepKey && <span className="text-ink-3"> step <code>{automation.stepKey}</code></span>} <Link className="link" to={`/automations/runs/${automation.runId}`}>run</Link></Fact>}
+        <Fact name="Created"><Time at={email.createdAt} exact /></Fact>
+        {email.scheduledAt && <Fact name="Scheduled"><Time at={email.scheduledAt} exact /></Fact>}
+        {email.expiresAt && <Fact name="Expires"><Time at={email.expiresAt} exact /></Fact>}
+      </Facts>
+    </section>
+  )
+}
+
+function Addresses({ list }: { list: string[] }) {
+  return list.map((address) => <span key={address} className="flex items-center gap-1"><Link className="link min-w-0 wrap-anywhere" to="/emails" search={{ q: `to:${address}` } as never} title="Emails to this address">{address}</Link><CopyButton text={address} label={`Copy ${address}`} className="-my-1" /></span>)
+}
