@@ -31,6 +31,12 @@ run: build postgres ## start Postrider in development mode on its embedded Postg
 dashboard: ## build the web dashboard, if its sources have changed
 	@.ci/dashboard
 
+.PHONY: screenshots
+screenshots: build postgres ## write a picture of every screen of the dashboard, in both themes, wide and narrow, to screenshots/
+	@mkdir -p screenshots
+	@SHOTS=$(CURDIR)/screenshots $(GO) test -count=1 -run TheDashboardInABrowser ./runtime/journeys
+	@ls screenshots | wc -l
+
 .PHONY: ui
 ui: dashboard ## work on the dashboard with hot reload, beside a running server (SERVER=http://127.0.0.1:8080)
 	@cd rest/dashboard && POSTRIDER_URL='$(or $(SERVER),http://127.0.0.1:8080)' npm run dev
