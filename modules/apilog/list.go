@@ -146,8 +146,8 @@ func (s *Service) List(ctx context.Context, accountID string, f Filter, r page.R
 
 // Get gives the newest request of an account that has the id. Error: NotFound.
 func (s *Service) Get(ctx context.Context, accountID, id string) (Request, error) {
-	if id == "" || id != clean(id, maxPath) {
-		return Request{}, fault.Missing("API request", id)
+	if !IsID(id) {
+		return Request{}, fault.Missing("API request", clean(id, maxID))
 	}
 	q := Filter{RequestID: id}.query(accountID, 0, 1)
 	r, err := db.One(ctx, s.db.SQL, (*Request).columns, q.Text, q.Args...)

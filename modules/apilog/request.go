@@ -10,7 +10,17 @@ import (
 // MaxRaw is how many octets of a body are looked at.
 const MaxRaw = 32 << 10
 
-const maxPath = 500 // octets
+const (
+	maxPath = 500 // octets
+	maxID   = 64
+)
+
+// IsID tells whether a word can be the id of a request (see X-Request-Id in runtime/telemetry).
+func IsID(word string) bool {
+	return word != "" && len(word) <= maxID && !strings.ContainsFunc(word, func(r rune) bool {
+		return r != '-' && r != '_' && r != '.' && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
+	})
+}
 
 // Body is what the edge has seen of a body.
 type Body struct {
@@ -77,7 +87,7 @@ func (s *Seen) line() Request {
 // redacted is what is kept of a body.
 func (b Body) redacted(answer bool) Redacted {
 	switch {
-	case b.Raw == nil || len(b.Raw) == 0:
+	case len(b.Raw) == 0:
 		return Redacted{}
 	case !IsJSON(b.Media):
 		return Redacted{Text: clean("["+b.Media+"]", 200)}

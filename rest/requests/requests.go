@@ -94,7 +94,7 @@ func Routes(service Service) rest.Routes {
 		rest.Get(g, rest.Operation{
 			Path: "/requests/{id}", ID: "getAPIRequest", Needs: rights.Read, Unlogged: true, Summary: "Get an API request",
 			Description: "The newest one of the id.",
-			Of:          rest.Noun{Name: "API request", About: "The X-Request-Id of its answer.", Example: exampleID},
+			Of:          rest.Noun{Name: "API request", About: "The X-Request-Id of its answer.", Example: exampleID, Is: apilog.IsID},
 			Example:     map[string]any{"request": example()},
 		}, service.Get, func(r apilog.Request) answer { return answer{newRecord(r)} })
 	})
