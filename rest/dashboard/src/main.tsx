@@ -7,7 +7,7 @@ import { router } from './app/router'
 import { rereadViewer } from './app/viewer'
 
 const back = returnPath()
-if (back && location.pathname === '/') history.replaceState(null, '', back)
+if (back) history.replaceState(null, '', back)
 
 void rereadViewer()
 

@@ -28,6 +28,24 @@ export function lost() {
   setTimeout(askAgain, wait)
 }
 
+// untilUp waits while the service is away; false: it answers.
+export async function untilUp(): Promise<boolean> {
+  try {
+    if ((await fetch('/healthz', { cache: 'no-store' })).ok) return false
+  } catch {
+    // away
+  }
+  lost()
+  await new Promise<void>((resolve) => {
+    const stop = connection.follow(() => {
+      if (connection.get() !== 'up') return
+      stop()
+      resolve()
+    })
+  })
+  return true
+}
+
 // reach is fetch that knows when the service is away.
 export async function reach(input: Request | string, init?: RequestInit): Promise<Response> {
   let response: Response

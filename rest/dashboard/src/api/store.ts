@@ -14,7 +14,7 @@ export function store<T>(value: T): Store<T> {
     set(next) {
       if (Object.is(next, value)) return
       value = next
-      for (const listener of [...listeners]) listener()
+      Array.from(listeners, (listener) => listener())
     },
     follow(listener) {
       listeners.add(listener)

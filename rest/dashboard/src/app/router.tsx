@@ -1,12 +1,14 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router'
+import { CrashPage } from './CrashPage'
 import { PendingPage } from './PendingPage'
+import { parseSearch, stringifySearch } from './address-text'
 import { screens } from './registry'
 import { withQueries } from './withQueries'
 import { Guard, Shell } from './shell/Shell'
 
-const page = (name: 'MissingPage' | 'CrashPage') => lazyRouteComponent(() => Promise.all([import('./pages'), import('./screens.css')]).then(([pages]) => ({ default: pages[name] as never })))
+const missing = lazyRouteComponent(() => withQueries(() => import('./MissingPage')))
 
-const root = createRootRoute({ component: Shell, notFoundComponent: page('MissingPage') })
+const root = createRootRoute({ component: Shell, notFoundComponent: missing })
 
 const routes = screens.flatMap((screen) =>
   screen.routes.map(({ path, title, load }) =>
@@ -22,22 +24,13 @@ const routes = screens.flatMap((screen) =>
   ),
 )
 
-// Search parameters are plain texts: TanStack's own serializer quotes what looks like a number.
-export const parseSearch = (text: string): Record<string, string> => Object.fromEntries(new URLSearchParams(text))
-
-export function stringifySearch(search: Record<string, unknown>): string {
-  const pairs = Object.entries(search).filter(([, v]) => v !== undefined && v !== null && v !== '').map(([k, v]) => [k, String(v)])
-  const text = new URLSearchParams(pairs as [string, string][]).toString()
-  return text ? `?${text}` : ''
-}
-
 export const router = createRouter({
   routeTree: root.addChildren(routes),
   parseSearch,
   stringifySearch,
   defaultPreload: 'intent',
   defaultPendingComponent: PendingPage,
-  defaultErrorComponent: page('CrashPage'),
+  defaultErrorComponent: CrashPage,
   defaultPendingMs: 150,
   scrollRestoration: false,
 })

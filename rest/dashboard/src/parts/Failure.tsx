@@ -2,7 +2,7 @@ import { CircleAlert, RotateCw } from 'lucide-react'
 import { Failed, wordsOf } from '@/api/failed'
 
 // Failure says what went wrong in the words of who refused, with a button to do it again.
-export default function Failure({ error, retry, label = 'Try again', what }: { error: unknown; retry?: () => void; label?: string; what?: string }) {
+export function Failure({ error, retry, label = 'Try again', what }: { error: unknown; retry?: () => void; label?: string; what?: string }) {
   const known = error instanceof Failed ? error : null
   return (
     <div role="alert" className="flex items-start gap-2 rounded-control bg-bad-soft px-3 py-2 text-bad">
@@ -18,5 +18,3 @@ export default function Failure({ error, retry, label = 'Try again', what }: { e
     </div>
   )
 }
-
-export { Failure }

@@ -1,6 +1,7 @@
 import { Outlet, useRouterState } from '@tanstack/react-router'
 import { lazy, Suspense, useEffect, type ReactNode } from 'react'
 import { useStore } from '@/api/store'
+import { Failure } from '@/parts/Failure'
 import { door } from '@/api/door'
 import type { Screen } from '../screen'
 import { toasts } from '../toasts'
@@ -11,8 +12,7 @@ import { useShortcuts } from './shortcuts'
 import { SideBar } from './SideBar'
 import { paletteOpen } from './state'
 
-const Failure = lazy(() => import('@/parts/Failure'))
-const MissingPage = lazy(() => import('../pages').then((m) => ({ default: m.MissingPage })))
+const MissingPage = lazy(() => import('../MissingPage'))
 const Palette = lazy(() => withQueries(() => import('./Palette')))
 const Toasts = lazy(() => import('./Toasts'))
 const DoorDialog = lazy(() => import('./DoorDialog'))
@@ -21,7 +21,7 @@ const DoorDialog = lazy(() => import('./DoorDialog'))
 export function Shell() {
   const { viewer, error } = useViewerState()
   if (error !== undefined && !viewer) {
-    return <main className="mx-auto grid min-h-dvh max-w-[480px] content-center p-6"><Suspense><Failure error={error} retry={() => void rereadViewer()} /></Suspense></main>
+    return <main className="mx-auto grid min-h-dvh max-w-[480px] content-center p-6"><Failure error={error} retry={() => void rereadViewer()} /></main>
   }
   if (!viewer) return <div aria-busy="true" className="min-h-dvh" />
   return (

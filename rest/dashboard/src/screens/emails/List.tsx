@@ -54,7 +54,7 @@ export default function List() {
   const columns: Column<Row>[] = [
     { key: 'status', head: 'Status', width: narrow ? '118px' : '124px', cell: (e) => { const look = lookOfEmail(e); return <Badge tone={look.tone} icon={look.icon}>{look.word}</Badge> } },
     {
-      key: 'to', head: 'To', width: '260px', grows: true,
+      key: 'to', head: 'To', width: 'min(260px, 36cqw)', grows: true,
       cell: (e) => (
         <>
           <Link to="." search={((old: object) => ({ ...old, open: e.id })) as never} className="block truncate font-medium" title={e.to.join(', ')}>{e.to[0] ?? 'nobody'}{e.to.length > 1 && <span className="font-normal text-ink-3"> +{e.to.length - 1}</span>}</Link>
