@@ -1,0 +1,69 @@
+import { Logs, RefreshCw } from 'lucide-react'
+import { useAddress } from '@/app/address'
+import { useNarrow } from '@/app/narrow'
+import { Badge } from '@/parts/Badge'
+import { DataTable, type Column } from '@/parts/DataTable'
+import { EmptyState } from '@/parts/EmptyState'
+import { FilterBar, withTerm } from '@/parts/FilterBar'
+import { PageHead } from '@/parts/Page'
+import { Sheet, Split, neighbours } from '@/parts/Sheet'
+import { Time } from '@/parts/Time'
+import { filterOf, useRequests, type Row } from './data'
+import { lookOf } from './look'
+import { Request } from './Request'
+
+const choices = [
+  { field: 'status', label: 'Any status', values: [['failed', 'Failed'], ['2xx', '2xx'], ['4xx', '4xx'], ['5xx', '5xx']].map(([value = '', name = '']) => ({ value, name })) },
+  { field: 'method', label: 'Any method', values: ['GET', 'POST', 'PATCH', 'PUT', 'DELETE'].map((value) => ({ value, name: value })) },
+]
+
+// Two requests may have the same id, since whoever asks may choose it.
+const keyOf = (r: Row) => `${r.id} ${r.created_at}`
+
+export default function ApiLog() {
+  const [address, change] = useAddress()
+  const narrow = useNarrow()
+  const q = address.q ?? ''
+  const { filter, wrong } = filterOf(q)
+  const list = useRequests(filter, !wrong)
+  const open = (key: string | null) => change({ open: key ?? undefined }, !address.open)
+  const filterBy = (field: string, value: string) => change({ q: withTerm(q, field, value), open: undefined }, true)
+  const row = list.rows.find((r) => keyOf(r) === address.open)
+
+  const columns: Column<Row>[] = [
+    { key: 'status', head: 'Status', width: '92px', cell: (r) => <button type="button" title="Only this status" onClick={() => filterBy('status', String(r.status))}><Badge {...lookOf(r.status)}>{r.status}</Badge></button> },
+    {
+      key: 'path', head: 'Request', grows: true,
+      cell: (r) => (
+        <button type="button" className="block max-w-full truncate text-left" title={r.path} onClick={() => open(address.open === keyOf(r) ? null : keyOf(r))}><code className="text-ink-3">{r.method}</code> <code>{r.path}</code></button>
+      ),
+    },
+    { key: 'who', head: 'Key or person', width: '250px', from: 'wide', cell: (r) => <code className="block truncate text-ink-3">{r.api_key_id ?? r.user_id}</code> },
+    { key: 'took', head: 'Took', width: '84px', right: true, from: 'mid', cell: (r) => <span className="text-ink-2">{r.duration_ms} ms</span> },
+    { key: 'at', head: 'When', width: '104px', right: true, cell: (r) => <span className="text-xs text-ink-3"><Time at={r.created_at} /></span> },
+  ]
+
+  return (
+    <>
+      <PageHead title="API log"><button type="button" className="btn" onClick={() => void list.refetch()}><RefreshCw aria-hidden />Refresh</button></PageHead>
+      <Split
+        sheet={address.open && row && (
+          <Sheet label="Request" head={<h2 className="truncate">{row.method} {row.path}</h2>} onClose={() => open(null)} {...neighbours(list.rows.map(keyOf), address.open, open)}>
+            <Request key={keyOf(row)} row={row} filterBy={filterBy} />
+          </Sheet>
+        )}
+      >
+        <FilterBar placeholder="A path, or method: status: key: email: request:" choices={choices} wrong={wrong} />
+        <DataTable
+          label="API log" rows={wrong ? [] : list.rows} columns={columns} idOf={keyOf} nameOf={(r) => `${r.method} ${r.path}`} height={narrow ? 44 : 36} open={address.open} onOpen={open}
+          loading={list.isPending && !wrong} error={wrong ? null : list.error} retry={() => void list.refetch()} more={() => !list.isFetching && void list.fetchNextPage()} hasMore={list.hasNextPage}
+          empty={wrong ? null : q ? (
+            <EmptyState icon={Logs} title="Nothing matches" action={<button type="button" className="btn" onClick={() => change({ q: undefined })}>Clear the filter</button>}>Requests are kept for seven days.</EmptyState>
+          ) : (
+            <EmptyState icon={Logs} title="No requests yet" command={`curl ${location.origin}/api/account -H "Authorization: Bearer $POSTRIDER_API_KEY"`}>Each request of your programs is shown here for seven days, with what it was answered.</EmptyState>
+          )}
+        />
+      </Split>
+    </>
+  )
+}

@@ -1,0 +1,38 @@
+import { Link } from '@tanstack/react-router'
+import { Badge } from '@/parts/Badge'
+import { CodeBlock } from '@/parts/CodeBlock'
+import { Id } from '@/parts/Copy'
+import { Fact, Facts } from '@/parts/Page'
+import { Time } from '@/parts/Time'
+import type { Row } from './data'
+import { lookOf } from './look'
+
+// pretty writes JSON on several lines; what was cut stays as it is.
+function pretty(body: string): string {
+  try {
+    return JSON.stringify(JSON.parse(body), null, 2)
+  } catch {
+    return body
+  }
+}
+
+// Request is all that the log has of one request.
+export function Request({ row, filterBy }: { row: Row; filterBy: (field: string, value: string) => void }) {
+  return (
+    <div className="grid gap-5 p-4 md:p-5">
+      <Facts>
+        <Fact name="Status"><Badge {...lookOf(row.status)}>{row.status}</Badge></Fact>
+        <Fact name="Operation"><code>{row.operation}</code></Fact>
+        <Fact name="When"><Time at={row.created_at} exact /></Fact>
+        <Fact name="Took">{row.duration_ms} ms</Fact>
+        <Fact name="Key">{row.api_key_id && <span className="flex flex-wrap items-center gap-2"><Id id={row.api_key_id} /><button type="button" className="link text-xs" onClick={() => filterBy('key', row.api_key_id!)}>Only this</button></span>}</Fact>
+        <Fact name="Person">{row.user_id && <Id id={row.user_id} />}</Fact>
+        <Fact name="From">{row.ip}</Fact>
+        <Fact name="Email">{row.email_id && <Link to={`/emails/${row.email_id}` as never} className="link">{row.email_id}</Link>}</Fact>
+        <Fact name="Request"><Id id={row.id} /></Fact>
+      </Facts>
+      {row.request_body ? <CodeBlock title={`Request, ${row.request_octets} octets`} text={pretty(row.request_body)} wrap /> : <p className="text-ink-3">No request body.</p>}
+      {row.response_body ? <CodeBlock title={`Answer, ${row.response_octets} octets`} text={pretty(row.response_body)} wrap /> : <p className="text-ink-3">The answer's body is not kept.</p>}
+    </div>
+  )
+}
