@@ -144,7 +144,7 @@ func (c *Call) beginning(most int) []byte {
 
 // logged is the path for the log. One that names a person by their address is kept as the operation has
 // it: it would otherwise stay behind when the person is erased.
-func (op *Operation) logged(r *http.Request) string {
+func (op Operation) logged(r *http.Request) string {
 	if strings.Contains(op.Path, "{email}") {
 		return Prefix + op.Path
 	}
@@ -153,7 +153,7 @@ func (op *Operation) logged(r *http.Request) string {
 
 // bodiesLogged tells which bodies the log may have. Whoever may read the log sees them, so an operation
 // that asks for more than reading shows nothing there; and neither does anything by which people get in.
-func (op *Operation) bodiesLogged() (asked, answered bool) {
+func (op Operation) bodiesLogged() (asked, answered bool) {
 	switch {
 	case op.Public, op.Private:
 		return false, false

@@ -282,7 +282,7 @@ func wordEnd(text string) int {
 // word reads a number, true, false or null. The last three are never secret.
 func (s *scanner) word(p place) bool {
 	begin := s.at
-	for s.at < len(s.in) && bytes.IndexByte([]byte("+-.0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"), s.in[s.at]) >= 0 {
+	for s.at < len(s.in) && strings.IndexByte("+-.0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ", s.in[s.at]) >= 0 {
 		s.at++
 	}
 	word := string(s.in[begin:s.at])
