@@ -1,7 +1,6 @@
 package apilog
 
 import (
-	"bytes"
 	"encoding/json"
 	"strconv"
 	"strings"
