@@ -22,7 +22,9 @@ var Module = fx.Module("webhooks",
 	),
 	// When Fx joins the modules, before the first hook runs: the bus has not started.
 	fx.Invoke(func(lc fx.Lifecycle, s *Service, b *bus.Bus) {
-		b.Register(s.consumer())
+		if c := s.consumer(); len(c.Types) > 0 { // else no module that is on tells of anything
+			b.Register(c)
+		}
 		lc.Append(fx.Hook{
 			OnStart: func(ctx context.Context) error { return s.Start(ctx) },
 			OnStop:  func(ctx context.Context) error { return s.Stop(ctx) },

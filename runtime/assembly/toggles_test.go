@@ -156,6 +156,15 @@ func TestRegistryIsOrderedAndNamesExist(t *testing.T) {
 	}
 }
 
+// Webhooks beside nothing that has events have nothing to tell, and start all the same.
+func TestWebhooksStartWithoutEvents(t *testing.T) {
+	t.Parallel()
+	app := runtimetest.Start(t, func(s setting.Texts) { s["POSTRIDER_MODULES"] = "accounts,webhooks" })
+	if got := app.Do(t, http.MethodGet, "/api/webhooks", nil); got.Status != http.StatusOK {
+		t.Errorf("GET /api/webhooks answered %d %s", got.Status, got.Body)
+	}
+}
+
 // A module that is off is nowhere: not in REST, not in the OpenAPI document, not
 // in introspection; and what stays on works.
 func TestModuleThatIsOffIsNowhere(t *testing.T) {
