@@ -18,7 +18,7 @@ export function check(holds, what) {
 
 // violations tells what axe finds wrong with the page, in one theme at one width.
 export async function violations(page, colorScheme, width) {
-  await page.emulateMedia({ colorScheme })
+  await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' }) // colours are looked at when they have changed
   await page.setViewportSize({ width, height: 900 })
   if (process.env.SHOTS) {
     const name = new URL(page.url()).pathname.replaceAll('/', '-').slice(1)

@@ -48,8 +48,14 @@ func TestGraphQLKeepsAccountsApart(t *testing.T) {
 		}
 		checkQueueMutation(t, app, stranger, f)
 	}
+	byField["node"], unknown["node"] = byField["email"], unknown["email"]
 	for _, f := range schema.Schema.QueryType.Fields {
 		switch {
+		case crossing[f.Name] != "":
+			query := strings.NewReplacer("EMAIL", byField["email"], "WEBHOOK", byField["webhook"]).Replace(crossing[f.Name])
+			if got := string(stranger.Do(t, http.MethodPost, "/graphql", map[string]string{"query": query}).Body); strings.Contains(got, byField["email"]) || strings.Contains(got, "example.net") || strings.Contains(got, `"data":{"errors"`) {
+				t.Errorf("a stranger's %s: %s", f.Name, got)
+			}
 		case f.takes("id"):
 			if byField[f.Name] == "" {
 				t.Errorf("%s takes an id of a kind that this test cannot make: name it in owned", f.Name)
@@ -207,4 +213,14 @@ func checkConnection(t *testing.T, app, stranger *runtimetest.App, field string)
 			t.Errorf("%s shows a stranger %s", field, node.ID)
 		}
 	}
+}
+
+// crossing are queries by which a stranger asks for what is the first account's.
+var crossing = map[string]string{
+	"nodes":             `{nodes(ids:["EMAIL"]){id}}`,
+	"search":            `{search(query:"example.net"){id title detail}}`,
+	"health":            `{health{findings{code found subjectId}}}`,
+	"emailStatistics":   `{emailStatistics(range:{gte:"2020-01-01T00:00:00Z",lt:"2036-01-01T00:00:00Z"},interval:MONTH,groupBy:RECIPIENT_DOMAIN){groups{key}}}`,
+	"topBounceReasons":  `{topBounceReasons(range:{gte:"2020-01-01T00:00:00Z",lt:"2036-01-01T00:00:00Z"}){host example{emailId}}}`,
+	"webhookStatistics": `{webhookStatistics(range:{gte:"2026-01-01T00:00:00Z",lt:"2026-01-02T00:00:00Z"},webhookId:"WEBHOOK"){endpoints{webhook{id url}}}}`,
 }
