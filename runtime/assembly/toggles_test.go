@@ -18,7 +18,7 @@ import (
 	"github.com/postrider/postrider/runtime/setting"
 )
 
-// Every set of modules: the legal ones are joined by Fx without a missing or
+// Every set of modules: one of eight legal ones is joined by Fx without a missing or
 // doubled part, the illegal ones are refused in a sentence that names them. Those
 // of the legal ones that together hold every two modules on and off beside each
 // other, as far as they may be, are started.
