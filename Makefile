@@ -52,11 +52,11 @@ build: toolchain dashboard ## build bin/postrider
 
 .PHONY: test
 test: toolchain postgres dashboard ## run every test
-	$(GO) test ./...
+	$(GO) test -timeout 30m ./...
 
 .PHONY: test-race
 test-race: toolchain postgres dashboard ## run every test under the race detector
-	$(GO) test -race ./...
+	$(GO) test -race -timeout 60m ./...
 
 .PHONY: races
 races: toolchain postgres ## play each race of automations ROUNDS times (default 1,000)

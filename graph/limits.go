@@ -21,7 +21,7 @@ const (
 	maxAliases    = 30
 	maxDirectives = 30
 	maxSelections = 1000  // fields and fragments, with fragments written out
-	maxComplexity = 12300 // see complexity.go
+	maxComplexity = 12000 // see complexity.go
 	cachedQueries = 128   // at most 8 MB of text
 )
 

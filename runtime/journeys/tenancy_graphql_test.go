@@ -53,8 +53,20 @@ func TestGraphQLKeepsAccountsApart(t *testing.T) {
 		switch {
 		case crossing[f.Name] != "":
 			query := strings.NewReplacer("EMAIL", byField["email"], "WEBHOOK", byField["webhook"]).Replace(crossing[f.Name])
-			if got := string(stranger.Do(t, http.MethodPost, "/graphql", map[string]string{"query": query}).Body); strings.Contains(got, byField["email"]) || strings.Contains(got, "example.net") || strings.Contains(got, `"data":{"errors"`) {
-				t.Errorf("a stranger's %s: %s", f.Name, got)
+			ask := func(a *runtimetest.App) string {
+				return string(a.Do(t, http.MethodPost, "/graphql", map[string]string{"query": query}).Body)
+			}
+			if own := ask(app); !strings.HasPrefix(own, `{"data":{"`+f.Name+`":`) {
+				t.Errorf("the owner's %s has no answer, so this proves nothing: %s", f.Name, own)
+			}
+			foreign := ask(stranger)
+			if answered := strings.HasPrefix(foreign, `{"data":{"`+f.Name+`":`); !answered && !strings.Contains(foreign, `"code":"not_found"`) {
+				t.Errorf("a stranger's %s: %s", f.Name, foreign)
+			}
+			for _, theirs := range []string{byField["email"], byField["webhook"], "example.net", "unanswered.example"} {
+				if strings.Contains(foreign, theirs) && !strings.Contains(foreign, `"code":"not_found"`) { // which repeats what was asked for
+					t.Errorf("a stranger's %s names %s: %s", f.Name, theirs, foreign)
+				}
 			}
 		case f.takes("id"):
 			if byField[f.Name] == "" {
