@@ -30,7 +30,7 @@ func everything(t *testing.T, typeName string) string {
 			child := s.Types[f.Type.Name()]
 			switch {
 			case child.Kind == ast.Object && isNode(def) && isNode(child): // a link: its type has a test of its own
-				out.WriteString("{ __typename id }")
+				out.WriteString("{ id }")
 			case child.Kind == ast.Object:
 				out.WriteString(selection(child))
 			}
