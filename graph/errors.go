@@ -16,8 +16,9 @@ import (
 
 // Codes that only GraphQL has.
 const (
-	codeTooComplex = "query_too_complex"
-	codeInternal   = "internal_error"
+	codeTooComplex     = "query_too_complex"
+	codeResultTooLarge = "result_too_large"
+	codeInternal       = "internal_error"
 
 	codeUntrusted       = "query_not_trusted"
 	codeUnknownDocument = "unknown_document"
@@ -93,7 +94,7 @@ func internalMessage(ctx context.Context) string {
 // libraryCode translates the codes of gqlgen.
 func libraryCode(err *gqlerror.Error) string {
 	switch err.Extensions["code"] {
-	case codeUntrusted, codeUnknownDocument:
+	case codeUntrusted, codeUnknownDocument, codeResultTooLarge:
 		return err.Extensions["code"].(string)
 	case codeTooComplex, "COMPLEXITY_LIMIT_EXCEEDED":
 		return codeTooComplex

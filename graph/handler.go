@@ -160,7 +160,7 @@ func (h *handler) run(ctx context.Context, operation *graphql.OperationContext) 
 	if hasCode(answer.Errors, fault.CodeUnavailable) {
 		return http.StatusServiceUnavailable, answer
 	}
-	return http.StatusOK, answer
+	return h.bounded(ctx, answer)
 }
 
 // decode reads the request of "GraphQL over HTTP". Its errors say nothing of the

@@ -19,7 +19,7 @@ import (
 )
 
 // A body has up to 5 MB, and a query may ask for those of many emails; definitions and data of
-// automations have up to 256 KB, and a query may ask for those of many. Such a query runs within memory that is bounded over all requests, its bodies have a bound together, and
+// automations have up to 256 KB, and a query may ask for those of many. Such a query runs within memory that is bounded over all requests, its bodies have the bound of an answer together, and
 // its answer lies on disk while the client takes it.
 
 const (
@@ -65,7 +65,7 @@ type allowanceKey struct{}
 // withAllowance lets a request read bodies up to the bound.
 func withAllowance(ctx context.Context) context.Context {
 	var left atomic.Int64
-	left.Store(records.MaxBodies)
+	left.Store(maxResult)
 	return context.WithValue(ctx, allowanceKey{}, &left)
 }
 
@@ -73,7 +73,7 @@ func withAllowance(ctx context.Context) context.Context {
 func spend(ctx context.Context, octets int) error {
 	left, ok := ctx.Value(allowanceKey{}).(*atomic.Int64)
 	if ok && left.Add(-int64(octets)) < 0 {
-		return records.TooManyBodies()
+		return &fault.Error{Kind: fault.TooLarge, Code: codeResultTooLarge, Message: resultTooLarge}
 	}
 	return nil
 }

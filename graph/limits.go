@@ -2,6 +2,8 @@ package graph
 
 import (
 	"context"
+	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 
@@ -11,18 +13,21 @@ import (
 	"github.com/vektah/gqlparser/v2/parser"
 )
 
-// What a request may ask for. The introspection query of common tools has 250
-// tokens and a depth of 15.
+// What a request may ask for. Introspection is measured apart: the query of common
+// tools has 250 tokens and a depth of 15.
 const (
-	maxBody       = 1 << 20
-	maxQuery      = 64 << 10 // octets of the query text
-	maxTokens     = 2000
-	maxDepth      = 16
-	maxAliases    = 30
-	maxDirectives = 30
-	maxSelections = 1000  // fields and fragments, with fragments written out
-	maxComplexity = 12000 // see complexity.go
-	cachedQueries = 128   // at most 8 MB of text
+	maxBody          = 1 << 20
+	maxQuery         = 64 << 10 // octets of the query text
+	maxTokens        = 2000
+	maxDepth         = 10
+	maxIntrospection = 16 // levels, from __schema or __type on
+	maxRootFields    = 20
+	maxAliases       = 15
+	maxDirectives    = 30
+	maxSelections    = 1000    // fields and fragments, with fragments written out
+	maxComplexity    = 12000   // see complexity.go
+	maxResult        = 5 << 20 // octets of an answer
+	cachedQueries    = 128     // at most 8 MB of text
 )
 
 // shapeLimit refuses queries by their shape. It runs before validation, because
@@ -56,10 +61,16 @@ func (shapeLimit) MutateOperationParameters(_ context.Context, request *graphql.
 	m := measure{fragments: doc.Fragments, known: map[string]extent{}}
 	var whole extent
 	for _, op := range doc.Operations {
-		whole = whole.beside(m.selections(op.SelectionSet)).beside(extent{directives: len(op.Directives)})
+		set := m.selections(op.SelectionSet)
+		set.roots = set.level
+		whole = whole.beside(set).beside(extent{directives: len(op.Directives)})
 	}
 	for _, f := range doc.Fragments { // validated even where no operation spreads them
-		whole = whole.atLeast(m.fragment(f.Name))
+		part := m.fragment(f.Name)
+		if strings.HasPrefix(f.TypeCondition, "__") {
+			part.depth, part.introspection = 0, part.depth
+		}
+		whole = whole.atLeast(part)
 	}
 	if m.cycle != "" {
 		return gqlerror.Errorf("Cannot spread fragment %q within itself.", m.cycle)
@@ -67,19 +78,24 @@ func (shapeLimit) MutateOperationParameters(_ context.Context, request *graphql.
 	return whole.refusal()
 }
 
-// extent is what is counted of a selection.
-type extent struct{ depth, aliases, directives, selections int }
+// extent is what is counted of a selection. level counts the fields of its first level,
+// roots those of an operation's.
+type extent struct{ depth, introspection, level, roots, aliases, directives, selections int }
 
 func (s extent) refusal() *gqlerror.Error {
 	switch {
 	case s.depth > maxDepth:
 		return tooComplex("the query is deeper than %d levels", maxDepth)
+	case s.introspection > maxIntrospection:
+		return tooComplex("the introspection is deeper than %d levels", maxIntrospection)
 	case s.aliases > maxAliases:
 		return tooComplex("the query has more than %d aliases", maxAliases)
 	case s.directives > maxDirectives:
 		return tooComplex("the query has more than %d directives", maxDirectives)
 	case s.selections > maxSelections:
 		return tooComplex("the query selects more than %d fields, with fragments written out", maxSelections)
+	case s.roots > maxRootFields:
+		return tooComplex("the query has more than %d root fields", maxRootFields)
 	}
 	return nil
 }
@@ -88,12 +104,15 @@ func (s extent) refusal() *gqlerror.Error {
 // so that they cannot overflow.
 func (s extent) beside(t extent) extent {
 	const most = 1 << 20
-	return extent{max(s.depth, t.depth), min(s.aliases+t.aliases, most), min(s.directives+t.directives, most),
-		min(s.selections+t.selections, most)}
+	joined := s.atLeast(t)
+	joined.level, joined.aliases = min(s.level+t.level, most), min(s.aliases+t.aliases, most)
+	joined.directives, joined.selections = min(s.directives+t.directives, most), min(s.selections+t.selections, most)
+	return joined
 }
 
 func (s extent) atLeast(t extent) extent {
-	return extent{max(s.depth, t.depth), max(s.aliases, t.aliases), max(s.directives, t.directives), max(s.selections, t.selections)}
+	return extent{max(s.depth, t.depth), max(s.introspection, t.introspection), max(s.level, t.level), max(s.roots, t.roots),
+		max(s.aliases, t.aliases), max(s.directives, t.directives), max(s.selections, t.selections)}
 }
 
 // measure counts selections, each fragment once.
@@ -115,7 +134,10 @@ func (m *measure) selections(set ast.SelectionSet) extent {
 				one.aliases = 1
 			}
 			one = one.beside(m.selections(s.SelectionSet))
-			one.depth++
+			one.depth, one.level = one.depth+1, 1
+			if s.Name == "__schema" || s.Name == "__type" {
+				one.depth, one.introspection = 1, one.depth
+			}
 		case *ast.InlineFragment:
 			one.directives = len(s.Directives)
 			one = one.beside(m.selections(s.SelectionSet))
@@ -146,3 +168,15 @@ func (m *measure) fragment(name string) extent {
 	m.known[name] = s
 	return s
 }
+
+// bounded gives an answer that is not too large, or its refusal as a whole: a part of an
+// answer would look like all of it.
+func (h *handler) bounded(ctx context.Context, answer *graphql.Response) (int, *graphql.Response) {
+	if len(answer.Data) <= maxResult && !hasCode(answer.Errors, codeResultTooLarge) {
+		return http.StatusOK, answer
+	}
+	err := coded(codeResultTooLarge, resultTooLarge)
+	return http.StatusBadRequest, &graphql.Response{Errors: gqlerror.List{h.errors.present(ctx, err)}}
+}
+
+var resultTooLarge = fmt.Sprintf("The answer has more than %d MB; ask for fewer entries or fewer fields. The REST API gives one entry whole", maxResult>>20)

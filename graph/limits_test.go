@@ -1,12 +1,21 @@
 package graph
 
 import (
+	"encoding/json"
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/99designs/gqlgen/complexity"
+	"github.com/99designs/gqlgen/graphql"
 	"github.com/99designs/gqlgen/graphql/introspection"
+	"github.com/vektah/gqlparser/v2"
+
+	"github.com/postrider/postrider/graph/generated"
+	"github.com/postrider/postrider/runtime/intake"
+	"github.com/postrider/postrider/runtime/page"
 )
 
 func repeated(n int, format string) string {
@@ -15,6 +24,11 @@ func repeated(n int, format string) string {
 		fmt.Fprintf(&out, format, i)
 	}
 	return out.String()
+}
+
+// deep is introspection of so many levels.
+func deep(levels int) string {
+	return `{ __type(name: "Query") { name` + strings.Repeat(" ofType { name", levels-2) + strings.Repeat(" }", levels-2) + ` } }`
 }
 
 // bomb is n fragments, each of which spreads the next one twice.
@@ -30,24 +44,26 @@ func bomb(n int, on, last string) string {
 func TestQueriesThatAskForTooMuchAreRefused(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, setup{emails: 1})
-	nested := `{ __type(name: "Query") { name` + strings.Repeat(" ofType { name", maxDepth) + strings.Repeat(" }", maxDepth) + ` } }`
 	for name, c := range map[string]struct{ query, message string }{
-		"complexity":            {`{ emails(first: 100) { nodes { content { html } } } }`, "operation has complexity 12201, which exceeds the limit of 12000"},
-		"complexity of aliases": {`{` + repeated(20, ` a%d: emails(first: 100) { nodes { id subject from to status } }`) + `}`, "complexity"},
-		"complexity of both":    {`{ emails(first: 100) { edges { node { timeline { data } recipients { address kind state } attempts { number } } } nodes { timeline { data } recipients { address kind state } attempts { number } } } domains(first: 100) ` + everything(t, "DomainConnection") + ` }`, "complexity"},
-		"page out of range":     {`{ emails(first: 2000000000) { nodes { content { html } } } }`, "complexity 12201"},
-		"depth":                 {nested, "the query is deeper than 16 levels"},
-		"aliases":               {`{` + repeated(maxAliases+1, " a%d: __typename") + `}`, "the query has more than 30 aliases"},
-		"aliases in fragments":  {`{ ...F ...F } fragment F on Query {` + repeated(maxAliases/2+1, " a%d: __typename") + `}`, "the query has more than 30 aliases"},
-		"directives":            {`{ __typename` + strings.Repeat(" @include(if: true)", maxDirectives+1) + `}`, "the query has more than 30 directives"},
-		"selections":            {`{` + strings.Repeat(" __typename", maxSelections+1) + `}`, "the query selects more than 1000 fields"},
-		"text":                  {`{ __typename }` + strings.Repeat(" ", maxQuery), "the query text is longer than 65536 octets"},
-		"fragment bomb":         {`{ ...F0 } ` + bomb(60, "Query", "__typename"), "the query selects more than 1000 fields"},
-		"fragment bomb, empty":  {`{ ...F0 } ` + bomb(60, "Query", "...F59"), `Cannot spread fragment "F59" within itself.`},
-		"fragment bomb, unused": {`{ __typename } ` + bomb(60, "Query", "__typename"), "the query selects more than 1000 fields"},
-		"introspection bomb":    {`{ __schema { types { ...F0 } } } ` + bomb(60, "__Type", "name"), "the query selects more than 1000 fields"},
-		"introspection circle":  {`{ __schema { types { fields { type { fields { type { fields { name } } } } } } } }`, "Maximum introspection depth exceeded"},
-		"tokens":                {`{` + strings.Repeat(" a", maxTokens) + `}`, "the query has more than 2000 tokens"},
+		"complexity":               {`{ emails(first: 100) { nodes { content { html } } } }`, "operation has complexity 12201, which exceeds the limit of 12000"},
+		"complexity of aliases":    {`{` + repeated(15, ` a%d: emails(first: 100) { nodes { id subject from to status lastEvent createdAt sentAt } }`) + `}`, "complexity"},
+		"complexity of both":       {`{ emails(first: 100) { edges { node { timeline { data } recipients { address kind state } attempts { number } } } nodes { timeline { data } recipients { address kind state } attempts { number } } } domains(first: 100) ` + everything(t, "DomainConnection") + ` }`, "complexity"},
+		"page out of range":        {`{ emails(first: 2000000000) { nodes { content { html } } } }`, "complexity 12201"},
+		"depth":                    {`{ viewer {` + strings.Repeat(" account {", maxDepth-1) + " id" + strings.Repeat(" }", maxDepth) + ` }`, "the query is deeper than 10 levels"},
+		"depth of introspection":   {deep(maxIntrospection + 1), "the introspection is deeper than 16 levels"},
+		"root fields":              {`{` + strings.Repeat(" __typename", maxRootFields+1) + `}`, "the query has more than 20 root fields"},
+		"root fields in fragments": {`{ ...F ... { ...F ...F } } fragment F on Query {` + strings.Repeat(" __typename", 7) + `}`, "the query has more than 20 root fields"},
+		"aliases":                  {`{` + repeated(maxAliases+1, " a%d: __typename") + `}`, "the query has more than 15 aliases"},
+		"aliases in fragments":     {`{ ...F ...F } fragment F on Query {` + repeated(maxAliases/2+1, " a%d: __typename") + `}`, "the query has more than 15 aliases"},
+		"directives":               {`{ __typename` + strings.Repeat(" @include(if: true)", maxDirectives+1) + `}`, "the query has more than 30 directives"},
+		"selections":               {`{ viewer {` + strings.Repeat(" __typename", maxSelections) + `} }`, "the query selects more than 1000 fields"},
+		"text":                     {`{ __typename }` + strings.Repeat(" ", maxQuery), "the query text is longer than 65536 octets"},
+		"fragment bomb":            {`{ ...F0 } ` + bomb(60, "Query", "__typename"), "the query selects more than 1000 fields"},
+		"fragment bomb, empty":     {`{ ...F0 } ` + bomb(60, "Query", "...F59"), `Cannot spread fragment "F59" within itself.`},
+		"fragment bomb, unused":    {`{ __typename } ` + bomb(60, "Query", "__typename"), "the query selects more than 1000 fields"},
+		"introspection bomb":       {`{ __schema { types { ...F0 } } } ` + bomb(60, "__Type", "name"), "the query selects more than 1000 fields"},
+		"introspection circle":     {`{ __schema { types { fields { type { fields { type { fields { name } } } } } } } }`, "Maximum introspection depth exceeded"},
+		"tokens":                   {`{` + strings.Repeat(" a", maxTokens) + `}`, "the query has more than 2000 tokens"},
 	} {
 		start := time.Now()
 		a := s.ask(t, c.query, nil)
@@ -75,9 +91,15 @@ func TestOrdinaryQueriesAreWithinTheLimits(t *testing.T) {
 		"all domains":            `{ domains(first: 100) ` + everything(t, "DomainConnection") + ` }`,
 		"introspection":          introspection.Query,
 		"aliases":                `{` + repeated(maxAliases, " a%d: __typename") + `}`,
-		"selections":             `{` + strings.Repeat(" __typename", maxSelections) + `}`,
+		"selections":             `{ viewer {` + strings.Repeat(" __typename", maxSelections-1) + `} }`,
+		"root fields":            `query A {` + strings.Repeat(" __typename", maxRootFields) + `} query B {` + strings.Repeat(" __typename", maxRootFields) + `}`,
+		"depth of introspection": deep(maxIntrospection),
 	} {
-		if a := s.ask(t, query, nil); a.status != 200 || len(a.Errors) != 0 {
+		body, err := json.Marshal(map[string]any{"query": query, "operationName": map[bool]string{true: "A"}[strings.HasPrefix(query, "query A")]})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if a := s.send(t, request(t, s.url, "svc_full", string(body))); a.status != 200 || len(a.Errors) != 0 {
 			t.Errorf("%s: got status %d and %.400s, want 200 without errors", name, a.status, a.body)
 		}
 	}
@@ -89,15 +111,72 @@ func TestWorstAcceptedShapesAreCheap(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, setup{emails: 1})
 	for name, query := range map[string]string{
-		"one name":        `{` + strings.Repeat(" emails { nodes { id } }", 280) + `}`,
-		"one name nested": `{` + strings.Repeat(" emails { nodes { recipients { address address address } } }", 150) + `}`,
-		"wide fragments":  `{` + repeated(130, " ...F%d") + ` }` + repeated(130, " fragment F%d on Query { emails { nodes { id } } }"),
+		"one name":        `{ emails {` + strings.Repeat(" nodes { apiKey { id } }", 280) + `} }`,
+		"one name nested": `{ emails {` + strings.Repeat(" nodes { recipients { address address address } }", 150) + `} }`,
+		"wide fragments":  `{ emails {` + repeated(130, " ...F%d") + ` } }` + repeated(130, " fragment F%d on EmailConnection { nodes { apiKey { id } } }"),
 	} {
 		start := time.Now()
 		a := s.ask(t, query, nil)
 		tokens := a.message() == "the query has more than 2000 tokens" // then it proves nothing
 		if took := time.Since(start); took > 3*time.Second || a.status >= 500 || tokens {
 			t.Errorf("%s: %d after %v: %.200s", name, a.status, took, a.body)
+		}
+	}
+}
+
+// An answer that is too large is refused as a whole, whichever way it became so.
+func TestLargeResultsAreRefused(t *testing.T) {
+	t.Parallel()
+	s := newServer(t, setup{emails: 9, html: strings.Repeat("x", 1<<20)})
+	for count, fits := range map[int]bool{4: true, 7: false, 9: false} {
+		a := s.ask(t, fmt.Sprintf(`{ emails(first: %d) { nodes { id content { html } } } }`, count), nil)
+		switch {
+		case fits && (a.status != 200 || len(a.Errors) != 0):
+			t.Errorf("%d of 1 MB: got status %d and %s, want 200", count, a.status, a.codes())
+		case !fits && (a.status != 400 || a.codes() != codeResultTooLarge || a.Data != nil || !strings.Contains(a.message(), "more than 5 MB")):
+			t.Errorf("%d of 1 MB: got status %d and %.300s, want 400 %s without data", count, a.status, a.body, codeResultTooLarge)
+		}
+	}
+	if left := s.held.Held(); left != (intake.Held{}) {
+		t.Errorf("afterwards %+v is held", left)
+	}
+}
+
+// Every document of the dashboard is within the limits, with the largest page that a variable may ask for.
+func TestDocumentsOfTheDashboardAreWithinTheLimits(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("../rest/dashboard/documents.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var documents Documents
+	if err := json.Unmarshal(text, &documents); err != nil || len(documents) < 20 {
+		t.Fatalf("%d documents, %v", len(documents), err)
+	}
+	served, err := wholeSchema()
+	if err != nil {
+		t.Fatal(err)
+	}
+	executable := generated.NewExecutableSchema(generated.Config{Schema: served, Complexity: costs()})
+	for _, text := range documents {
+		if err := (shapeLimit{}).MutateOperationParameters(t.Context(), &graphql.RawParams{Query: text}); err != nil {
+			t.Errorf("%.40s: %v", text, err)
+			continue
+		}
+		doc, wrong := gqlparser.LoadQuery(served, text)
+		if wrong != nil {
+			t.Errorf("%.40s: %v", text, wrong)
+			continue
+		}
+		op := doc.Operations[0]
+		pages := map[string]any{}
+		for _, v := range op.VariableDefinitions {
+			if v.Type.Name() == "Int" {
+				pages[v.Variable] = int64(page.MaxLimit)
+			}
+		}
+		if cost := complexity.Calculate(t.Context(), executable, op, pages); cost > maxComplexity {
+			t.Errorf("%s has complexity %d, want at most %d", op.Name, cost, maxComplexity)
 		}
 	}
 }
