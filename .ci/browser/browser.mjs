@@ -1,5 +1,6 @@
 // Opens Chromium for the tests of pages and tells what they found. Settings come by the environment:
 // CHROMIUM (the program), SHOTS (a folder for screenshots; empty: none are made).
+import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { chromium } from 'playwright-core'
 
@@ -16,6 +17,28 @@ export function check(holds, what) {
   if (!holds) throw new Error(`it is not so that ${what}`)
 }
 
+// watch notes what must not happen on any page of a context: requests to elsewhere, words in the console,
+// scripts that fail, scripts of strangers. `expected` is told
+// words and URL of a message of the console, and tells whether it belongs there.
+export function watch(context, base, expected = () => false) {
+  const wrong = []
+  const elsewhere = url => !url.startsWith(base + '/') && !/^(data|blob|about):/.test(url)
+  // What the policy stops does not leave.
+  context.on('requestfailed', r => elsewhere(r.url()) && r.failure()?.errorText !== 'csp' && wrong.push(`a request left the machine: ${r.url()} ${r.failure()?.errorText}`))
+  context.on('response', r => elsewhere(r.url()) && wrong.push(`a request left the machine: ${r.url()}`))
+  context.on('console', m => m.type() === 'error' && !expected(m.text(), m.location().url) && wrong.push(`${pathOf(m.page())}: the console says ${m.text()} ${m.location().url}`))
+  context.on('weberror', e => wrong.push(`${pathOf(e.page())}: a script failed: ${e.error()}`))
+  context.on('dialog', d => { wrong.push(`${pathOf(d.page())}: a stranger's script ran: ${d.message()}`); void d.dismiss() })
+  return wrong
+}
+
+const pathOf = page => (page ? new URL(page.url()).pathname : '')
+
+// nothing fails with what is wrong, each thing once.
+export function nothing(wrong) {
+  check(wrong.length === 0, 'nothing is wrong:\n' + [...new Set(wrong)].join('\n'))
+}
+
 // violations tells what axe finds wrong with the page, in one theme at one width.
 export async function violations(page, colorScheme, width) {
   await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' }) // colours are looked at when they have changed
@@ -24,8 +47,7 @@ export async function violations(page, colorScheme, width) {
     const name = new URL(page.url()).pathname.replaceAll('/', '-').slice(1)
     await page.screenshot({ path: `${process.env.SHOTS}/${name}-${colorScheme}-${width}.png`, fullPage: true })
   }
-  const source = await (await import('node:fs/promises')).readFile(axe, 'utf8')
-  await page.evaluate(source) // the page's policy refuses script elements
+  await page.evaluate(await readFile(axe, 'utf8')) // the page's policy refuses script elements
   const found = await page.evaluate(() => window.axe.run({ resultTypes: ['violations'] }))
   return found.violations.map(v => `${v.id}: ${v.help} (${v.nodes.map(n => n.target.join(' ')).join(', ')})`)
 }

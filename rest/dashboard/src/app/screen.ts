@@ -31,7 +31,8 @@ export type Group = (typeof groups)[number]
 export interface Screen {
   routes: ScreenRoute[]
   nav?: Nav | Nav[]
-  module?: string
+  // module must be on; of several each.
+  module?: string | string[]
   right?: Right
   operator?: boolean
 }

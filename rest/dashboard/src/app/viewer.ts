@@ -49,7 +49,7 @@ export function useViewer() {
 
 // allowed tells whether a person may see a screen.
 export function allowed(screen: Screen, viewer: Person): boolean {
-  if (screen.module && !viewer.modules.includes(screen.module)) return false
+  if ([screen.module ?? []].flat().some((m) => !viewer.modules.includes(m))) return false
   if (screen.right && !viewer.can.includes(screen.right)) return false
   return !screen.operator || viewer.operator
 }

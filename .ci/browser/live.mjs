@@ -1,0 +1,33 @@
+// Somebody comes in by the link of development mode, and an email that the API takes appears live; what
+// went wrong stands there in the other server's words; filters stand in the URL.
+import { check, nothing, open, watch } from './browser.mjs'
+import { base, menuOf, seen, send, visit } from './dashboard.mjs'
+
+const { browser, context, page } = await open()
+const wrong = watch(context, base)
+
+// 1. In by the link, and live.
+await page.goto(process.env.LINK)
+await page.waitForURL(base + '/')
+await menuOf(page).filter({ hasText: 'Emails' }).click()
+await page.getByRole('heading', { name: 'Emails', level: 1 }).waitFor()
+await page.getByText('Live', { exact: true }).waitFor()
+const subject = `Live ${Date.now()}`
+await send({ to: `bob@${process.env.DOMAIN}`, subject })
+const news = page.getByRole('button', { name: /new: show/ })
+await seen(page, subject).or(news).first().waitFor()
+if (await news.isVisible()) await news.click()
+await seen(page, subject).first().waitFor()
+
+// 2. What went wrong, in the words of the other server.
+const refused = await send({ to: process.env.REFUSED, subject: 'To nobody' })
+await visit(page, `/emails/${refused}`)
+await seen(page, process.env.WORDS).first().waitFor()
+await seen(page, 'Bounced').first().waitFor()
+
+// 3. Filters stand in the URL.
+await visit(page, '/emails?q=is%3Abounced')
+await seen(page, 'To nobody').first().waitFor()
+check(await seen(page, subject).count() === 0, 'a filter of the URL narrows the list')
+await browser.close()
+nothing(wrong)
