@@ -90,7 +90,7 @@ func (e *edge) linkOpenID(g *rest.Group) {
 func (e *edge) depart(ctx context.Context, c *rest.Call, in *begun) (*sentOn, error) {
 	departure, err := e.outside.Begin(ctx, in.ReturnTo)
 	if err != nil {
-		return e.turnedAway(ctx, c, err)
+		return e.turnedAway(ctx, c, in.ReturnTo, err)
 	}
 	c.AddCookie(departure.Cookie)
 	return to(departure.URL), nil
@@ -112,7 +112,7 @@ func (e *edge) departToLink(ctx context.Context, c *rest.Call, _ *rest.None) (de
 func (e *edge) arrive(ctx context.Context, c *rest.Call, in *returned) (*sentOn, error) {
 	arrival, err := e.outside.Finish(ctx, openid.Return{State: in.State, Code: in.Code, Problem: in.Problem, Issuer: in.Issuer, Cookies: in.Cookies, Caller: c.Caller})
 	if err != nil {
-		return e.turnedAway(ctx, c, err)
+		return e.turnedAway(ctx, c, arrival.ReturnTo, err)
 	}
 	c.AddCookie(e.outside.Forget())
 	if arrival.Entered != nil {
@@ -125,9 +125,10 @@ func (e *edge) unlink(ctx context.Context, c *rest.Call, _ *rest.None) (rest.OkA
 	return rest.OkAnswer{OK: true}, e.outside.Unlink(ctx, c.Caller)
 }
 
-// turnedAway leads a person who does not get in to the page that says why. Where there is no provider
-// nobody was led here, and the answer is as everywhere.
-func (e *edge) turnedAway(ctx context.Context, c *rest.Call, err error) (*sentOn, error) {
+// turnedAway leads a person who does not get in to the page that says why, and where they still get to
+// returnTo by another way in. Where there is no provider nobody was led here, and the answer is as
+// everywhere.
+func (e *edge) turnedAway(ctx context.Context, c *rest.Call, returnTo string, err error) (*sentOn, error) {
 	if e.outside.Name() == "" {
 		return nil, c.Fail(ctx, err)
 	}
@@ -135,5 +136,5 @@ func (e *edge) turnedAway(ctx context.Context, c *rest.Call, err error) (*sentOn
 	if problem == openid.Failed {
 		c.Fail(ctx, err) //nolint:errcheck // it is for the log
 	}
-	return to(signin.PathSignIn + "?" + url.Values{openid.Parameter: {string(problem)}}.Encode()), nil
+	return to(signin.Door(returnTo, url.Values{openid.Parameter: {string(problem)}})), nil
 }

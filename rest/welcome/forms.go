@@ -2,6 +2,7 @@ package welcome
 
 import (
 	"net/http"
+	"net/url"
 	"slices"
 
 	"github.com/postrider/postrider/modules/signin"
@@ -41,6 +42,7 @@ type done struct {
 // view is what is shown.
 type view struct {
 	Title, About, Button, Action, Wrong, Email string
+	Next                                       string // where who comes in goes: a path of this installation
 	Token                                      bool
 	TokenValue                                 string
 	Fields                                     []field
@@ -54,16 +56,33 @@ type link struct{ Path, Label string }
 
 var labels = map[string]string{signin.PathSignIn: "Sign in", signin.PathSignUp: "Sign up", signin.PathReset: "Forgot your password?"}
 
-func links(paths ...string) (list []link) {
+// links are ways to other forms, which take along where somebody wants to go.
+func links(next string, paths ...string) (list []link) {
 	for _, path := range paths {
-		list = append(list, link{path, labels[path]})
+		list = append(list, link{withNext(path, next), labels[path]})
 	}
 	return list
 }
 
+func withNext(path, next string) string {
+	if next == "/" {
+		return path
+	}
+	return path + "?" + url.Values{signin.ReturnParameter: {next}}.Encode()
+}
+
+// next is where the visitor wants to go: what the form carries, or on its first showing the address.
+func next(r *http.Request) string {
+	if r.Method == http.MethodPost {
+		return signin.ReturnPath(r.PostForm.Get(signin.ReturnParameter))
+	}
+	return signin.ReturnPath(r.URL.Query().Get(signin.ReturnParameter))
+}
+
 // shown is the form with what was typed, but for passwords.
 func (f form) shown(r *http.Request) view {
-	v := view{Title: f.title, About: f.about, Button: f.button, Action: f.path, Token: f.token, Fields: slices.Clone(f.fields), Links: links(f.links...)}
+	to := next(r)
+	v := view{Title: f.title, About: f.about, Button: f.button, Action: f.path, Next: to, Token: f.token, Fields: slices.Clone(f.fields), Links: links(to, f.links...)}
 	if r.Method != http.MethodPost {
 		return v
 	}
@@ -105,16 +124,17 @@ func init() { //nolint:gochecknoinits // the forms name each other's pages
 	}
 }
 
-func entered(e signin.Entered, err error) (done, error) {
+func entered(r *http.Request, e signin.Entered, err error) (done, error) {
 	if err != nil {
 		return done{}, err
 	}
-	return done{entered: &e, goTo: "/"}, nil
+	return done{entered: &e, goTo: next(r)}, nil
 }
 
 func (p *pages) setUp(r *http.Request) (done, error) {
 	g := r.PostForm.Get
-	return entered(p.People.SetUp(r.Context(), signin.SetUp{Token: g("token"), Email: g("email"), Password: g("password"), Name: g("name"), AccountName: g("account_name")}))
+	e, err := p.People.SetUp(r.Context(), signin.SetUp{Token: g("token"), Email: g("email"), Password: g("password"), Name: g("name"), AccountName: g("account_name")})
+	return entered(r, e, err)
 }
 
 func (p *pages) signIn(r *http.Request) (done, error) {
@@ -130,15 +150,18 @@ func (p *pages) signIn(r *http.Request) (done, error) {
 	case g("link_openid") != "":
 		return p.linkOpenID(r)
 	case g("token") != "":
-		return entered(p.People.EnterByLink(r.Context(), g("token")))
+		e, err := p.People.EnterByLink(r.Context(), g("token"))
+		return entered(r, e, err)
 	}
-	return entered(p.People.SignIn(r.Context(), signin.Credentials{Email: g("email"), Password: g("password"), Code: g(fieldCode)}))
+	e, err := p.People.SignIn(r.Context(), signin.Credentials{Email: g("email"), Password: g("password"), Code: g(fieldCode)})
+	return entered(r, e, err)
 }
 
 func (p *pages) signUp(r *http.Request) (done, error) {
 	g := r.PostForm.Get
 	if token := g("token"); token != "" {
-		return entered(p.People.CompleteSignUp(r.Context(), signin.SignUpCompleted{Token: token, Name: g("name"), Password: g("password"), AccountName: g("account_name")}))
+		e, err := p.People.CompleteSignUp(r.Context(), signin.SignUpCompleted{Token: token, Name: g("name"), Password: g("password"), AccountName: g("account_name")})
+		return entered(r, e, err)
 	}
 	return told(p.People.AskSignUp(r.Context(), g("email")))
 }
@@ -172,5 +195,6 @@ func (p *pages) accept(r *http.Request) (done, error) {
 	if caller, err := p.door.Who(r); err == nil {
 		in.Caller = &caller
 	}
-	return entered(p.People.Accept(r.Context(), in))
+	e, err := p.People.Accept(r.Context(), in)
+	return entered(r, e, err)
 }

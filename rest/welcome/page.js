@@ -6,7 +6,7 @@ if (form && token) {
   const given = location.hash.slice(1)
   if (given) {
     token.value = given
-    history.replaceState(null, '', location.pathname)
+    history.replaceState(null, '', location.pathname + location.search)
   }
   const page = form.dataset.page
   const show = (name, yes) => {
@@ -57,7 +57,7 @@ offer(document.getElementById('passkey'), document.getElementById('passkey-wrong
   const { options, challenge_id } = await post('/api/session/passkey/options')
   const credential = await navigator.credentials.get({ publicKey: PublicKeyCredential.parseRequestOptionsFromJSON(options.publicKey) })
   await post('/api/session/passkey', { challenge_id, credential: credential.toJSON() })
-  location.assign('/')
+  location.assign(form?.elements.next?.value ?? '/')
 })
 offer(document.getElementById('new-passkey'), document.getElementById('passkey-told'), async () => {
   const { options, challenge_id } = await post('/api/user/passkeys/options')

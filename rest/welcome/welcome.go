@@ -148,7 +148,7 @@ func (p *pages) post(w http.ResponseWriter, r *http.Request, f form) {
 		http.Redirect(w, r, done.goTo, http.StatusSeeOther)
 		return
 	}
-	p.show(w, r, http.StatusOK, view{Title: done.title, Lines: done.lines, Links: append(done.links, links(signin.PathSignIn)...)})
+	p.show(w, r, http.StatusOK, view{Title: done.title, Lines: done.lines, Links: append(done.links, links(next(r), signin.PathSignIn)...)})
 }
 
 var statuses = map[fault.Kind]int{fault.Invalid: http.StatusBadRequest, fault.Unauthorized: http.StatusUnauthorized, fault.Forbidden: http.StatusForbidden,

@@ -203,7 +203,7 @@ func TestSignInByAnOutsideProvider(t *testing.T) {
 
 	stop := startProvider(t, app, port)
 	eventually(t, b)
-	b.isAt(t, "somebody who is not invited", b.signIn(t, "bob@example.com", "/"), "/sign-in?openid=unknown", "invitation")
+	b.isAt(t, "somebody who is not invited", b.signIn(t, "bob@example.com", "/emails?status=failed"), "/sign-in?next=%2Femails%3Fstatus%3Dfailed&openid=unknown", "invitation")
 	b = newVisitor(t, app)
 	b.isAt(t, "an email that is not verified", b.signIn(t, "unverified@example.com", "/"), "/sign-in?openid=unverified", "not verified")
 	b = newVisitor(t, app)

@@ -77,7 +77,7 @@ type Departure struct {
 // Begin sends somebody to the provider who wants to sign in, and afterwards to a path of this
 // installation. Errors: NotFound where there is no provider; a Refusal.
 func (s *Service) Begin(ctx context.Context, returnTo string) (Departure, error) {
-	return s.begin(ctx, newPending(Path(returnTo), "", time.Now()))
+	return s.begin(ctx, newPending(signin.ReturnPath(returnTo), "", time.Now()))
 }
 
 // BeginLink sends the caller to the provider, to be linked with who they are there. The session must
@@ -126,11 +126,11 @@ type Return struct {
 // Arrival is somebody who has come back, and where they go.
 type Arrival struct {
 	Entered  *signin.Entered // nil: the caller has linked the provider
-	ReturnTo string
+	ReturnTo string          // empty: nobody knows, as the browser has no valid state
 }
 
 // Finish lets somebody in who has come back, or links the caller. Errors: NotFound where there is no
-// provider; a Refusal; Away.
+// provider; a Refusal; Away. With a Refusal it gives the ReturnTo of who may try again.
 func (s *Service) Finish(ctx context.Context, r Return) (Arrival, error) {
 	if s.provider == nil {
 		return Arrival{}, fault.Missing("path", "no OpenID Connect provider is set up here")
@@ -139,20 +139,27 @@ func (s *Service) Finish(ctx context.Context, r Return) (Arrival, error) {
 	if err != nil {
 		return Arrival{}, s.told(ctx, refuseFor(Lost, err))
 	}
+	out := Arrival{ReturnTo: p.ReturnTo}
+	again := out
+	if p.UserID != "" { // the page that they return to would say that they are linked
+		again.ReturnTo = ""
+	}
 	if r.Problem != "" || r.Code == "" {
-		return Arrival{}, s.told(ctx, refuseFor(Refused, fmt.Errorf("the provider answers %.60q", r.Problem)))
+		return again, s.told(ctx, refuseFor(Refused, fmt.Errorf("the provider answers %.60q", r.Problem)))
 	}
 	who, err := s.provider.person(ctx, answer{r.Code, r.Issuer}, c)
 	if err != nil {
-		return Arrival{}, s.told(ctx, err)
+		return again, s.told(ctx, err)
 	}
-	out := Arrival{ReturnTo: p.ReturnTo}
 	if p.UserID != "" {
-		return out, s.told(ctx, s.link(ctx, p, r.Caller, who))
+		if err := s.link(ctx, p, r.Caller, who); err != nil {
+			return again, s.told(ctx, err)
+		}
+		return out, nil
 	}
 	entered, err := s.enter(ctx, p, who)
 	if err != nil {
-		return Arrival{}, s.told(ctx, err)
+		return again, s.told(ctx, err)
 	}
 	out.Entered = &entered
 	return out, nil

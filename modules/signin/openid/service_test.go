@@ -201,8 +201,11 @@ func TestAPersonIsFoundBySubjectAndFirstByEmail(t *testing.T) {
 	if err != nil || again.Entered.User.ID != first.Entered.User.ID || !again.Entered.Session.SecondFactor {
 		t.Errorf("with another email bob came in as %+v with the error %v, want the same user, and a second factor", again.Entered, err)
 	}
-	_, err = w.signIn(t, bob(somebody{"sub": "bob-2"}))
+	other, err := w.signIn(t, bob(somebody{"sub": "bob-2"}))
 	wantProblem(t, "another subject with bob's email", err, openid.Other)
+	if other.ReturnTo != "/emails" || other.Entered != nil {
+		t.Errorf("another subject with bob's email is refused with %+v, want no session and the way on to /emails", other)
+	}
 	disabled := true
 	if _, err := w.teams.ChangeAsOperator(t.Context(), "bob@example.com", team.UserChange{Disabled: &disabled}); err != nil {
 		t.Fatal(err)

@@ -8,10 +8,8 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
-	"net/url"
 	"strings"
 	"time"
-	"unicode"
 
 	"github.com/postrider/postrider/modules/accounts/admission"
 	"github.com/postrider/postrider/runtime/secret"
@@ -105,21 +103,4 @@ func pick(baseURL, header string) string {
 		return ""
 	}
 	return found[0].Value
-}
-
-const maxReturn = 1024 // octets
-
-// Path is a path of this installation that somebody may be sent to after they have signed in: the text
-// itself, or "/" for all that a browser could take for another place.
-func Path(text string) string {
-	u, err := url.Parse(text)
-	switch {
-	case err != nil, u.IsAbs(), u.Host != "", u.User != nil, u.Opaque != "", len(text) > maxReturn:
-		return "/"
-	case !strings.HasPrefix(text, "/"), strings.Contains(text, "//"), strings.Contains(text, `\`):
-		return "/"
-	case strings.ContainsFunc(text, func(r rune) bool { return r > unicode.MaxASCII || unicode.IsControl(r) || unicode.IsSpace(r) }):
-		return "/"
-	}
-	return text
 }

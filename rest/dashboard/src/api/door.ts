@@ -23,21 +23,8 @@ export function ask(what: Ask['what']): Promise<boolean> {
   return waiting
 }
 
-const place = 'return-to'
-const remembered = 30 * 60_000 // ms
-
-// leaveForSignIn goes to the sign-in page. Whoever then comes to the start in this tab goes on to where
-// they were.
+// leaveForSignIn goes to the sign-in page, which leads back to where the person is now.
 export function leaveForSignIn() {
   const here = location.pathname + location.search
-  if (here !== '/') sessionStorage.setItem(place, `${Date.now()} ${here}`)
   location.assign(here === '/' ? '/sign-in' : `/sign-in?next=${encodeURIComponent(here)}`)
-}
-
-// returnPath is where the person wanted to go before they had to sign in; it is asked once.
-export function returnPath(): string | null {
-  const [, at = '', path = ''] = /^(\d+) (\/(?![/\\]).*)$/.exec(sessionStorage.getItem(place) ?? '') ?? []
-  if (location.pathname !== '/') return null
-  sessionStorage.removeItem(place)
-  return path && Date.now() - Number(at) < remembered ? path : null
 }

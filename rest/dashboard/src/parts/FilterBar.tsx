@@ -57,7 +57,7 @@ export function FilterBar({ placeholder, choices = [], hints = [], wrong, childr
     change({ q: next, open: undefined })
   }
   return (
-    <div className="flex-none border-b border-line px-4 py-3 md:px-6">
+    <div className="relative flex-none border-b border-line px-4 py-3 md:px-6">
       <div className="flex flex-wrap items-center gap-2">
         <label className={`flex h-[34px] min-w-0 flex-[1_1_280px] items-center gap-2 rounded-control border bg-surface px-2.5 focus-within:outline-2 focus-within:-outline-offset-1 focus-within:outline-accent ${wrong ? 'border-bad-mark' : 'border-line-strong'}`}>
           <Search aria-hidden className="!size-3.5 text-ink-3" />
@@ -77,10 +77,10 @@ export function FilterBar({ placeholder, choices = [], hints = [], wrong, childr
         {children}
       </div>
       {wrong && <p id="filter-wrong" role="alert" className="mt-1.5 text-xs text-bad">{wrong}</p>}
-      {focus && hints.length > 0 && (
-        <p className="mt-2 flex flex-wrap items-center gap-1 text-xs text-ink-3">
+      {focus && hints.length > 0 && ( // over the rows, which stay where they are
+        <div className="absolute inset-x-4 top-full z-20 mt-px flex flex-wrap items-center gap-1 rounded-b-card border border-t-0 border-line bg-raised px-2 py-2 shadow-pop md:inset-x-6">
           {hints.map((h) => <button key={h} type="button" tabIndex={-1} onMouseDown={(e) => { e.preventDefault(); setText(`${text} ${h}`.trim()) }} className="chip !h-6 border-dashed font-mono !text-2xs">{h}</button>)}
-        </p>
+        </div>
       )}
     </div>
   )

@@ -1,5 +1,5 @@
 import { CircleCheck, CircleMinus, Smartphone } from 'lucide-react'
-import { useState, type FormEvent } from 'react'
+import { lazy, Suspense, useState, type FormEvent } from 'react'
 import { done, rest } from '@/api/rest'
 import { toast } from '@/app/toasts'
 import { Badge } from '@/parts/Badge'
@@ -11,6 +11,8 @@ import { Failure } from '@/parts/Failure'
 import { Field, useWrite } from '@/parts/Form'
 import { Card } from '@/parts/Page'
 import { useAgain } from './me'
+
+const QrCode = lazy(() => import('./QrCode'))
 
 type Stage = { secret: string; uri: string } | { codes: string[] }
 
@@ -54,8 +56,12 @@ function Activate({ secret, uri, onClose, activated }: { secret: string; uri: st
     <Dialog title="Set up an authenticator app" onClose={onClose}>
       <form onSubmit={submit} className="grid gap-3">
         <ol className="grid list-decimal gap-2 pl-5 text-ink-2">
-          <li>In the app, add an account by typing its key{' '}<span className="flex items-center gap-1 rounded-control bg-sunken px-2 py-1 text-ink"><code className="min-w-0 flex-1 wrap-anywhere select-all">{secret.replace(/(.{4})(?=.)/g, '$1 ')}</code><CopyButton text={secret} label="Copy the key" /></span></li>
-          <li>On the phone itself: <a className="link under" href={uri}>open the app with this key</a>.</li>
+          <li>
+            Scan this with the app:
+            <span className="my-2 block size-44 rounded-control bg-sunken"><Suspense fallback={null}><QrCode text={uri} label="QR code for the authenticator app" /></Suspense></span>
+            Or type its key{' '}<span className="flex items-center gap-1 rounded-control bg-sunken px-2 py-1 text-ink"><code className="min-w-0 flex-1 wrap-anywhere select-all">{secret.replace(/(.{4})(?=.)/g, '$1 ')}</code><CopyButton text={secret} label="Copy the key" /></span>
+            On the phone itself: <a className="link under" href={uri}>open the app with this key</a>.
+          </li>
           <li>Type the six digits that the app shows.</li>
         </ol>
         <Field label="Code" wrong={check.wrong.code}>{(p) => <input {...p} name="code" inputMode="numeric" autoComplete="one-time-code" pattern="[0-9 ]{6,7}" title="Six digits" required className="input max-w-40 font-mono" />}</Field>
