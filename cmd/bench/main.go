@@ -117,6 +117,7 @@ var parts = []part{
 	{name: "peers", measure: benchPeers, asked: true},
 	{name: "inbound", measure: benchInbound, asked: true},
 	{name: "million", measure: benchMillion, asked: true},
+	{name: "rollups", measure: benchRollups, asked: true},
 }
 
 func partNames() []string {

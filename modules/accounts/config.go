@@ -28,7 +28,7 @@ type Config struct {
 	SweepEvery time.Duration
 	// CloseEvery is the pace at which hours that have ended are counted: 1 min.
 	CloseEvery time.Duration
-	// RecountEvery is the pace at which it is looked for changes of plans: 2 s.
+	// RecountEvery is the pace at which it is looked for changes of plans: 5 s.
 	RecountEvery time.Duration
 	// RecountAfter is how long after a change of plan every process is certain to know it: 10 s.
 	RecountAfter time.Duration
@@ -50,7 +50,7 @@ func (c Config) withDefaults() Config {
 		c.SweepEvery = 6 * time.Hour
 	}
 	c.CloseEvery = cmp.Or(c.CloseEvery, time.Minute)
-	c.RecountEvery = cmp.Or(c.RecountEvery, 2*time.Second)
+	c.RecountEvery = cmp.Or(c.RecountEvery, 5*time.Second)
 	c.RecountAfter = cmp.Or(c.RecountAfter, 10*time.Second)
 	c.DefaultPlan = cmp.Or(c.DefaultPlan, PlanScale)
 	return c

@@ -98,12 +98,12 @@ const recountBatch = 100
 // recountDue makes the counters anew of accounts whose plan has changed, once nothing of the
 // time before can be added. It may run in several processes.
 func (s *Service) recountDue(ctx context.Context) error {
-	if _, err := s.db.SQL.ExecContext(ctx, readySQL, s.config.RecountAfter.Microseconds()); err != nil {
-		return fmt.Errorf("recount: %w", err)
-	}
 	asked, err := db.One(ctx, s.db.SQL, db.Value[bool], askedSQL)
 	if err != nil || !asked {
 		return err
+	}
+	if _, err := s.db.SQL.ExecContext(ctx, readySQL, s.config.RecountAfter.Microseconds()); err != nil {
+		return fmt.Errorf("recount: %w", err)
 	}
 	horizon, err := s.facts.Horizon(ctx)
 	if err != nil {

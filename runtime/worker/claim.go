@@ -13,6 +13,7 @@ const spacing = 15 * time.Millisecond
 
 func (w *Worker[J, R]) claimLoop() {
 	health := condition{log: w.log, step: "claim"}
+	empty := 0 // claims in a row that found nothing, since the last nudge
 	for {
 		limit, ok := w.waitForRoom()
 		if !ok {
@@ -34,8 +35,14 @@ func (w *Worker[J, R]) claimLoop() {
 			}
 			ok = pause(w.cfg.Retry.Delay(health.failures), w.stopping)
 		case len(jobs) == 0:
-			ok = w.idle()
+			var nudged bool
+			if nudged, ok = w.idle(empty); nudged {
+				empty = 0
+			} else {
+				empty++
+			}
 		default:
+			empty = 0
 			w.enqueue(jobs, sent)
 			if len(jobs) < limit {
 				ok = pause(spacing-time.Since(sent), w.stopping)
@@ -64,17 +71,34 @@ func (w *Worker[J, R]) waitForRoom() (int, bool) {
 }
 
 // idle waits for a nudge or the next poll.
-func (w *Worker[J, R]) idle() bool {
-	poll := time.NewTimer(spread(w.cfg.Poll))
+func (w *Worker[J, R]) idle(empty int) (nudged, ok bool) {
+	poll := time.NewTimer(spread(w.cfg.untilPoll(empty)))
 	defer poll.Stop()
 	select {
 	case <-w.nudged:
-		return true
+		return true, true
 	case <-poll.C:
-		return true
+		return false, true
 	case <-w.stopping:
-		return false
+		return false, false
 	}
+}
+
+// idlePolls is how many times as long as Config.Poll the wait becomes of a worker that finds
+// nothing: a process with nothing to do costs little. The wait doubles, so that a job that is
+// due again some time after a try is late by no more than that time.
+const idlePolls = 5
+
+// untilPoll is the wait after so many claims in a row that found nothing.
+func (c Config) untilPoll(empty int) time.Duration {
+	longest := idlePolls * c.Poll
+	wait := c.Poll
+	for range empty {
+		if wait *= 2; wait >= longest {
+			return longest
+		}
+	}
+	return wait
 }
 
 func (w *Worker[J, R]) claim(limit int) (jobs []J, err error) {

@@ -46,7 +46,7 @@ type Config struct {
 	Batch       int           // most jobs in one claim or settlement; default 100
 	Lease       time.Duration // length of a claim; default 60 s
 	Margin      time.Duration // Lease.Valid turns false so long before the end; default a tenth of the lease
-	Poll        time.Duration // look for due jobs at least so often; default 1 s
+	Poll        time.Duration // look for due jobs so often, and five times more seldom after looks that found none; default 1 s
 	Stall       time.Duration // no new run while a settlement waits for longer than this; default 1 s
 	Retry       Backoff       // waits after errors of the database; default 100 ms to RetryMax
 	Process     Process       // the process that the worker runs in; default one that knows of no others

@@ -24,7 +24,7 @@ const (
 	// listenersChannel is woken when an account came to listen to such events.
 	listenersChannel = "automation_fact_listeners"
 
-	poll = 2 * time.Second // stored events are looked for at least so often
+	poll = 5 * time.Second // stored events are looked for at least so often
 )
 
 // Taker gives effect to events that were stored.

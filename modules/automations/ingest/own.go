@@ -58,6 +58,8 @@ func ownID(factID string) string {
 // ownBatch is how many events of the service's own take effect in one transaction.
 const ownBatch = 128
 
+const waitsSQL = `SELECT EXISTS (SELECT FROM custom_events WHERE pending)`
+
 const pendingSQL = `
 SELECT id, account_id, name, coalesce(email, ''), coalesce(email_key, ''), data::text, depth FROM custom_events
 WHERE pending AND id > $1 ORDER BY id LIMIT $2`
@@ -72,6 +74,10 @@ const turnSQL = `SELECT pg_try_advisory_xact_lock(hashtextextended('own events o
 // TakeOwn gives effect to the events of the service's own that were stored, oldest first. One
 // that cannot take effect keeps no other waiting: it is tried again at the next call.
 func (s *Service) TakeOwn(ctx context.Context) error {
+	waits, err := db.One(ctx, s.db.SQL, db.Value[bool], waitsSQL)
+	if err != nil || !waits {
+		return err
+	}
 	var failed error
 	for after := ""; ; {
 		taken, err := s.takeSome(ctx, after, ownBatch)

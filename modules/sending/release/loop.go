@@ -11,6 +11,9 @@ import (
 // emails: one that was put in front meanwhile is late by no more.
 const releasePoll = time.Second
 
+// releaseSpacing keeps looks apart: rows that another process is releasing are due and not ours.
+const releaseSpacing = 10 * time.Millisecond
+
 // releaseRetry is for a database that is away.
 var releaseRetry = worker.Backoff{Min: 100 * time.Millisecond, Max: 2 * time.Second}
 
@@ -40,10 +43,6 @@ func (s *Service) releasePass(ctx context.Context, limit int) (wait time.Duratio
 	if s.holder != nil && s.holder.Held() != nil {
 		return releasePoll, nil
 	}
-	more, err := s.Release(ctx, limit)
-	if err != nil || more {
-		return 0, err
-	}
 	var next *int64
 	if err := s.db.Hot.QueryRowContext(ctx, nextDueSQL).Scan(&next); err != nil {
 		return 0, err
@@ -51,6 +50,12 @@ func (s *Service) releasePass(ctx context.Context, limit int) (wait time.Duratio
 	if next == nil {
 		return releasePoll, nil
 	}
-	// Rows that another process is releasing are due and not ours: no spinning.
-	return min(max(time.Duration(*next)*time.Microsecond, 10*time.Millisecond), releasePoll), nil
+	if *next > 0 {
+		return min(max(time.Duration(*next)*time.Microsecond, releaseSpacing), releasePoll), nil
+	}
+	more, err := s.Release(ctx, limit)
+	if err != nil || more {
+		return 0, err
+	}
+	return releaseSpacing, nil
 }
