@@ -52,16 +52,18 @@ type Foundation struct {
 // and stop; Fx runs the stops in the reverse order of the starts, so that HTTP,
 // which is joined last, is the first to end.
 func New(f Foundation, more ...fx.Option) *fx.App {
-	return fx.New(f.options(more...)...)
+	logged := fx.WithLogger(func() fxevent.Logger {
+		l := &fxevent.SlogLogger{Logger: f.Logger}
+		l.UseLogLevel(slog.LevelDebug)
+		return l
+	})
+	return fx.New(append(f.options(more...), logged)...)
 }
 
+// options are the parts of the whole. What they give beside the modules is the same for
+// every set of them; each module gives what its row says (Module.options).
 func (f Foundation) options(more ...fx.Option) []fx.Option {
 	options := []fx.Option{
-		fx.WithLogger(func() fxevent.Logger {
-			l := &fxevent.SlogLogger{Logger: f.Logger}
-			l.UseLogLevel(slog.LevelDebug)
-			return l
-		}),
 		fx.StartTimeout(startTimeout), fx.StopTimeout(drainTimeout),
 		// 1. What the caller has made.
 		fx.Supply(f.Config, f.Options, f.Logger, modulesOn(f.names()), event.Offer(f.names()), module.On(f.names())),
@@ -154,10 +156,4 @@ func newGuard(cfg setting.Values) *egress.Guard { return egress.NewGuard(outgoin
 
 func newReturnPaths(box *secret.Box) (*returnpath.Signer, error) {
 	return returnpath.New(box.DeriveEach("return path")...)
-}
-
-// Validate tells whether a set of modules can be joined, without running any
-// constructor.
-func Validate(modules []Module) error {
-	return fx.ValidateApp(Foundation{Modules: modules, Logger: slog.New(slog.DiscardHandler)}.options()...)
 }

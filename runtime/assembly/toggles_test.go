@@ -5,147 +5,15 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
-	stdruntime "runtime"
 	"slices"
 	"strings"
 	"testing"
-
-	"golang.org/x/sync/errgroup"
 
 	"github.com/postrider/postrider/runtime/assembly"
 	"github.com/postrider/postrider/runtime/config"
 	"github.com/postrider/postrider/runtime/runtimetest"
 	"github.com/postrider/postrider/runtime/setting"
 )
-
-// Every set of modules: the legal ones are joined by Fx without a missing or
-// doubled part, the illegal ones are refused in a sentence that names them. Those
-// of the legal ones that together hold every two modules on and off beside each
-// other, as far as they may be, are started.
-func TestEveryLegalSetOfModulesStarts(t *testing.T) {
-	t.Parallel()
-	names := assembly.ModuleNames(true)
-	var legal []uint
-	var validating errgroup.Group
-	validating.SetLimit(stdruntime.NumCPU())
-	illegal := 0
-	for set := range uint(1) << len(names) {
-		on := namesOf(set, names)
-		chosen, err := assembly.Select(on, true)
-		missing := missingRequirement(on)
-		switch {
-		case missing == "" && err != nil:
-			t.Errorf("%v is legal and was refused: %v", on, err)
-		case missing != "" && err == nil:
-			t.Errorf("%v lacks %s and was not refused", on, missing)
-		case missing != "":
-			illegal++
-			if !strings.Contains(err.Error(), missing) {
-				t.Errorf("%v: the error does not name %s: %v", on, missing, err)
-			}
-		default:
-			legal = append(legal, set)
-			validating.Go(func() error { // tens of thousands, of ten milliseconds each
-				if err := assembly.Validate(chosen); err != nil {
-					t.Errorf("%v cannot be assembled: %v", on, err)
-				}
-				return nil
-			})
-		}
-	}
-	if err := validating.Wait(); err != nil {
-		t.Fatal(err)
-	}
-	if len(legal) == 0 || illegal == 0 {
-		t.Errorf("%d legal and %d illegal sets: the test has lost its subject", len(legal), illegal)
-	}
-	for _, set := range coveringSets(legal, len(names)) {
-		on := strings.Join(namesOf(set, names), ",")
-		t.Run("starts "+on, func(t *testing.T) {
-			t.Parallel()
-			app := runtimetest.Start(t, func(s setting.Texts) { s["POSTRIDER_MODULES"] = on })
-			if got := app.Do(t, http.MethodGet, "/readyz", nil); got.Status != http.StatusOK {
-				t.Errorf("readiness is %d %s", got.Status, got.Body)
-			}
-		})
-	}
-}
-
-func namesOf(set uint, names []string) []string {
-	var on []string
-	for i, name := range names {
-		if set&(1<<i) != 0 {
-			on = append(on, name)
-		}
-	}
-	return on
-}
-
-// neighbours is a state of two modules beside each other.
-type neighbours struct {
-	a, b     int
-	onA, onB bool
-}
-
-func statesIn(set uint, modules int) []neighbours {
-	var states []neighbours
-	for a := range modules {
-		for b := range a {
-			states = append(states, neighbours{a, b, set&(1<<a) != 0, set&(1<<b) != 0})
-		}
-	}
-	return states
-}
-
-// coveringSets picks few of the legal sets that still hold every state of two
-// modules that any of them holds. It begins with the fullest: starting every one
-// doubles the time with each module that is added.
-func coveringSets(legal []uint, modules int) []uint {
-	open := map[neighbours]bool{}
-	for _, set := range legal {
-		for _, state := range statesIn(set, modules) {
-			open[state] = true
-		}
-	}
-	var chosen []uint
-	for next := slices.Max(legal); len(open) > 0; {
-		chosen = append(chosen, next)
-		for _, state := range statesIn(next, modules) {
-			delete(open, state)
-		}
-		most := 0
-		for _, set := range legal {
-			holds := 0
-			for _, state := range statesIn(set, modules) {
-				if open[state] {
-					holds++
-				}
-			}
-			if holds > most {
-				most, next = holds, set
-			}
-		}
-	}
-	return chosen
-}
-
-// missingRequirement works from the table alone.
-func missingRequirement(on []string) string {
-	for _, m := range assembly.Modules() {
-		if m.Always && !slices.Contains(on, m.Name) {
-			return m.Name
-		}
-		if !slices.Contains(on, m.Name) {
-			continue
-		}
-		for _, needed := range m.Requires {
-			if !slices.Contains(on, needed) {
-				return needed
-			}
-		}
-	}
-	return ""
-}
 
 func TestRegistryIsOrderedAndNamesExist(t *testing.T) {
 	t.Parallel()
