@@ -49,6 +49,11 @@ func (s *Service) deleteAll(ctx context.Context, accountID string, ids []string)
 		if err != nil {
 			return err
 		}
+		if s.counts != nil {
+			if err := s.counts.Keep(ctx, tx, accountID, ids...); err != nil {
+				return err
+			}
+		}
 		if deleted, err = db.All(ctx, tx, db.Value[string], deleteRecordsSQL, accountID, db.Array(ids)); err != nil || len(deleted) == 0 {
 			return err
 		}

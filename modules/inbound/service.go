@@ -64,6 +64,11 @@ type Bus interface {
 	Forget(ctx context.Context, tx db.Execer, accountID string, subjectIDs ...string) (int64, error)
 }
 
+// Statistics counts received mail before it is deleted.
+type Statistics interface {
+	Keep(ctx context.Context, tx db.Execer, accountID string, emailIDs ...string) error
+}
+
 // Params is what the module needs.
 type Params struct {
 	fx.In
@@ -81,6 +86,8 @@ type Params struct {
 	Pages    *page.Codec
 	Logger   *slog.Logger
 	Workers  *worker.Metrics
+
+	Statistics Statistics // nil: they are off
 }
 
 // Service receives mail and keeps it. Safe for concurrent use.
@@ -97,6 +104,7 @@ type Service struct {
 	budget   *intake.Budget
 	pages    *page.Codec
 	log      *slog.Logger
+	counts   Statistics // nil: they are off
 
 	rules               *addressrules.Book
 	stores, heavyStores *db.Joiner[*arrival]
@@ -112,7 +120,7 @@ func New(p Params) (*Service, error) {
 		return nil, errors.New("inbound: a budget is needed")
 	}
 	s := &Service{config: p.Config, db: p.DB, domains: p.Domains, accounts: p.Accounts, sender: p.Sender, verifier: p.Verifier, spam: p.Spam, objects: p.Objects,
-		bus: p.Bus, budget: p.Budget, pages: p.Pages, log: p.Logger}
+		bus: p.Bus, budget: p.Budget, pages: p.Pages, log: p.Logger, counts: p.Statistics}
 	var err error
 	if s.rules, err = addressrules.NewBook(p.DB, p.Domains); err != nil {
 		return nil, err

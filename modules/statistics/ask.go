@@ -10,6 +10,21 @@ import (
 
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/timeseries"
+)
+
+// Range and Interval are those of a series.
+type (
+	Range    = timeseries.Range
+	Interval = timeseries.Interval
+)
+
+// The intervals.
+const (
+	Hour  = timeseries.Hour
+	Day   = timeseries.Day
+	Week  = timeseries.Week
+	Month = timeseries.Month
 )
 
 // Dimension is what figures may be broken down by.
@@ -86,7 +101,8 @@ func (f *Figures) scan() []any {
 	return []any{&f.Accepted, &f.Recipients, &f.Delivered, &f.Delayed, &f.Bounced, &f.Failed, &f.Complained, &f.Opened, &f.Clicked, &f.Unsubscribed, &f.Suppressed}
 }
 
-func (f *Figures) add(g Figures) {
+// Add adds other figures.
+func (f *Figures) Add(g Figures) {
 	for i, into := range f.scan() {
 		*into.(*int64) += *g.scan()[i].(*int64)
 	}
@@ -114,27 +130,12 @@ func (f *Figures) Took(share float64) (time.Duration, bool) {
 	return 0, false
 }
 
-// Bucket is a period.
-type Bucket struct {
-	Start   time.Time
-	Figures Figures
-}
-
-// Group is what one value of a dimension has.
-type Group struct {
-	Key     string // empty: what has none
-	Label   string // as people know it
-	Totals  Figures
-	Buckets []Bucket
-}
-
-// Answer is what was asked for. Periods in which nothing happened are in it.
-type Answer struct {
-	Totals  Figures
-	Buckets []Bucket
-	Groups  []Group // the largest ones
-	Other   *Group  // the sum of the rest; nil: there is none
-}
+// Bucket, Group and Answer have these figures.
+type (
+	Bucket = timeseries.Bucket[Figures]
+	Group  = timeseries.Group[Figures]
+	Answer = timeseries.Answer[Figures]
+)
 
 const maxTop = 100
 
@@ -166,28 +167,24 @@ func (q Question) kind(wrong fault.Fields) int {
 }
 
 // plan checks a question, and gives the periods and which rows answer it.
-func (q Question) plan() (starts []time.Time, end time.Time, kind int, err error) {
+func (q Question) plan() (axis timeseries.Axis, kind int, err error) {
 	wrong := fault.Fields{}
-	zone := zoneOf(wrong, q.Timezone)
-	q.Range.check(wrong)
 	kind = q.kind(wrong)
-	if q.GroupBy != "" && (q.Top < 1 || q.Top > maxTop) {
-		wrong.Add("top", "must be between 1 and %d", maxTop)
-	}
-	if !slices.Contains([]Interval{Hour, Day, Week, Month}, q.Interval) {
-		wrong.Add("interval", "must be hour, day, week or month")
-	}
-	if len(wrong) > 0 {
-		return nil, end, 0, wrong.Err()
-	}
-	most := maxPeriods
+	groups := 0
 	if q.GroupBy != "" {
-		most /= q.Top + 1
+		groups = checkTop(wrong, q.Top)
 	}
-	if starts, end = periods(q.Range, q.Interval, zone, most); len(starts) > most {
-		wrong.Add("range", "is too long: an answer has at most %d periods, times groups", maxPeriods)
+	axis = timeseries.Question{Range: q.Range, Interval: q.Interval, Timezone: q.Timezone}.Axis(wrong, groups)
+	return axis, kind, wrong.Err()
+}
+
+// checkTop checks how many groups are asked for.
+func checkTop(wrong fault.Fields, top int) int {
+	if top < 1 || top > maxTop {
+		wrong.Add("top", "must be between 1 and %d", maxTop)
+		return 0
 	}
-	return starts, end, kind, wrong.Err()
+	return top
 }
 
 // rowsSQL gives the rows of a question: those that are counted, and what stands behind the mark.
@@ -207,7 +204,9 @@ func rowsSQL(table, tail, columns string) string {
 const figureColumns = `accepted, recipients, delivered, delayed, bounced, failed, complained, opened, clicked, unsubscribed, suppressed`
 
 // tailSQL is the selection of what is behind the mark. Rows and mark are seen at one moment.
-var tailSQL = factsSQL(`f.account_id = @account AND f.id >= coalesce((SELECT fact_id FROM statistics_marks), '')`)
+var tailSQL = factsSQL(tailSelection)
+
+const tailSelection = `f.account_id = @account AND f.id >= coalesce((SELECT fact_id FROM statistics_marks), '')`
 
 func figuresSQL(group string) *db.Statement {
 	return db.Compile(`WITH ` + tailSQL + `, ` + rowsSQL("statistics", "q", figureColumns) + `, top AS (
@@ -240,17 +239,11 @@ func byColumn(text func(column string) *db.Statement) map[string]*db.Statement {
 }
 
 // figure is what one row of an answer says.
-type figure struct {
-	period int
-	key    string
-	other  bool
-	bin    int
-	Figures
-}
+type figure = timeseries.Row[Figures]
 
 // Ask answers a question about an account's mail. Error: Invalid.
 func (s *Service) Ask(ctx context.Context, accountID string, q Question) (Answer, error) {
-	starts, end, kind, err := q.plan()
+	axis, kind, err := q.plan()
 	if err != nil {
 		return Answer{}, err
 	}
@@ -258,34 +251,35 @@ func (s *Service) Ask(ctx context.Context, accountID string, q Question) (Answer
 	if q.GroupBy != "" {
 		group = dimensions[q.GroupBy].column
 	}
-	texts := make([]string, len(starts))
-	for i, at := range starts {
-		texts[i] = at.Format(time.RFC3339)
-	}
-	args := []db.Argument{db.Arg("account", accountID), db.Arg("grain", grain(starts, end)), db.Arg("placed", placed(q.ByEmail)), db.Arg("kind", kind), db.Arg("begin", starts[0]), db.Arg("end", end),
-		db.Arg("starts", db.Array(texts)), db.Arg("domain", q.Filter.DomainID), db.Arg("api_key", q.Filter.APIKeyID), db.Arg("template", q.Filter.TemplateID),
+	args := []db.Argument{db.Arg("account", accountID), db.Arg("grain", axis.Grain()), db.Arg("placed", placed(q.ByEmail)), db.Arg("kind", kind), db.Arg("begin", axis.Begin()), db.Arg("end", axis.End),
+		db.Arg("starts", axis.Bounds()), db.Arg("domain", q.Filter.DomainID), db.Arg("api_key", q.Filter.APIKeyID), db.Arg("template", q.Filter.TemplateID),
 		db.Arg("automation", q.Filter.AutomationID), db.Arg("key", strings.ToLower(q.Filter.RecipientDomain)+q.Filter.Tag+q.Filter.BounceClass)}
-	found, err := db.All(ctx, s.db.SQL, func(f *figure) []any { return append([]any{&f.period, &f.key, &f.other}, f.scan()...) }, figures[group].Text, figures[group].Args(append(args, db.Arg("top", max(q.Top, 1)))...)...)
+	found, err := db.All(ctx, s.db.SQL, func(f *figure) []any { return append([]any{&f.Period, &f.Key, &f.Rest}, f.Figures.scan()...) }, figures[group].Text, figures[group].Args(append(args, db.Arg("top", max(q.Top, 1)))...)...)
 	if err != nil {
 		return Answer{}, fmt.Errorf("statistics: %w", err)
 	}
 	if q.Latency {
 		var keys []string
 		for _, f := range found {
-			if !f.other && !slices.Contains(keys, f.key) {
-				keys = append(keys, f.key)
+			if !f.Rest && !slices.Contains(keys, f.Key) {
+				keys = append(keys, f.Key)
 			}
 		}
-		took, err := db.All(ctx, s.db.SQL, func(f *figure) []any { return []any{&f.period, &f.key, &f.other, &f.bin, &f.Recipients} }, latencies[group].Text, latencies[group].Args(append(args, db.Arg("keys", db.Array(keys)))...)...)
+		type bin struct {
+			figure
+			number int
+			n      int64
+		}
+		took, err := db.All(ctx, s.db.SQL, func(b *bin) []any { return []any{&b.Period, &b.Key, &b.Rest, &b.number, &b.n} }, latencies[group].Text, latencies[group].Args(append(args, db.Arg("keys", db.Array(keys)))...)...)
 		if err != nil {
 			return Answer{}, fmt.Errorf("statistics: %w", err)
 		}
-		for _, f := range took {
-			f.took[f.bin], f.Recipients = f.Recipients, 0
-			found = append(found, f)
+		for _, b := range took {
+			b.Figures.took[b.number] = b.n
+			found = append(found, b.figure)
 		}
 	}
-	answer := assemble(found, starts, q.GroupBy != "")
+	answer := timeseries.Assemble[Figures](axis, found, q.GroupBy != "")
 	if dimensions[q.GroupBy].kind >= kindTag { // an email may be in none of its groups, or in two
 		q.GroupBy = ""
 		whole, err := s.Ask(ctx, accountID, q)
@@ -294,7 +288,7 @@ func (s *Service) Ask(ctx context.Context, accountID string, q Question) (Answer
 		}
 		answer.Totals, answer.Buckets = whole.Totals, whole.Buckets
 	}
-	return answer, s.label(ctx, accountID, by, answer.Groups)
+	return answer, label(ctx, s, accountID, labels[by], answer.Groups)
 }
 
 func placed(byEmail bool) int {
@@ -304,50 +298,8 @@ func placed(byEmail bool) int {
 	return 0
 }
 
-// assemble puts rows into periods and groups.
-func assemble(found []figure, starts []time.Time, grouped bool) Answer {
-	empty := func() []Bucket {
-		list := make([]Bucket, len(starts))
-		for i, at := range starts {
-			list[i].Start = at
-		}
-		return list
-	}
-	a := Answer{Buckets: empty()}
-	into := map[string]*Group{}
-	for _, f := range found {
-		a.Totals.add(f.Figures)
-		a.Buckets[f.period].Figures.add(f.Figures)
-		if !grouped {
-			continue
-		}
-		g := into[f.key]
-		switch {
-		case f.other:
-			if a.Other == nil {
-				a.Other = &Group{Buckets: empty()}
-			}
-			g = a.Other
-		case g == nil:
-			g = &Group{Key: f.key, Buckets: empty()}
-			into[f.key] = g
-		}
-		g.Totals.add(f.Figures)
-		g.Buckets[f.period].Figures.add(f.Figures)
-	}
-	for _, g := range into {
-		a.Groups = append(a.Groups, *g)
-	}
-	slices.SortFunc(a.Groups, func(x, y Group) int {
-		if d := y.Totals.size() - x.Totals.size(); d != 0 {
-			return int(max(min(d, 1), -1))
-		}
-		return strings.Compare(x.Key, y.Key)
-	})
-	return a
-}
-
-func (f *Figures) size() int64 {
+// Size is by what groups are compared.
+func (f *Figures) Size() int64 {
 	return f.Accepted + f.Recipients + f.Delivered + f.Bounced + f.Failed + f.Complained + f.Opened + f.Clicked + f.Unsubscribed + f.Suppressed
 }
 
@@ -358,14 +310,14 @@ var labels = map[Dimension]string{
 	ByAutomation: `SELECT id, name FROM automations WHERE account_id = $1 AND id = ANY($2)`,
 }
 
-// label names groups as people know them; what is gone is called by its id.
-func (s *Service) label(ctx context.Context, accountID string, by Dimension, groups []Group) error {
+// label names groups as people know them; what is gone is called by its id. An empty statement: the keys
+// are what people know.
+func label[F any](ctx context.Context, s *Service, accountID, statement string, groups []timeseries.Group[F]) error {
 	keys := make([]string, len(groups))
 	for i := range groups {
 		groups[i].Label, keys[i] = groups[i].Key, groups[i].Key
 	}
-	statement, has := labels[by]
-	if !has || len(groups) == 0 {
+	if statement == "" || len(groups) == 0 {
 		return nil
 	}
 	type named struct{ id, name string }

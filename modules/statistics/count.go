@@ -90,13 +90,17 @@ f AS MATERIALIZED (
 
 var binSQL = fmt.Sprintf(`least(greatest(floor(ln(greatest(extract(epoch FROM f.created_at - m.sent_at), 0.001)::float8 / %[1]v) / ln(%[2]v::float8)), 0), %[3]d)::int`, firstBin, widening, lastBin)
 
+// grains are the stretches that are kept, in minutes.
+const grains = `(VALUES (15, interval '15 minutes'), (60, interval '1 hour'), (1440, interval '1 day')) g (grain, width)`
+
 // addSQL adds what the selection has to the tables. Rows are written in the order of their keys, so that
 // two who add do not wait for one another in a circle.
 func addSQL(selection string) string {
-	const grains = `(VALUES (15, interval '15 minutes'), (60, interval '1 hour'), (1440, interval '1 day')) g (grain, width)`
 	const dims = `domain_id, api_key_id, template_id, automation_id, key`
 	const origin = `timestamptz '2000-01-01 00:00:00Z'`
-	return `WITH ` + factsSQL(selection) + `, counts AS (
+	return `WITH ` + factsSQL(selection) + `, ` + receivedFactsSQL(selection) + `, incoming AS (
+	` + receivedByGrain + `
+), counts AS (
 	INSERT INTO statistics AS s (account_id, grain, placed, kind, start, ` + dims + `, accepted, recipients, delivered, delayed, bounced, failed, complained, opened, clicked, unsubscribed, suppressed)
 	SELECT account_id, grain, placed, kind, date_bin(width, start, ` + origin + `), ` + dims + `, sum(accepted), sum(recipients), sum(delivered), sum(delayed), sum(bounced),
 		sum(failed), sum(complained), sum(opened), sum(clicked), sum(unsubscribed), sum(suppressed)
@@ -184,7 +188,8 @@ func countStretch(ctx context.Context, tx db.Execer, horizon time.Time) (more bo
 	return more, err
 }
 
-// Keep counts what is known of emails that tx is about to delete, as far as it was not counted.
+// Keep counts what is known of emails, sent or received, that tx is about to delete, as far as it was not
+// counted.
 func (s *Service) Keep(ctx context.Context, tx db.Execer, accountID string, emailIDs ...string) error {
 	mark, err := db.All(ctx, tx, db.Value[string], holdMarkSQL)
 	if err != nil {

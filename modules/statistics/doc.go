@@ -1,5 +1,6 @@
 // Package statistics counts what became of mail: by quarters of an hour, hours and days, for the account
-// as a whole and by sender, tag, recipients' domain and what a bounce means.
+// as a whole and by sender, tag, recipients' domain and what a bounce means. Mail that came in is counted
+// likewise, by domain and what the spam filter said; it needs no module that receives.
 //
 // The facts of the event log are counted, about once a minute, up to the horizon before which every fact
 // is committed. The counts and the mark that says how far they go are written in one transaction, so that

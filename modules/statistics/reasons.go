@@ -41,7 +41,7 @@ SELECT t.*, coalesce((
 // frequent reason first. Error: Invalid.
 func (s *Service) Reasons(ctx context.Context, accountID string, r Range, f Filter, first int) ([]Reason, error) {
 	wrong := fault.Fields{}
-	r.check(wrong)
+	r.Check(wrong)
 	if first < 1 || first > maxReasons {
 		wrong.Add("first", "must be between 1 and %d", maxReasons)
 	}

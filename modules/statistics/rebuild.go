@@ -12,7 +12,8 @@ import (
 const shadowSQL = `
 CREATE TEMPORARY TABLE statistics (LIKE public.statistics INCLUDING ALL) ON COMMIT DROP;
 CREATE TEMPORARY TABLE statistics_latencies (LIKE public.statistics_latencies INCLUDING ALL) ON COMMIT DROP;
-CREATE TEMPORARY TABLE statistics_reasons (LIKE public.statistics_reasons INCLUDING ALL) ON COMMIT DROP`
+CREATE TEMPORARY TABLE statistics_reasons (LIKE public.statistics_reasons INCLUDING ALL) ON COMMIT DROP;
+CREATE TEMPORARY TABLE statistics_received (LIKE public.statistics_received INCLUDING ALL) ON COMMIT DROP`
 
 // Where facts were deleted since they were counted, the larger figure stays.
 const (
@@ -51,7 +52,7 @@ func (s *Service) Rebuild(ctx context.Context, progress func(facts int)) error {
 		if err := recount(ctx, tx, end, progress); err != nil {
 			return err
 		}
-		for _, statement := range []string{mergeSQL, mergeLatenciesSQL, mergeReasonsSQL} {
+		for _, statement := range []string{mergeSQL, mergeLatenciesSQL, mergeReasonsSQL, mergeReceivedSQL} {
 			if _, err := tx.ExecContext(ctx, statement); err != nil {
 				return err
 			}

@@ -71,7 +71,7 @@ const KeptMonths = 25
 const sweepBatch = 1000
 
 func (s *Service) sweep(ctx context.Context) (deleted int64, err error) {
-	for _, table := range []string{"statistics", "statistics_latencies", "statistics_reasons"} {
+	for _, table := range []string{"statistics", "statistics_latencies", "statistics_reasons", "statistics_received"} {
 		statement := `DELETE FROM ` + table + ` WHERE ctid IN (SELECT ctid FROM ` + table + ` WHERE start < now() - $1 * interval '1 month' LIMIT $2 FOR UPDATE SKIP LOCKED)`
 		for n := sweepBatch; n == sweepBatch; deleted += int64(n) {
 			if n, err = db.Exec(ctx, s.db.SQL, statement, KeptMonths, sweepBatch); err != nil {

@@ -22,6 +22,8 @@ import (
 	"github.com/postrider/postrider/runtime/page"
 )
 
+func between(since, until time.Time) Range { return Range{Since: since, Until: until} }
+
 // horizon is what the test says it is.
 type horizon struct{ at time.Time }
 
@@ -327,7 +329,7 @@ func TestAnswersAreWhatHappened(t *testing.T) {
 	compare := func(what string) {
 		t.Helper()
 		for range 40 {
-			q := Question{Range: Range{time.Date(2026, 10, 1+tr.dice.IntN(4), tr.dice.IntN(24), 7, 0, 0, time.UTC), time.Date(2026, 10, 5+tr.dice.IntN(35), tr.dice.IntN(24), 7, 0, 0, time.UTC)},
+			q := Question{Range: between(time.Date(2026, 10, 1+tr.dice.IntN(4), tr.dice.IntN(24), 7, 0, 0, time.UTC), time.Date(2026, 10, 5+tr.dice.IntN(35), tr.dice.IntN(24), 7, 0, 0, time.UTC)),
 				Interval: []Interval{Hour, Day, Week, Month}[tr.dice.IntN(4)], Timezone: tr.pick("UTC", "Australia/Lord_Howe", "America/St_Johns", "Asia/Kathmandu", "Europe/Vienna"),
 				GroupBy: []Dimension{"", "", ByDomain, ByAPIKey, ByTemplate, ByAutomation, ByTag, ByRecipientDomain, ByBounceClass}[tr.dice.IntN(9)], Top: 9, ByEmail: tr.dice.IntN(2) == 0,
 				Filter: Filter{DomainID: tr.pick("", "", "dom_a"), APIKeyID: tr.pick("", "", "key_b"), TemplateID: tr.pick("", "", "tpl_a"), AutomationID: tr.pick("", "", "aut_a")}}
@@ -346,11 +348,11 @@ func TestAnswersAreWhatHappened(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%s: %+v: %v", what, q, err)
 			}
-			starts, end, _, err := q.plan()
+			axis, _, err := q.plan()
 			if err != nil {
 				t.Fatal(err)
 			}
-			if diff := cmp.Diff(tr.counted(account, q, starts, end), told(got, q.GroupBy != ""), cmp.AllowUnexported(Figures{})); diff != "" {
+			if diff := cmp.Diff(tr.counted(account, q, axis.Starts, axis.End), told(got, q.GroupBy != ""), cmp.AllowUnexported(Figures{})); diff != "" {
 				t.Fatalf("%s: %+v: what happened (-) and the answer (+):\n%s", what, q, diff)
 			}
 		}
@@ -389,7 +391,7 @@ func TestDeletedMailStaysCounted(t *testing.T) {
 	if err := tr.Count(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	q := Question{Range: Range{start.AddDate(0, 0, -1), start.AddDate(0, 0, 9)}, Interval: Day, Timezone: "UTC", Latency: true}
+	q := Question{Range: between(start.AddDate(0, 0, -1), start.AddDate(0, 0, 9)), Interval: Day, Timezone: "UTC", Latency: true}
 	want, err := tr.Ask(t.Context(), tr.account[0], q)
 	if err != nil {
 		t.Fatal(err)
@@ -447,7 +449,7 @@ func TestReasonsAndHowLongItTook(t *testing.T) {
 		if err := tr.Count(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		r := Range{at, at.AddDate(0, 0, 5)}
+		r := between(at, at.AddDate(0, 0, 5))
 		got, err := tr.Reasons(t.Context(), tr.account[0], r, Filter{}, 3)
 		if err != nil || len(got) != 3 || got[0].Recipients < got[1].Recipients {
 			t.Fatalf("the reasons are %+v, %v", got, err)
@@ -491,12 +493,12 @@ func TestQuestionsThatCannotBeNameWhy(t *testing.T) {
 	tr := newTraffic(t, 10)
 	day := time.Date(2026, 11, 3, 0, 0, 0, 0, time.UTC)
 	for field, change := range map[string]func(*Question){
-		"range":    func(q *Question) { q.Range = Range{day, day} },
-		"range ":   func(q *Question) { q.Range = Range{day, day.AddDate(0, 0, -1)} },
-		"range  ":  func(q *Question) { q.Range, q.Interval = Range{day.AddDate(-6, 0, 0), day}, Hour },
-		"range   ": func(q *Question) { q.Range = Range{day.AddDate(-1000, 0, 0), day} },
+		"range":    func(q *Question) { q.Range = between(day, day) },
+		"range ":   func(q *Question) { q.Range = between(day, day.AddDate(0, 0, -1)) },
+		"range  ":  func(q *Question) { q.Range, q.Interval = between(day.AddDate(-6, 0, 0), day), Hour },
+		"range   ": func(q *Question) { q.Range = between(day.AddDate(-1000, 0, 0), day) },
 		"range    ": func(q *Question) {
-			q.GroupBy, q.Top, q.Interval, q.Range = ByTag, 100, Hour, Range{day.AddDate(0, 0, -5), day}
+			q.GroupBy, q.Top, q.Interval, q.Range = ByTag, 100, Hour, between(day.AddDate(0, 0, -5), day)
 		},
 		"timezone":               func(q *Question) { q.Timezone = "Mars/Olympus" },
 		"timezone ":              func(q *Question) { q.Timezone = "../../etc/passwd" },
@@ -508,7 +510,7 @@ func TestQuestionsThatCannotBeNameWhy(t *testing.T) {
 		"top":                    func(q *Question) { q.GroupBy, q.Top = ByTag, 0 },
 		"top ":                   func(q *Question) { q.GroupBy, q.Top = ByTag, 101 },
 	} {
-		q := Question{Range: Range{day.AddDate(0, 0, -2), day}, Interval: Day, Timezone: "UTC", Top: 5}
+		q := Question{Range: between(day.AddDate(0, 0, -2), day), Interval: Day, Timezone: "UTC", Top: 5}
 		change(&q)
 		_, err := tr.Ask(t.Context(), tr.account[0], q)
 		if f := fault.From(err); err == nil || f.Fields[strings.TrimSpace(field)] == "" {

@@ -264,7 +264,7 @@ var registry = []Module{
 	},
 	{
 		Name: "inbound", Line: "receives mail for domains that want it, keeps it, replies and forwards",
-		Requires: []string{"accounts", "domains"}, Uses: []string{"sending"},
+		Requires: []string{"accounts", "domains"}, Uses: []string{"sending", "statistics"},
 		Option: fx.Options(inbound.Module, inboundPeers),
 		Routes: []any{func(s *inbound.Service) rest.Routes {
 			return restreceived.Routes(s, s == nil || s.Answers())

@@ -1,4 +1,4 @@
-package statistics
+package timeseries
 
 import (
 	"time"
@@ -7,7 +7,7 @@ import (
 	"github.com/postrider/postrider/runtime/fault"
 )
 
-// Interval is how long the periods of an answer are.
+// Interval is how long periods are.
 type Interval string
 
 // The intervals, by the calendar and the clock of a zone. A week begins on Monday.
@@ -23,9 +23,6 @@ type Range struct{ Since, Until time.Time }
 
 // quarter is the shortest stretch that is counted. Every zone differs from UTC by a number of them.
 const quarter = 15 * time.Minute
-
-// maxPeriods is how many periods, times groups, one answer has at most.
-const maxPeriods = 10_000
 
 // zoneOf reads the name of a zone.
 func zoneOf(wrong fault.Fields, name string) *time.Location {
@@ -113,8 +110,8 @@ func before(local, date time.Time) bool {
 // oldest is the least time that is asked for: nothing is older, and zones were odd long ago.
 var oldest = time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// check refuses a range that cannot be.
-func (r Range) check(wrong fault.Fields) {
+// Check refuses a range that cannot be.
+func (r Range) Check(wrong fault.Fields) {
 	switch {
 	case !r.Since.Before(r.Until):
 		wrong.Add("range", "lt must be after gte")
@@ -123,18 +120,4 @@ func (r Range) check(wrong fault.Fields) {
 	case r.Until.Year() > 9998:
 		wrong.Add("range", "lt is too far away")
 	}
-}
-
-// grain is how long the stretches are, in minutes, that periods can be put together of.
-func grain(starts []time.Time, end time.Time) int {
-	all := 24 * 60
-	for _, at := range append(starts[:len(starts):len(starts)], end) {
-		switch {
-		case at.Minute() != 0:
-			return 15
-		case at.Hour() != 0:
-			all = 60
-		}
-	}
-	return all
 }

@@ -1,0 +1,127 @@
+package statistics
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+
+	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/timeseries"
+)
+
+// BySpamStatus breaks received mail down; so does ByDomain.
+const BySpamStatus Dimension = "spam_status"
+
+// ReceivedQuestion is what is asked for of received mail.
+type ReceivedQuestion struct {
+	Range    Range
+	Interval Interval
+	Timezone string    // as Europe/Vienna
+	GroupBy  Dimension // ByDomain, BySpamStatus or empty
+	Top      int       // groups that are shown by themselves, the largest ones
+}
+
+// ReceivedFigures are counts of received emails: one for each recipient of a message.
+type ReceivedFigures struct {
+	Received int64
+
+	Ham, Spam, Unknown int64 // of them, as the spam filter said
+
+	Octets int64 // of the raw messages
+}
+
+func (f *ReceivedFigures) scan() []any {
+	return []any{&f.Received, &f.Ham, &f.Spam, &f.Unknown, &f.Octets}
+}
+
+// Add adds other figures.
+func (f *ReceivedFigures) Add(g ReceivedFigures) {
+	for i, into := range f.scan() {
+		*into.(*int64) += *g.scan()[i].(*int64)
+	}
+}
+
+// Size is by what groups are compared.
+func (f *ReceivedFigures) Size() int64 { return f.Received }
+
+// ReceivedAnswer is what was asked for.
+type ReceivedAnswer = timeseries.Answer[ReceivedFigures]
+
+const (
+	receivedCounts  = `ham, spam, unknown, ham_octets, spam_octets, unknown_octets`
+	receivedKey     = `account_id, grain, kind, start, domain_id`
+	receivedByGrain = `INSERT INTO statistics_received AS s (` + receivedKey + `, ` + receivedCounts + `)
+	SELECT account_id, grain, kind, date_bin(width, start, timestamptz '2000-01-01 00:00:00Z'), domain_id, sum(ham), sum(spam), sum(unknown), sum(ham_octets), sum(spam_octets), sum(unknown_octets)
+	  FROM v, ` + grains + ` GROUP BY 1, 2, 3, 4, 5 ORDER BY 1, 2, 3, 4, 5
+	ON CONFLICT (` + receivedKey + `) DO UPDATE SET ham = s.ham + excluded.ham, spam = s.spam + excluded.spam, unknown = s.unknown + excluded.unknown,
+		ham_octets = s.ham_octets + excluded.ham_octets, spam_octets = s.spam_octets + excluded.spam_octets, unknown_octets = s.unknown_octets + excluded.unknown_octets`
+	mergeReceivedSQL = `
+INSERT INTO public.statistics_received AS s SELECT * FROM pg_temp.statistics_received
+ON CONFLICT (` + receivedKey + `) DO UPDATE SET ham = greatest(s.ham, excluded.ham), spam = greatest(s.spam, excluded.spam), unknown = greatest(s.unknown, excluded.unknown),
+	ham_octets = greatest(s.ham_octets, excluded.ham_octets), spam_octets = greatest(s.spam_octets, excluded.spam_octets), unknown_octets = greatest(s.unknown_octets, excluded.unknown_octets)`
+)
+
+// receivedFactsSQL makes the relation v: the received emails of a selection of facts, which is a condition
+// on f, counted by quarters of an hour. How many facts there are is not known before: for few of them, as
+// behind the mark, nothing reads all received mail.
+func receivedFactsSQL(selection string) string {
+	return `v AS MATERIALIZED (
+	SELECT r.account_id, kind, date_bin('15 minutes', r.received_at, timestamptz '2000-01-01 00:00:00Z') AS start, CASE kind WHEN 0 THEN '' ELSE r.domain_id END AS domain_id,
+		count(*) FILTER (WHERE spam_status = 'ham') AS ham, count(*) FILTER (WHERE spam_status = 'spam') AS spam, count(*) FILTER (WHERE spam_status = 'unknown') AS unknown,
+		coalesce(sum(size) FILTER (WHERE spam_status = 'ham'), 0) AS ham_octets, coalesce(sum(size) FILTER (WHERE spam_status = 'spam'), 0) AS spam_octets,
+		coalesce(sum(size) FILTER (WHERE spam_status = 'unknown'), 0) AS unknown_octets
+	  FROM facts f, LATERAL (SELECT m.* FROM received_emails m WHERE m.id = f.subject_id AND m.account_id = f.account_id LIMIT 1) r, (VALUES (0), (1)) k (kind)
+	 WHERE ` + selection + ` AND f.type = 'email.received' GROUP BY 1, 2, 3, 4
+)`
+}
+
+// receivedSQL reads rows of a kind. Each is made one or several by parts, which gives g, the group, and
+// the figures.
+func receivedSQL(kind int, parts string) *db.Statement {
+	return db.Compile(`WITH ` + receivedFactsSQL(tailSelection) + `, rows AS (
+	SELECT start, domain_id, ` + receivedCounts + ` FROM statistics_received
+	 WHERE account_id = @account AND grain = @grain AND kind = ` + strconv.Itoa(kind) + ` AND start >= @begin AND start < @end
+	UNION ALL
+	SELECT start, domain_id, ` + receivedCounts + ` FROM v WHERE kind = ` + strconv.Itoa(kind) + ` AND start >= @begin AND start < @end
+), periods AS MATERIALIZED (
+	SELECT width_bucket(start, @starts::timestamptz[]) - 1 AS period, g, sum(x.ham) AS ham, sum(x.spam) AS spam, sum(x.unknown) AS unknown, sum(octets) AS octets
+	  FROM rows, ` + parts + ` AS x (g, ham, spam, unknown, octets) WHERE x.ham + x.spam + x.unknown > 0 GROUP BY 1, 2
+), top AS (
+	SELECT g FROM periods GROUP BY g ORDER BY sum(ham + spam + unknown) DESC, g LIMIT @top
+)
+SELECT period, coalesce(t.g, ''), t.g IS NULL, sum(ham + spam + unknown)::bigint, sum(ham)::bigint, sum(spam)::bigint, sum(unknown)::bigint, sum(octets)::bigint
+  FROM periods p LEFT JOIN top t ON t.g = p.g GROUP BY 1, 2, 3`)
+}
+
+var received = map[Dimension]*db.Statement{
+	"":           receivedSQL(0, `LATERAL (SELECT '', ham, spam, unknown, ham_octets + spam_octets + unknown_octets)`),
+	ByDomain:     receivedSQL(1, `LATERAL (SELECT domain_id, ham, spam, unknown, ham_octets + spam_octets + unknown_octets)`),
+	BySpamStatus: receivedSQL(0, `LATERAL (VALUES ('ham', ham, 0, 0, ham_octets), ('spam', 0, spam, 0, spam_octets), ('unknown', 0, 0, unknown, unknown_octets))`),
+}
+
+// AskReceived answers a question about the mail that an account has received. Error: Invalid.
+func (s *Service) AskReceived(ctx context.Context, accountID string, q ReceivedQuestion) (ReceivedAnswer, error) {
+	wrong := fault.Fields{}
+	statement, known := received[q.GroupBy]
+	if !known {
+		wrong.Add("groupBy", "must be domain or spam_status")
+	}
+	groups := 0
+	if q.GroupBy != "" {
+		groups = checkTop(wrong, q.Top)
+	}
+	axis := timeseries.Question{Range: q.Range, Interval: q.Interval, Timezone: q.Timezone}.Axis(wrong, groups)
+	if err := wrong.Err(); err != nil {
+		return ReceivedAnswer{}, err
+	}
+	found, err := db.All(ctx, s.db.SQL, func(r *timeseries.Row[ReceivedFigures]) []any {
+		return append([]any{&r.Period, &r.Key, &r.Rest}, r.Figures.scan()...)
+	}, statement.Text,
+		statement.Args(db.Arg("account", accountID), db.Arg("grain", axis.Grain()), db.Arg("begin", axis.Begin()), db.Arg("end", axis.End), db.Arg("starts", axis.Bounds()), db.Arg("top", max(groups, 1)))...)
+	if err != nil {
+		return ReceivedAnswer{}, fmt.Errorf("statistics of received mail: %w", err)
+	}
+	answer := timeseries.Assemble[ReceivedFigures](axis, found, q.GroupBy != "")
+	return answer, label(ctx, s, accountID, labels[q.GroupBy], answer.Groups)
+}
