@@ -55,21 +55,17 @@ func (c *Composer) composeAndSign(ctx context.Context, o *Email, where place) (S
 	if o.relayed {
 		return c.relayAndSign(ctx, o, where)
 	}
-	msg, err := o.composed()
+	from, err := address.Parse(o.from)
 	if err != nil {
-		return Signed{}, fmt.Errorf("read email %s: %w", o.id, err)
+		return Signed{}, fmt.Errorf("read email %s: from: %w", o.id, err)
 	}
-	identity, err := c.domains.Identity(ctx, o.accountID, msg.From)
+	identity, err := c.domains.Identity(ctx, o.accountID, from)
 	if err != nil {
 		return Signed{}, err
 	}
-	if !o.loaded {
-		if err := c.loadRest(ctx, o, &msg); err != nil {
-			return Signed{}, fmt.Errorf("load email %s: %w", o.id, err)
-		}
-	}
-	if err := c.finish(ctx, o, identity, &msg); err != nil {
-		return Signed{}, fmt.Errorf("finish email %s: %w", o.id, err)
+	msg, err := c.finished(ctx, o, identity)
+	if err != nil {
+		return Signed{}, err
 	}
 	raw, err := mime.ComposeInto(msg, signatureRoom, where)
 	if err != nil {
@@ -79,6 +75,23 @@ func (c *Composer) composeAndSign(ctx context.Context, o *Email, where place) (S
 		return Signed{}, fmt.Errorf("sign email %s: %w", o.id, err)
 	}
 	return Signed{Raw: raw, Identity: identity, UTF8: msg.NeedsSMTPUTF8()}, nil
+}
+
+// finished gives an email as it is composed, with all that belongs into it.
+func (c *Composer) finished(ctx context.Context, o *Email, identity domains.Identity) (mime.Message, error) {
+	msg, err := o.composed()
+	if err != nil {
+		return msg, fmt.Errorf("read email %s: %w", o.id, err)
+	}
+	if !o.loaded {
+		if err := c.loadRest(ctx, o, &msg); err != nil {
+			return msg, fmt.Errorf("load email %s: %w", o.id, err)
+		}
+	}
+	if err := c.finish(ctx, o, identity, &msg); err != nil {
+		return msg, fmt.Errorf("finish email %s: %w", o.id, err)
+	}
+	return msg, nil
 }
 
 // signAfterRoom puts the signatures into the room in front of the message.

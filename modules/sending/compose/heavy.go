@@ -60,7 +60,7 @@ func (c *Composer) signHeavy(ctx context.Context, o *Email) (msg Signed, err err
 		return Signed{}, err
 	}
 	if o.relayed && !o.loaded {
-		in, err := c.loadMIME(ctx, o)
+		in, err := c.loadMIME(ctx, o, composePatience)
 		if err != nil {
 			return Signed{}, err
 		}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/postrider/postrider/modules/domains"
 	"github.com/postrider/postrider/modules/sending/unsubscribe"
@@ -29,13 +30,13 @@ func (c *Composer) relayAndSign(ctx context.Context, o *Email, where place) (Sig
 		return Signed{}, err
 	}
 	if !o.loaded && o.mime == nil { // larger than a claim loads, and not heavy
-		in, err := c.loadMIME(ctx, o)
+		in, err := c.loadMIME(ctx, o, composePatience)
 		if err != nil {
 			return Signed{}, err
 		}
 		defer func() { o.mime = nil; in.Close() }()
 	}
-	raw, err := c.relay(ctx, o, identity, where)
+	raw, err := c.relay(ctx, o, identity, signatureRoom, where)
 	if err == nil {
 		raw, err = signAfterRoom(raw, identity)
 	}
@@ -58,8 +59,8 @@ func hasEightBit(b []byte) bool {
 }
 
 // loadMIME brings the octets of a relayed message here, until the content is closed.
-func (c *Composer) loadMIME(ctx context.Context, o *Email) (*intake.Content, error) {
-	content, err := c.contents.Content(ctx, o.accountID, o.id, composePatience)
+func (c *Composer) loadMIME(ctx context.Context, o *Email, patience time.Duration) (*intake.Content, error) {
+	content, err := c.contents.Content(ctx, o.accountID, o.id, patience)
 	if err == nil && content == nil {
 		err = errors.New("its content was deleted")
 	}
@@ -74,8 +75,8 @@ func (c *Composer) loadMIME(ctx context.Context, o *Email) (*intake.Content, err
 	return content, nil
 }
 
-// relay gives the message behind room for its signatures.
-func (c *Composer) relay(ctx context.Context, o *Email, identity domains.Identity, where place) ([]byte, error) {
+// relay gives the message behind some room, as for its signatures.
+func (c *Composer) relay(ctx context.Context, o *Email, identity domains.Identity, room int, where place) ([]byte, error) {
 	m, err := verbatim.Read(o.mime)
 	if err != nil {
 		return nil, err
@@ -111,7 +112,7 @@ func (c *Composer) relay(ctx context.Context, o *Email, identity domains.Identit
 	if err != nil {
 		return nil, err
 	}
-	return m.WriteInto(signatureRoom, fields, changed, where)
+	return m.WriteInto(room, fields, changed, where)
 }
 
 // changedTexts are those that have to say something else than they came with. Opens and

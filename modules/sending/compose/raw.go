@@ -1,0 +1,146 @@
+package compose
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/postrider/postrider/modules/domains"
+	"github.com/postrider/postrider/modules/sending/records"
+	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/intake"
+	"github.com/postrider/postrider/runtime/mail/address"
+	"github.com/postrider/postrider/runtime/mail/mime"
+)
+
+const (
+	// rawPatience is how long somebody who wants to look at a message waits for room.
+	rawPatience = 5 * time.Second
+	smallRaw    = 256 << 10 // octets, in memory
+
+	purgedSQL = `SELECT body_purged_at IS NOT NULL FROM emails WHERE id = $1 AND account_id = $2`
+)
+
+// Raw is RawContent in memory. Error: also TooLarge when it has more than records.MaxBodies.
+func (c *Composer) Raw(ctx context.Context, accountID, emailID string) (raw []byte, err error) {
+	content, err := c.RawContent(ctx, accountID, emailID)
+	if err != nil || content == nil {
+		return nil, err
+	}
+	defer content.Close()
+	if content.Size() > records.MaxBodies {
+		return nil, records.TooManyBodies()
+	}
+	err = intake.Guarded(func() error {
+		lies, err := content.Bytes()
+		raw = slices.Clone(lies)
+		return err
+	})
+	return raw, err
+}
+
+// RawContent composes an email again: what its recipients got, without the signature and what servers on
+// the way put in front. Where its domain sends no more, nothing is tracked in it. The content is nil once
+// the body was deleted; the caller closes it. Errors: NotFound, and Away while too many are looked at.
+func (c *Composer) RawContent(ctx context.Context, accountID, emailID string) (*intake.Content, error) {
+	missing := fault.Missing("email", emailID)
+	emails, err := Load(ctx, c.db.Prepared, []string{emailID})
+	if err != nil {
+		return nil, fmt.Errorf("load email %s: %w", emailID, err)
+	}
+	o := emails[emailID]
+	if o == nil || o.accountID != accountID {
+		return nil, missing
+	}
+	raw, err := c.composeAgain(ctx, o)
+	// Asked last: what is deleted meanwhile would look like an email without text.
+	purged, lookErr := db.One(ctx, c.db.SQL, db.Value[bool], purgedSQL, emailID, accountID)
+	if err == nil && (lookErr != nil || purged) {
+		raw.Close()
+	}
+	switch {
+	case errors.Is(lookErr, sql.ErrNoRows):
+		return nil, missing
+	case lookErr == nil && purged:
+		return nil, nil
+	case err != nil:
+		return nil, err
+	case lookErr != nil:
+		return nil, fmt.Errorf("look after email %s: %w", emailID, lookErr)
+	}
+	return raw, nil
+}
+
+// composeAgain gives an unsigned message in a content of its own. Files come first and memory then, as
+// for heavy messages that leave.
+func (c *Composer) composeAgain(ctx context.Context, o *Email) (_ *intake.Content, err error) {
+	owner := intake.Owner{Account: o.accountID}
+	out := c.budget.Content(intake.Terms{Owner: owner, Small: smallRaw, Most: o.composedSize(), Patience: rawPatience})
+	var drafts contents
+	defer func() {
+		drafts.close()
+		if err != nil {
+			out.Close()
+		}
+	}()
+	where := inMemory
+	if o.Heavy() {
+		draft := c.budget.Content(intake.Terms{Owner: owner, Most: o.composedSize(), Patience: rawPatience})
+		drafts = append(drafts, draft)
+		if err := errors.Join(draft.Reserve(ctx, o.composedSize()), out.Reserve(ctx, o.composedSize())); err != nil {
+			return nil, lackOfRoom(ctx, o, err)
+		}
+		where = func(size int) ([]byte, error) { return draft.Blank(ctx, int64(size)) }
+	}
+	if o.relayed && !o.loaded {
+		in, err := c.loadMIME(ctx, o, rawPatience)
+		if err != nil {
+			return nil, err
+		}
+		drafts = append(drafts, in)
+	}
+	release, err := c.budget.Work(ctx, owner, o.composeMemory(), rawPatience)
+	if err != nil {
+		return nil, lackOfRoom(ctx, o, err)
+	}
+	defer release()
+	err = intake.Guarded(func() error {
+		raw, err := c.unsigned(ctx, o, where)
+		if err == nil {
+			err = out.Append(ctx, raw)
+		}
+		return err
+	})
+	if errors.Is(err, intake.ErrFull) || errors.Is(err, intake.ErrCut) {
+		err = lackOfRoom(ctx, o, err)
+	}
+	out.Whole()
+	return out, err
+}
+
+// unsigned gives a message as it is before it is signed.
+func (c *Composer) unsigned(ctx context.Context, o *Email, where place) ([]byte, error) {
+	from, err := address.Parse(o.from)
+	if err != nil {
+		return nil, fmt.Errorf("read email %s: from: %w", o.id, err)
+	}
+	identity, err := c.domains.Identity(ctx, o.accountID, from)
+	if kind := fault.KindOf(err); kind == fault.Forbidden || kind == fault.NotFound {
+		identity, err = domains.Identity{}, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	if o.relayed {
+		return c.relay(ctx, o, identity, 0, where)
+	}
+	msg, err := c.finished(ctx, o, identity)
+	if err != nil {
+		return nil, err
+	}
+	return mime.ComposeInto(msg, 0, where)
+}

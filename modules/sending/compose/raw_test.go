@@ -1,0 +1,145 @@
+package compose
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"net/mail"
+	"strings"
+	"testing"
+
+	"github.com/postrider/postrider/ent/schema/shape"
+	"github.com/postrider/postrider/modules/sending"
+	"github.com/postrider/postrider/modules/sending/records"
+	"github.com/postrider/postrider/modules/sending/sendingtest"
+	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/id"
+)
+
+// left gives what leaves of an email, without its signature.
+func (f *fixture) left(t *testing.T, emailID string) []byte {
+	t.Helper()
+	signed, done, err := f.Sign(t.Context(), f.load(t, emailID))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer done()
+	verify(t, signed.Raw)
+	at := bytes.Index(signed.Raw, []byte("\r\n")) // the field goes on where a line begins with a space
+	for signed.Raw[at+2] == ' ' || signed.Raw[at+2] == '\t' {
+		at += 2 + bytes.Index(signed.Raw[at+2:], []byte("\r\n"))
+	}
+	if !bytes.HasPrefix(signed.Raw, []byte("DKIM-Signature:")) {
+		t.Fatalf("the message does not begin with its signature: %.60q", signed.Raw)
+	}
+	return bytes.Clone(signed.Raw[at+2:])
+}
+
+// What is composed again is what left, octet for octet, but for the signature: whatever it is made of,
+// in memory or in a file.
+func TestRawIsWhatLeftWithoutItsSignature(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.rewriter = &tracker{}
+	yes := true
+	rich := simple("Bob <bob@example.net>", "carol@example.net")
+	rich.Subject, rich.HTML, rich.Unsubscribe, rich.Tags = "Grüße {{unsubscribe_url}}", "<p>Grüße</p> {{unsubscribe_url}}", &yes, []shape.Tag{{Name: "kind", Value: "news"}}
+	rich.Headers = []shape.Header{{Name: "X-Order", Value: "17"}}
+	rich.Attachments = []sending.Attachment{{Name: "one.txt", Data: []byte("one")}}
+	long := simple("bob@example.net")
+	long.Text = strings.Repeat("a line\r\n", inlineBody/7)
+	heavy := simple("bob@example.net")
+	heavy.Attachments = []sending.Attachment{{Name: "one.bin", Data: bytes.Repeat([]byte("one\n"), sending.HeavyFrom/4)}}
+	relayed := func(body string) sending.Message {
+		m := simple("bob@example.net")
+		m.Relayed = &sending.Relayed{MIME: []byte("X-First: 1\r\nFrom: ada@example.com\r\nsubject:  s\r\nMIME-Version: 1.0\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Transfer-Encoding: 8bit\r\n\r\n" + body)}
+		return m
+	}
+	for what, m := range map[string]sending.Message{"simple": simple("bob@example.net"), "rich": rich, "long": long, "heavy": heavy,
+		"relayed": relayed("grüße\r\n"), "long and relayed": relayed(strings.Repeat("grüße\r\n", inlineBody/8)), "heavy and relayed": relayed(strings.Repeat("grüße\r\n", sending.HeavyFrom/8))} {
+		f.Near.Sender.ClickTracking = m.Relayed == nil // it changes texts
+		emailID := f.send(t, m)
+		want := f.left(t, emailID)
+		got, err := f.Raw(t.Context(), sendingtest.Account, emailID)
+		if err != nil || !bytes.Equal(got, want) {
+			t.Errorf("%s: %v, %d octets, want the %d that left: %.200q", what, err, len(got), len(want), got)
+			continue
+		}
+		parsed, err := mail.ReadMessage(bytes.NewReader(got))
+		if err != nil || parsed.Header.Get("From") == "" || parsed.Header.Get("Date") == "" || parsed.Header.Get("Message-Id") == "" || parsed.Header.Get("Dkim-Signature") != "" {
+			t.Errorf("%s: read by net/mail: %v, %v", what, parsed, err)
+		}
+		if m.Relayed != nil {
+			fields, body, _ := bytes.Cut(m.Relayed.MIME, []byte("\r\n\r\n"))
+			if !bytes.HasPrefix(got, fields) || !bytes.Contains(got, body[:7]) {
+				t.Errorf("%s: the fields of its sender are not as they came: %.200q", what, got)
+			}
+		}
+		content, err := f.RawContent(t.Context(), sendingtest.Account, emailID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		streamed, err := io.ReadAll(content.Reader())
+		content.Close()
+		if err != nil || !bytes.Equal(streamed, want) {
+			t.Errorf("%s: read as a stream: %d octets, %v, want %d", what, len(streamed), err, len(want))
+		}
+	}
+	if !f.free() {
+		t.Errorf("%+v is held afterwards", f.Budget.Held())
+	}
+}
+
+// Where there is nothing any more, or not for this account, there is no message; where its domain may not
+// send any more there is one, which nobody tracks.
+func TestRawOfWhatIsNotThere(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	r := &tracker{}
+	f.rewriter = r
+	f.Near.Sender.ClickTracking = true
+	emailID := f.send(t, simple("bob@example.net"))
+	for account, unknown := range map[string]string{sendingtest.Account: id.New(id.Email), "acc_other": emailID} {
+		if raw, err := f.Raw(t.Context(), account, unknown); fault.KindOf(err) != fault.NotFound || raw != nil {
+			t.Errorf("%s of %s: %q, %v, want not found", unknown, account, raw, err)
+		}
+	}
+	f.Near.SenderErr = fault.Forbiddenf("domain_not_verified", "no")
+	if raw, err := f.Raw(t.Context(), sendingtest.Account, emailID); err != nil || !bytes.Contains(raw, []byte("Hello")) || len(r.asked) != 0 {
+		t.Errorf("of a domain that sends no more: %q, %v", raw, err)
+	}
+	f.Near.SenderErr = errors.New("away")
+	if raw, err := f.Raw(t.Context(), sendingtest.Account, emailID); err == nil {
+		t.Errorf("without an answer about the domain: %q", raw)
+	}
+	f.Near.SenderErr = nil
+	f.Exec(t, `UPDATE emails SET html = NULL, text = NULL, mime = NULL, headers = '[]', body_purged_at = now() WHERE id = $1`, emailID)
+	if content, err := f.RawContent(t.Context(), sendingtest.Account, emailID); err != nil || content != nil {
+		t.Errorf("of a body that was deleted: %v, %v, want nothing", content, err)
+	}
+	if raw, err := f.Raw(t.Context(), sendingtest.Account, emailID); err != nil || raw != nil || !f.free() {
+		t.Errorf("of a body that was deleted: %q, %v, want nothing", raw, err)
+	}
+}
+
+// Nobody gets more than is read of bodies at a time.
+func TestRawInMemoryIsBounded(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	m := simple("bob@example.net")
+	for range 3 {
+		m.Attachments = append(m.Attachments, sending.Attachment{Name: "one.bin", Data: bytes.Repeat([]byte{1}, records.MaxBodies/4)})
+	}
+	emailID := f.send(t, m)
+	if raw, err := f.Raw(t.Context(), sendingtest.Account, emailID); fault.KindOf(err) != fault.TooLarge {
+		t.Errorf("%d octets, %v, want a refusal", len(raw), err)
+	}
+	content, err := f.RawContent(t.Context(), sendingtest.Account, emailID)
+	if err != nil || content.Size() < records.MaxBodies || content.InMemory() {
+		t.Fatalf("as a stream: %v", err)
+	}
+	content.Close()
+	if !f.free() {
+		t.Errorf("%+v is held afterwards", f.Budget.Held())
+	}
+}
