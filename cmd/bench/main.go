@@ -56,6 +56,7 @@ type plan struct {
 	each     time.Duration // one measurement
 	rounds   int
 	messages int // of one end-to-end round
+	emails   int // that tables are filled with; 0: as many as the part says
 }
 
 // target is a ratio to reach.
@@ -75,6 +76,7 @@ func main() {
 	flag.DurationVar(&p.each, "for", 3*time.Second, "length of each measurement")
 	flag.IntVar(&p.rounds, "rounds", 3, "times that each measurement is made")
 	flag.IntVar(&p.messages, "messages", 3000, "messages of an end-to-end round")
+	flag.IntVar(&p.emails, "emails", 0, "emails that lists and statistics are measured with; 0: a million, and ten millions")
 	only := flag.String("only", "", "measure only this: "+strings.Join(partNames(), ", "))
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -118,6 +120,7 @@ var parts = []part{
 	{name: "inbound", measure: benchInbound, asked: true},
 	{name: "million", measure: benchMillion, asked: true},
 	{name: "rollups", measure: benchRollups, asked: true},
+	{name: "statistics", measure: benchStatistics, asked: true},
 }
 
 func partNames() []string {

@@ -17,6 +17,7 @@ import (
 type ready struct {
 	DatabaseURL    string `json:"database_url"`
 	APIURL         string `json:"api_url"`
+	GraphQLURL     string `json:"graphql_url"`
 	APIKey         string `json:"api_key"`
 	AccountID      string `json:"account_id"`
 	VerifiedDomain string `json:"verified_domain"`

@@ -204,7 +204,7 @@ func rowsSQL(table, tail, columns string) string {
 const figureColumns = `accepted, recipients, delivered, delayed, bounced, failed, complained, opened, clicked, unsubscribed, suppressed`
 
 // tailSQL is the selection of what is behind the mark. Rows and mark are seen at one moment.
-var tailSQL = factsSQL(tailSelection)
+var tailSQL = factsSQL(tailSelection, "+")
 
 const tailSelection = `f.account_id = @account AND f.id >= coalesce((SELECT fact_id FROM statistics_marks), '')`
 

@@ -25,8 +25,8 @@ const (
 //
 // Facts that are equal in all that matters are counted together (g) before they are told apart by kind:
 // most facts of a minute differ in nothing but their email, and a row for each kind of each fact would
-// cost three times as much.
-func factsSQL(selection string) string {
+// cost three times as much. sign is + or -.
+func factsSQL(selection, sign string) string {
 	const machine = `coalesce((%[1]s.data->'open'->>'machine')::boolean, (%[1]s.data->'click'->>'machine')::boolean, false)`
 	const whom = `coalesce(%[1]s.data->>'recipient', %[1]s.data->>'email', '')`
 	const quarter = `date_bin('15 minutes', %s, timestamptz '2000-01-01 00:00:00Z')`
@@ -53,7 +53,7 @@ f AS MATERIALIZED (
 		LATERAL (SELECT count(*) AS reach, min(destination) AS least, max(destination) AS greatest, array_agg(destination ORDER BY destination) AS destinations
 			FROM recipients r WHERE r.email_id = m.id AND (f.type = 'email.sent' OR f.whom = '')) r
 ), g AS MATERIALIZED (
-	SELECT account_id, type, happened, handed, bin, domain_id, api_key_id, template_id, automation_id, tags, reach, destinations, one, domain, class, count(*) AS facts
+	SELECT account_id, type, happened, handed, bin, domain_id, api_key_id, template_id, automation_id, tags, reach, destinations, one, domain, class, ` + sign + `count(*) AS facts
 	  FROM e GROUP BY account_id, type, happened, handed, bin, domain_id, api_key_id, template_id, automation_id, tags, reach, destinations, one, domain, class
 ), k AS MATERIALIZED (
 	SELECT g.account_id, g.type, g.bin, g.one, g.facts, placed, CASE placed WHEN 0 THEN g.happened ELSE g.handed END AS start, k.kind, k.key, k.n,
@@ -81,7 +81,7 @@ f AS MATERIALIZED (
 	  FROM k WHERE bin IS NOT NULL GROUP BY account_id, placed, kind, start, domain_id, api_key_id, template_id, automation_id, key, bin
 ), b AS MATERIALIZED (
 	SELECT account_id, date_trunc('hour', created_at, 'UTC') AS start, domain_id, api_key_id, template_id, automation_id, class,
-		coalesce(bounce->>'enhanced_code', '') AS enhanced_code, coalesce(bounce->>'remote_mta', '') AS host, count(*) AS recipients,
+		coalesce(bounce->>'enhanced_code', '') AS enhanced_code, coalesce(bounce->>'remote_mta', '') AS host, ` + sign + `count(*) AS recipients,
 		max(subject_id) AS email_id
 	  FROM e WHERE class IS NOT NULL GROUP BY account_id, date_trunc('hour', created_at, 'UTC'), domain_id, api_key_id, template_id, automation_id, class,
 		coalesce(bounce->>'enhanced_code', ''), coalesce(bounce->>'remote_mta', '')
@@ -95,10 +95,10 @@ const grains = `(VALUES (15, interval '15 minutes'), (60, interval '1 hour'), (1
 
 // addSQL adds what the selection has to the tables. Rows are written in the order of their keys, so that
 // two who add do not wait for one another in a circle.
-func addSQL(selection string) string {
+func addSQL(selection, sign string) string {
 	const dims = `domain_id, api_key_id, template_id, automation_id, key`
 	const origin = `timestamptz '2000-01-01 00:00:00Z'`
-	return `WITH ` + factsSQL(selection) + `, ` + receivedFactsSQL(selection) + `, incoming AS (
+	return `WITH ` + factsSQL(selection, sign) + `, ` + receivedFactsSQL(selection, sign) + `, incoming AS (
 	` + receivedByGrain + `
 ), counts AS (
 	INSERT INTO statistics AS s (account_id, grain, placed, kind, start, ` + dims + `, accepted, recipients, delivered, delayed, bounced, failed, complained, opened, clicked, unsubscribed, suppressed)
@@ -132,13 +132,17 @@ const (
 
 	moveMarkSQL = `UPDATE statistics_marks SET fact_id = $1 WHERE id = 1`
 
+	// aboutSQL selects what is known of emails and not counted yet.
+	aboutSQL = `f.account_id = $1 AND f.subject_id = ANY($2) AND f.id >= $3`
+
 	// stretchSQL gives the id after a stretch of facts, empty for the last one.
 	stretchSQL = `SELECT coalesce((SELECT id FROM facts WHERE id >= $1 AND id < $2 ORDER BY id OFFSET $3 LIMIT 1), '')`
 )
 
 var (
-	countSQL = addSQL(`f.id >= $1 AND f.id < $2`)
-	keepSQL  = addSQL(`f.account_id = $1 AND f.subject_id = ANY($2) AND f.id >= $3`)
+	countSQL = addSQL(`f.id >= $1 AND f.id < $2`, "+")
+	keepSQL  = addSQL(aboutSQL, "+")
+	leaveSQL = addSQL(aboutSQL, "-")
 )
 
 // stretch is how many facts are counted in one transaction.
@@ -191,12 +195,38 @@ func countStretch(ctx context.Context, tx db.Execer, horizon time.Time) (more bo
 // Keep counts what is known of emails, sent or received, that tx is about to delete, as far as it was not
 // counted.
 func (s *Service) Keep(ctx context.Context, tx db.Execer, accountID string, emailIDs ...string) error {
-	mark, err := db.All(ctx, tx, db.Value[string], holdMarkSQL)
+	mark, err := heldMark(ctx, tx)
+	if err == nil {
+		_, err = tx.ExecContext(ctx, keepSQL, accountID, db.Array(emailIDs), mark)
+	}
 	if err != nil {
 		return fmt.Errorf("keep statistics: %w", err)
 	}
-	if _, err := tx.ExecContext(ctx, keepSQL, accountID, db.Array(emailIDs), append(mark, "")[0]); err != nil {
+	return nil
+}
+
+// Around has a part of what is known of emails deleted by a change within tx, as when one of several
+// recipients is erased. All that was not counted yet is counted before, and taken off again after it
+// is what is still there, whose turn comes: what the change has deleted stays counted.
+func (s *Service) Around(ctx context.Context, tx db.Execer, accountID string, emailIDs []string, change func() error) error {
+	mark, err := heldMark(ctx, tx)
+	if err == nil {
+		_, err = tx.ExecContext(ctx, keepSQL, accountID, db.Array(emailIDs), mark)
+	}
+	if err != nil {
+		return fmt.Errorf("keep statistics: %w", err)
+	}
+	if err := change(); err != nil {
+		return err
+	}
+	if _, err := tx.ExecContext(ctx, leaveSQL, accountID, db.Array(emailIDs), mark); err != nil {
 		return fmt.Errorf("keep statistics: %w", err)
 	}
 	return nil
+}
+
+// heldMark gives the mark, which stands still until the end of tx. Empty: nothing was ever counted.
+func heldMark(ctx context.Context, tx db.Execer) (string, error) {
+	mark, err := db.All(ctx, tx, db.Value[string], holdMarkSQL)
+	return append(mark, "")[0], err
 }

@@ -65,12 +65,12 @@ ON CONFLICT (` + receivedKey + `) DO UPDATE SET ham = greatest(s.ham, excluded.h
 // receivedFactsSQL makes the relation v: the received emails of a selection of facts, which is a condition
 // on f, counted by quarters of an hour. How many facts there are is not known before: for few of them, as
 // behind the mark, nothing reads all received mail.
-func receivedFactsSQL(selection string) string {
+func receivedFactsSQL(selection, sign string) string {
 	return `v AS MATERIALIZED (
 	SELECT r.account_id, kind, date_bin('15 minutes', r.received_at, timestamptz '2000-01-01 00:00:00Z') AS start, CASE kind WHEN 0 THEN '' ELSE r.domain_id END AS domain_id,
-		count(*) FILTER (WHERE spam_status = 'ham') AS ham, count(*) FILTER (WHERE spam_status = 'spam') AS spam, count(*) FILTER (WHERE spam_status = 'unknown') AS unknown,
-		coalesce(sum(size) FILTER (WHERE spam_status = 'ham'), 0) AS ham_octets, coalesce(sum(size) FILTER (WHERE spam_status = 'spam'), 0) AS spam_octets,
-		coalesce(sum(size) FILTER (WHERE spam_status = 'unknown'), 0) AS unknown_octets
+		` + sign + `count(*) FILTER (WHERE spam_status = 'ham') AS ham, ` + sign + `count(*) FILTER (WHERE spam_status = 'spam') AS spam, ` + sign + `count(*) FILTER (WHERE spam_status = 'unknown') AS unknown,
+		` + sign + `coalesce(sum(size) FILTER (WHERE spam_status = 'ham'), 0) AS ham_octets, ` + sign + `coalesce(sum(size) FILTER (WHERE spam_status = 'spam'), 0) AS spam_octets,
+		` + sign + `coalesce(sum(size) FILTER (WHERE spam_status = 'unknown'), 0) AS unknown_octets
 	  FROM facts f, LATERAL (SELECT m.* FROM received_emails m WHERE m.id = f.subject_id AND m.account_id = f.account_id LIMIT 1) r, (VALUES (0), (1)) k (kind)
 	 WHERE ` + selection + ` AND f.type = 'email.received' GROUP BY 1, 2, 3, 4
 )`
@@ -79,7 +79,7 @@ func receivedFactsSQL(selection string) string {
 // receivedSQL reads rows of a kind. Each is made one or several by parts, which gives g, the group, and
 // the figures.
 func receivedSQL(kind int, parts string) *db.Statement {
-	return db.Compile(`WITH ` + receivedFactsSQL(tailSelection) + `, rows AS (
+	return db.Compile(`WITH ` + receivedFactsSQL(tailSelection, "+") + `, rows AS (
 	SELECT start, domain_id, ` + receivedCounts + ` FROM statistics_received
 	 WHERE account_id = @account AND grain = @grain AND kind = ` + strconv.Itoa(kind) + ` AND start >= @begin AND start < @end
 	UNION ALL

@@ -436,6 +436,116 @@ func TestDeletedMailStaysCounted(t *testing.T) {
 	same("rebuilt")
 }
 
+// Where one of several recipients is erased, what became of them stays counted, whether its turn had
+// come or not, and so does what is left.
+func TestErasedRecipientsStayCounted(t *testing.T) {
+	t.Parallel()
+	tr := newTraffic(t, 11)
+	start := time.Date(2026, 10, 31, 20, 0, 0, 0, time.UTC)
+	for range 40 {
+		tr.sends(start.Add(time.Duration(tr.dice.IntN(24*3600)) * time.Second))
+	}
+	tr.horizon.at = start.Add(12 * time.Hour)
+	if err := tr.Count(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	q := Question{Range: Range{Since: start.AddDate(0, 0, -1), Until: start.AddDate(0, 0, 9)}, Interval: Hour, Timezone: "UTC", Latency: true, GroupBy: ByTag, Top: 9}
+	want, err := tr.Ask(t.Context(), tr.account[0], q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	erased := 0
+	for _, th := range tr.things {
+		if th.account != tr.account[0] || th.kind != "email.sent" || len(th.to) < 2 {
+			continue
+		}
+		erased++
+		tx, err := tr.db.SQL.BeginTx(t.Context(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = tr.Around(t.Context(), tx, tr.account[0], []string{th.id}, func() error {
+			if _, err := tx.ExecContext(t.Context(), `DELETE FROM facts WHERE subject_id = $1 AND data->>'recipient' = $2`, th.id, th.to[0]); err != nil {
+				return err
+			}
+			_, err := tx.ExecContext(t.Context(), `DELETE FROM recipients WHERE email_id = $1 AND address = $2`, th.id, th.to[0])
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := tx.Commit(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if erased < 5 {
+		t.Fatalf("%d emails went to several, which shows little", erased)
+	}
+	for _, what := range []string{"erased", "counted to the end"} {
+		got, err := tr.Ask(t.Context(), tr.account[0], q)
+		if diff := cmp.Diff(want, got, cmp.AllowUnexported(Figures{})); err != nil || diff != "" {
+			t.Errorf("%s: %v: before (-) and after (+):\n%s", what, err, diff)
+		}
+		tr.horizon.at = start.AddDate(0, 0, 9)
+		if err := tr.Count(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// Statistics that were off go on from where they were, by as many steps as it takes, and a fact that is
+// deleted for its age meanwhile was counted long before. Their own figures are kept for 25 months.
+func TestStatisticsThatWereOffGoOn(t *testing.T) {
+	t.Parallel()
+	tr := newTraffic(t, 12)
+	now := time.Now().UTC().Truncate(time.Hour)
+	for _, days := range []int{-700, -60, -30, -3} {
+		for range 8 {
+			tr.sends(now.AddDate(0, 0, days).Add(time.Duration(tr.dice.IntN(24*3600)) * time.Second))
+		}
+		if days == -60 {
+			tr.horizon.at = now.AddDate(0, 0, -50) // and then they are off
+			if err := tr.Count(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	q := Question{Range: Range{Since: now.AddDate(-3, 0, 0), Until: now.AddDate(0, 0, 3)}, Interval: Month, Timezone: "UTC", ByEmail: true}
+	check := func(what string) {
+		t.Helper()
+		axis, _, err := q.plan()
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := tr.Ask(t.Context(), tr.account[0], q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(tr.counted(tr.account[0], q, axis.Starts, axis.End), told(got, false), cmp.AllowUnexported(Figures{})); diff != "" {
+			t.Errorf("%s: what happened (-) and the answer (+):\n%s", what, diff)
+		}
+	}
+	check("off")
+	tr.horizon.at = now.AddDate(0, 0, 2)
+	if err := tr.Count(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	check("on again")
+	tr.exec(`DELETE FROM facts`)
+	if _, err := tr.sweep(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	check("the facts are gone, and statistics of 700 days are not")
+	tr.exec(`UPDATE statistics SET start = start - interval '3 months' WHERE start < $1`, now.AddDate(0, 0, -600))
+	if n, err := tr.sweep(t.Context()); err != nil || n == 0 {
+		t.Fatalf("of more than 25 months %d rows were deleted, %v", n, err)
+	}
+	left, err := db.One(t.Context(), tr.db.SQL, db.Value[int], `SELECT count(*) FROM statistics WHERE start < now() - interval '25 months'`)
+	if err != nil || left != 0 {
+		t.Fatalf("%d rows older than 25 months are left, %v", left, err)
+	}
+}
+
 func TestReasonsAndHowLongItTook(t *testing.T) {
 	t.Parallel()
 	tr := newTraffic(t, 9)

@@ -93,7 +93,13 @@ func (s *Service) eraseFrom(ctx context.Context, accountID, addr string, ids []s
 				continue
 			}
 			done.Redacted = append(done.Redacted, e.ID)
-			if err := s.redact(ctx, tx, e, others, addr); err != nil {
+			redact := func() error { return s.redact(ctx, tx, e, others, addr) }
+			if s.counts != nil {
+				err = s.counts.Around(ctx, tx, accountID, []string{e.ID}, redact)
+			} else {
+				err = redact()
+			}
+			if err != nil {
 				return fmt.Errorf("redact email %s: %w", e.ID, err)
 			}
 		}

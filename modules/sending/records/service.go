@@ -33,9 +33,10 @@ type Usage interface {
 	Refund(ctx context.Context, tx db.Execer, uses []accounts.Use) error
 }
 
-// Statistics counts what became of emails before they are deleted.
+// Statistics counts what became of emails before they are deleted, or a part of what is known of them.
 type Statistics interface {
 	Keep(ctx context.Context, tx db.Execer, accountID string, emailIDs ...string) error
+	Around(ctx context.Context, tx db.Execer, accountID string, emailIDs []string, change func() error) error
 }
 
 // Params is what the records need.
