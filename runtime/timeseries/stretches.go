@@ -1,0 +1,53 @@
+package timeseries
+
+import "time"
+
+// grains are how long the stretches are that are counted, in minutes, the longest first.
+var grains = []int{24 * 60, 60, 15}
+
+// Stretches are where rows are that periods are put together of, in the order of time: of which grain, from
+// when on, and before when.
+type Stretches struct {
+	Grains       []int64 // minutes
+	Begins, Ends []string
+
+	until time.Time // the end of the last one
+}
+
+// Stretches takes for each period the longest grains that lie in it. A day in a zone of half hours is 23
+// hours and four quarters of an hour; a week is mostly days of UTC. What follows one another in one grain
+// is one stretch.
+func (a Axis) Stretches() (s Stretches) {
+	for i, from := range a.Starts {
+		to := a.End
+		if i+1 < len(a.Starts) {
+			to = a.Starts[i+1]
+		}
+		s.take(from, to, grains)
+	}
+	return s
+}
+
+func (s *Stretches) take(from, to time.Time, of []int) {
+	if len(of) == 0 || !from.Before(to) {
+		return
+	}
+	width := time.Duration(of[0]) * time.Minute
+	first, last := from.Add(width-1).Truncate(width), to.Truncate(width) // a day begins at midnight of UTC
+	if !first.Before(last) {
+		s.take(from, to, of[1:])
+		return
+	}
+	s.take(from, first, of[1:])
+	s.add(int64(of[0]), first, last)
+	s.take(last, to, of[1:])
+}
+
+func (s *Stretches) add(grain int64, from, to time.Time) {
+	if n := len(s.Grains); n > 0 && s.Grains[n-1] == grain && s.until.Equal(from) {
+		s.Ends[n-1] = to.Format(time.RFC3339)
+	} else {
+		s.Grains, s.Begins, s.Ends = append(s.Grains, grain), append(s.Begins, from.Format(time.RFC3339)), append(s.Ends, to.Format(time.RFC3339))
+	}
+	s.until = to
+}
