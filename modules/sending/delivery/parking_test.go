@@ -76,6 +76,24 @@ func TestAFullLaneStandsInNobodysWay(t *testing.T) {
 	}
 }
 
+// Who runs the installation sees where a process sends, and why not, but not to whom.
+func TestLanesAreShownWithoutNames(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.toMX()
+	for _, name := range []string{"b.test", "a.test"} {
+		pass, err := f.claimer.lanes.Enter(t.Context(), "", name, lane.Set{Name: "mx." + name})
+		if err != nil {
+			t.Fatal(err)
+		}
+		pass.Leave(lane.Feedback{Throttled: name == "a.test", Delivered: name == "b.test", Reason: "421 4.7.0 The mailbox of bob is busy"})
+	}
+	got := f.Lanes()
+	if len(got) != 2 || got[0].Name != "mx.a.test" || got[0].Reason != "421 4.7.0" || got[0].PausedUntil.IsZero() || got[0].Throttled != 1 || got[1].Name != "mx.b.test" || got[1].Delivered != 1 || got[1].Reason != "" {
+		t.Errorf("the lanes are %+v", got)
+	}
+}
+
 // Another process parked them, or this one did before it was started again.
 func TestParkedRowsOfOthersAreFound(t *testing.T) {
 	t.Parallel()

@@ -1,8 +1,11 @@
 package delivery
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -14,6 +17,7 @@ import (
 	"github.com/postrider/postrider/modules/sending/lifecycle"
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/event"
+	"github.com/postrider/postrider/runtime/mail/bounce"
 	"github.com/postrider/postrider/runtime/mail/lane"
 	"github.com/postrider/postrider/runtime/mail/returnpath"
 	"github.com/postrider/postrider/runtime/mail/smtpclient"
@@ -172,6 +176,19 @@ func New(p Params) (*Service, error) {
 		}
 	})
 	return s, nil
+}
+
+// Lanes are those that this process has, by name and way. What servers said is without names, for who runs
+// the installation.
+func (s *Service) Lanes() []lane.State {
+	list := s.claimer.lanes.Snapshot()
+	for i := range list {
+		list[i].Reason = bounce.Nameless(list[i].Reason)
+	}
+	slices.SortFunc(list, func(a, b lane.State) int {
+		return cmp.Or(strings.Compare(a.Name, b.Name), strings.Compare(a.Way, b.Way))
+	})
+	return list
 }
 
 // Work is what a worker does with recipients that are due. The service's own worker does it

@@ -119,6 +119,11 @@ func TestQueueTellsWhereEachRecipientStands(t *testing.T) {
 	if diff := cmp.Diff(wantSums, sums, cmpopts.IgnoreFields(Backlog{}, "Oldest")); diff != "" || sums[0].Oldest < 90*time.Second || sums[0].Total() != 3 {
 		t.Errorf("oldest %s, (-want +got):\n%s", sums[0].Oldest, diff)
 	}
+	wantSums[0].Diagnostic = "451 4.7.1"
+	forAll, err := f.Service.Destinations(t.Context(), 1)
+	if diff := cmp.Diff(wantSums[:1], forAll, cmpopts.IgnoreFields(Backlog{}, "Oldest")); err != nil || diff != "" {
+		t.Errorf("for the whole installation: %v, (-want +got):\n%s", err, diff)
+	}
 }
 
 func TestRetryMakesDueWhatIsNotRunningAndNotHeld(t *testing.T) {
