@@ -228,3 +228,29 @@ func FuzzPublish(f *testing.F) {
 		}
 	})
 }
+
+// The bodies of several versions are read together, of this account's versions only.
+func TestBodiesOfVersions(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	made := w.add(t, AddInput{Name: "n", Subject: "s", HTML: "<style>p{color:red}</style><p>one</p>"})
+	w.publish(t, made.ID)
+	two := "<p>two</p>"
+	if _, err := w.Update(t.Context(), ada, made.ID, Change{HTML: &two}); err != nil {
+		t.Fatal(err)
+	}
+	w.publish(t, made.ID)
+	list, err := w.Versions(t.Context(), ada, made.ID, page.Request{Limit: 9})
+	if err != nil || len(list.Items) != 2 {
+		t.Fatalf("%+v, %v", list, err)
+	}
+	newest, oldest := list.Items[0].ID, list.Items[1].ID
+	got, err := w.VersionBodies(t.Context(), ada, newest, oldest, 1<<40)
+	if err != nil || len(got) != 2 || *got[newest].SourceHTML != two || got[newest].SourceText != nil || *got[newest].Text != "two" ||
+		!strings.Contains(*got[oldest].HTML, `<p style="color:red">one</p>`) || *got[oldest].SourceHTML != *made.HTML {
+		t.Errorf("the bodies are %+v, %v", got, err)
+	}
+	if theirs, err := w.VersionBodies(t.Context(), eve, newest, oldest); err != nil || len(theirs) != 0 {
+		t.Errorf("another account sees %+v, %v", theirs, err)
+	}
+}

@@ -1,0 +1,24 @@
+package templates
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/ent/templateversion"
+)
+
+// VersionBodies gives html and text of versions, as they are sent and as their authors wrote them, by id.
+// Versions leaves them out. Other fields are not set.
+func (s *Service) VersionBodies(ctx context.Context, accountID string, versionIDs ...int64) (map[int64]*ent.TemplateVersion, error) {
+	rows, err := s.db.Ent.TemplateVersion.Query().Where(templateversion.AccountID(accountID), templateversion.IDIn(versionIDs...)).
+		Select(templateversion.FieldID, templateversion.FieldHTML, templateversion.FieldText, templateversion.FieldSourceHTML, templateversion.FieldSourceText).All(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("bodies of versions: %w", err)
+	}
+	out := make(map[int64]*ent.TemplateVersion, len(rows))
+	for _, row := range rows {
+		out[row.ID] = row
+	}
+	return out, nil
+}
