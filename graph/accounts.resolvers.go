@@ -34,20 +34,22 @@ func (r *queryResolver) Account(ctx context.Context) (*model.Account, error) {
 	return toAccount(found), nil
 }
 
-func (r *queryResolver) APIKeys(ctx context.Context, first *int, after *string) (*model.APIKeyConnection, error) {
+func (r *queryResolver) APIKeys(ctx context.Context, first *int, after *string, last *int, before *string) (*model.APIKeyConnection, error) {
 	caller, err := authorized(ctx, rights.Write) // as over REST: keys open everything
 	if err != nil {
 		return nil, err
 	}
-	request, err := pageRequest(first, after)
+	request, err := pageRequest(first, after, last, before)
 	if err != nil {
 		return nil, err
 	}
 	found, err := part[Accounts](r.parts).Keys(ctx, caller.AccountID, request)
 	if err != nil {
-		return nil, pageError(err)
+		return nil, pageError(request, err)
 	}
-	return &model.APIKeyConnection{Nodes: found.Items, PageInfo: pageInfo(found)}, nil
+	return &model.APIKeyConnection{Connection: connection[model.APIKeyEdge](found, func(ctx context.Context, most int) (int, error) {
+		return part[Accounts](r.parts).CountKeys(ctx, caller.AccountID, most)
+	})}, nil
 }
 
 func (r *queryResolver) APIKey(ctx context.Context, id string) (*ent.APIKey, error) {

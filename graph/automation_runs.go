@@ -18,16 +18,18 @@ func runFilter(request page.Request, in *model.AutomationRunFilter) automations.
 	if in == nil {
 		return automations.RunFilter{Request: request}
 	}
+	since, until := within(in.StartedAt)
 	return automations.RunFilter{Request: request, AutomationID: given(in.AutomationID), Status: orEmpty(in.Status), UserID: given(in.UserID), Email: given(in.Email),
-		Step: given(in.Step), Version: orDefault(in.Version, 0), Since: in.Since, Until: in.Until}
+		Step: given(in.Step), Version: orDefault(in.Version, 0), Since: since, Until: until}
 }
 
 func eventFilter(request page.Request, in *model.CustomEventFilter) automations.EventFilter {
 	if in == nil {
 		return automations.EventFilter{Request: request}
 	}
+	since, until := within(in.CreatedAt)
 	return automations.EventFilter{Request: request, Name: given(in.Name), UserID: given(in.UserID), Email: given(in.Email), Source: strings.ToLower(orEmpty(in.Source)),
-		Since: in.Since, Until: in.Until}
+		Since: since, Until: until}
 }
 
 // runPage ties runs that were read together to what hangs off them, which details gives.

@@ -17,10 +17,12 @@ import (
 // Automations reads automations, their runs and custom events.
 type Automations interface {
 	List(ctx context.Context, accountID string, f automations.Filter) (page.Page[*ent.Automation], error)
+	CountAutomations(ctx context.Context, accountID string, f automations.Filter, most int) (int, error)
 	Get(ctx context.Context, accountID, automationID string) (*ent.Automation, error)
 	Versions(ctx context.Context, accountID, automationID string) ([]*ent.AutomationVersion, error)
 
 	Runs(ctx context.Context, accountID string, f automations.RunFilter) (page.Page[*ent.AutomationRun], error)
+	CountRuns(ctx context.Context, accountID string, f automations.RunFilter, most int) (int, error)
 	Run(ctx context.Context, accountID, runID string) (automations.Run, error)
 	// Details gives runs by their ids.
 	Details(ctx context.Context, accountID string, runIDs ...string) (map[string]automations.Run, error)
@@ -29,6 +31,7 @@ type Automations interface {
 	Origins(ctx context.Context, accountID string, emailIDs ...string) (map[string]automations.Origin, error)
 
 	Events(ctx context.Context, accountID string, f automations.EventFilter) (page.Page[*ent.CustomEvent], error)
+	CountEvents(ctx context.Context, accountID string, f automations.EventFilter, most int) (int, error)
 	Event(ctx context.Context, accountID, eventID string) (*ent.CustomEvent, error)
 	Explain(ctx context.Context, accountID, eventID string) (automations.Explained, error)
 }
@@ -57,14 +60,14 @@ const (
 func automationCosts(c *generated.ComplexityRoot) {
 	few := func(child int) int { return times(fewPerEmail, child) }
 	body := func(int) int { return bodyCost }
-	c.Query.Automations = func(child int, first *int, _ *string, _ *model.AutomationFilter) int {
-		return times(pageSize(first), child)
+	c.Query.Automations = func(child int, first *int, _ *string, last *int, _ *string, _ *model.AutomationFilter) int {
+		return times(pageSize(first, last), child)
 	}
-	c.Query.AutomationRuns = func(child int, first *int, _ *string, _ *model.AutomationRunFilter) int {
-		return times(pageSize(first), child)
+	c.Query.AutomationRuns = func(child int, first *int, _ *string, last *int, _ *string, _ *model.AutomationRunFilter) int {
+		return times(pageSize(first, last), child)
 	}
-	c.Query.CustomEvents = func(child int, first *int, _ *string, _ *model.CustomEventFilter) int {
-		return times(pageSize(first), child)
+	c.Query.CustomEvents = func(child int, first *int, _ *string, last *int, _ *string, _ *model.CustomEventFilter) int {
+		return times(pageSize(first, last), child)
 	}
 	c.Automation.Steps = few
 	c.Automation.Versions = func(child int) int { return lookCost + times(page.DefaultLimit, child) }
@@ -91,7 +94,7 @@ func automationFilter(request page.Request, in *model.AutomationFilter) automati
 	if in == nil {
 		return automations.Filter{Request: request}
 	}
-	return automations.Filter{Request: request, Status: orEmpty(in.Status), Event: given(in.Event), Name: given(in.Q)}
+	return automations.Filter{Request: request, Status: orEmpty(in.Status), Event: given(in.Event), Name: given(in.Query)}
 }
 
 // automationPage ties automations that were read together to their figures.

@@ -160,20 +160,24 @@ func (r *emailResolver) Automation(ctx context.Context, obj *model.Email) (*mode
 	return originOf(obj)
 }
 
-func (r *queryResolver) Automations(ctx context.Context, first *int, after *string, filter *model.AutomationFilter) (*model.AutomationConnection, error) {
+func (r *queryResolver) Automations(ctx context.Context, first *int, after *string, last *int, before *string, filter *model.AutomationFilter) (*model.AutomationConnection, error) {
 	caller, err := authorized(ctx, rights.Read)
 	if err != nil {
 		return nil, err
 	}
-	request, err := pageRequest(first, after)
+	request, err := pageRequest(first, after, last, before)
 	if err != nil {
 		return nil, err
 	}
-	found, err := part[Automations](r.parts).List(ctx, caller.AccountID, automationFilter(request, filter))
+	wanted := automationFilter(request, filter)
+	found, err := part[Automations](r.parts).List(ctx, caller.AccountID, wanted)
 	if err != nil {
-		return nil, pageError(err)
+		return nil, argumentError(pageError(request, err), "q", "query")
 	}
-	return &model.AutomationConnection{Nodes: r.automationPage(ctx, caller.AccountID, found.Items), PageInfo: pageInfo(found)}, nil
+	nodes := r.automationPage(ctx, caller.AccountID, found.Items)
+	return &model.AutomationConnection{Connection: connection[model.AutomationEdge](shown(found, nodes), func(ctx context.Context, most int) (int, error) {
+		return part[Automations](r.parts).CountAutomations(ctx, caller.AccountID, wanted, most)
+	})}, nil
 }
 
 func (r *queryResolver) Automation(ctx context.Context, id string) (*model.Automation, error) {
@@ -188,20 +192,24 @@ func (r *queryResolver) Automation(ctx context.Context, id string) (*model.Autom
 	return r.automationPage(ctx, caller.AccountID, []*ent.Automation{found})[0], nil
 }
 
-func (r *queryResolver) AutomationRuns(ctx context.Context, first *int, after *string, filter *model.AutomationRunFilter) (*model.AutomationRunConnection, error) {
+func (r *queryResolver) AutomationRuns(ctx context.Context, first *int, after *string, last *int, before *string, filter *model.AutomationRunFilter) (*model.AutomationRunConnection, error) {
 	caller, err := authorized(ctx, rights.Read)
 	if err != nil {
 		return nil, err
 	}
-	request, err := pageRequest(first, after)
+	request, err := pageRequest(first, after, last, before)
 	if err != nil {
 		return nil, err
 	}
-	found, err := part[Automations](r.parts).Runs(ctx, caller.AccountID, runFilter(request, filter))
+	wanted := runFilter(request, filter)
+	found, err := part[Automations](r.parts).Runs(ctx, caller.AccountID, wanted)
 	if err != nil {
-		return noneIfMissing[model.AutomationRunConnection](nil, argumentError(pageError(err)))
+		return noneIfMissing[model.AutomationRunConnection](nil, argumentError(pageError(request, err), "since", "startedAt", "until", "startedAt"))
 	}
-	return &model.AutomationRunConnection{Nodes: r.runPage(ctx, caller.AccountID, found.Items, r.detailsOf(ctx, caller.AccountID, found.Items)), PageInfo: pageInfo(found)}, nil
+	nodes := r.runPage(ctx, caller.AccountID, found.Items, r.detailsOf(ctx, caller.AccountID, found.Items))
+	return &model.AutomationRunConnection{Connection: connection[model.AutomationRunEdge](shown(found, nodes), func(ctx context.Context, most int) (int, error) {
+		return part[Automations](r.parts).CountRuns(ctx, caller.AccountID, wanted, most)
+	})}, nil
 }
 
 func (r *queryResolver) AutomationRun(ctx context.Context, id string) (*model.AutomationRun, error) {
@@ -218,20 +226,23 @@ func (r *queryResolver) AutomationRun(ctx context.Context, id string) (*model.Au
 	return r.runPage(ctx, caller.AccountID, []*ent.AutomationRun{run}, details)[0], nil
 }
 
-func (r *queryResolver) CustomEvents(ctx context.Context, first *int, after *string, filter *model.CustomEventFilter) (*model.CustomEventConnection, error) {
+func (r *queryResolver) CustomEvents(ctx context.Context, first *int, after *string, last *int, before *string, filter *model.CustomEventFilter) (*model.CustomEventConnection, error) {
 	caller, err := authorized(ctx, rights.ReadSent)
 	if err != nil {
 		return nil, err
 	}
-	request, err := pageRequest(first, after)
+	request, err := pageRequest(first, after, last, before)
 	if err != nil {
 		return nil, err
 	}
-	found, err := part[Automations](r.parts).Events(ctx, caller.AccountID, eventFilter(request, filter))
+	wanted := eventFilter(request, filter)
+	found, err := part[Automations](r.parts).Events(ctx, caller.AccountID, wanted)
 	if err != nil {
-		return nil, argumentError(pageError(err))
+		return nil, argumentError(pageError(request, err), "since", "createdAt", "until", "createdAt")
 	}
-	return &model.CustomEventConnection{Nodes: append([]*ent.CustomEvent{}, found.Items...), PageInfo: pageInfo(found)}, nil
+	return &model.CustomEventConnection{Connection: connection[model.CustomEventEdge](found, func(ctx context.Context, most int) (int, error) {
+		return part[Automations](r.parts).CountEvents(ctx, caller.AccountID, wanted, most)
+	})}, nil
 }
 
 func (r *queryResolver) CustomEvent(ctx context.Context, id string) (*ent.CustomEvent, error) {

@@ -68,17 +68,6 @@ func someCustomEvents() []*ent.CustomEvent {
 	})
 }
 
-// paged gives a page of rows, as the services do.
-func paged[T any](rows []T, key func(T) (accountID, id string), list, accountID string, r page.Request) (page.Page[T], error) {
-	found, more, err := slice(rows, key, list, accountID, r)
-	out := page.Page[T]{Items: found, HasMore: more}
-	if more {
-		_, last := key(found[len(found)-1])
-		out.NextCursor = codec.Encode(page.List{Name: list, AccountID: accountID}, last)
-	}
-	return out, err
-}
-
 func oneOfThem[T any](rows []T, key func(T) (accountID, id string), noun, accountID, id string) (none T, err error) {
 	for _, row := range rows {
 		if owner, own := key(row); owner == accountID && own == id {
@@ -91,6 +80,12 @@ func oneOfThem[T any](rows []T, key func(T) (accountID, id string), noun, accoun
 func automationKey(a *ent.Automation) (string, string) { return a.AccountID, a.ID }
 func runKey(r *ent.AutomationRun) (string, string)     { return r.AccountID, r.ID }
 func eventKey(e *ent.CustomEvent) (string, string)     { return e.AccountID, e.ID }
+
+func (f fakeAutomations) CountAutomations(ctx context.Context, accountID string, q module.Filter, most int) (int, error) {
+	q.Request = whole
+	n, err := lengthOf(f.List(ctx, accountID, q))
+	return min(n, most), err
+}
 
 func (f fakeAutomations) List(_ context.Context, accountID string, q module.Filter) (page.Page[*ent.Automation], error) {
 	rows := slices.DeleteFunc(someAutomations(), func(a *ent.Automation) bool {
@@ -110,6 +105,12 @@ func (f fakeAutomations) Versions(_ context.Context, accountID, id string) ([]*e
 		return nil, f.call("automations.Versions")
 	}
 	return []*ent.AutomationVersion{{Number: 2, Definition: json.RawMessage(`{"name":"Welcome"}`), CreatedAt: day}}, f.call("automations.Versions")
+}
+
+func (f fakeAutomations) CountRuns(ctx context.Context, accountID string, q module.RunFilter, most int) (int, error) {
+	q.Request = whole
+	n, err := lengthOf(f.Runs(ctx, accountID, q))
+	return min(n, most), err
 }
 
 func (f fakeAutomations) Runs(_ context.Context, accountID string, q module.RunFilter) (page.Page[*ent.AutomationRun], error) {
@@ -176,6 +177,12 @@ func (f fakeAutomations) Origins(_ context.Context, accountID string, ids ...str
 		out["msg_001"] = module.Origin{AutomationName: "Welcome", StepKey: "hello"}
 	}
 	return out, f.call("Origins")
+}
+
+func (f fakeAutomations) CountEvents(ctx context.Context, accountID string, q module.EventFilter, most int) (int, error) {
+	q.Request = whole
+	n, err := lengthOf(f.Events(ctx, accountID, q))
+	return min(n, most), err
 }
 
 func (f fakeAutomations) Events(_ context.Context, accountID string, q module.EventFilter) (page.Page[*ent.CustomEvent], error) {
@@ -295,7 +302,7 @@ func TestListsOfAutomationsAreNarrowed(t *testing.T) {
 	for query, want := range map[string]string{
 		`automations(filter: {status: ACTIVE})`:       `"aut_001"`,
 		`automations(filter: {event: "none"})`:        ``,
-		`automations(filter: {q: "none"})`:            ``,
+		`automations(filter: {query: "none"})`:        ``,
 		`automationRuns(filter: {status: FAILED})`:    `"run_001"`,
 		`automationRuns(filter: {userId: "user-17"})`: `"run_001"`,
 		`customEvents(filter: {source: SYSTEM})`:      `"ae_001"`,

@@ -3,7 +3,6 @@ package graph
 import (
 	"github.com/postrider/postrider/graph/generated"
 	"github.com/postrider/postrider/graph/model"
-	"github.com/postrider/postrider/runtime/page"
 )
 
 // A field costs 1 and a list its expected length times what is asked of an
@@ -23,12 +22,14 @@ const (
 
 func costs() generated.ComplexityRoot {
 	var c generated.ComplexityRoot
-	connection := func(child int, first *int, _ *string) int { return times(pageSize(first), child) }
+	connection := func(child int, first *int, _ *string, last *int, _ *string) int {
+		return times(pageSize(first, last), child)
+	}
 	few := func(child int) int { return times(fewPerEmail, child) }
 	body := func(int) int { return bodyCost }
 
-	c.Query.Emails = func(child int, first *int, after *string, _ *model.EmailFilter) int {
-		return connection(child, first, after)
+	c.Query.Emails = func(child int, first *int, after *string, last *int, before *string, _ *model.EmailFilter) int {
+		return connection(child, first, after, last, before)
 	}
 	c.Query.Domains = connection
 	suppressionCosts(&c)
@@ -40,20 +41,24 @@ func costs() generated.ComplexityRoot {
 	webhookCosts(&c)
 	receivedCosts(&c)
 	automationCosts(&c)
-	c.Query.Events = func(child int, first *int, _ *string, _ []string) int { return times(pageSize(first), child) }
+	c.Query.Events = func(child int, first *int, _ *string, _ []string) int { return times(pageSize(first, nil), child) }
 	c.Query.APIKeys = connection
 	c.Query.SMTPCredentials = connection
 	c.Account.Usage = func(child int) int { return lookCost + child }
-	c.Query.Templates = connection
+	c.Query.Templates = func(child int, first *int, after *string, last *int, before *string, _ *model.TemplateFilter) int {
+		return connection(child, first, after, last, before)
+	}
 	c.Template.HTML = body
 	c.Template.Text = body
-	c.Template.Versions = func(child int, first *int, after *string) int { return lookCost + connection(child, first, after) }
+	c.Template.Versions = func(child int, first *int, after *string, last *int, before *string) int {
+		return lookCost + connection(child, first, after, last, before)
+	}
 	c.Email.Recipients = few
 	c.Email.Attempts = few
 	c.Email.Timeline = few
 	c.Email.Engagement = func(child int) int { return countCost + child }
 	c.Email.Engagements = func(child int, first *int) int {
-		return lookCost + times((pageSize(first)+visitsAtOne-1)/visitsAtOne, child)
+		return lookCost + times((pageSize(first, nil)+visitsAtOne-1)/visitsAtOne, child)
 	}
 	c.EmailContent.Attachments = few
 	c.EmailContent.HTML = body
@@ -61,22 +66,10 @@ func costs() generated.ComplexityRoot {
 	c.Domain.Records = func(child int) int { return times(recordCount, child) }
 	c.Domain.DKIMKeys = func(child int) int { return times(keyCount, child) }
 	c.Domain.Health = func(child int, first *int) int {
-		return lookCost + times((pageSize(first)+checksAtOne-1)/checksAtOne, child)
+		return lookCost + times((pageSize(first, nil)+checksAtOne-1)/checksAtOne, child)
 	}
 	c.Domain.SendingCounts = func(int, *int) int { return lookCost }
 	return c
-}
-
-// pageSize takes what is out of range for the largest page: the resolver says
-// what is wrong with it.
-func pageSize(first *int) int {
-	switch {
-	case first == nil:
-		return page.DefaultLimit
-	case *first < 1 || *first > page.MaxLimit:
-		return page.MaxLimit
-	}
-	return *first
 }
 
 // times stops growing far above the limit, so that it cannot overflow.

@@ -32,23 +32,23 @@ func (r *domainResolver) SendingCounts(ctx context.Context, obj *model.Domain, d
 	return &of, nil
 }
 
-func (r *queryResolver) Domains(ctx context.Context, first *int, after *string) (*model.DomainConnection, error) {
+func (r *queryResolver) Domains(ctx context.Context, first *int, after *string, last *int, before *string) (*model.DomainConnection, error) {
 	caller, err := authorized(ctx, rights.Read)
 	if err != nil {
 		return nil, err
 	}
-	request, err := pageRequest(first, after)
+	request, err := pageRequest(first, after, last, before)
 	if err != nil {
 		return nil, err
 	}
 	found, err := part[Domains](r.parts).List(ctx, caller.AccountID, request)
 	if err != nil {
-		return nil, pageError(err)
+		return nil, pageError(request, err)
 	}
-	out := &model.DomainConnection{Nodes: make([]*model.Domain, len(found.Items)),
-		PageInfo: pageInfo(found)}
-	copy(out.Nodes, r.domainPage(ctx, caller.AccountID, found.Items))
-	return out, nil
+	nodes := r.domainPage(ctx, caller.AccountID, found.Items)
+	return &model.DomainConnection{Connection: connection[model.DomainEdge](shown(found, nodes), func(ctx context.Context, most int) (int, error) {
+		return part[Domains](r.parts).Count(ctx, caller.AccountID, most)
+	})}, nil
 }
 
 func (r *queryResolver) Domain(ctx context.Context, id string) (*model.Domain, error) {

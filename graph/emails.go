@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/graph/model"
@@ -51,12 +52,22 @@ func emailFilter(in *model.EmailFilter) records.Filter {
 	if in == nil {
 		return records.Filter{}
 	}
-	f := records.Filter{To: given(in.To), From: given(in.From), Tag: given(in.Tag), Domain: given(in.Domain), Q: given(in.Q),
-		Since: in.Since, Until: in.Until}
-	if in.Status != nil {
-		f.Status = string(*in.Status)
+	f := records.Filter{Status: orEmpty(in.Status), LastEvent: given(in.LastEvent), To: given(in.To), From: given(in.From), Domain: given(in.DomainID),
+		APIKeyID: given(in.APIKeyID), TemplateID: given(in.TemplateID), AutomationID: given(in.AutomationID), BounceClass: given(in.BounceClass),
+		Opened: in.Opened, Clicked: in.Clicked, Q: given(in.Query)}
+	if in.Tag != nil {
+		f.Tag = in.Tag.Name + ":" + in.Tag.Value
 	}
+	f.Since, f.Until = within(in.CreatedAt)
 	return f
+}
+
+// within gives the ends of a stretch of time; nil where it is open.
+func within(in *model.DateTimeFilter) (since, until *time.Time) {
+	if in == nil {
+		return nil, nil
+	}
+	return in.Gte, in.Lt
 }
 
 // given is the string of an optional argument, "" when it was left out.
@@ -65,15 +76,6 @@ func given(s *string) string {
 		return ""
 	}
 	return *s
-}
-
-func toEmailConnection(emails []*model.Email, hasMore bool, cursor func(emailID string) string) *model.EmailConnection {
-	out := &model.EmailConnection{Edges: make([]*model.EmailEdge, len(emails)), Nodes: emails, PageInfo: &model.PageInfo{HasNextPage: hasMore}}
-	for i, e := range emails {
-		out.Edges[i] = &model.EmailEdge{Cursor: cursor(e.ID), Node: e}
-		out.PageInfo.EndCursor = &out.Edges[i].Cursor
-	}
-	return out
 }
 
 func toDeliveryAttempts(attempts []*ent.Attempt, recipients []*ent.Recipient) []*model.DeliveryAttempt {

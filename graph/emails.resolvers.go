@@ -92,21 +92,24 @@ func (r *emailContentResolver) Attachments(ctx context.Context, obj *model.Email
 	return found[obj.ID], err
 }
 
-func (r *queryResolver) Emails(ctx context.Context, first *int, after *string, filter *model.EmailFilter) (*model.EmailConnection, error) {
+func (r *queryResolver) Emails(ctx context.Context, first *int, after *string, last *int, before *string, filter *model.EmailFilter) (*model.EmailConnection, error) {
 	caller, err := authorized(ctx, rights.ReadSent)
 	if err != nil {
 		return nil, err
 	}
-	request, err := pageRequest(first, after)
+	request, err := pageRequest(first, after, last, before)
 	if err != nil {
 		return nil, err
 	}
-	found, err := part[Emails](r.parts).List(ctx, caller.AccountID, records.ListQuery{Page: request, Filter: emailFilter(filter)})
+	wanted := emailFilter(filter)
+	found, err := part[Emails](r.parts).List(ctx, caller.AccountID, records.ListQuery{Page: request, Filter: wanted})
 	if err != nil {
-		return nil, pageError(err)
+		return nil, argumentError(pageError(request, err), "since", "createdAt", "until", "createdAt", "domain", "domainId", "q", "query")
 	}
-	emails := r.emailPage(ctx, caller.AccountID, found.Items)
-	return toEmailConnection(emails, found.HasMore, func(id string) string { return part[Emails](r.parts).Cursor(caller.AccountID, id) }), nil
+	nodes := r.emailPage(ctx, caller.AccountID, found.Items)
+	return &model.EmailConnection{Connection: connection[model.EmailEdge](shown(found, nodes), func(ctx context.Context, most int) (int, error) {
+		return part[Emails](r.parts).Count(ctx, caller.AccountID, wanted, most)
+	})}, nil
 }
 
 func (r *queryResolver) Email(ctx context.Context, id string) (*model.Email, error) {

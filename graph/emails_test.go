@@ -11,6 +11,7 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 
 	"github.com/postrider/postrider/runtime/expect"
+	"github.com/postrider/postrider/runtime/page"
 )
 
 // everything selects all fields of a type, so that a new field is covered as
@@ -29,6 +30,8 @@ func everything(t *testing.T, typeName string) string {
 			out.WriteString(" " + f.Name)
 			child := s.Types[f.Type.Name()]
 			switch {
+			case f.Name == "edges": // the nodes are asked for beside them
+				out.WriteString("{ cursor }")
 			case child.Kind == ast.Object && isNode(def) && isNode(child): // a link: its type has a test of its own
 				out.WriteString("{ id }")
 			case child.Kind == ast.Object:
@@ -132,7 +135,7 @@ func TestEmptyListHasNoCursor(t *testing.T) {
 func TestArgumentsOfPagesAreChecked(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, setup{emails: 3})
-	foreign := fakeEmails{}.Cursor(bob, "msg_002")
+	foreign := codec.Encode(page.List{Name: "emails", AccountID: bob}, "msg_002")
 	for _, list := range []string{"emails", "domains"} {
 		for _, c := range []struct{ args, field string }{
 			{`first: 0`, "first"},
@@ -142,6 +145,13 @@ func TestArgumentsOfPagesAreChecked(t *testing.T) {
 			{`after: ""`, "after"},
 			{`after: "garbage"`, "after"},
 			{`after: "` + foreign + `"`, "after"},
+			{`last: 0`, "last"},
+			{`last: 101`, "last"},
+			{`last: 5, before: "garbage"`, "before"},
+			{`last: 5, before: "` + foreign + `"`, "before"},
+			{`first: 5, last: 5`, "last"},
+			{`before: "garbage"`, "before"},
+			{`last: 5, after: "garbage"`, "after"},
 		} {
 			a := s.ask(t, `{ `+list+`(`+c.args+`) { nodes { id } } }`, nil)
 			if a.codes() != "validation_error" || a.Errors[0].Extensions.Details[c.field] == "" || a.status != 200 {
@@ -149,8 +159,65 @@ func TestArgumentsOfPagesAreChecked(t *testing.T) {
 			}
 		}
 		// Null is "not given", as everywhere in GraphQL.
-		if a := s.ask(t, `{ `+list+`(first: null, after: null) { nodes { id } } }`, nil); len(a.Errors) != 0 {
+		if a := s.ask(t, `{ `+list+`(first: null, after: null, last: null, before: null) { nodes { id } } }`, nil); len(a.Errors) != 0 {
 			t.Errorf("%s with nulls: %s", list, a.body)
+		}
+	}
+}
+
+func TestPagesGoBackAsTheyCame(t *testing.T) {
+	t.Parallel()
+	s := newServer(t, setup{emails: 7})
+	const query = `query($first: Int, $after: String, $last: Int, $before: String) { emails(first: $first, after: $after, last: $last, before: $before) {
+		edges { cursor node { id } } nodes { id } pageInfo { hasNextPage hasPreviousPage startCursor endCursor } } }`
+	type shown struct {
+		IDs        string
+		Next, Prev bool
+	}
+	ask := func(variables map[string]any) (shown, map[string]any) {
+		found := s.ask(t, query, variables).Data["emails"].(map[string]any)
+		info := found["pageInfo"].(map[string]any)
+		var ids []string
+		for i, e := range found["edges"].([]any) {
+			node := e.(map[string]any)["node"].(map[string]any)["id"]
+			if node != found["nodes"].([]any)[i].(map[string]any)["id"] {
+				t.Errorf("edges and nodes differ: %v", found)
+			}
+			ids = append(ids, strings.TrimPrefix(node.(string), "msg_00"))
+		}
+		return shown{strings.Join(ids, " "), info["hasNextPage"].(bool), info["hasPreviousPage"].(bool)}, info
+	}
+	var there, back []shown
+	variables := map[string]any{"first": 3}
+	for {
+		page, info := ask(variables)
+		there = append(there, page)
+		if !page.Next {
+			break
+		}
+		variables = map[string]any{"first": 3, "after": info["endCursor"]}
+	}
+	same(t, "forward", []shown{{"7 6 5", true, false}, {"4 3 2", true, true}, {"1", false, true}}, there)
+	variables = map[string]any{"last": 3}
+	for {
+		page, info := ask(variables)
+		back = append(back, page)
+		if !page.Prev {
+			break
+		}
+		variables = map[string]any{"last": 3, "before": info["startCursor"]}
+	}
+	same(t, "backward", []shown{{"3 2 1", false, true}, {"6 5 4", true, true}, {"7", true, false}}, back)
+}
+
+func TestListsAreCountedUpToALimit(t *testing.T) {
+	t.Parallel()
+	s := newServer(t, setup{emails: 7})
+	a := s.ask(t, `{ emails(first: 1) { all: count { value isExact } few: count(limit: 3) { value isExact } } domains { count { value isExact } } }`, nil)
+	same(t, "emails", map[string]any{"all": map[string]any{"value": 7.0, "isExact": true}, "few": map[string]any{"value": 3.0, "isExact": false}}, a.Data["emails"])
+	for _, limit := range []string{"0", "-1", "10001"} {
+		if a := s.ask(t, `{ emails { count(limit: `+limit+`) { value } } }`, nil); a.codes() != "validation_error" || a.Errors[0].Extensions.Details["limit"] == "" {
+			t.Errorf("counting to %s: %s", limit, a.body)
 		}
 	}
 }

@@ -18,7 +18,7 @@ func (r *queryResolver) Events(ctx context.Context, first *int, after *string, t
 	if err != nil {
 		return nil, err
 	}
-	request, err := pageRequest(first, nil)
+	request, err := pageRequest(first, nil, nil, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -94,12 +94,13 @@ func (f fakeAccounts) Usage(_ context.Context, accountID string) (accounts.Usage
 }
 
 func (f fakeAccounts) Keys(_ context.Context, accountID string, r page.Request) (page.Page[*ent.APIKey], error) {
-	rows, more, err := slice(someKeys(), func(k *ent.APIKey) (string, string) { return k.AccountID, k.ID }, "api_keys", accountID, r)
-	out := page.Page[*ent.APIKey]{Items: rows, HasMore: more}
-	if more {
-		out.NextCursor = codec.Encode(page.List{Name: "api_keys", AccountID: accountID}, rows[len(rows)-1].ID)
-	}
+	out, err := paged(someKeys(), func(k *ent.APIKey) (string, string) { return k.AccountID, k.ID }, "api_keys", accountID, r)
 	return out, orElse(err, f.call("Keys"))
+}
+
+func (f fakeAccounts) CountKeys(ctx context.Context, accountID string, most int) (int, error) {
+	n, err := lengthOf(f.Keys(ctx, accountID, whole))
+	return min(n, most), err
 }
 
 func (f fakeAccounts) Key(_ context.Context, accountID, keyID string) (*ent.APIKey, error) {
@@ -137,12 +138,13 @@ type fakeDomains struct {
 }
 
 func (f fakeDomains) List(_ context.Context, accountID string, r page.Request) (page.Page[*ent.Domain], error) {
-	rows, more, err := slice(f.rows, func(d *ent.Domain) (string, string) { return *d.AccountID, d.ID }, "domains", accountID, r)
-	out := page.Page[*ent.Domain]{Items: rows, HasMore: more}
-	if more {
-		out.NextCursor = codec.Encode(page.List{Name: "domains", AccountID: accountID}, rows[len(rows)-1].ID)
-	}
+	out, err := paged(f.rows, func(d *ent.Domain) (string, string) { return *d.AccountID, d.ID }, "domains", accountID, r)
 	return out, orElse(err, f.call("domains.List"))
+}
+
+func (f fakeDomains) Count(ctx context.Context, accountID string, most int) (int, error) {
+	n, err := lengthOf(f.List(ctx, accountID, whole))
+	return min(n, most), err
 }
 
 func (f fakeDomains) Get(_ context.Context, accountID, domainID string) (*ent.Domain, error) {
@@ -196,14 +198,18 @@ type fakeEmails struct {
 var codec = page.NewCodec([]byte("0123456789abcdef"))
 
 func (f fakeEmails) List(_ context.Context, accountID string, q records.ListQuery) (page.Page[*ent.Email], error) {
-	rows, more, err := slice(f.rows, func(e *ent.Email) (string, string) { return e.AccountID, e.ID }, "emails", accountID, q.Page)
-	out := page.Page[*ent.Email]{HasMore: more}
-	for _, row := range rows {
+	out, err := paged(f.rows, func(e *ent.Email) (string, string) { return e.AccountID, e.ID }, "emails", accountID, q.Page)
+	for i, row := range out.Items {
 		short := *row
 		short.HTML, short.Text = nil, nil
-		out.Items = append(out.Items, &short)
+		out.Items[i] = &short
 	}
 	return out, orElse(err, f.call("List"))
+}
+
+func (f fakeEmails) Count(ctx context.Context, accountID string, _ records.Filter, most int) (int, error) {
+	n, err := lengthOf(f.List(ctx, accountID, records.ListQuery{Page: whole}))
+	return min(n, most), err
 }
 
 func (f fakeEmails) Get(_ context.Context, accountID, emailID string) (*ent.Email, error) {
@@ -223,10 +229,6 @@ func (f fakeEmails) Several(_ context.Context, accountID string, ids ...string) 
 		}
 	}
 	return out, f.call("Several")
-}
-
-func (f fakeEmails) Cursor(accountID, emailID string) string {
-	return codec.Encode(page.List{Name: "emails", AccountID: accountID}, emailID)
 }
 
 func (f fakeEmails) Bodies(_ context.Context, accountID string, ids ...string) (map[string]*ent.Email, error) {
@@ -294,19 +296,26 @@ func (f fakeEmails) QueueOf(_ context.Context, accountID string, of queue.Select
 		{ID: "10", RecipientID: 10, EmailID: "msg_003", AccountID: bob, Address: "x@example.org", Destination: "example.org", State: queue.Parked, QueuedAt: day},
 	}
 	list := page.List{Name: "queue", AccountID: accountID}
-	limit, after, err := codec.Open(list, r)
+	at, err := codec.Open(list, r)
+	if at.Back {
+		slices.Reverse(rows)
+	}
 	var out []queue.Queued
 	for _, q := range rows {
-		if id := fmt.Sprintf("%03d", q.RecipientID); q.AccountID == accountID && id > after && (of.State == "" || of.State == q.State) &&
+		if id := fmt.Sprintf("%03d", q.RecipientID); q.AccountID == accountID && (at.ID == "" || at.Back && id < at.ID || !at.Back && id > at.ID) && (of.State == "" || of.State == q.State) &&
 			(of.Destination == "" || of.Destination == q.Destination) && (of.EmailID == "" || of.EmailID == q.EmailID) {
 			out = append(out, q)
 		}
 	}
-	found := page.Page[queue.Queued]{Items: out[:min(limit, len(out))], HasMore: len(out) > limit}
-	if found.HasMore {
-		found.NextCursor = codec.Encode(list, fmt.Sprintf("%03d", out[limit-1].RecipientID))
+	if err != nil {
+		return page.Page[queue.Queued]{}, err
 	}
-	return found, err
+	return page.Of(codec, list, out[:min(at.Rows(), len(out))], at, func(q queue.Queued) string { return fmt.Sprintf("%03d", q.RecipientID) }), nil
+}
+
+func (f fakeEmails) CountOf(ctx context.Context, accountID string, of queue.Selection, most int) (int, error) {
+	n, err := lengthOf(f.QueueOf(ctx, accountID, of, whole))
+	return min(n, most), err
 }
 
 func (f fakeEmails) BacklogOf(_ context.Context, accountID string, of queue.Selection) ([]queue.Backlog, error) {
@@ -348,20 +357,31 @@ func forEach[T any](f fakeEmails, method, accountID string, ids []string, of fun
 	return out, nil
 }
 
-// slice cuts one page out of rows that stand newest first.
-func slice[T any](rows []T, key func(T) (accountID, id string), list, accountID string, r page.Request) ([]T, bool, error) {
-	limit, after, err := codec.Open(page.List{Name: list, AccountID: accountID}, r)
+// paged gives a page of rows, which are newest first, as the services do.
+func paged[T any](rows []T, key func(T) (accountID, id string), list, accountID string, r page.Request) (page.Page[T], error) {
+	l := page.List{Name: list, AccountID: accountID}
+	at, err := codec.Open(l, r)
 	if err != nil {
-		return nil, false, err
+		return page.Page[T]{}, err
+	}
+	rows = slices.Clone(rows)
+	if at.Back {
+		slices.Reverse(rows)
 	}
 	var out []T
 	for _, row := range rows {
-		if owner, id := key(row); owner == accountID && (after == "" || id < after) {
+		if owner, id := key(row); owner == accountID && len(out) < at.Rows() && (at.ID == "" || at.Back && id > at.ID || !at.Back && id < at.ID) {
 			out = append(out, row)
 		}
 	}
-	return out[:min(limit, len(out))], len(out) > limit, nil
+	return page.Of(codec, l, out, at, func(row T) string { _, id := key(row); return id }), nil
 }
+
+// whole asks a fake for its whole list.
+var whole = page.Request{Limit: page.MaxLimit}
+
+// lengthOf counts a page, as a service counts its list.
+func lengthOf[T any](found page.Page[T], err error) (int, error) { return len(found.Items), err }
 
 func orElse(err, other error) error {
 	if err != nil {

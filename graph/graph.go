@@ -39,6 +39,7 @@ type Accounts interface {
 	Account(ctx context.Context, accountID string) (accounts.Account, error)
 	Usage(ctx context.Context, accountID string) (accounts.Usage, error)
 	Keys(ctx context.Context, accountID string, r page.Request) (page.Page[*ent.APIKey], error)
+	CountKeys(ctx context.Context, accountID string, most int) (int, error)
 	Key(ctx context.Context, accountID, keyID string) (*ent.APIKey, error)
 	SeveralKeys(ctx context.Context, accountID string, keyIDs ...string) ([]*ent.APIKey, error)
 }
@@ -46,6 +47,7 @@ type Accounts interface {
 // Domains reads sending domains.
 type Domains interface {
 	List(ctx context.Context, accountID string, r page.Request) (page.Page[*ent.Domain], error)
+	Count(ctx context.Context, accountID string, most int) (int, error)
 	Get(ctx context.Context, accountID, domainID string) (*ent.Domain, error)
 	Records(d *ent.Domain) []dnscheck.Record
 	Several(ctx context.Context, accountID string, domainIDs ...string) ([]*ent.Domain, error)
@@ -55,10 +57,10 @@ type Domains interface {
 // Emails reads emails. The methods with several ids answer by email id.
 type Emails interface {
 	List(ctx context.Context, accountID string, q records.ListQuery) (page.Page[*ent.Email], error)
+	Count(ctx context.Context, accountID string, f records.Filter, most int) (int, error)
 	Get(ctx context.Context, accountID, emailID string) (*ent.Email, error)
 	// Several gives the emails of those ids that the account has, oldest first.
 	Several(ctx context.Context, accountID string, emailIDs ...string) ([]*ent.Email, error)
-	Cursor(accountID, emailID string) string
 	// Bodies gives html and text, which List leaves out; other fields are not set.
 	Bodies(ctx context.Context, accountID string, emailIDs ...string) (map[string]*ent.Email, error)
 	Recipients(ctx context.Context, accountID string, emailIDs ...string) (map[string][]*ent.Recipient, error)
@@ -71,6 +73,7 @@ type Emails interface {
 // Queue shows an account its part of the queue, and changes it.
 type Queue interface {
 	QueueOf(ctx context.Context, accountID string, of queue.Selection, r page.Request) (page.Page[queue.Queued], error)
+	CountOf(ctx context.Context, accountID string, of queue.Selection, most int) (int, error)
 	BacklogOf(ctx context.Context, accountID string, of queue.Selection) ([]queue.Backlog, error)
 	ChangeQueueOf(ctx context.Context, accountID string, c queue.AccountChange) (queue.Result, error)
 }

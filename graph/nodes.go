@@ -27,7 +27,7 @@ func nodeCosts(c *generated.ComplexityRoot) {
 		if kinds == 0 {
 			kinds = len(searches)
 		}
-		return times(min(kinds, len(searches)), nodeCost+times(pageSize(first), child))
+		return times(min(kinds, len(searches)), nodeCost+times(pageSize(first, nil), child))
 	}
 }
 

@@ -23,6 +23,7 @@ type Teams interface {
 // AuditLog reads what was done to an account.
 type AuditLog interface {
 	List(ctx context.Context, accountID string, f audit.Filter, r page.Request) (page.Page[*ent.AuditEntry], error)
+	Count(ctx context.Context, accountID string, f audit.Filter, most int) (int, error)
 }
 
 var (

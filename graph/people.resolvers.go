@@ -11,6 +11,7 @@ import (
 	"github.com/postrider/postrider/graph/generated"
 	"github.com/postrider/postrider/graph/model"
 	"github.com/postrider/postrider/modules/accounts/rights"
+	"github.com/postrider/postrider/runtime/page"
 )
 
 func (r *queryResolver) Viewer(ctx context.Context) (*model.Viewer, error) {
@@ -53,24 +54,23 @@ func (r *queryResolver) Invitations(ctx context.Context) (*model.InvitationConne
 	return out, nil
 }
 
-func (r *queryResolver) AuditLog(ctx context.Context, first *int, after *string, filter *model.AuditLogFilter) (*model.AuditLogConnection, error) {
+func (r *queryResolver) AuditLog(ctx context.Context, first *int, after *string, last *int, before *string, filter *model.AuditLogFilter) (*model.AuditLogConnection, error) {
 	caller, err := authorized(ctx, rights.Team)
 	if err != nil {
 		return nil, err
 	}
-	request, err := pageRequest(first, after)
+	request, err := pageRequest(first, after, last, before)
 	if err != nil {
 		return nil, err
 	}
-	found, err := part[AuditLog](r.parts).List(ctx, caller.AccountID, auditFilter(filter), request)
+	wanted := auditFilter(filter)
+	found, err := part[AuditLog](r.parts).List(ctx, caller.AccountID, wanted, request)
 	if err != nil {
-		return nil, pageError(err)
+		return nil, pageError(request, err)
 	}
-	out := &model.AuditLogConnection{Nodes: make([]*model.AuditEntry, len(found.Items)), PageInfo: pageInfo(found)}
-	for i, e := range found.Items {
-		out.Nodes[i] = toAuditEntry(e)
-	}
-	return out, nil
+	return &model.AuditLogConnection{Connection: connection[model.AuditLogEdge](page.Map(found, toAuditEntry), func(ctx context.Context, most int) (int, error) {
+		return part[AuditLog](r.parts).Count(ctx, caller.AccountID, wanted, most)
+	})}, nil
 }
 
 func (r *viewerResolver) Account(ctx context.Context, obj *model.Viewer) (*model.Account, error) {

@@ -58,9 +58,15 @@ type fakeAuditLog struct{}
 
 func (fakeAuditLog) List(_ context.Context, accountID string, f audit.Filter, _ page.Request) (found page.Page[*ent.AuditEntry], err error) {
 	if accountID == ada {
+		found.Cursors = []string{"here"}
 		found.Items = []*ent.AuditEntry{{ID: "aud_1", ActorKind: "user", ActorID: f.Actor, ActorName: "ada@example.com", Action: "member.removed", Target: "usr_2", Changes: map[string]any{"role": "viewer"}, CreatedAt: day}}
 	}
 	return found, nil
+}
+
+func (a fakeAuditLog) Count(ctx context.Context, accountID string, f audit.Filter, most int) (int, error) {
+	n, err := lengthOf(a.List(ctx, accountID, f, whole))
+	return min(n, most), err
 }
 
 // asPerson asks GraphQL with the cookie of a role.
@@ -115,7 +121,7 @@ func TestPeopleOfAnAccount(t *testing.T) {
 			"pageInfo": map[string]any{"hasNextPage": false}},
 		"invitations": map[string]any{"nodes": []any{map[string]any{"id": "inv_1", "email": "bob@example.com", "role": "DEVELOPER", "invitedBy": nil, "createdAt": at, "expiresAt": at}}},
 		"auditLog": map[string]any{"nodes": []any{map[string]any{"id": "aud_1", "actor": map[string]any{"kind": "USER", "id": "usr_1", "name": "ada@example.com"}, "action": "member.removed", "target": "usr_2",
-			"changes": map[string]any{"role": "viewer"}}}, "pageInfo": map[string]any{"endCursor": nil}},
+			"changes": map[string]any{"role": "viewer"}}}, "pageInfo": map[string]any{"endCursor": "here"}},
 	}
 	if diff := cmp.Diff(want, got.Data); diff != "" {
 		t.Errorf("an admin reads (-want +got):\n%s\n%s", diff, got.body)

@@ -13,7 +13,9 @@ import (
 
 // queueCosts counts the queue by its length, and the domains as a page of the largest.
 func queueCosts(c *generated.ComplexityRoot) {
-	c.Query.Queue = func(child int, first *int, _ *string, _ *model.QueueFilter) int { return times(pageSize(first), child) }
+	c.Query.Queue = func(child int, first *int, _ *string, last *int, _ *string, _ *model.QueueFilter) int {
+		return times(pageSize(first, last), child)
+	}
 	c.Query.QueueByDestination = func(child int, _ *model.QueueFilter) int { return times(page.MaxLimit, child) }
 	change := func(child int, _ model.QueueSelection, _ bool) int { return changeCost + child }
 	c.Mutation.RetryDelivery, c.Mutation.HoldDelivery, c.Mutation.ReleaseDelivery = change, change, change
@@ -73,14 +75,9 @@ func orNone(s *queue.State) queue.State {
 	return *s
 }
 
-func toQueue(found page.Page[queue.Queued]) *model.QueueConnection {
-	out := &model.QueueConnection{Nodes: make([]*model.QueuedRecipient, len(found.Items)),
-		PageInfo: pageInfo(found)}
-	for i, r := range found.Items {
-		out.Nodes[i] = &model.QueuedRecipient{ID: r.ID, EmailID: r.EmailID, Address: r.Address, Destination: r.Destination,
-			State: r.State, Running: r.Running, Attempts: r.Attempts, NextAttemptAt: r.NextAttempt, QueuedAt: r.QueuedAt, Diagnostic: filled(r.Diagnostic)}
-	}
-	return out
+func toQueued(r queue.Queued) *model.QueuedRecipient {
+	return &model.QueuedRecipient{ID: r.ID, EmailID: r.EmailID, Address: r.Address, Destination: r.Destination,
+		State: r.State, Running: r.Running, Attempts: r.Attempts, NextAttemptAt: r.NextAttempt, QueuedAt: r.QueuedAt, Diagnostic: filled(r.Diagnostic)}
 }
 
 func toBacklog(found []queue.Backlog) []*model.QueueBacklog {

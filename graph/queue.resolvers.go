@@ -11,6 +11,7 @@ import (
 	"github.com/postrider/postrider/graph/model"
 	"github.com/postrider/postrider/modules/accounts/rights"
 	"github.com/postrider/postrider/modules/sending/queue"
+	"github.com/postrider/postrider/runtime/page"
 )
 
 func (r *mutationResolver) RetryDelivery(ctx context.Context, selection model.QueueSelection, dryRun bool) (*queue.Result, error) {
@@ -29,20 +30,23 @@ func (r *mutationResolver) DropDelivery(ctx context.Context, selection model.Que
 	return r.changeQueue(ctx, selection, queue.AccountChange{Operation: queue.Drop, Reason: reason, DryRun: dryRun})
 }
 
-func (r *queryResolver) Queue(ctx context.Context, first *int, after *string, filter *model.QueueFilter) (*model.QueueConnection, error) {
+func (r *queryResolver) Queue(ctx context.Context, first *int, after *string, last *int, before *string, filter *model.QueueFilter) (*model.QueueConnection, error) {
 	caller, err := authorized(ctx, rights.Read)
 	if err != nil {
 		return nil, err
 	}
-	request, err := pageRequest(first, after)
+	request, err := pageRequest(first, after, last, before)
 	if err != nil {
 		return nil, err
 	}
-	found, err := part[Queue](r.parts).QueueOf(ctx, caller.AccountID, queueSelection(filter), request)
+	selection := queueSelection(filter)
+	found, err := part[Queue](r.parts).QueueOf(ctx, caller.AccountID, selection, request)
 	if err != nil {
-		return nil, pageError(err)
+		return nil, pageError(request, err)
 	}
-	return toQueue(found), nil
+	return &model.QueueConnection{Connection: connection[model.QueueEdge](page.Map(found, toQueued), func(ctx context.Context, most int) (int, error) {
+		return part[Queue](r.parts).CountOf(ctx, caller.AccountID, selection, most)
+	})}, nil
 }
 
 func (r *queryResolver) QueueByDestination(ctx context.Context, filter *model.QueueFilter) ([]*model.QueueBacklog, error) {

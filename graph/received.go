@@ -17,6 +17,7 @@ import (
 // Received reads received mail and the address rules of domains.
 type Received interface {
 	List(ctx context.Context, accountID string, q inbound.ListQuery) (page.Page[*ent.ReceivedEmail], error)
+	Count(ctx context.Context, accountID string, f inbound.Filter, most int) (int, error)
 	Get(ctx context.Context, accountID, emailID string) (*ent.ReceivedEmail, error)
 	Open(ctx context.Context, e *ent.ReceivedEmail) (*inbound.Content, error)
 	Rules(ctx context.Context, accountID, domainID string) (addressrules.Rules, error)
@@ -26,8 +27,8 @@ var _ Received = (*inbound.Service)(nil)
 
 // receivedCosts counts a list by its length; a content is a whole message that is read.
 func receivedCosts(c *generated.ComplexityRoot) {
-	c.Query.ReceivedEmails = func(child int, first *int, _ *string, _ *model.ReceivedEmailFilter) int {
-		return times(pageSize(first), child)
+	c.Query.ReceivedEmails = func(child int, first *int, _ *string, last *int, _ *string, _ *model.ReceivedEmailFilter) int {
+		return times(pageSize(first, last), child)
 	}
 	c.ReceivedEmail.Content = func(child int) int { return bodyCost + child }
 	c.ReceivedEmail.Attachments = func(child int) int { return times(fewPerEmail, child) }
@@ -38,12 +39,9 @@ func receivedFilter(in *model.ReceivedEmailFilter) inbound.Filter {
 	if in == nil {
 		return inbound.Filter{}
 	}
-	return inbound.Filter{To: given(in.To), From: given(in.From), Domain: given(in.Domain), Q: given(in.Q), Since: in.Since, Until: in.Until}
-}
-
-func toReceived(found page.Page[*ent.ReceivedEmail]) *model.ReceivedEmailConnection {
-	return &model.ReceivedEmailConnection{Nodes: append([]*ent.ReceivedEmail{}, found.Items...),
-		PageInfo: pageInfo(found)}
+	f := inbound.Filter{To: given(in.To), From: given(in.From), Domain: given(in.DomainID), Q: given(in.Query)}
+	f.Since, f.Until = within(in.ReceivedAt)
+	return f
 }
 
 func toRules(r addressrules.Rules) *model.AddressRules {

@@ -16,20 +16,23 @@ import (
 	"github.com/postrider/postrider/modules/inbound"
 )
 
-func (r *queryResolver) ReceivedEmails(ctx context.Context, first *int, after *string, filter *model.ReceivedEmailFilter) (*model.ReceivedEmailConnection, error) {
+func (r *queryResolver) ReceivedEmails(ctx context.Context, first *int, after *string, last *int, before *string, filter *model.ReceivedEmailFilter) (*model.ReceivedEmailConnection, error) {
 	caller, err := authorized(ctx, rights.Read)
 	if err != nil {
 		return nil, err
 	}
-	request, err := pageRequest(first, after)
+	request, err := pageRequest(first, after, last, before)
 	if err != nil {
 		return nil, err
 	}
-	found, err := part[Received](r.parts).List(ctx, caller.AccountID, inbound.ListQuery{Page: request, Filter: receivedFilter(filter)})
+	wanted := receivedFilter(filter)
+	found, err := part[Received](r.parts).List(ctx, caller.AccountID, inbound.ListQuery{Page: request, Filter: wanted})
 	if err != nil {
-		return nil, pageError(err)
+		return nil, argumentError(pageError(request, err), "since", "receivedAt", "until", "receivedAt", "domain", "domainId", "q", "query")
 	}
-	return toReceived(found), nil
+	return &model.ReceivedEmailConnection{Connection: connection[model.ReceivedEmailEdge](found, func(ctx context.Context, most int) (int, error) {
+		return part[Received](r.parts).Count(ctx, caller.AccountID, wanted, most)
+	})}, nil
 }
 
 func (r *queryResolver) ReceivedEmail(ctx context.Context, id string) (*ent.ReceivedEmail, error) {

@@ -27,15 +27,16 @@ func someReceived() []*ent.ReceivedEmail {
 }
 
 func (f fakeReceived) List(_ context.Context, accountID string, q inbound.ListQuery) (page.Page[*ent.ReceivedEmail], error) {
-	rows, more, err := slice(someReceived(), func(e *ent.ReceivedEmail) (string, string) { return e.AccountID, e.ID }, "received", accountID, q.Page)
-	out := page.Page[*ent.ReceivedEmail]{Items: rows, HasMore: more}
-	if more {
-		out.NextCursor = rows[len(rows)-1].ID
-	}
+	out, err := paged(someReceived(), func(e *ent.ReceivedEmail) (string, string) { return e.AccountID, e.ID }, "received", accountID, q.Page)
 	if q.Filter.Q == "nothing" {
 		out = page.Page[*ent.ReceivedEmail]{}
 	}
 	return out, err
+}
+
+func (f fakeReceived) Count(ctx context.Context, accountID string, of inbound.Filter, most int) (int, error) {
+	n, err := lengthOf(f.List(ctx, accountID, inbound.ListQuery{Page: whole, Filter: of}))
+	return min(n, most), err
 }
 
 func (f fakeReceived) Get(_ context.Context, accountID, id string) (*ent.ReceivedEmail, error) {
@@ -70,7 +71,7 @@ func TestReceivedMailAnswersEveryField(t *testing.T) {
 		t.Fatalf("asking every field of received mail got status %d and %s, want 200 without errors", a.status, a.body)
 	}
 	expect.Golden(t, "received.json", indented(t, a.body))
-	a = s.ask(t, `{ receivedEmail(id: "inb_003") { id } addressRules(domainId: "dom_999") { catchAll } receivedEmails(filter: {q: "nothing"}) { nodes { id } } }`, nil)
+	a = s.ask(t, `{ receivedEmail(id: "inb_003") { id } addressRules(domainId: "dom_999") { catchAll } receivedEmails(filter: {query: "nothing"}) { nodes { id } } }`, nil)
 	same(t, "bob's, and none", map[string]any{"receivedEmail": nil, "addressRules": nil, "receivedEmails": map[string]any{"nodes": []any{}}}, a.Data)
 	if a := s.askAs(t, "svc_sending", `{ receivedEmails { nodes { id } } }`, nil); a.codes() != "insufficient_scope" {
 		t.Errorf("a key for sending: %s", a.body)

@@ -10,26 +10,25 @@ import (
 
 	"github.com/postrider/postrider/graph/model"
 	"github.com/postrider/postrider/modules/accounts/rights"
+	"github.com/postrider/postrider/runtime/page"
 )
 
-func (r *queryResolver) SMTPCredentials(ctx context.Context, first *int, after *string) (*model.SMTPCredentialConnection, error) {
+func (r *queryResolver) SMTPCredentials(ctx context.Context, first *int, after *string, last *int, before *string) (*model.SMTPCredentialConnection, error) {
 	caller, err := authorized(ctx, rights.Write) // as over REST, and as with keys
 	if err != nil {
 		return nil, err
 	}
-	request, err := pageRequest(first, after)
+	request, err := pageRequest(first, after, last, before)
 	if err != nil {
 		return nil, err
 	}
 	found, err := part[SMTPCredentials](r.parts).List(ctx, caller.AccountID, request)
 	if err != nil {
-		return nil, pageError(err)
+		return nil, pageError(request, err)
 	}
-	out := &model.SMTPCredentialConnection{Nodes: []*model.SMTPCredential{}, PageInfo: pageInfo(found)}
-	for _, one := range found.Items {
-		out.Nodes = append(out.Nodes, r.toSMTPCredential(one))
-	}
-	return out, nil
+	return &model.SMTPCredentialConnection{Connection: connection[model.SMTPCredentialEdge](page.Map(found, r.toSMTPCredential), func(ctx context.Context, most int) (int, error) {
+		return part[SMTPCredentials](r.parts).Count(ctx, caller.AccountID, most)
+	})}, nil
 }
 
 func (r *queryResolver) SMTPCredential(ctx context.Context, id string) (*model.SMTPCredential, error) {

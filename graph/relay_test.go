@@ -28,12 +28,13 @@ func someSMTPCredentials() []*ent.SMTPCredential {
 }
 
 func (f fakeSMTPCredentials) List(_ context.Context, accountID string, r page.Request) (page.Page[*ent.SMTPCredential], error) {
-	rows, more, err := slice(someSMTPCredentials(), func(c *ent.SMTPCredential) (string, string) { return c.AccountID, c.ID }, "smtp_credentials", accountID, r)
-	out := page.Page[*ent.SMTPCredential]{Items: rows, HasMore: more}
-	if more {
-		out.NextCursor = codec.Encode(page.List{Name: "smtp_credentials", AccountID: accountID}, rows[len(rows)-1].ID)
-	}
+	out, err := paged(someSMTPCredentials(), func(c *ent.SMTPCredential) (string, string) { return c.AccountID, c.ID }, "smtp_credentials", accountID, r)
 	return out, orElse(err, f.call("SMTPCredentials.List"))
+}
+
+func (f fakeSMTPCredentials) Count(ctx context.Context, accountID string, most int) (int, error) {
+	n, err := lengthOf(f.List(ctx, accountID, whole))
+	return min(n, most), err
 }
 
 func (f fakeSMTPCredentials) Get(_ context.Context, accountID, id string) (*ent.SMTPCredential, error) {

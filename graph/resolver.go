@@ -5,11 +5,9 @@ import (
 	"errors"
 	"strings"
 
-	"github.com/postrider/postrider/graph/model"
 	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/accounts/rights"
 	"github.com/postrider/postrider/runtime/fault"
-	"github.com/postrider/postrider/runtime/page"
 )
 
 // Resolver is the root of the resolvers. The resolvers of a type stand in the
@@ -43,52 +41,33 @@ func callerOf(ctx context.Context) (accounts.Caller, error) {
 	return caller, nil
 }
 
-// pageRequest reads the arguments of a connection.
-func pageRequest(first *int, after *string) (page.Request, error) {
-	r := page.Request{Limit: page.DefaultLimit}
-	if first != nil {
-		r.Limit = *first
-	}
-	if r.Limit < 1 || r.Limit > page.MaxLimit {
-		return page.Request{}, fault.InvalidField("first", "must be between 1 and %d", page.MaxLimit)
-	}
-	if after == nil {
-		return r, nil
-	}
-	if r.Cursor = *after; r.Cursor == "" {
-		return page.Request{}, badCursor()
-	}
-	return r, nil
-}
-
-// pageError names a bad cursor as GraphQL callers know it.
-func pageError(err error) error {
-	var known *fault.Error
-	if errors.As(err, &known) && known.Fields["cursor"] != "" {
-		return badCursor()
-	}
-	return err
-}
-
-// argumentError names arguments as GraphQL callers know them: automationId for automation_id.
-func argumentError(err error) error {
+// argumentError names arguments as GraphQL callers know them: automationId for automation_id, and
+// what else has another name here, as pairs.
+func argumentError(err error, names ...string) error {
 	var known *fault.Error
 	if !errors.As(err, &known) || len(known.Fields) == 0 {
 		return err
 	}
 	renamed := fault.Fields{}
 	for name, reason := range known.Fields {
-		first, rest, _ := strings.Cut(name, "_")
-		if rest != "" {
-			first += strings.ToUpper(rest[:1]) + rest[1:]
-		}
-		renamed.Add(first, "%s", reason)
+		renamed.Add(argumentName(name, names), "%s", reason)
 	}
 	return renamed.Err()
 }
 
-func badCursor() error {
-	return fault.InvalidField("after", "is not a cursor of this list; use endCursor of an earlier answer")
+func argumentName(name string, names []string) string {
+	for i := 0; i+1 < len(names); i += 2 {
+		if names[i] == name {
+			return names[i+1]
+		}
+	}
+	first, rest, _ := strings.Cut(name, "_")
+	for _, word := range strings.Split(rest, "_") {
+		if word != "" {
+			first += strings.ToUpper(word[:1]) + word[1:]
+		}
+	}
+	return first
 }
 
 // noneIfMissing turns "no such thing" into null, which is what a nullable root
@@ -106,9 +85,4 @@ func filled(s string) *string {
 		return nil
 	}
 	return &s
-}
-
-// pageInfo says whether a list goes on after a page, and behind which cursor.
-func pageInfo[T any](p page.Page[T]) *model.PageInfo {
-	return &model.PageInfo{HasNextPage: p.HasMore, EndCursor: filled(p.NextCursor)}
 }

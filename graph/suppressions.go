@@ -6,7 +6,6 @@ import (
 	"github.com/postrider/postrider/ent"
 	entsuppression "github.com/postrider/postrider/ent/suppression"
 	"github.com/postrider/postrider/graph/generated"
-	"github.com/postrider/postrider/graph/model"
 	"github.com/postrider/postrider/modules/suppression"
 	"github.com/postrider/postrider/runtime/page"
 )
@@ -14,8 +13,10 @@ import (
 // Suppressions reads the addresses that must not be written to.
 type Suppressions interface {
 	List(ctx context.Context, accountID string, f suppression.Filter) (page.Page[*ent.Suppression], error)
+	Count(ctx context.Context, accountID string, f suppression.Filter, most int) (int, error)
 	Get(ctx context.Context, accountID, idOrAddress string) (*ent.Suppression, error)
 	OptOuts(ctx context.Context, accountID string, f suppression.OptOutFilter) (page.Page[*ent.CategoryOptOut], error)
+	CountOptOuts(ctx context.Context, accountID string, f suppression.OptOutFilter, most int) (int, error)
 	OptOut(ctx context.Context, accountID, optOutID string) (*ent.CategoryOptOut, error)
 }
 
@@ -23,20 +24,12 @@ var _ Suppressions = (*suppression.Service)(nil)
 
 // suppressionCosts counts the two lists by their length.
 func suppressionCosts(c *generated.ComplexityRoot) {
-	c.Query.Suppressions = func(child int, first *int, _, _ *string, _ *entsuppression.Reason) int {
-		return times(pageSize(first), child)
+	c.Query.Suppressions = func(child int, first *int, _ *string, last *int, _, _ *string, _ *entsuppression.Reason) int {
+		return times(pageSize(first, last), child)
 	}
-	c.Query.CategoryOptOuts = func(child int, first *int, _, _, _ *string) int { return times(pageSize(first), child) }
-}
-
-func toSuppressions(found page.Page[*ent.Suppression]) *model.SuppressionConnection {
-	return &model.SuppressionConnection{Nodes: append([]*ent.Suppression{}, found.Items...),
-		PageInfo: pageInfo(found)}
-}
-
-func toOptOuts(found page.Page[*ent.CategoryOptOut]) *model.CategoryOptOutConnection {
-	return &model.CategoryOptOutConnection{Nodes: append([]*ent.CategoryOptOut{}, found.Items...),
-		PageInfo: pageInfo(found)}
+	c.Query.CategoryOptOuts = func(child int, first *int, _ *string, last *int, _, _, _ *string) int {
+		return times(pageSize(first, last), child)
+	}
 }
 
 // orEmpty is an optional argument; null is the same as not given.

@@ -15,20 +15,23 @@ import (
 	"github.com/postrider/postrider/modules/suppression"
 )
 
-func (r *queryResolver) Suppressions(ctx context.Context, first *int, after *string, email *string, reason *entsuppression.Reason) (*model.SuppressionConnection, error) {
+func (r *queryResolver) Suppressions(ctx context.Context, first *int, after *string, last *int, before *string, email *string, reason *entsuppression.Reason) (*model.SuppressionConnection, error) {
 	caller, err := authorized(ctx, rights.Read)
 	if err != nil {
 		return nil, err
 	}
-	request, err := pageRequest(first, after)
+	request, err := pageRequest(first, after, last, before)
 	if err != nil {
 		return nil, err
 	}
-	found, err := part[Suppressions](r.parts).List(ctx, caller.AccountID, suppression.Filter{Request: request, Email: orEmpty(email), Reason: orEmpty(reason)})
+	wanted := suppression.Filter{Request: request, Email: orEmpty(email), Reason: orEmpty(reason)}
+	found, err := part[Suppressions](r.parts).List(ctx, caller.AccountID, wanted)
 	if err != nil {
-		return nil, pageError(err)
+		return nil, pageError(request, err)
 	}
-	return toSuppressions(found), nil
+	return &model.SuppressionConnection{Connection: connection[model.SuppressionEdge](found, func(ctx context.Context, most int) (int, error) {
+		return part[Suppressions](r.parts).Count(ctx, caller.AccountID, wanted, most)
+	})}, nil
 }
 
 func (r *queryResolver) Suppression(ctx context.Context, id string) (*ent.Suppression, error) {
@@ -39,20 +42,23 @@ func (r *queryResolver) Suppression(ctx context.Context, id string) (*ent.Suppre
 	return noneIfMissing(part[Suppressions](r.parts).Get(ctx, caller.AccountID, id))
 }
 
-func (r *queryResolver) CategoryOptOuts(ctx context.Context, first *int, after *string, email *string, category *string) (*model.CategoryOptOutConnection, error) {
+func (r *queryResolver) CategoryOptOuts(ctx context.Context, first *int, after *string, last *int, before *string, email *string, category *string) (*model.CategoryOptOutConnection, error) {
 	caller, err := authorized(ctx, rights.Read)
 	if err != nil {
 		return nil, err
 	}
-	request, err := pageRequest(first, after)
+	request, err := pageRequest(first, after, last, before)
 	if err != nil {
 		return nil, err
 	}
-	found, err := part[Suppressions](r.parts).OptOuts(ctx, caller.AccountID, suppression.OptOutFilter{Request: request, Email: orEmpty(email), Category: orEmpty(category)})
+	wanted := suppression.OptOutFilter{Request: request, Email: orEmpty(email), Category: orEmpty(category)}
+	found, err := part[Suppressions](r.parts).OptOuts(ctx, caller.AccountID, wanted)
 	if err != nil {
-		return nil, pageError(err)
+		return nil, pageError(request, err)
 	}
-	return toOptOuts(found), nil
+	return &model.CategoryOptOutConnection{Connection: connection[model.CategoryOptOutEdge](found, func(ctx context.Context, most int) (int, error) {
+		return part[Suppressions](r.parts).CountOptOuts(ctx, caller.AccountID, wanted, most)
+	})}, nil
 }
 
 func (r *queryResolver) CategoryOptOut(ctx context.Context, id string) (*ent.CategoryOptOut, error) {

@@ -40,15 +40,24 @@ func someOptOuts() []*ent.CategoryOptOut {
 }
 
 func (f fakeSuppressions) List(_ context.Context, accountID string, q module.Filter) (page.Page[*ent.Suppression], error) {
-	rows, more, err := slice(someSuppressions(), func(s *ent.Suppression) (string, string) { return s.AccountID, s.ID }, "suppressions", accountID, q.Request)
-	out := page.Page[*ent.Suppression]{Items: rows, HasMore: more}
-	if more {
-		out.NextCursor = codec.Encode(page.List{Name: "suppressions", AccountID: accountID}, rows[len(rows)-1].ID)
-	}
+	out, err := paged(someSuppressions(), func(s *ent.Suppression) (string, string) { return s.AccountID, s.ID }, "suppressions", accountID, q.Request)
 	if q.Email+q.Reason != "" {
+		out.Cursors = []string{"here"}
 		out.Items = []*ent.Suppression{{ID: q.Email + " " + q.Reason}}
 	}
 	return out, orElse(err, f.call("suppressions.List"))
+}
+
+func (f fakeSuppressions) Count(ctx context.Context, accountID string, q module.Filter, most int) (int, error) {
+	q.Request = whole
+	n, err := lengthOf(f.List(ctx, accountID, q))
+	return min(n, most), err
+}
+
+func (f fakeSuppressions) CountOptOuts(ctx context.Context, accountID string, q module.OptOutFilter, most int) (int, error) {
+	q.Request = whole
+	n, err := lengthOf(f.OptOuts(ctx, accountID, q))
+	return min(n, most), err
 }
 
 func (f fakeSuppressions) Get(_ context.Context, accountID, id string) (*ent.Suppression, error) {
@@ -61,12 +70,9 @@ func (f fakeSuppressions) Get(_ context.Context, accountID, id string) (*ent.Sup
 }
 
 func (f fakeSuppressions) OptOuts(_ context.Context, accountID string, q module.OptOutFilter) (page.Page[*ent.CategoryOptOut], error) {
-	rows, more, err := slice(someOptOuts(), func(o *ent.CategoryOptOut) (string, string) { return o.AccountID, o.ID }, "category opt-outs", accountID, q.Request)
-	out := page.Page[*ent.CategoryOptOut]{Items: rows, HasMore: more}
-	if more {
-		out.NextCursor = codec.Encode(page.List{Name: "category opt-outs", AccountID: accountID}, rows[len(rows)-1].ID)
-	}
+	out, err := paged(someOptOuts(), func(o *ent.CategoryOptOut) (string, string) { return o.AccountID, o.ID }, "category opt-outs", accountID, q.Request)
 	if q.Email+q.Category != "" {
+		out.Cursors = []string{"here"}
 		out.Items = []*ent.CategoryOptOut{{ID: q.Email + " " + q.Category}}
 	}
 	return out, orElse(err, f.call("OptOuts"))

@@ -3,6 +3,7 @@ package graph
 import (
 	"context"
 	"encoding/json"
+	"strings"
 
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/ent/schema/shape"
@@ -14,11 +15,13 @@ import (
 // Templates reads templates, each by its id or its alias.
 type Templates interface {
 	List(ctx context.Context, accountID string, q templates.ListQuery) (page.Page[templates.Template], error)
+	Count(ctx context.Context, accountID string, q templates.ListQuery, most int) (int, error)
 	Get(ctx context.Context, accountID, idOrAlias string) (templates.Template, error)
 	Several(ctx context.Context, accountID string, templateIDs ...string) ([]templates.Template, error)
 	// Bodies gives html and text, which List leaves out; other fields are not set.
 	Bodies(ctx context.Context, accountID string, templateIDs ...string) (map[string]*ent.Template, error)
 	Versions(ctx context.Context, accountID, idOrAlias string, r page.Request) (page.Page[*ent.TemplateVersion], error)
+	CountVersions(ctx context.Context, accountID, templateID string, most int) (int, error)
 }
 
 var _ Templates = (*templates.Service)(nil)
@@ -62,16 +65,22 @@ func toVariables(list []shape.Variable) ([]*model.TemplateVariable, error) {
 	return out, nil
 }
 
-func toVersions(found page.Page[*ent.TemplateVersion]) (*model.TemplateVersionConnection, error) {
-	out := &model.TemplateVersionConnection{Nodes: make([]*model.TemplateVersion, len(found.Items)),
-		PageInfo: pageInfo(found)}
-	for i, v := range found.Items {
+func toVersions(rows []*ent.TemplateVersion) ([]*model.TemplateVersion, error) {
+	out := make([]*model.TemplateVersion, len(rows))
+	for i, v := range rows {
 		variables, err := toVariables(v.Variables)
 		if err != nil {
 			return nil, err
 		}
-		out.Nodes[i] = &model.TemplateVersion{Version: v.Number, Subject: filled(v.Subject), From: filled(v.From), ReplyTo: append([]string{}, v.ReplyTo...),
+		out[i] = &model.TemplateVersion{Version: v.Number, Subject: filled(v.Subject), From: filled(v.From), ReplyTo: append([]string{}, v.ReplyTo...),
 			Variables: variables, UnsubscribeEnabled: v.UnsubscribeEnabled, Category: v.Category, PublishedAt: v.CreatedAt}
 	}
 	return out, nil
+}
+
+func templateFilter(request page.Request, in *model.TemplateFilter) templates.ListQuery {
+	if in == nil {
+		return templates.ListQuery{Page: request}
+	}
+	return templates.ListQuery{Page: request, Alias: given(in.Alias), Status: strings.ToLower(orEmpty(in.Status)), Name: given(in.Query)}
 }

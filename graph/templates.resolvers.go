@@ -15,21 +15,27 @@ import (
 	"github.com/postrider/postrider/runtime/fault"
 )
 
-func (r *queryResolver) Templates(ctx context.Context, first *int, after *string) (*model.TemplateConnection, error) {
+func (r *queryResolver) Templates(ctx context.Context, first *int, after *string, last *int, before *string, filter *model.TemplateFilter) (*model.TemplateConnection, error) {
 	caller, err := authorized(ctx, rights.Read)
 	if err != nil {
 		return nil, err
 	}
-	request, err := pageRequest(first, after)
+	request, err := pageRequest(first, after, last, before)
 	if err != nil {
 		return nil, err
 	}
-	found, err := part[Templates](r.parts).List(ctx, caller.AccountID, templates.ListQuery{Page: request})
+	wanted := templateFilter(request, filter)
+	found, err := part[Templates](r.parts).List(ctx, caller.AccountID, wanted)
 	if err != nil {
-		return nil, pageError(err)
+		return nil, argumentError(pageError(request, err), "q", "query")
 	}
 	nodes, err := r.templatePage(ctx, caller.AccountID, found.Items)
-	return &model.TemplateConnection{Nodes: nodes, PageInfo: pageInfo(found)}, err
+	if err != nil {
+		return nil, err
+	}
+	return &model.TemplateConnection{Connection: connection[model.TemplateEdge](shown(found, nodes), func(ctx context.Context, most int) (int, error) {
+		return part[Templates](r.parts).Count(ctx, caller.AccountID, wanted, most)
+	})}, nil
 }
 
 func (r *queryResolver) Template(ctx context.Context, id string) (*model.Template, error) {
@@ -67,20 +73,26 @@ func (r *templateResolver) Text(ctx context.Context, obj *model.Template) (*stri
 	return bodies[obj.ID].Text, nil
 }
 
-func (r *templateResolver) Versions(ctx context.Context, obj *model.Template, first *int, after *string) (*model.TemplateVersionConnection, error) {
+func (r *templateResolver) Versions(ctx context.Context, obj *model.Template, first *int, after *string, last *int, before *string) (*model.TemplateVersionConnection, error) {
 	caller, err := authorized(ctx, rights.Read)
 	if err != nil {
 		return nil, err
 	}
-	request, err := pageRequest(first, after)
+	request, err := pageRequest(first, after, last, before)
 	if err != nil {
 		return nil, err
 	}
 	found, err := part[Templates](r.parts).Versions(ctx, caller.AccountID, obj.ID, request)
 	if err != nil {
-		return nil, pageError(err)
+		return nil, pageError(request, err)
 	}
-	return toVersions(found)
+	nodes, err := toVersions(found.Items)
+	if err != nil {
+		return nil, err
+	}
+	return &model.TemplateVersionConnection{Connection: connection[model.TemplateVersionEdge](shown(found, nodes), func(ctx context.Context, most int) (int, error) {
+		return part[Templates](r.parts).CountVersions(ctx, caller.AccountID, obj.ID, most)
+	})}, nil
 }
 
 func (r *Resolver) Template() generated.TemplateResolver { return &templateResolver{r} }

@@ -34,7 +34,17 @@ func (f fakeTemplates) List(_ context.Context, accountID string, q templates.Lis
 	if accountID != ada {
 		return page.Page[templates.Template]{}, f.call("Templates.List")
 	}
-	return page.Page[templates.Template]{Items: someTemplates(), HasMore: true, NextCursor: "next"}, f.call("Templates.List")
+	return page.Page[templates.Template]{Items: someTemplates(), HasMore: true, NextCursor: "next", Cursors: []string{"first", "next"}}, f.call("Templates.List")
+}
+
+func (f fakeTemplates) Count(ctx context.Context, accountID string, q templates.ListQuery, most int) (int, error) {
+	n, err := lengthOf(f.List(ctx, accountID, templates.ListQuery{Page: whole}))
+	return min(n, most), err
+}
+
+func (f fakeTemplates) CountVersions(ctx context.Context, accountID, ref string, most int) (int, error) {
+	n, err := lengthOf(f.Versions(ctx, accountID, ref, whole))
+	return min(n, most), err
 }
 
 func (f fakeTemplates) Several(_ context.Context, accountID string, ids ...string) (out []templates.Template, err error) {
@@ -71,7 +81,7 @@ func (f fakeTemplates) Versions(_ context.Context, accountID, ref string, _ page
 	if accountID != ada || ref != "tpl_2" {
 		return page.Page[*ent.TemplateVersion]{}, f.call("Templates.Versions")
 	}
-	return page.Page[*ent.TemplateVersion]{Items: []*ent.TemplateVersion{{Number: 2, Subject: "Hi {{name}}", CreatedAt: day}, {Number: 1, CreatedAt: day}}}, f.call("Templates.Versions")
+	return page.Page[*ent.TemplateVersion]{Items: []*ent.TemplateVersion{{Number: 2, Subject: "Hi {{name}}", CreatedAt: day}, {Number: 1, CreatedAt: day}}, Cursors: []string{"two", "one"}}, f.call("Templates.Versions")
 }
 
 const templateFields = `id alias name status version publishedAt hasUnpublishedChanges subject from replyTo html text variables{key type required fallback}

@@ -17,9 +17,11 @@ import (
 // Webhooks reads endpoints and what was delivered to them.
 type Webhooks interface {
 	List(ctx context.Context, accountID string, r page.Request) (page.Page[*ent.Webhook], error)
+	Count(ctx context.Context, accountID string, most int) (int, error)
 	Get(ctx context.Context, accountID, webhookID string) (*ent.Webhook, error)
 	Events(endpoint *ent.Webhook) []string
 	Deliveries(ctx context.Context, accountID, webhookID string, f webhooks.Filter) (page.Page[*ent.WebhookDelivery], error)
+	CountDeliveries(ctx context.Context, accountID, webhookID string, f webhooks.Filter, most int) (int, error)
 	Delivery(ctx context.Context, accountID, deliveryID string) (*ent.WebhookDelivery, error)
 	Attempts(ctx context.Context, accountID string, deliveryIDs ...string) (map[string][]*ent.WebhookAttempt, error)
 	Several(ctx context.Context, accountID string, webhookIDs ...string) (map[string]*ent.Webhook, error)
@@ -32,16 +34,13 @@ var _ Webhooks = (*webhooks.Service)(nil)
 
 // webhookCosts counts the lists by their length; attempts are looked for once for all of them.
 func webhookCosts(c *generated.ComplexityRoot) {
-	c.Query.Webhooks = func(child int, first *int, _ *string) int { return times(pageSize(first), child) }
-	c.Query.WebhookDeliveries = func(child int, _ string, first *int, _ *string, _ *webhookdelivery.State) int {
-		return times(pageSize(first), child)
+	c.Query.Webhooks = func(child int, first *int, _ *string, last *int, _ *string) int {
+		return times(pageSize(first, last), child)
+	}
+	c.Query.WebhookDeliveries = func(child int, _ string, first *int, _ *string, last *int, _ *string, _ *webhookdelivery.State) int {
+		return times(pageSize(first, last), child)
 	}
 	c.WebhookDelivery.Attempts = func(child int) int { return times(fewPerEmail, child) }
-}
-
-func toWebhooks(found page.Page[*ent.Webhook]) *model.WebhookConnection {
-	return &model.WebhookConnection{Nodes: append([]*ent.Webhook{}, found.Items...),
-		PageInfo: pageInfo(found)}
 }
 
 // deliveryPage ties deliveries that were read together to their attempts.

@@ -16,20 +16,22 @@ import (
 	"github.com/postrider/postrider/modules/webhooks"
 )
 
-func (r *queryResolver) Webhooks(ctx context.Context, first *int, after *string) (*model.WebhookConnection, error) {
+func (r *queryResolver) Webhooks(ctx context.Context, first *int, after *string, last *int, before *string) (*model.WebhookConnection, error) {
 	caller, err := authorized(ctx, rights.Read)
 	if err != nil {
 		return nil, err
 	}
-	request, err := pageRequest(first, after)
+	request, err := pageRequest(first, after, last, before)
 	if err != nil {
 		return nil, err
 	}
 	found, err := part[Webhooks](r.parts).List(ctx, caller.AccountID, request)
 	if err != nil {
-		return nil, pageError(err)
+		return nil, pageError(request, err)
 	}
-	return toWebhooks(found), nil
+	return &model.WebhookConnection{Connection: connection[model.WebhookEdge](found, func(ctx context.Context, most int) (int, error) {
+		return part[Webhooks](r.parts).Count(ctx, caller.AccountID, most)
+	})}, nil
 }
 
 func (r *queryResolver) Webhook(ctx context.Context, id string) (*ent.Webhook, error) {
@@ -40,21 +42,24 @@ func (r *queryResolver) Webhook(ctx context.Context, id string) (*ent.Webhook, e
 	return noneIfMissing(part[Webhooks](r.parts).Get(ctx, caller.AccountID, id))
 }
 
-func (r *queryResolver) WebhookDeliveries(ctx context.Context, webhookID string, first *int, after *string, state *webhookdelivery.State) (*model.WebhookDeliveryConnection, error) {
+func (r *queryResolver) WebhookDeliveries(ctx context.Context, webhookID string, first *int, after *string, last *int, before *string, state *webhookdelivery.State) (*model.WebhookDeliveryConnection, error) {
 	caller, err := authorized(ctx, rights.Read)
 	if err != nil {
 		return nil, err
 	}
-	request, err := pageRequest(first, after)
+	request, err := pageRequest(first, after, last, before)
 	if err != nil {
 		return nil, err
 	}
-	found, err := part[Webhooks](r.parts).Deliveries(ctx, caller.AccountID, webhookID, webhooks.Filter{Request: request, State: orEmpty(state)})
+	wanted := webhooks.Filter{Request: request, State: orEmpty(state)}
+	found, err := part[Webhooks](r.parts).Deliveries(ctx, caller.AccountID, webhookID, wanted)
 	if err != nil {
-		return noneIfMissing[model.WebhookDeliveryConnection](nil, pageError(err))
+		return noneIfMissing[model.WebhookDeliveryConnection](nil, pageError(request, err))
 	}
-	return &model.WebhookDeliveryConnection{Nodes: r.deliveryPage(ctx, caller.AccountID, found.Items),
-		PageInfo: pageInfo(found)}, nil
+	nodes := r.deliveryPage(ctx, caller.AccountID, found.Items)
+	return &model.WebhookDeliveryConnection{Connection: connection[model.WebhookDeliveryEdge](shown(found, nodes), func(ctx context.Context, most int) (int, error) {
+		return part[Webhooks](r.parts).CountDeliveries(ctx, caller.AccountID, webhookID, wanted, most)
+	})}, nil
 }
 
 func (r *queryResolver) WebhookDelivery(ctx context.Context, id string) (*model.WebhookDelivery, error) {

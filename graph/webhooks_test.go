@@ -34,12 +34,19 @@ func someWebhooks() []*ent.Webhook {
 }
 
 func (f fakeWebhooks) List(_ context.Context, accountID string, r page.Request) (page.Page[*ent.Webhook], error) {
-	rows, more, err := slice(someWebhooks(), func(w *ent.Webhook) (string, string) { return w.AccountID, w.ID }, "webhooks", accountID, r)
-	out := page.Page[*ent.Webhook]{Items: rows, HasMore: more}
-	if more {
-		out.NextCursor = codec.Encode(page.List{Name: "webhooks", AccountID: accountID}, rows[len(rows)-1].ID)
-	}
+	out, err := paged(someWebhooks(), func(w *ent.Webhook) (string, string) { return w.AccountID, w.ID }, "webhooks", accountID, r)
 	return out, orElse(err, f.call("webhooks.List"))
+}
+
+func (f fakeWebhooks) Count(ctx context.Context, accountID string, most int) (int, error) {
+	n, err := lengthOf(f.List(ctx, accountID, whole))
+	return min(n, most), err
+}
+
+func (f fakeWebhooks) CountDeliveries(ctx context.Context, accountID, webhookID string, q module.Filter, most int) (int, error) {
+	q.Request = whole
+	n, err := lengthOf(f.Deliveries(ctx, accountID, webhookID, q))
+	return min(n, most), err
 }
 
 func (f fakeWebhooks) Get(_ context.Context, accountID, id string) (*ent.Webhook, error) {
@@ -81,18 +88,18 @@ func (f fakeWebhooks) Deliveries(ctx context.Context, accountID, webhookID strin
 	if _, err := f.Get(ctx, accountID, webhookID); err != nil {
 		return page.Page[*ent.WebhookDelivery]{}, err
 	}
-	if _, _, err := codec.Open(page.List{Name: "webhook deliveries/" + webhookID, AccountID: accountID}, q.Request); err != nil {
+	if _, err := codec.Open(page.List{Name: "webhook deliveries/" + webhookID, AccountID: accountID}, q.Request); err != nil {
 		return page.Page[*ent.WebhookDelivery]{}, err
 	}
 	d, err := f.Delivery(ctx, accountID, "whd"+webhookID[2:])
 	if q.State != "" {
 		d.EventType = q.State
 	}
-	out := page.Page[*ent.WebhookDelivery]{Items: []*ent.WebhookDelivery{d}}
+	out := page.Page[*ent.WebhookDelivery]{Items: []*ent.WebhookDelivery{d}, Cursors: []string{d.ID}}
 	for n := 1; n < q.Limit && n < 3; n++ {
 		more := *d
 		more.ID = fmt.Sprintf("%s_%d", d.ID, n)
-		out.Items = append(out.Items, &more)
+		out.Items, out.Cursors = append(out.Items, &more), append(out.Cursors, more.ID)
 	}
 	return out, err
 }

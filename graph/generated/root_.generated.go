@@ -68,8 +68,15 @@ type ComplexityRoot struct {
 	}
 
 	APIKeyConnection struct {
+		Count    func(childComplexity int, limit int) int
+		Edges    func(childComplexity int) int
 		Nodes    func(childComplexity int) int
 		PageInfo func(childComplexity int) int
+	}
+
+	APIKeyEdge struct {
+		Cursor func(childComplexity int) int
+		Node   func(childComplexity int) int
 	}
 
 	Account struct {
@@ -121,8 +128,15 @@ type ComplexityRoot struct {
 	}
 
 	AuditLogConnection struct {
+		Count    func(childComplexity int, limit int) int
+		Edges    func(childComplexity int) int
 		Nodes    func(childComplexity int) int
 		PageInfo func(childComplexity int) int
+	}
+
+	AuditLogEdge struct {
+		Cursor func(childComplexity int) int
+		Node   func(childComplexity int) int
 	}
 
 	Automation struct {
@@ -145,8 +159,15 @@ type ComplexityRoot struct {
 	}
 
 	AutomationConnection struct {
+		Count    func(childComplexity int, limit int) int
+		Edges    func(childComplexity int) int
 		Nodes    func(childComplexity int) int
 		PageInfo func(childComplexity int) int
+	}
+
+	AutomationEdge struct {
+		Cursor func(childComplexity int) int
+		Node   func(childComplexity int) int
 	}
 
 	AutomationEmailStats struct {
@@ -179,8 +200,15 @@ type ComplexityRoot struct {
 	}
 
 	AutomationRunConnection struct {
+		Count    func(childComplexity int, limit int) int
+		Edges    func(childComplexity int) int
 		Nodes    func(childComplexity int) int
 		PageInfo func(childComplexity int) int
+	}
+
+	AutomationRunEdge struct {
+		Cursor func(childComplexity int) int
+		Node   func(childComplexity int) int
 	}
 
 	AutomationRunStep struct {
@@ -299,8 +327,20 @@ type ComplexityRoot struct {
 	}
 
 	CategoryOptOutConnection struct {
+		Count    func(childComplexity int, limit int) int
+		Edges    func(childComplexity int) int
 		Nodes    func(childComplexity int) int
 		PageInfo func(childComplexity int) int
+	}
+
+	CategoryOptOutEdge struct {
+		Cursor func(childComplexity int) int
+		Node   func(childComplexity int) int
+	}
+
+	Count struct {
+		IsExact func(childComplexity int) int
+		Value   func(childComplexity int) int
 	}
 
 	CustomEvent struct {
@@ -316,8 +356,15 @@ type ComplexityRoot struct {
 	}
 
 	CustomEventConnection struct {
+		Count    func(childComplexity int, limit int) int
+		Edges    func(childComplexity int) int
 		Nodes    func(childComplexity int) int
 		PageInfo func(childComplexity int) int
+	}
+
+	CustomEventEdge struct {
+		Cursor func(childComplexity int) int
+		Node   func(childComplexity int) int
 	}
 
 	CustomEventExplanation struct {
@@ -423,8 +470,15 @@ type ComplexityRoot struct {
 	}
 
 	DomainConnection struct {
+		Count    func(childComplexity int, limit int) int
+		Edges    func(childComplexity int) int
 		Nodes    func(childComplexity int) int
 		PageInfo func(childComplexity int) int
+	}
+
+	DomainEdge struct {
+		Cursor func(childComplexity int) int
+		Node   func(childComplexity int) int
 	}
 
 	Email struct {
@@ -473,6 +527,7 @@ type ComplexityRoot struct {
 	}
 
 	EmailConnection struct {
+		Count    func(childComplexity int, limit int) int
 		Edges    func(childComplexity int) int
 		Nodes    func(childComplexity int) int
 		PageInfo func(childComplexity int) int
@@ -655,8 +710,10 @@ type ComplexityRoot struct {
 	}
 
 	PageInfo struct {
-		EndCursor   func(childComplexity int) int
-		HasNextPage func(childComplexity int) int
+		EndCursor       func(childComplexity int) int
+		HasNextPage     func(childComplexity int) int
+		HasPreviousPage func(childComplexity int) int
+		StartCursor     func(childComplexity int) int
 	}
 
 	PaymentMethod struct {
@@ -695,24 +752,24 @@ type ComplexityRoot struct {
 
 	Query struct {
 		APIKey             func(childComplexity int, id string) int
-		APIKeys            func(childComplexity int, first *int, after *string) int
+		APIKeys            func(childComplexity int, first *int, after *string, last *int, before *string) int
 		Account            func(childComplexity int) int
 		AddressRules       func(childComplexity int, domainID string) int
-		AuditLog           func(childComplexity int, first *int, after *string, filter *model.AuditLogFilter) int
+		AuditLog           func(childComplexity int, first *int, after *string, last *int, before *string, filter *model.AuditLogFilter) int
 		Automation         func(childComplexity int, id string) int
 		AutomationRun      func(childComplexity int, id string) int
-		AutomationRuns     func(childComplexity int, first *int, after *string, filter *model.AutomationRunFilter) int
-		Automations        func(childComplexity int, first *int, after *string, filter *model.AutomationFilter) int
+		AutomationRuns     func(childComplexity int, first *int, after *string, last *int, before *string, filter *model.AutomationRunFilter) int
+		Automations        func(childComplexity int, first *int, after *string, last *int, before *string, filter *model.AutomationFilter) int
 		Billing            func(childComplexity int) int
 		CategoryOptOut     func(childComplexity int, id string) int
-		CategoryOptOuts    func(childComplexity int, first *int, after *string, email *string, category *string) int
+		CategoryOptOuts    func(childComplexity int, first *int, after *string, last *int, before *string, email *string, category *string) int
 		CustomEvent        func(childComplexity int, id string) int
-		CustomEvents       func(childComplexity int, first *int, after *string, filter *model.CustomEventFilter) int
+		CustomEvents       func(childComplexity int, first *int, after *string, last *int, before *string, filter *model.CustomEventFilter) int
 		Domain             func(childComplexity int, id string) int
-		Domains            func(childComplexity int, first *int, after *string) int
+		Domains            func(childComplexity int, first *int, after *string, last *int, before *string) int
 		Email              func(childComplexity int, id string) int
 		EmailStatistics    func(childComplexity int, rangeArg model.TimeRange, interval model.StatisticsInterval, timezone string, groupBy *model.StatisticsDimension, top int, filter *model.StatisticsFilter, placedBy model.StatisticsMoment) int
-		Emails             func(childComplexity int, first *int, after *string, filter *model.EmailFilter) int
+		Emails             func(childComplexity int, first *int, after *string, last *int, before *string, filter *model.EmailFilter) int
 		Events             func(childComplexity int, first *int, after *string, types []string) int
 		Health             func(childComplexity int) int
 		Invitations        func(childComplexity int) int
@@ -720,25 +777,25 @@ type ComplexityRoot struct {
 		Node               func(childComplexity int, id string) int
 		Nodes              func(childComplexity int, ids []string) int
 		Plans              func(childComplexity int) int
-		Queue              func(childComplexity int, first *int, after *string, filter *model.QueueFilter) int
+		Queue              func(childComplexity int, first *int, after *string, last *int, before *string, filter *model.QueueFilter) int
 		QueueByDestination func(childComplexity int, filter *model.QueueFilter) int
 		ReceivedEmail      func(childComplexity int, id string) int
-		ReceivedEmails     func(childComplexity int, first *int, after *string, filter *model.ReceivedEmailFilter) int
+		ReceivedEmails     func(childComplexity int, first *int, after *string, last *int, before *string, filter *model.ReceivedEmailFilter) int
 		SMTPCredential     func(childComplexity int, id string) int
-		SMTPCredentials    func(childComplexity int, first *int, after *string) int
+		SMTPCredentials    func(childComplexity int, first *int, after *string, last *int, before *string) int
 		Search             func(childComplexity int, query string, types []model.SearchType, first *int) int
 		Suppression        func(childComplexity int, id string) int
-		Suppressions       func(childComplexity int, first *int, after *string, email *string, reason *suppression.Reason) int
+		Suppressions       func(childComplexity int, first *int, after *string, last *int, before *string, email *string, reason *suppression.Reason) int
 		Template           func(childComplexity int, id string) int
-		Templates          func(childComplexity int, first *int, after *string) int
+		Templates          func(childComplexity int, first *int, after *string, last *int, before *string, filter *model.TemplateFilter) int
 		TopBounceReasons   func(childComplexity int, rangeArg model.TimeRange, filter *model.StatisticsFilter, first int) int
 		Usage              func(childComplexity int, since *time.Time, until *time.Time, by model.UsagePeriodLength) int
 		Viewer             func(childComplexity int) int
 		Webhook            func(childComplexity int, id string) int
-		WebhookDeliveries  func(childComplexity int, webhookID string, first *int, after *string, state *webhookdelivery.State) int
+		WebhookDeliveries  func(childComplexity int, webhookID string, first *int, after *string, last *int, before *string, state *webhookdelivery.State) int
 		WebhookDelivery    func(childComplexity int, id string) int
 		WebhookStatistics  func(childComplexity int, rangeArg model.TimeRange, webhookID *string) int
-		Webhooks           func(childComplexity int, first *int, after *string) int
+		Webhooks           func(childComplexity int, first *int, after *string, last *int, before *string) int
 	}
 
 	QueueBacklog struct {
@@ -759,8 +816,15 @@ type ComplexityRoot struct {
 	}
 
 	QueueConnection struct {
+		Count    func(childComplexity int, limit int) int
+		Edges    func(childComplexity int) int
 		Nodes    func(childComplexity int) int
 		PageInfo func(childComplexity int) int
+	}
+
+	QueueEdge struct {
+		Cursor func(childComplexity int) int
+		Node   func(childComplexity int) int
 	}
 
 	QueuedRecipient struct {
@@ -831,8 +895,15 @@ type ComplexityRoot struct {
 	}
 
 	ReceivedEmailConnection struct {
+		Count    func(childComplexity int, limit int) int
+		Edges    func(childComplexity int) int
 		Nodes    func(childComplexity int) int
 		PageInfo func(childComplexity int) int
+	}
+
+	ReceivedEmailEdge struct {
+		Cursor func(childComplexity int) int
+		Node   func(childComplexity int) int
 	}
 
 	Recipient struct {
@@ -863,8 +934,15 @@ type ComplexityRoot struct {
 	}
 
 	SMTPCredentialConnection struct {
+		Count    func(childComplexity int, limit int) int
+		Edges    func(childComplexity int) int
 		Nodes    func(childComplexity int) int
 		PageInfo func(childComplexity int) int
+	}
+
+	SMTPCredentialEdge struct {
+		Cursor func(childComplexity int) int
+		Node   func(childComplexity int) int
 	}
 
 	SearchResult struct {
@@ -895,8 +973,15 @@ type ComplexityRoot struct {
 	}
 
 	SuppressionConnection struct {
+		Count    func(childComplexity int, limit int) int
+		Edges    func(childComplexity int) int
 		Nodes    func(childComplexity int) int
 		PageInfo func(childComplexity int) int
+	}
+
+	SuppressionEdge struct {
+		Cursor func(childComplexity int) int
+		Node   func(childComplexity int) int
 	}
 
 	Tag struct {
@@ -922,12 +1007,19 @@ type ComplexityRoot struct {
 		UpdatedAt             func(childComplexity int) int
 		Variables             func(childComplexity int) int
 		Version               func(childComplexity int) int
-		Versions              func(childComplexity int, first *int, after *string) int
+		Versions              func(childComplexity int, first *int, after *string, last *int, before *string) int
 	}
 
 	TemplateConnection struct {
+		Count    func(childComplexity int, limit int) int
+		Edges    func(childComplexity int) int
 		Nodes    func(childComplexity int) int
 		PageInfo func(childComplexity int) int
+	}
+
+	TemplateEdge struct {
+		Cursor func(childComplexity int) int
+		Node   func(childComplexity int) int
 	}
 
 	TemplateVariable struct {
@@ -949,8 +1041,15 @@ type ComplexityRoot struct {
 	}
 
 	TemplateVersionConnection struct {
+		Count    func(childComplexity int, limit int) int
+		Edges    func(childComplexity int) int
 		Nodes    func(childComplexity int) int
 		PageInfo func(childComplexity int) int
+	}
+
+	TemplateVersionEdge struct {
+		Cursor func(childComplexity int) int
+		Node   func(childComplexity int) int
 	}
 
 	TimelineEntry struct {
@@ -1030,6 +1129,8 @@ type ComplexityRoot struct {
 	}
 
 	WebhookConnection struct {
+		Count    func(childComplexity int, limit int) int
+		Edges    func(childComplexity int) int
 		Nodes    func(childComplexity int) int
 		PageInfo func(childComplexity int) int
 	}
@@ -1051,8 +1152,20 @@ type ComplexityRoot struct {
 	}
 
 	WebhookDeliveryConnection struct {
+		Count    func(childComplexity int, limit int) int
+		Edges    func(childComplexity int) int
 		Nodes    func(childComplexity int) int
 		PageInfo func(childComplexity int) int
+	}
+
+	WebhookDeliveryEdge struct {
+		Cursor func(childComplexity int) int
+		Node   func(childComplexity int) int
+	}
+
+	WebhookEdge struct {
+		Cursor func(childComplexity int) int
+		Node   func(childComplexity int) int
 	}
 
 	WebhookEndpointFigures struct {
@@ -1144,6 +1257,23 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.APIKey.Scope(childComplexity), true
 
+	case "APIKeyConnection.count":
+		if e.ComplexityRoot.APIKeyConnection.Count == nil {
+			break
+		}
+
+		args, err := ec.field_APIKeyConnection_count_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.APIKeyConnection.Count(childComplexity, args["limit"].(int)), true
+	case "APIKeyConnection.edges":
+		if e.ComplexityRoot.APIKeyConnection.Edges == nil {
+			break
+		}
+
+		return e.ComplexityRoot.APIKeyConnection.Edges(childComplexity), true
 	case "APIKeyConnection.nodes":
 		if e.ComplexityRoot.APIKeyConnection.Nodes == nil {
 			break
@@ -1156,6 +1286,19 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.APIKeyConnection.PageInfo(childComplexity), true
+
+	case "APIKeyEdge.cursor":
+		if e.ComplexityRoot.APIKeyEdge.Cursor == nil {
+			break
+		}
+
+		return e.ComplexityRoot.APIKeyEdge.Cursor(childComplexity), true
+	case "APIKeyEdge.node":
+		if e.ComplexityRoot.APIKeyEdge.Node == nil {
+			break
+		}
+
+		return e.ComplexityRoot.APIKeyEdge.Node(childComplexity), true
 
 	case "Account.bodyRetentionDays":
 		if e.ComplexityRoot.Account.BodyRetentionDays == nil {
@@ -1343,6 +1486,23 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.AuditEntry.UserAgent(childComplexity), true
 
+	case "AuditLogConnection.count":
+		if e.ComplexityRoot.AuditLogConnection.Count == nil {
+			break
+		}
+
+		args, err := ec.field_AuditLogConnection_count_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.AuditLogConnection.Count(childComplexity, args["limit"].(int)), true
+	case "AuditLogConnection.edges":
+		if e.ComplexityRoot.AuditLogConnection.Edges == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuditLogConnection.Edges(childComplexity), true
 	case "AuditLogConnection.nodes":
 		if e.ComplexityRoot.AuditLogConnection.Nodes == nil {
 			break
@@ -1355,6 +1515,19 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.AuditLogConnection.PageInfo(childComplexity), true
+
+	case "AuditLogEdge.cursor":
+		if e.ComplexityRoot.AuditLogEdge.Cursor == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuditLogEdge.Cursor(childComplexity), true
+	case "AuditLogEdge.node":
+		if e.ComplexityRoot.AuditLogEdge.Node == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AuditLogEdge.Node(childComplexity), true
 
 	case "Automation.activatedAt":
 		if e.ComplexityRoot.Automation.ActivatedAt == nil {
@@ -1453,6 +1626,23 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.Automation.Versions(childComplexity), true
 
+	case "AutomationConnection.count":
+		if e.ComplexityRoot.AutomationConnection.Count == nil {
+			break
+		}
+
+		args, err := ec.field_AutomationConnection_count_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.AutomationConnection.Count(childComplexity, args["limit"].(int)), true
+	case "AutomationConnection.edges":
+		if e.ComplexityRoot.AutomationConnection.Edges == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AutomationConnection.Edges(childComplexity), true
 	case "AutomationConnection.nodes":
 		if e.ComplexityRoot.AutomationConnection.Nodes == nil {
 			break
@@ -1465,6 +1655,19 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.AutomationConnection.PageInfo(childComplexity), true
+
+	case "AutomationEdge.cursor":
+		if e.ComplexityRoot.AutomationEdge.Cursor == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AutomationEdge.Cursor(childComplexity), true
+	case "AutomationEdge.node":
+		if e.ComplexityRoot.AutomationEdge.Node == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AutomationEdge.Node(childComplexity), true
 
 	case "AutomationEmailStats.bounced":
 		if e.ComplexityRoot.AutomationEmailStats.Bounced == nil {
@@ -1606,6 +1809,23 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.AutomationRun.WaitingFor(childComplexity), true
 
+	case "AutomationRunConnection.count":
+		if e.ComplexityRoot.AutomationRunConnection.Count == nil {
+			break
+		}
+
+		args, err := ec.field_AutomationRunConnection_count_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.AutomationRunConnection.Count(childComplexity, args["limit"].(int)), true
+	case "AutomationRunConnection.edges":
+		if e.ComplexityRoot.AutomationRunConnection.Edges == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AutomationRunConnection.Edges(childComplexity), true
 	case "AutomationRunConnection.nodes":
 		if e.ComplexityRoot.AutomationRunConnection.Nodes == nil {
 			break
@@ -1618,6 +1838,19 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.AutomationRunConnection.PageInfo(childComplexity), true
+
+	case "AutomationRunEdge.cursor":
+		if e.ComplexityRoot.AutomationRunEdge.Cursor == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AutomationRunEdge.Cursor(childComplexity), true
+	case "AutomationRunEdge.node":
+		if e.ComplexityRoot.AutomationRunEdge.Node == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AutomationRunEdge.Node(childComplexity), true
 
 	case "AutomationRunStep.emailId":
 		if e.ComplexityRoot.AutomationRunStep.EmailID == nil {
@@ -2110,6 +2343,23 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.CategoryOptOut.Source(childComplexity), true
 
+	case "CategoryOptOutConnection.count":
+		if e.ComplexityRoot.CategoryOptOutConnection.Count == nil {
+			break
+		}
+
+		args, err := ec.field_CategoryOptOutConnection_count_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.CategoryOptOutConnection.Count(childComplexity, args["limit"].(int)), true
+	case "CategoryOptOutConnection.edges":
+		if e.ComplexityRoot.CategoryOptOutConnection.Edges == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CategoryOptOutConnection.Edges(childComplexity), true
 	case "CategoryOptOutConnection.nodes":
 		if e.ComplexityRoot.CategoryOptOutConnection.Nodes == nil {
 			break
@@ -2122,6 +2372,32 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.CategoryOptOutConnection.PageInfo(childComplexity), true
+
+	case "CategoryOptOutEdge.cursor":
+		if e.ComplexityRoot.CategoryOptOutEdge.Cursor == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CategoryOptOutEdge.Cursor(childComplexity), true
+	case "CategoryOptOutEdge.node":
+		if e.ComplexityRoot.CategoryOptOutEdge.Node == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CategoryOptOutEdge.Node(childComplexity), true
+
+	case "Count.isExact":
+		if e.ComplexityRoot.Count.IsExact == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Count.IsExact(childComplexity), true
+	case "Count.value":
+		if e.ComplexityRoot.Count.Value == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Count.Value(childComplexity), true
 
 	case "CustomEvent.createdAt":
 		if e.ComplexityRoot.CustomEvent.CreatedAt == nil {
@@ -2178,6 +2454,23 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.CustomEvent.UserID(childComplexity), true
 
+	case "CustomEventConnection.count":
+		if e.ComplexityRoot.CustomEventConnection.Count == nil {
+			break
+		}
+
+		args, err := ec.field_CustomEventConnection_count_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.CustomEventConnection.Count(childComplexity, args["limit"].(int)), true
+	case "CustomEventConnection.edges":
+		if e.ComplexityRoot.CustomEventConnection.Edges == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CustomEventConnection.Edges(childComplexity), true
 	case "CustomEventConnection.nodes":
 		if e.ComplexityRoot.CustomEventConnection.Nodes == nil {
 			break
@@ -2190,6 +2483,19 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.CustomEventConnection.PageInfo(childComplexity), true
+
+	case "CustomEventEdge.cursor":
+		if e.ComplexityRoot.CustomEventEdge.Cursor == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CustomEventEdge.Cursor(childComplexity), true
+	case "CustomEventEdge.node":
+		if e.ComplexityRoot.CustomEventEdge.Node == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CustomEventEdge.Node(childComplexity), true
 
 	case "CustomEventExplanation.matches":
 		if e.ComplexityRoot.CustomEventExplanation.Matches == nil {
@@ -2643,6 +2949,23 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.DomainCheckRecord.Status(childComplexity), true
 
+	case "DomainConnection.count":
+		if e.ComplexityRoot.DomainConnection.Count == nil {
+			break
+		}
+
+		args, err := ec.field_DomainConnection_count_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.DomainConnection.Count(childComplexity, args["limit"].(int)), true
+	case "DomainConnection.edges":
+		if e.ComplexityRoot.DomainConnection.Edges == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DomainConnection.Edges(childComplexity), true
 	case "DomainConnection.nodes":
 		if e.ComplexityRoot.DomainConnection.Nodes == nil {
 			break
@@ -2655,6 +2978,19 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.DomainConnection.PageInfo(childComplexity), true
+
+	case "DomainEdge.cursor":
+		if e.ComplexityRoot.DomainEdge.Cursor == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DomainEdge.Cursor(childComplexity), true
+	case "DomainEdge.node":
+		if e.ComplexityRoot.DomainEdge.Node == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DomainEdge.Node(childComplexity), true
 
 	case "Email.apiKey":
 		if e.ComplexityRoot.Email.APIKey == nil {
@@ -2880,6 +3216,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.EmailBucket.Start(childComplexity), true
 
+	case "EmailConnection.count":
+		if e.ComplexityRoot.EmailConnection.Count == nil {
+			break
+		}
+
+		args, err := ec.field_EmailConnection_count_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.EmailConnection.Count(childComplexity, args["limit"].(int)), true
 	case "EmailConnection.edges":
 		if e.ComplexityRoot.EmailConnection.Edges == nil {
 			break
@@ -3579,6 +3926,18 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.PageInfo.HasNextPage(childComplexity), true
+	case "PageInfo.hasPreviousPage":
+		if e.ComplexityRoot.PageInfo.HasPreviousPage == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PageInfo.HasPreviousPage(childComplexity), true
+	case "PageInfo.startCursor":
+		if e.ComplexityRoot.PageInfo.StartCursor == nil {
+			break
+		}
+
+		return e.ComplexityRoot.PageInfo.StartCursor(childComplexity), true
 
 	case "PaymentMethod.brand":
 		if e.ComplexityRoot.PaymentMethod.Brand == nil {
@@ -3737,7 +4096,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Query.APIKeys(childComplexity, args["first"].(*int), args["after"].(*string)), true
+		return e.ComplexityRoot.Query.APIKeys(childComplexity, args["first"].(*int), args["after"].(*string), args["last"].(*int), args["before"].(*string)), true
 	case "Query.account":
 		if e.ComplexityRoot.Query.Account == nil {
 			break
@@ -3765,7 +4124,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Query.AuditLog(childComplexity, args["first"].(*int), args["after"].(*string), args["filter"].(*model.AuditLogFilter)), true
+		return e.ComplexityRoot.Query.AuditLog(childComplexity, args["first"].(*int), args["after"].(*string), args["last"].(*int), args["before"].(*string), args["filter"].(*model.AuditLogFilter)), true
 	case "Query.automation":
 		if e.ComplexityRoot.Query.Automation == nil {
 			break
@@ -3798,7 +4157,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Query.AutomationRuns(childComplexity, args["first"].(*int), args["after"].(*string), args["filter"].(*model.AutomationRunFilter)), true
+		return e.ComplexityRoot.Query.AutomationRuns(childComplexity, args["first"].(*int), args["after"].(*string), args["last"].(*int), args["before"].(*string), args["filter"].(*model.AutomationRunFilter)), true
 	case "Query.automations":
 		if e.ComplexityRoot.Query.Automations == nil {
 			break
@@ -3809,7 +4168,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Query.Automations(childComplexity, args["first"].(*int), args["after"].(*string), args["filter"].(*model.AutomationFilter)), true
+		return e.ComplexityRoot.Query.Automations(childComplexity, args["first"].(*int), args["after"].(*string), args["last"].(*int), args["before"].(*string), args["filter"].(*model.AutomationFilter)), true
 	case "Query.billing":
 		if e.ComplexityRoot.Query.Billing == nil {
 			break
@@ -3837,7 +4196,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Query.CategoryOptOuts(childComplexity, args["first"].(*int), args["after"].(*string), args["email"].(*string), args["category"].(*string)), true
+		return e.ComplexityRoot.Query.CategoryOptOuts(childComplexity, args["first"].(*int), args["after"].(*string), args["last"].(*int), args["before"].(*string), args["email"].(*string), args["category"].(*string)), true
 	case "Query.customEvent":
 		if e.ComplexityRoot.Query.CustomEvent == nil {
 			break
@@ -3859,7 +4218,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Query.CustomEvents(childComplexity, args["first"].(*int), args["after"].(*string), args["filter"].(*model.CustomEventFilter)), true
+		return e.ComplexityRoot.Query.CustomEvents(childComplexity, args["first"].(*int), args["after"].(*string), args["last"].(*int), args["before"].(*string), args["filter"].(*model.CustomEventFilter)), true
 	case "Query.domain":
 		if e.ComplexityRoot.Query.Domain == nil {
 			break
@@ -3881,7 +4240,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Query.Domains(childComplexity, args["first"].(*int), args["after"].(*string)), true
+		return e.ComplexityRoot.Query.Domains(childComplexity, args["first"].(*int), args["after"].(*string), args["last"].(*int), args["before"].(*string)), true
 	case "Query.email":
 		if e.ComplexityRoot.Query.Email == nil {
 			break
@@ -3914,7 +4273,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Query.Emails(childComplexity, args["first"].(*int), args["after"].(*string), args["filter"].(*model.EmailFilter)), true
+		return e.ComplexityRoot.Query.Emails(childComplexity, args["first"].(*int), args["after"].(*string), args["last"].(*int), args["before"].(*string), args["filter"].(*model.EmailFilter)), true
 	case "Query.events":
 		if e.ComplexityRoot.Query.Events == nil {
 			break
@@ -3983,7 +4342,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Query.Queue(childComplexity, args["first"].(*int), args["after"].(*string), args["filter"].(*model.QueueFilter)), true
+		return e.ComplexityRoot.Query.Queue(childComplexity, args["first"].(*int), args["after"].(*string), args["last"].(*int), args["before"].(*string), args["filter"].(*model.QueueFilter)), true
 	case "Query.queueByDestination":
 		if e.ComplexityRoot.Query.QueueByDestination == nil {
 			break
@@ -4016,7 +4375,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Query.ReceivedEmails(childComplexity, args["first"].(*int), args["after"].(*string), args["filter"].(*model.ReceivedEmailFilter)), true
+		return e.ComplexityRoot.Query.ReceivedEmails(childComplexity, args["first"].(*int), args["after"].(*string), args["last"].(*int), args["before"].(*string), args["filter"].(*model.ReceivedEmailFilter)), true
 	case "Query.smtpCredential":
 		if e.ComplexityRoot.Query.SMTPCredential == nil {
 			break
@@ -4038,7 +4397,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Query.SMTPCredentials(childComplexity, args["first"].(*int), args["after"].(*string)), true
+		return e.ComplexityRoot.Query.SMTPCredentials(childComplexity, args["first"].(*int), args["after"].(*string), args["last"].(*int), args["before"].(*string)), true
 	case "Query.search":
 		if e.ComplexityRoot.Query.Search == nil {
 			break
@@ -4071,7 +4430,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Query.Suppressions(childComplexity, args["first"].(*int), args["after"].(*string), args["email"].(*string), args["reason"].(*suppression.Reason)), true
+		return e.ComplexityRoot.Query.Suppressions(childComplexity, args["first"].(*int), args["after"].(*string), args["last"].(*int), args["before"].(*string), args["email"].(*string), args["reason"].(*suppression.Reason)), true
 	case "Query.template":
 		if e.ComplexityRoot.Query.Template == nil {
 			break
@@ -4093,7 +4452,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Query.Templates(childComplexity, args["first"].(*int), args["after"].(*string)), true
+		return e.ComplexityRoot.Query.Templates(childComplexity, args["first"].(*int), args["after"].(*string), args["last"].(*int), args["before"].(*string), args["filter"].(*model.TemplateFilter)), true
 	case "Query.topBounceReasons":
 		if e.ComplexityRoot.Query.TopBounceReasons == nil {
 			break
@@ -4143,7 +4502,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Query.WebhookDeliveries(childComplexity, args["webhookId"].(string), args["first"].(*int), args["after"].(*string), args["state"].(*webhookdelivery.State)), true
+		return e.ComplexityRoot.Query.WebhookDeliveries(childComplexity, args["webhookId"].(string), args["first"].(*int), args["after"].(*string), args["last"].(*int), args["before"].(*string), args["state"].(*webhookdelivery.State)), true
 	case "Query.webhookDelivery":
 		if e.ComplexityRoot.Query.WebhookDelivery == nil {
 			break
@@ -4176,7 +4535,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Query.Webhooks(childComplexity, args["first"].(*int), args["after"].(*string)), true
+		return e.ComplexityRoot.Query.Webhooks(childComplexity, args["first"].(*int), args["after"].(*string), args["last"].(*int), args["before"].(*string)), true
 
 	case "QueueBacklog.deferred":
 		if e.ComplexityRoot.QueueBacklog.Deferred == nil {
@@ -4246,6 +4605,23 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.QueueChange.Matched(childComplexity), true
 
+	case "QueueConnection.count":
+		if e.ComplexityRoot.QueueConnection.Count == nil {
+			break
+		}
+
+		args, err := ec.field_QueueConnection_count_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.QueueConnection.Count(childComplexity, args["limit"].(int)), true
+	case "QueueConnection.edges":
+		if e.ComplexityRoot.QueueConnection.Edges == nil {
+			break
+		}
+
+		return e.ComplexityRoot.QueueConnection.Edges(childComplexity), true
 	case "QueueConnection.nodes":
 		if e.ComplexityRoot.QueueConnection.Nodes == nil {
 			break
@@ -4258,6 +4634,19 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.QueueConnection.PageInfo(childComplexity), true
+
+	case "QueueEdge.cursor":
+		if e.ComplexityRoot.QueueEdge.Cursor == nil {
+			break
+		}
+
+		return e.ComplexityRoot.QueueEdge.Cursor(childComplexity), true
+	case "QueueEdge.node":
+		if e.ComplexityRoot.QueueEdge.Node == nil {
+			break
+		}
+
+		return e.ComplexityRoot.QueueEdge.Node(childComplexity), true
 
 	case "QueuedRecipient.address":
 		if e.ComplexityRoot.QueuedRecipient.Address == nil {
@@ -4559,6 +4948,23 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.ReceivedEmail.To(childComplexity), true
 
+	case "ReceivedEmailConnection.count":
+		if e.ComplexityRoot.ReceivedEmailConnection.Count == nil {
+			break
+		}
+
+		args, err := ec.field_ReceivedEmailConnection_count_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.ReceivedEmailConnection.Count(childComplexity, args["limit"].(int)), true
+	case "ReceivedEmailConnection.edges":
+		if e.ComplexityRoot.ReceivedEmailConnection.Edges == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ReceivedEmailConnection.Edges(childComplexity), true
 	case "ReceivedEmailConnection.nodes":
 		if e.ComplexityRoot.ReceivedEmailConnection.Nodes == nil {
 			break
@@ -4571,6 +4977,19 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.ReceivedEmailConnection.PageInfo(childComplexity), true
+
+	case "ReceivedEmailEdge.cursor":
+		if e.ComplexityRoot.ReceivedEmailEdge.Cursor == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ReceivedEmailEdge.Cursor(childComplexity), true
+	case "ReceivedEmailEdge.node":
+		if e.ComplexityRoot.ReceivedEmailEdge.Node == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ReceivedEmailEdge.Node(childComplexity), true
 
 	case "Recipient.address":
 		if e.ComplexityRoot.Recipient.Address == nil {
@@ -4700,6 +5119,23 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.SMTPCredential.Username(childComplexity), true
 
+	case "SMTPCredentialConnection.count":
+		if e.ComplexityRoot.SMTPCredentialConnection.Count == nil {
+			break
+		}
+
+		args, err := ec.field_SMTPCredentialConnection_count_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.SMTPCredentialConnection.Count(childComplexity, args["limit"].(int)), true
+	case "SMTPCredentialConnection.edges":
+		if e.ComplexityRoot.SMTPCredentialConnection.Edges == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SMTPCredentialConnection.Edges(childComplexity), true
 	case "SMTPCredentialConnection.nodes":
 		if e.ComplexityRoot.SMTPCredentialConnection.Nodes == nil {
 			break
@@ -4712,6 +5148,19 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.SMTPCredentialConnection.PageInfo(childComplexity), true
+
+	case "SMTPCredentialEdge.cursor":
+		if e.ComplexityRoot.SMTPCredentialEdge.Cursor == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SMTPCredentialEdge.Cursor(childComplexity), true
+	case "SMTPCredentialEdge.node":
+		if e.ComplexityRoot.SMTPCredentialEdge.Node == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SMTPCredentialEdge.Node(childComplexity), true
 
 	case "SearchResult.createdAt":
 		if e.ComplexityRoot.SearchResult.CreatedAt == nil {
@@ -4812,6 +5261,23 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.Suppression.Reason(childComplexity), true
 
+	case "SuppressionConnection.count":
+		if e.ComplexityRoot.SuppressionConnection.Count == nil {
+			break
+		}
+
+		args, err := ec.field_SuppressionConnection_count_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.SuppressionConnection.Count(childComplexity, args["limit"].(int)), true
+	case "SuppressionConnection.edges":
+		if e.ComplexityRoot.SuppressionConnection.Edges == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SuppressionConnection.Edges(childComplexity), true
 	case "SuppressionConnection.nodes":
 		if e.ComplexityRoot.SuppressionConnection.Nodes == nil {
 			break
@@ -4824,6 +5290,19 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.SuppressionConnection.PageInfo(childComplexity), true
+
+	case "SuppressionEdge.cursor":
+		if e.ComplexityRoot.SuppressionEdge.Cursor == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SuppressionEdge.Cursor(childComplexity), true
+	case "SuppressionEdge.node":
+		if e.ComplexityRoot.SuppressionEdge.Node == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SuppressionEdge.Node(childComplexity), true
 
 	case "Tag.name":
 		if e.ComplexityRoot.Tag.Name == nil {
@@ -4950,8 +5429,25 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Template.Versions(childComplexity, args["first"].(*int), args["after"].(*string)), true
+		return e.ComplexityRoot.Template.Versions(childComplexity, args["first"].(*int), args["after"].(*string), args["last"].(*int), args["before"].(*string)), true
 
+	case "TemplateConnection.count":
+		if e.ComplexityRoot.TemplateConnection.Count == nil {
+			break
+		}
+
+		args, err := ec.field_TemplateConnection_count_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.TemplateConnection.Count(childComplexity, args["limit"].(int)), true
+	case "TemplateConnection.edges":
+		if e.ComplexityRoot.TemplateConnection.Edges == nil {
+			break
+		}
+
+		return e.ComplexityRoot.TemplateConnection.Edges(childComplexity), true
 	case "TemplateConnection.nodes":
 		if e.ComplexityRoot.TemplateConnection.Nodes == nil {
 			break
@@ -4964,6 +5460,19 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.TemplateConnection.PageInfo(childComplexity), true
+
+	case "TemplateEdge.cursor":
+		if e.ComplexityRoot.TemplateEdge.Cursor == nil {
+			break
+		}
+
+		return e.ComplexityRoot.TemplateEdge.Cursor(childComplexity), true
+	case "TemplateEdge.node":
+		if e.ComplexityRoot.TemplateEdge.Node == nil {
+			break
+		}
+
+		return e.ComplexityRoot.TemplateEdge.Node(childComplexity), true
 
 	case "TemplateVariable.fallback":
 		if e.ComplexityRoot.TemplateVariable.Fallback == nil {
@@ -5039,6 +5548,23 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.TemplateVersion.Version(childComplexity), true
 
+	case "TemplateVersionConnection.count":
+		if e.ComplexityRoot.TemplateVersionConnection.Count == nil {
+			break
+		}
+
+		args, err := ec.field_TemplateVersionConnection_count_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.TemplateVersionConnection.Count(childComplexity, args["limit"].(int)), true
+	case "TemplateVersionConnection.edges":
+		if e.ComplexityRoot.TemplateVersionConnection.Edges == nil {
+			break
+		}
+
+		return e.ComplexityRoot.TemplateVersionConnection.Edges(childComplexity), true
 	case "TemplateVersionConnection.nodes":
 		if e.ComplexityRoot.TemplateVersionConnection.Nodes == nil {
 			break
@@ -5051,6 +5577,19 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.TemplateVersionConnection.PageInfo(childComplexity), true
+
+	case "TemplateVersionEdge.cursor":
+		if e.ComplexityRoot.TemplateVersionEdge.Cursor == nil {
+			break
+		}
+
+		return e.ComplexityRoot.TemplateVersionEdge.Cursor(childComplexity), true
+	case "TemplateVersionEdge.node":
+		if e.ComplexityRoot.TemplateVersionEdge.Node == nil {
+			break
+		}
+
+		return e.ComplexityRoot.TemplateVersionEdge.Node(childComplexity), true
 
 	case "TimelineEntry.at":
 		if e.ComplexityRoot.TimelineEntry.At == nil {
@@ -5372,6 +5911,23 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.WebhookAttempt.StatusCode(childComplexity), true
 
+	case "WebhookConnection.count":
+		if e.ComplexityRoot.WebhookConnection.Count == nil {
+			break
+		}
+
+		args, err := ec.field_WebhookConnection_count_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.WebhookConnection.Count(childComplexity, args["limit"].(int)), true
+	case "WebhookConnection.edges":
+		if e.ComplexityRoot.WebhookConnection.Edges == nil {
+			break
+		}
+
+		return e.ComplexityRoot.WebhookConnection.Edges(childComplexity), true
 	case "WebhookConnection.nodes":
 		if e.ComplexityRoot.WebhookConnection.Nodes == nil {
 			break
@@ -5464,6 +6020,23 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.WebhookDelivery.WebhookID(childComplexity), true
 
+	case "WebhookDeliveryConnection.count":
+		if e.ComplexityRoot.WebhookDeliveryConnection.Count == nil {
+			break
+		}
+
+		args, err := ec.field_WebhookDeliveryConnection_count_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.WebhookDeliveryConnection.Count(childComplexity, args["limit"].(int)), true
+	case "WebhookDeliveryConnection.edges":
+		if e.ComplexityRoot.WebhookDeliveryConnection.Edges == nil {
+			break
+		}
+
+		return e.ComplexityRoot.WebhookDeliveryConnection.Edges(childComplexity), true
 	case "WebhookDeliveryConnection.nodes":
 		if e.ComplexityRoot.WebhookDeliveryConnection.Nodes == nil {
 			break
@@ -5476,6 +6049,32 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.WebhookDeliveryConnection.PageInfo(childComplexity), true
+
+	case "WebhookDeliveryEdge.cursor":
+		if e.ComplexityRoot.WebhookDeliveryEdge.Cursor == nil {
+			break
+		}
+
+		return e.ComplexityRoot.WebhookDeliveryEdge.Cursor(childComplexity), true
+	case "WebhookDeliveryEdge.node":
+		if e.ComplexityRoot.WebhookDeliveryEdge.Node == nil {
+			break
+		}
+
+		return e.ComplexityRoot.WebhookDeliveryEdge.Node(childComplexity), true
+
+	case "WebhookEdge.cursor":
+		if e.ComplexityRoot.WebhookEdge.Cursor == nil {
+			break
+		}
+
+		return e.ComplexityRoot.WebhookEdge.Cursor(childComplexity), true
+	case "WebhookEdge.node":
+		if e.ComplexityRoot.WebhookEdge.Node == nil {
+			break
+		}
+
+		return e.ComplexityRoot.WebhookEdge.Node(childComplexity), true
 
 	case "WebhookEndpointFigures.figures":
 		if e.ComplexityRoot.WebhookEndpointFigures.Figures == nil {
@@ -5549,16 +6148,17 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 	ec := newExecutionContext(opCtx, e, make(chan graphql.DeferredResult))
 	inputUnmarshalMap := graphql.BuildUnmarshalerMap(
 		ec.unmarshalInputAuditLogFilter,
-		ec.unmarshalInputAuditLogTime,
 		ec.unmarshalInputAutomationFilter,
 		ec.unmarshalInputAutomationRunFilter,
 		ec.unmarshalInputCustomEventFilter,
+		ec.unmarshalInputDateTimeFilter,
 		ec.unmarshalInputEmailFilter,
 		ec.unmarshalInputQueueFilter,
 		ec.unmarshalInputQueueSelection,
 		ec.unmarshalInputReceivedEmailFilter,
 		ec.unmarshalInputStatisticsFilter,
 		ec.unmarshalInputTagInput,
+		ec.unmarshalInputTemplateFilter,
 		ec.unmarshalInputTimeRange,
 	)
 	first := true
@@ -5658,10 +6258,14 @@ var sources = []*ast.Source{
 
   "The API keys of the account, newest first, also revoked ones. Needs a key of scope full."
   apiKeys(
-    "How many: 1 to 100."
-    first: Int = 25
+    "How many from the beginning of the list, or behind ` + "`" + `after` + "`" + `: 1 to 100. 25 when nothing is said."
+    first: Int
     "The ` + "`" + `endCursor` + "`" + ` of the page before."
     after: String
+    "How many from the end of the list, or in front of ` + "`" + `before` + "`" + `, in place of ` + "`" + `first` + "`" + `: 1 to 100."
+    last: Int
+    "The ` + "`" + `startCursor` + "`" + ` of the page behind."
+    before: String
   ): APIKeyConnection! @module(name: "accounts")
 
   "One API key; null when the account has none with this id. Needs a key of scope full."
@@ -5713,10 +6317,25 @@ type Usage {
 
 "One page of API keys."
 type APIKeyConnection {
+  "The entries of the page, each with its place in the list."
+  edges: [APIKeyEdge!]!
   "The keys."
   nodes: [APIKey!]!
   "Where the page stands."
   pageInfo: PageInfo!
+  "How many entries the whole list has under its filter. Counting ends at the limit."
+  count(
+    "Where counting ends: 1 to 10,000."
+    limit: Int! = 10000
+  ): Count!
+}
+
+"An entry and its place in the list."
+type APIKeyEdge {
+  "What to give as ` + "`" + `after` + "`" + ` or ` + "`" + `before` + "`" + ` to continue from here."
+  cursor: String!
+  "The entry."
+  node: APIKey!
 }
 
 "A credential of the API. Its secret is shown when it is made and never again."
@@ -5770,10 +6389,14 @@ type Plan {
 	{Name: "../schema/automations.graphqls", Input: `extend type Query {
   "The automations of the account, newest first. Needs a key of scope full or read."
   automations(
-    "How many: 1 to 100."
-    first: Int = 25
+    "How many from the beginning of the list, or behind ` + "`" + `after` + "`" + `: 1 to 100. 25 when nothing is said."
+    first: Int
     "The ` + "`" + `endCursor` + "`" + ` of the page before."
     after: String
+    "How many from the end of the list, or in front of ` + "`" + `before` + "`" + `, in place of ` + "`" + `first` + "`" + `: 1 to 100."
+    last: Int
+    "The ` + "`" + `startCursor` + "`" + ` of the page behind."
+    before: String
     "Only automations for which everything holds that is given here."
     filter: AutomationFilter
   ): AutomationConnection! @module(name: "automations")
@@ -5786,10 +6409,14 @@ type Plan {
 
   "The runs of automations, newest first; null when the account has no automation with the id of the filter. Needs a key of scope full or read."
   automationRuns(
-    "How many: 1 to 100."
-    first: Int = 25
+    "How many from the beginning of the list, or behind ` + "`" + `after` + "`" + `: 1 to 100. 25 when nothing is said."
+    first: Int
     "The ` + "`" + `endCursor` + "`" + ` of the page before."
     after: String
+    "How many from the end of the list, or in front of ` + "`" + `before` + "`" + `, in place of ` + "`" + `first` + "`" + `: 1 to 100."
+    last: Int
+    "The ` + "`" + `startCursor` + "`" + ` of the page behind."
+    before: String
     "Only runs for which everything holds that is given here."
     filter: AutomationRunFilter
   ): AutomationRunConnection @module(name: "automations")
@@ -5802,10 +6429,14 @@ type Plan {
 
   "The custom events of the account, newest first. Any key may read them."
   customEvents(
-    "How many: 1 to 100."
-    first: Int = 25
+    "How many from the beginning of the list, or behind ` + "`" + `after` + "`" + `: 1 to 100. 25 when nothing is said."
+    first: Int
     "The ` + "`" + `endCursor` + "`" + ` of the page before."
     after: String
+    "How many from the end of the list, or in front of ` + "`" + `before` + "`" + `, in place of ` + "`" + `first` + "`" + `: 1 to 100."
+    last: Int
+    "The ` + "`" + `startCursor` + "`" + ` of the page behind."
+    before: String
     "Only events for which everything holds that is given here."
     filter: CustomEventFilter
   ): CustomEventConnection! @module(name: "automations")
@@ -5841,7 +6472,7 @@ input AutomationFilter {
   "Whose draft is started by events of this name."
   event: String
   "With this in the name, in any case."
-  q: String
+  query: String
 }
 
 "What narrows a list of runs. Fields that are left out narrow nothing."
@@ -5858,10 +6489,8 @@ input AutomationRunFilter {
   step: String
   "That follow this version."
   version: Int
-  "Started at this time or later."
-  since: DateTime
-  "Started before this time."
-  until: DateTime
+  "Started in this stretch of time."
+  startedAt: DateTimeFilter
 }
 
 "What narrows a list of custom events. Fields that are left out narrow nothing."
@@ -5874,18 +6503,31 @@ input CustomEventFilter {
   email: String
   "That came this way."
   source: CustomEventSource
-  "Of this time or later."
-  since: DateTime
-  "Before this time."
-  until: DateTime
+  "Taken in this stretch of time."
+  createdAt: DateTimeFilter
 }
 
 "One page of automations."
 type AutomationConnection {
+  "The entries of the page, each with its place in the list."
+  edges: [AutomationEdge!]!
   "The automations."
   nodes: [Automation!]!
   "Where the page stands."
   pageInfo: PageInfo!
+  "How many entries the whole list has under its filter. Counting ends at the limit."
+  count(
+    "Where counting ends: 1 to 10,000."
+    limit: Int! = 10000
+  ): Count!
+}
+
+"An entry and its place in the list."
+type AutomationEdge {
+  "What to give as ` + "`" + `after` + "`" + ` or ` + "`" + `before` + "`" + ` to continue from here."
+  cursor: String!
+  "The entry."
+  node: Automation!
 }
 
 "A sequence of steps that custom events start, for one person each: a draft, and the versions that were activated of it."
@@ -6037,10 +6679,25 @@ type AutomationSMSStats {
 
 "One page of runs."
 type AutomationRunConnection {
+  "The entries of the page, each with its place in the list."
+  edges: [AutomationRunEdge!]!
   "The runs."
   nodes: [AutomationRun!]!
   "Where the page stands."
   pageInfo: PageInfo!
+  "How many entries the whole list has under its filter. Counting ends at the limit."
+  count(
+    "Where counting ends: 1 to 10,000."
+    limit: Int! = 10000
+  ): Count!
+}
+
+"An entry and its place in the list."
+type AutomationRunEdge {
+  "What to give as ` + "`" + `after` + "`" + ` or ` + "`" + `before` + "`" + ` to continue from here."
+  cursor: String!
+  "The entry."
+  node: AutomationRun!
 }
 
 "One person's way through one version of an automation."
@@ -6153,10 +6810,25 @@ type AutomationRunTimelineEntry {
 
 "One page of custom events."
 type CustomEventConnection {
+  "The entries of the page, each with its place in the list."
+  edges: [CustomEventEdge!]!
   "The events."
   nodes: [CustomEvent!]!
   "Where the page stands."
   pageInfo: PageInfo!
+  "How many entries the whole list has under its filter. Counting ends at the limit."
+  count(
+    "Where counting ends: 1 to 10,000."
+    limit: Int! = 10000
+  ): Count!
+}
+
+"An entry and its place in the list."
+type CustomEventEdge {
+  "What to give as ` + "`" + `after` + "`" + ` or ` + "`" + `before` + "`" + ` to continue from here."
+  cursor: String!
+  "The entry."
+  node: CustomEvent!
 }
 
 "What the account's own programs say has happened."
@@ -6419,10 +7091,14 @@ type Production {
 	{Name: "../schema/domains.graphqls", Input: `extend type Query {
   "The sending domains of the account, newest first. Needs a key of scope full or read."
   domains(
-    "How many: 1 to 100."
-    first: Int = 25
+    "How many from the beginning of the list, or behind ` + "`" + `after` + "`" + `: 1 to 100. 25 when nothing is said."
+    first: Int
     "The ` + "`" + `endCursor` + "`" + ` of the page before."
     after: String
+    "How many from the end of the list, or in front of ` + "`" + `before` + "`" + `, in place of ` + "`" + `first` + "`" + `: 1 to 100."
+    last: Int
+    "The ` + "`" + `startCursor` + "`" + ` of the page behind."
+    before: String
   ): DomainConnection! @module(name: "domains")
 
   "One sending domain; null when the account has none with this id. Needs a key of scope full or read."
@@ -6434,10 +7110,25 @@ type Production {
 
 "One page of domains."
 type DomainConnection {
+  "The entries of the page, each with its place in the list."
+  edges: [DomainEdge!]!
   "The domains."
   nodes: [Domain!]!
   "Where the page stands."
   pageInfo: PageInfo!
+  "How many entries the whole list has under its filter. Counting ends at the limit."
+  count(
+    "Where counting ends: 1 to 10,000."
+    limit: Int! = 10000
+  ): Count!
+}
+
+"An entry and its place in the list."
+type DomainEdge {
+  "What to give as ` + "`" + `after` + "`" + ` or ` + "`" + `before` + "`" + ` to continue from here."
+  cursor: String!
+  "The entry."
+  node: Domain!
 }
 
 "A domain that the account sends from once it is verified."
@@ -6595,10 +7286,14 @@ type DKIMKey {
 	{Name: "../schema/emails.graphqls", Input: `extend type Query {
   "The emails of the account, newest first. Any key may read them."
   emails(
-    "How many: 1 to 100."
-    first: Int = 25
+    "How many from the beginning of the list, or behind ` + "`" + `after` + "`" + `: 1 to 100. 25 when nothing is said."
+    first: Int
     "The ` + "`" + `endCursor` + "`" + ` of the page before."
     after: String
+    "How many from the end of the list, or in front of ` + "`" + `before` + "`" + `, in place of ` + "`" + `first` + "`" + `: 1 to 100."
+    last: Int
+    "The ` + "`" + `startCursor` + "`" + ` of the page behind."
+    before: String
     "Only emails for which everything holds that is given here."
     filter: EmailFilter
   ): EmailConnection! @module(name: "sending")
@@ -6614,20 +7309,40 @@ type DKIMKey {
 input EmailFilter {
   "Of this status."
   status: EmailStatus
+  "With this event as its latest, as ` + "`" + `email.opened` + "`" + `."
+  lastEvent: String
   "With this address in to, cc or bcc."
   to: String
   "From this address."
   from: String
-  "With this tag, as ` + "`" + `name:value` + "`" + `."
-  tag: String
-  "From this domain: its name or its id."
-  domain: String
-  "Created at this time or later."
-  since: DateTime
-  "Created before this time."
-  until: DateTime
-  "With these words in subject, names, addresses or tags, each as the beginning of a word; at most 200 characters and 10 words."
-  q: String
+  "From this domain, prefix ` + "`" + `dom_` + "`" + `."
+  domainId: ID
+  "Sent with this API key, prefix ` + "`" + `key_` + "`" + `."
+  apiKeyId: ID
+  "Made of this template, prefix ` + "`" + `tpl_` + "`" + `."
+  templateId: ID
+  "Sent by this automation, prefix ` + "`" + `aut_` + "`" + `."
+  automationId: ID
+  "With this tag."
+  tag: TagInput
+  "Created in this stretch of time."
+  createdAt: DateTimeFilter
+  "Opened by a person; where open tracking is on."
+  opened: Boolean
+  "With a link that a person followed; where click tracking is on."
+  clicked: Boolean
+  "Refused, and for this reason, as ` + "`" + `bad_address` + "`" + `."
+  bounceClass: String
+  "A search text: words, each the beginning of one in subject, names, addresses or tags, and fields as in ` + "`" + `receipt to:ada@example.net tag:env=prod is:opened before:2026-01-31` + "`" + `; at most 200 characters and 10 words."
+  query: String
+}
+
+"A tag of an email."
+input TagInput {
+  "Its name."
+  name: String!
+  "Its value."
+  value: String!
 }
 
 "One page of emails."
@@ -6638,6 +7353,11 @@ type EmailConnection {
   nodes: [Email!]!
   "Where the page stands."
   pageInfo: PageInfo!
+  "How many entries the whole list has under its filter. Counting ends at the limit."
+  count(
+    "Where counting ends: 1 to 10,000."
+    limit: Int! = 10000
+  ): Count!
 }
 
 "An email and its place in the list."
@@ -7054,10 +7774,14 @@ type SearchResult {
 
   "Who did what to the account, the newest first. For owners and admins."
   auditLog(
-    "How many: 1 to 100."
-    first: Int = 25
+    "How many from the beginning of the list, or behind ` + "`" + `after` + "`" + `: 1 to 100. 25 when nothing is said."
+    first: Int
     "The ` + "`" + `endCursor` + "`" + ` of the page before."
     after: String
+    "How many from the end of the list, or in front of ` + "`" + `before` + "`" + `, in place of ` + "`" + `first` + "`" + `: 1 to 100."
+    last: Int
+    "The ` + "`" + `startCursor` + "`" + ` of the page behind."
+    before: String
     "Which entries."
     filter: AuditLogFilter
   ): AuditLogConnection! @module(name: "signin")
@@ -7204,23 +7928,30 @@ input AuditLogFilter {
   "An action, or its beginning up to a dot: ` + "`" + `member` + "`" + ` finds ` + "`" + `member.removed` + "`" + `."
   action: String
   "When it was."
-  createdAt: AuditLogTime
-}
-
-"A range of time."
-input AuditLogTime {
-  "From then on."
-  gte: DateTime
-  "Before then."
-  lt: DateTime
+  createdAt: DateTimeFilter
 }
 
 "One page of the audit log."
 type AuditLogConnection {
+  "The entries of the page, each with its place in the list."
+  edges: [AuditLogEdge!]!
   "The entries."
   nodes: [AuditEntry!]!
   "Where the page stands."
   pageInfo: PageInfo!
+  "How many entries the whole list has under its filter. Counting ends at the limit."
+  count(
+    "Where counting ends: 1 to 10,000."
+    limit: Int! = 10000
+  ): Count!
+}
+
+"An entry and its place in the list."
+type AuditLogEdge {
+  "What to give as ` + "`" + `after` + "`" + ` or ` + "`" + `before` + "`" + ` to continue from here."
+  cursor: String!
+  "The entry."
+  node: AuditEntry!
 }
 
 "Something that was done to the account."
@@ -7270,10 +8001,14 @@ enum AuditActorKind {
 	{Name: "../schema/queue.graphqls", Input: `extend type Query {
   "The account's recipients that wait for delivery, the oldest first. Keys of scope full and read may read it."
   queue(
-    "How many: 1 to 100."
-    first: Int = 25
+    "How many from the beginning of the list, or behind ` + "`" + `after` + "`" + `: 1 to 100. 25 when nothing is said."
+    first: Int
     "The ` + "`" + `endCursor` + "`" + ` of the page before."
     after: String
+    "How many from the end of the list, or in front of ` + "`" + `before` + "`" + `, in place of ` + "`" + `first` + "`" + `: 1 to 100."
+    last: Int
+    "The ` + "`" + `startCursor` + "`" + ` of the page behind."
+    before: String
     "Only recipients for which everything holds that is given here."
     filter: QueueFilter
   ): QueueConnection! @module(name: "sending")
@@ -7371,10 +8106,25 @@ enum QueueState {
 
 "One page of the queue."
 type QueueConnection {
+  "The entries of the page, each with its place in the list."
+  edges: [QueueEdge!]!
   "The recipients."
   nodes: [QueuedRecipient!]!
   "Where the page stands."
   pageInfo: PageInfo!
+  "How many entries the whole list has under its filter. Counting ends at the limit."
+  count(
+    "Where counting ends: 1 to 10,000."
+    limit: Int! = 10000
+  ): Count!
+}
+
+"An entry and its place in the list."
+type QueueEdge {
+  "What to give as ` + "`" + `after` + "`" + ` or ` + "`" + `before` + "`" + ` to continue from here."
+  cursor: String!
+  "The entry."
+  node: QueuedRecipient!
 }
 
 "One recipient that waits for delivery."
@@ -7426,10 +8176,14 @@ type QueueBacklog {
 	{Name: "../schema/received.graphqls", Input: `extend type Query {
   "The received emails of the account, newest first. Needs a key of scope full or read."
   receivedEmails(
-    "How many: 1 to 100."
-    first: Int = 25
+    "How many from the beginning of the list, or behind ` + "`" + `after` + "`" + `: 1 to 100. 25 when nothing is said."
+    first: Int
     "The ` + "`" + `endCursor` + "`" + ` of the page before."
     after: String
+    "How many from the end of the list, or in front of ` + "`" + `before` + "`" + `, in place of ` + "`" + `first` + "`" + `: 1 to 100."
+    last: Int
+    "The ` + "`" + `startCursor` + "`" + ` of the page behind."
+    before: String
     "Only emails for which everything holds that is given here."
     filter: ReceivedEmailFilter
   ): ReceivedEmailConnection! @module(name: "inbound")
@@ -7453,22 +8207,35 @@ input ReceivedEmailFilter {
   to: String
   "Whose From is this address."
   from: String
-  "To this domain: its name or its id."
-  domain: String
-  "Received at this time or later."
-  since: DateTime
-  "Received before this time."
-  until: DateTime
+  "To this domain, prefix ` + "`" + `dom_` + "`" + `."
+  domainId: ID
+  "Received in this stretch of time."
+  receivedAt: DateTimeFilter
   "With these words in subject, names, addresses or the beginning of the text, each as the beginning of a word; at most 200 characters and 10 words."
-  q: String
+  query: String
 }
 
 "One page of received emails."
 type ReceivedEmailConnection {
+  "The entries of the page, each with its place in the list."
+  edges: [ReceivedEmailEdge!]!
   "The emails."
   nodes: [ReceivedEmail!]!
   "Where the page stands."
   pageInfo: PageInfo!
+  "How many entries the whole list has under its filter. Counting ends at the limit."
+  count(
+    "Where counting ends: 1 to 10,000."
+    limit: Int! = 10000
+  ): Count!
+}
+
+"An entry and its place in the list."
+type ReceivedEmailEdge {
+  "What to give as ` + "`" + `after` + "`" + ` or ` + "`" + `before` + "`" + ` to continue from here."
+  cursor: String!
+  "The entry."
+  node: ReceivedEmail!
 }
 
 "A message that came in for one address. The REST API gives the octets of its files."
@@ -7598,10 +8365,14 @@ enum AddressRuleAction {
 	{Name: "../schema/relay.graphqls", Input: `extend type Query {
   "The SMTP credentials of the account, newest first, also revoked ones. Needs a key of scope full."
   smtpCredentials(
-    "How many: 1 to 100."
-    first: Int = 25
+    "How many from the beginning of the list, or behind ` + "`" + `after` + "`" + `: 1 to 100. 25 when nothing is said."
+    first: Int
     "The ` + "`" + `endCursor` + "`" + ` of the page before."
     after: String
+    "How many from the end of the list, or in front of ` + "`" + `before` + "`" + `, in place of ` + "`" + `first` + "`" + `: 1 to 100."
+    last: Int
+    "The ` + "`" + `startCursor` + "`" + ` of the page behind."
+    before: String
   ): SMTPCredentialConnection! @module(name: "relay")
 
   "One SMTP credential; null when the account has none with this id. Needs a key of scope full."
@@ -7613,10 +8384,25 @@ enum AddressRuleAction {
 
 "One page of SMTP credentials."
 type SMTPCredentialConnection {
+  "The entries of the page, each with its place in the list."
+  edges: [SMTPCredentialEdge!]!
   "The credentials."
   nodes: [SMTPCredential!]!
   "Where the page stands."
   pageInfo: PageInfo!
+  "How many entries the whole list has under its filter. Counting ends at the limit."
+  count(
+    "Where counting ends: 1 to 10,000."
+    limit: Int! = 10000
+  ): Count!
+}
+
+"An entry and its place in the list."
+type SMTPCredentialEdge {
+  "What to give as ` + "`" + `after` + "`" + ` or ` + "`" + `before` + "`" + ` to continue from here."
+  cursor: String!
+  "The entry."
+  node: SMTPCredential!
 }
 
 "What a program signs in with at the SMTP relay. Its password is shown when it is made and never again."
@@ -7676,10 +8462,30 @@ type Mutation
 
 "Where a page of a list stands in the list."
 type PageInfo {
-  "Whether there are older entries after this page."
+  "Whether there are entries after this page."
   hasNextPage: Boolean!
+  "Whether there are entries before this page."
+  hasPreviousPage: Boolean!
+  "What to give as ` + "`" + `before` + "`" + ` to go back; null on an empty page."
+  startCursor: String
   "What to give as ` + "`" + `after` + "`" + ` to continue; null when there is nothing to continue with."
   endCursor: String
+}
+
+"How many entries a list has, as far as they were counted."
+type Count {
+  "The number of entries, at most the limit."
+  value: Int!
+  "Whether these are all; false when counting ended at the limit."
+  isExact: Boolean!
+}
+
+"A stretch of time. Both ends may be left out."
+input DateTimeFilter {
+  "At this time or later."
+  gte: DateTime
+  "Before this time."
+  lt: DateTime
 }
 `, BuiltIn: false},
 	{Name: "../schema/statistics.graphqls", Input: `extend type Query {
@@ -7774,14 +8580,6 @@ input StatisticsFilter {
   recipientDomain: String
   "What a refusal means, as ` + "`" + `bad_address` + "`" + `."
   bounceClass: String
-}
-
-"A tag of an email."
-input TagInput {
-  "Its name."
-  name: String!
-  "Its value."
-  value: String!
 }
 
 "What became of mail."
@@ -7897,10 +8695,14 @@ type BounceExample {
 	{Name: "../schema/suppressions.graphqls", Input: `extend type Query {
   "The addresses that must not be written to, newest first. Needs a key of scope full or read."
   suppressions(
-    "How many: 1 to 100."
-    first: Int = 25
+    "How many from the beginning of the list, or behind ` + "`" + `after` + "`" + `: 1 to 100. 25 when nothing is said."
+    first: Int
     "The ` + "`" + `endCursor` + "`" + ` of the page before."
     after: String
+    "How many from the end of the list, or in front of ` + "`" + `before` + "`" + `, in place of ` + "`" + `first` + "`" + `: 1 to 100."
+    last: Int
+    "The ` + "`" + `startCursor` + "`" + ` of the page behind."
+    before: String
     "Only this address, in any case."
     email: String
     "Only this reason."
@@ -7915,10 +8717,14 @@ type BounceExample {
 
   "The addresses that do not want one category of mail, newest first. Needs a key of scope full or read."
   categoryOptOuts(
-    "How many: 1 to 100."
-    first: Int = 25
+    "How many from the beginning of the list, or behind ` + "`" + `after` + "`" + `: 1 to 100. 25 when nothing is said."
+    first: Int
     "The ` + "`" + `endCursor` + "`" + ` of the page before."
     after: String
+    "How many from the end of the list, or in front of ` + "`" + `before` + "`" + `, in place of ` + "`" + `first` + "`" + `: 1 to 100."
+    last: Int
+    "The ` + "`" + `startCursor` + "`" + ` of the page behind."
+    before: String
     "Only this address, in any case."
     email: String
     "Only this category: its key or a label of it."
@@ -7934,10 +8740,25 @@ type BounceExample {
 
 "One page of suppressions."
 type SuppressionConnection {
+  "The entries of the page, each with its place in the list."
+  edges: [SuppressionEdge!]!
   "The suppressions."
   nodes: [Suppression!]!
   "Where the page stands."
   pageInfo: PageInfo!
+  "How many entries the whole list has under its filter. Counting ends at the limit."
+  count(
+    "Where counting ends: 1 to 10,000."
+    limit: Int! = 10000
+  ): Count!
+}
+
+"An entry and its place in the list."
+type SuppressionEdge {
+  "What to give as ` + "`" + `after` + "`" + ` or ` + "`" + `before` + "`" + ` to continue from here."
+  cursor: String!
+  "The entry."
+  node: Suppression!
 }
 
 "An address that must not be written to. An email with such a recipient is not sent to anybody."
@@ -7970,10 +8791,25 @@ enum SuppressionReason {
 
 "One page of opt-outs."
 type CategoryOptOutConnection {
+  "The entries of the page, each with its place in the list."
+  edges: [CategoryOptOutEdge!]!
   "The opt-outs."
   nodes: [CategoryOptOut!]!
   "Where the page stands."
   pageInfo: PageInfo!
+  "How many entries the whole list has under its filter. Counting ends at the limit."
+  count(
+    "Where counting ends: 1 to 10,000."
+    limit: Int! = 10000
+  ): Count!
+}
+
+"An entry and its place in the list."
+type CategoryOptOutEdge {
+  "What to give as ` + "`" + `after` + "`" + ` or ` + "`" + `before` + "`" + ` to continue from here."
+  cursor: String!
+  "The entry."
+  node: CategoryOptOut!
 }
 
 "An address that does not want one category of mail. Other mail is sent to it."
@@ -7997,10 +8833,16 @@ type CategoryOptOut implements Node {
 	{Name: "../schema/templates.graphqls", Input: `extend type Query {
   "The templates of the account, newest first. Needs a key of scope full or read."
   templates(
-    "How many: 1 to 100."
-    first: Int = 25
+    "How many from the beginning of the list, or behind ` + "`" + `after` + "`" + `: 1 to 100. 25 when nothing is said."
+    first: Int
     "The ` + "`" + `endCursor` + "`" + ` of the page before."
     after: String
+    "How many from the end of the list, or in front of ` + "`" + `before` + "`" + `, in place of ` + "`" + `first` + "`" + `: 1 to 100."
+    last: Int
+    "The ` + "`" + `startCursor` + "`" + ` of the page behind."
+    before: String
+    "Only templates for which everything holds that is given here."
+    filter: TemplateFilter
   ): TemplateConnection! @module(name: "templates")
 
   "One template; null when the account has none with this id or alias. Needs a key of scope full or read."
@@ -8010,12 +8852,37 @@ type CategoryOptOut implements Node {
   ): Template @module(name: "templates")
 }
 
+"What narrows a list of templates. Fields that are left out narrow nothing."
+input TemplateFilter {
+  "With this alias."
+  alias: String
+  "Published, or never published."
+  status: TemplateStatus
+  "With this in the name, in any case."
+  query: String
+}
+
 "One page of templates."
 type TemplateConnection {
+  "The entries of the page, each with its place in the list."
+  edges: [TemplateEdge!]!
   "The templates."
   nodes: [Template!]!
   "Where the page stands."
   pageInfo: PageInfo!
+  "How many entries the whole list has under its filter. Counting ends at the limit."
+  count(
+    "Where counting ends: 1 to 10,000."
+    limit: Int! = 10000
+  ): Count!
+}
+
+"An entry and its place in the list."
+type TemplateEdge {
+  "What to give as ` + "`" + `after` + "`" + ` or ` + "`" + `before` + "`" + ` to continue from here."
+  cursor: String!
+  "The entry."
+  node: Template!
 }
 
 "A message with gaps: a draft, and the versions that were published of it."
@@ -8056,19 +8923,38 @@ type Template implements Node {
   updatedAt: DateTime!
   "What was published of it, newest first."
   versions(
-    "How many: 1 to 100."
-    first: Int = 25
+    "How many from the beginning of the list, or behind ` + "`" + `after` + "`" + `: 1 to 100. 25 when nothing is said."
+    first: Int
     "The ` + "`" + `endCursor` + "`" + ` of the page before."
     after: String
+    "How many from the end of the list, or in front of ` + "`" + `before` + "`" + `, in place of ` + "`" + `first` + "`" + `: 1 to 100."
+    last: Int
+    "The ` + "`" + `startCursor` + "`" + ` of the page behind."
+    before: String
   ): TemplateVersionConnection!
 }
 
 "One page of a template's versions."
 type TemplateVersionConnection {
+  "The entries of the page, each with its place in the list."
+  edges: [TemplateVersionEdge!]!
   "The versions."
   nodes: [TemplateVersion!]!
   "Where the page stands."
   pageInfo: PageInfo!
+  "How many entries the whole list has under its filter. Counting ends at the limit."
+  count(
+    "Where counting ends: 1 to 10,000."
+    limit: Int! = 10000
+  ): Count!
+}
+
+"An entry and its place in the list."
+type TemplateVersionEdge {
+  "What to give as ` + "`" + `after` + "`" + ` or ` + "`" + `before` + "`" + ` to continue from here."
+  cursor: String!
+  "The entry."
+  node: TemplateVersion!
 }
 
 "What a template said when it was published. It never changes."
@@ -8160,10 +9046,14 @@ enum EngagementKind {
 	{Name: "../schema/webhooks.graphqls", Input: `extend type Query {
   "The webhook endpoints, newest first. Needs a key of scope full or read."
   webhooks(
-    "How many: 1 to 100."
-    first: Int = 25
+    "How many from the beginning of the list, or behind ` + "`" + `after` + "`" + `: 1 to 100. 25 when nothing is said."
+    first: Int
     "The ` + "`" + `endCursor` + "`" + ` of the page before."
     after: String
+    "How many from the end of the list, or in front of ` + "`" + `before` + "`" + `, in place of ` + "`" + `first` + "`" + `: 1 to 100."
+    last: Int
+    "The ` + "`" + `startCursor` + "`" + ` of the page behind."
+    before: String
   ): WebhookConnection! @module(name: "webhooks")
 
   "One webhook endpoint; null when the account has none with this id. Needs a key of scope full or read."
@@ -8176,10 +9066,14 @@ enum EngagementKind {
   webhookDeliveries(
     "The endpoint's id, prefix ` + "`" + `wh_` + "`" + `."
     webhookId: ID!
-    "How many: 1 to 100."
-    first: Int = 25
+    "How many from the beginning of the list, or behind ` + "`" + `after` + "`" + `: 1 to 100. 25 when nothing is said."
+    first: Int
     "The ` + "`" + `endCursor` + "`" + ` of the page before."
     after: String
+    "How many from the end of the list, or in front of ` + "`" + `before` + "`" + `, in place of ` + "`" + `first` + "`" + `: 1 to 100."
+    last: Int
+    "The ` + "`" + `startCursor` + "`" + ` of the page behind."
+    before: String
     "Only those in this state."
     state: WebhookDeliveryState
   ): WebhookDeliveryConnection @module(name: "webhooks")
@@ -8235,10 +9129,25 @@ type WebhookFigures {
 
 "One page of webhook endpoints."
 type WebhookConnection {
+  "The entries of the page, each with its place in the list."
+  edges: [WebhookEdge!]!
   "The endpoints."
   nodes: [Webhook!]!
   "Where the page stands."
   pageInfo: PageInfo!
+  "How many entries the whole list has under its filter. Counting ends at the limit."
+  count(
+    "Where counting ends: 1 to 10,000."
+    limit: Int! = 10000
+  ): Count!
+}
+
+"An entry and its place in the list."
+type WebhookEdge {
+  "What to give as ` + "`" + `after` + "`" + ` or ` + "`" + `before` + "`" + ` to continue from here."
+  cursor: String!
+  "The entry."
+  node: Webhook!
 }
 
 "An endpoint that is told what happens."
@@ -8265,10 +9174,25 @@ type Webhook implements Node {
 
 "One page of deliveries."
 type WebhookDeliveryConnection {
+  "The entries of the page, each with its place in the list."
+  edges: [WebhookDeliveryEdge!]!
   "The deliveries."
   nodes: [WebhookDelivery!]!
   "Where the page stands."
   pageInfo: PageInfo!
+  "How many entries the whole list has under its filter. Counting ends at the limit."
+  count(
+    "Where counting ends: 1 to 10,000."
+    limit: Int! = 10000
+  ): Count!
+}
+
+"An entry and its place in the list."
+type WebhookDeliveryEdge {
+  "What to give as ` + "`" + `after` + "`" + ` or ` + "`" + `before` + "`" + ` to continue from here."
+  cursor: String!
+  "The entry."
+  node: WebhookDelivery!
 }
 
 "One event on its way to one endpoint."
@@ -8378,12 +9302,26 @@ func (ec *executionContext) childFields_APIKey(ctx context.Context, field graphq
 
 func (ec *executionContext) childFields_APIKeyConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
+	case "edges":
+		return ec.fieldContext_APIKeyConnection_edges(ctx, field)
 	case "nodes":
 		return ec.fieldContext_APIKeyConnection_nodes(ctx, field)
 	case "pageInfo":
 		return ec.fieldContext_APIKeyConnection_pageInfo(ctx, field)
+	case "count":
+		return ec.fieldContext_APIKeyConnection_count(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type APIKeyConnection", field.Name)
+}
+
+func (ec *executionContext) childFields_APIKeyEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "cursor":
+		return ec.fieldContext_APIKeyEdge_cursor(ctx, field)
+	case "node":
+		return ec.fieldContext_APIKeyEdge_node(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type APIKeyEdge", field.Name)
 }
 
 func (ec *executionContext) childFields_Account(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -8484,12 +9422,26 @@ func (ec *executionContext) childFields_AuditEntry(ctx context.Context, field gr
 
 func (ec *executionContext) childFields_AuditLogConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
+	case "edges":
+		return ec.fieldContext_AuditLogConnection_edges(ctx, field)
 	case "nodes":
 		return ec.fieldContext_AuditLogConnection_nodes(ctx, field)
 	case "pageInfo":
 		return ec.fieldContext_AuditLogConnection_pageInfo(ctx, field)
+	case "count":
+		return ec.fieldContext_AuditLogConnection_count(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type AuditLogConnection", field.Name)
+}
+
+func (ec *executionContext) childFields_AuditLogEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "cursor":
+		return ec.fieldContext_AuditLogEdge_cursor(ctx, field)
+	case "node":
+		return ec.fieldContext_AuditLogEdge_node(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type AuditLogEdge", field.Name)
 }
 
 func (ec *executionContext) childFields_Automation(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -8532,12 +9484,26 @@ func (ec *executionContext) childFields_Automation(ctx context.Context, field gr
 
 func (ec *executionContext) childFields_AutomationConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
+	case "edges":
+		return ec.fieldContext_AutomationConnection_edges(ctx, field)
 	case "nodes":
 		return ec.fieldContext_AutomationConnection_nodes(ctx, field)
 	case "pageInfo":
 		return ec.fieldContext_AutomationConnection_pageInfo(ctx, field)
+	case "count":
+		return ec.fieldContext_AutomationConnection_count(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type AutomationConnection", field.Name)
+}
+
+func (ec *executionContext) childFields_AutomationEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "cursor":
+		return ec.fieldContext_AutomationEdge_cursor(ctx, field)
+	case "node":
+		return ec.fieldContext_AutomationEdge_node(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type AutomationEdge", field.Name)
 }
 
 func (ec *executionContext) childFields_AutomationEmailStats(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -8600,12 +9566,26 @@ func (ec *executionContext) childFields_AutomationRun(ctx context.Context, field
 
 func (ec *executionContext) childFields_AutomationRunConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
+	case "edges":
+		return ec.fieldContext_AutomationRunConnection_edges(ctx, field)
 	case "nodes":
 		return ec.fieldContext_AutomationRunConnection_nodes(ctx, field)
 	case "pageInfo":
 		return ec.fieldContext_AutomationRunConnection_pageInfo(ctx, field)
+	case "count":
+		return ec.fieldContext_AutomationRunConnection_count(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type AutomationRunConnection", field.Name)
+}
+
+func (ec *executionContext) childFields_AutomationRunEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "cursor":
+		return ec.fieldContext_AutomationRunEdge_cursor(ctx, field)
+	case "node":
+		return ec.fieldContext_AutomationRunEdge_node(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type AutomationRunEdge", field.Name)
 }
 
 func (ec *executionContext) childFields_AutomationRunStep(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -8840,12 +9820,36 @@ func (ec *executionContext) childFields_CategoryOptOut(ctx context.Context, fiel
 
 func (ec *executionContext) childFields_CategoryOptOutConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
+	case "edges":
+		return ec.fieldContext_CategoryOptOutConnection_edges(ctx, field)
 	case "nodes":
 		return ec.fieldContext_CategoryOptOutConnection_nodes(ctx, field)
 	case "pageInfo":
 		return ec.fieldContext_CategoryOptOutConnection_pageInfo(ctx, field)
+	case "count":
+		return ec.fieldContext_CategoryOptOutConnection_count(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type CategoryOptOutConnection", field.Name)
+}
+
+func (ec *executionContext) childFields_CategoryOptOutEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "cursor":
+		return ec.fieldContext_CategoryOptOutEdge_cursor(ctx, field)
+	case "node":
+		return ec.fieldContext_CategoryOptOutEdge_node(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type CategoryOptOutEdge", field.Name)
+}
+
+func (ec *executionContext) childFields_Count(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "value":
+		return ec.fieldContext_Count_value(ctx, field)
+	case "isExact":
+		return ec.fieldContext_Count_isExact(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type Count", field.Name)
 }
 
 func (ec *executionContext) childFields_CustomEvent(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -8874,12 +9878,26 @@ func (ec *executionContext) childFields_CustomEvent(ctx context.Context, field g
 
 func (ec *executionContext) childFields_CustomEventConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
+	case "edges":
+		return ec.fieldContext_CustomEventConnection_edges(ctx, field)
 	case "nodes":
 		return ec.fieldContext_CustomEventConnection_nodes(ctx, field)
 	case "pageInfo":
 		return ec.fieldContext_CustomEventConnection_pageInfo(ctx, field)
+	case "count":
+		return ec.fieldContext_CustomEventConnection_count(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type CustomEventConnection", field.Name)
+}
+
+func (ec *executionContext) childFields_CustomEventEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "cursor":
+		return ec.fieldContext_CustomEventEdge_cursor(ctx, field)
+	case "node":
+		return ec.fieldContext_CustomEventEdge_node(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type CustomEventEdge", field.Name)
 }
 
 func (ec *executionContext) childFields_CustomEventExplanation(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -9088,12 +10106,26 @@ func (ec *executionContext) childFields_DomainCheckRecord(ctx context.Context, f
 
 func (ec *executionContext) childFields_DomainConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
+	case "edges":
+		return ec.fieldContext_DomainConnection_edges(ctx, field)
 	case "nodes":
 		return ec.fieldContext_DomainConnection_nodes(ctx, field)
 	case "pageInfo":
 		return ec.fieldContext_DomainConnection_pageInfo(ctx, field)
+	case "count":
+		return ec.fieldContext_DomainConnection_count(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type DomainConnection", field.Name)
+}
+
+func (ec *executionContext) childFields_DomainEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "cursor":
+		return ec.fieldContext_DomainEdge_cursor(ctx, field)
+	case "node":
+		return ec.fieldContext_DomainEdge_node(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type DomainEdge", field.Name)
 }
 
 func (ec *executionContext) childFields_Email(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -9194,6 +10226,8 @@ func (ec *executionContext) childFields_EmailConnection(ctx context.Context, fie
 		return ec.fieldContext_EmailConnection_nodes(ctx, field)
 	case "pageInfo":
 		return ec.fieldContext_EmailConnection_pageInfo(ctx, field)
+	case "count":
+		return ec.fieldContext_EmailConnection_count(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type EmailConnection", field.Name)
 }
@@ -9540,6 +10574,10 @@ func (ec *executionContext) childFields_PageInfo(ctx context.Context, field grap
 	switch field.Name {
 	case "hasNextPage":
 		return ec.fieldContext_PageInfo_hasNextPage(ctx, field)
+	case "hasPreviousPage":
+		return ec.fieldContext_PageInfo_hasPreviousPage(ctx, field)
+	case "startCursor":
+		return ec.fieldContext_PageInfo_startCursor(ctx, field)
 	case "endCursor":
 		return ec.fieldContext_PageInfo_endCursor(ctx, field)
 	}
@@ -9650,12 +10688,26 @@ func (ec *executionContext) childFields_QueueChange(ctx context.Context, field g
 
 func (ec *executionContext) childFields_QueueConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
+	case "edges":
+		return ec.fieldContext_QueueConnection_edges(ctx, field)
 	case "nodes":
 		return ec.fieldContext_QueueConnection_nodes(ctx, field)
 	case "pageInfo":
 		return ec.fieldContext_QueueConnection_pageInfo(ctx, field)
+	case "count":
+		return ec.fieldContext_QueueConnection_count(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type QueueConnection", field.Name)
+}
+
+func (ec *executionContext) childFields_QueueEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "cursor":
+		return ec.fieldContext_QueueEdge_cursor(ctx, field)
+	case "node":
+		return ec.fieldContext_QueueEdge_node(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type QueueEdge", field.Name)
 }
 
 func (ec *executionContext) childFields_QueuedRecipient(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -9794,12 +10846,26 @@ func (ec *executionContext) childFields_ReceivedEmail(ctx context.Context, field
 
 func (ec *executionContext) childFields_ReceivedEmailConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
+	case "edges":
+		return ec.fieldContext_ReceivedEmailConnection_edges(ctx, field)
 	case "nodes":
 		return ec.fieldContext_ReceivedEmailConnection_nodes(ctx, field)
 	case "pageInfo":
 		return ec.fieldContext_ReceivedEmailConnection_pageInfo(ctx, field)
+	case "count":
+		return ec.fieldContext_ReceivedEmailConnection_count(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type ReceivedEmailConnection", field.Name)
+}
+
+func (ec *executionContext) childFields_ReceivedEmailEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "cursor":
+		return ec.fieldContext_ReceivedEmailEdge_cursor(ctx, field)
+	case "node":
+		return ec.fieldContext_ReceivedEmailEdge_node(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type ReceivedEmailEdge", field.Name)
 }
 
 func (ec *executionContext) childFields_Recipient(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -9858,12 +10924,26 @@ func (ec *executionContext) childFields_SMTPCredential(ctx context.Context, fiel
 
 func (ec *executionContext) childFields_SMTPCredentialConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
+	case "edges":
+		return ec.fieldContext_SMTPCredentialConnection_edges(ctx, field)
 	case "nodes":
 		return ec.fieldContext_SMTPCredentialConnection_nodes(ctx, field)
 	case "pageInfo":
 		return ec.fieldContext_SMTPCredentialConnection_pageInfo(ctx, field)
+	case "count":
+		return ec.fieldContext_SMTPCredentialConnection_count(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type SMTPCredentialConnection", field.Name)
+}
+
+func (ec *executionContext) childFields_SMTPCredentialEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "cursor":
+		return ec.fieldContext_SMTPCredentialEdge_cursor(ctx, field)
+	case "node":
+		return ec.fieldContext_SMTPCredentialEdge_node(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type SMTPCredentialEdge", field.Name)
 }
 
 func (ec *executionContext) childFields_SearchResult(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -9914,12 +10994,26 @@ func (ec *executionContext) childFields_Suppression(ctx context.Context, field g
 
 func (ec *executionContext) childFields_SuppressionConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
+	case "edges":
+		return ec.fieldContext_SuppressionConnection_edges(ctx, field)
 	case "nodes":
 		return ec.fieldContext_SuppressionConnection_nodes(ctx, field)
 	case "pageInfo":
 		return ec.fieldContext_SuppressionConnection_pageInfo(ctx, field)
+	case "count":
+		return ec.fieldContext_SuppressionConnection_count(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type SuppressionConnection", field.Name)
+}
+
+func (ec *executionContext) childFields_SuppressionEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "cursor":
+		return ec.fieldContext_SuppressionEdge_cursor(ctx, field)
+	case "node":
+		return ec.fieldContext_SuppressionEdge_node(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type SuppressionEdge", field.Name)
 }
 
 func (ec *executionContext) childFields_Tag(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -9976,12 +11070,26 @@ func (ec *executionContext) childFields_Template(ctx context.Context, field grap
 
 func (ec *executionContext) childFields_TemplateConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
+	case "edges":
+		return ec.fieldContext_TemplateConnection_edges(ctx, field)
 	case "nodes":
 		return ec.fieldContext_TemplateConnection_nodes(ctx, field)
 	case "pageInfo":
 		return ec.fieldContext_TemplateConnection_pageInfo(ctx, field)
+	case "count":
+		return ec.fieldContext_TemplateConnection_count(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type TemplateConnection", field.Name)
+}
+
+func (ec *executionContext) childFields_TemplateEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "cursor":
+		return ec.fieldContext_TemplateEdge_cursor(ctx, field)
+	case "node":
+		return ec.fieldContext_TemplateEdge_node(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type TemplateEdge", field.Name)
 }
 
 func (ec *executionContext) childFields_TemplateVariable(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -10022,12 +11130,26 @@ func (ec *executionContext) childFields_TemplateVersion(ctx context.Context, fie
 
 func (ec *executionContext) childFields_TemplateVersionConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
+	case "edges":
+		return ec.fieldContext_TemplateVersionConnection_edges(ctx, field)
 	case "nodes":
 		return ec.fieldContext_TemplateVersionConnection_nodes(ctx, field)
 	case "pageInfo":
 		return ec.fieldContext_TemplateVersionConnection_pageInfo(ctx, field)
+	case "count":
+		return ec.fieldContext_TemplateVersionConnection_count(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type TemplateVersionConnection", field.Name)
+}
+
+func (ec *executionContext) childFields_TemplateVersionEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "cursor":
+		return ec.fieldContext_TemplateVersionEdge_cursor(ctx, field)
+	case "node":
+		return ec.fieldContext_TemplateVersionEdge_node(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type TemplateVersionEdge", field.Name)
 }
 
 func (ec *executionContext) childFields_TimelineEntry(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -10184,10 +11306,14 @@ func (ec *executionContext) childFields_WebhookAttempt(ctx context.Context, fiel
 
 func (ec *executionContext) childFields_WebhookConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
+	case "edges":
+		return ec.fieldContext_WebhookConnection_edges(ctx, field)
 	case "nodes":
 		return ec.fieldContext_WebhookConnection_nodes(ctx, field)
 	case "pageInfo":
 		return ec.fieldContext_WebhookConnection_pageInfo(ctx, field)
+	case "count":
+		return ec.fieldContext_WebhookConnection_count(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type WebhookConnection", field.Name)
 }
@@ -10228,12 +11354,36 @@ func (ec *executionContext) childFields_WebhookDelivery(ctx context.Context, fie
 
 func (ec *executionContext) childFields_WebhookDeliveryConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
+	case "edges":
+		return ec.fieldContext_WebhookDeliveryConnection_edges(ctx, field)
 	case "nodes":
 		return ec.fieldContext_WebhookDeliveryConnection_nodes(ctx, field)
 	case "pageInfo":
 		return ec.fieldContext_WebhookDeliveryConnection_pageInfo(ctx, field)
+	case "count":
+		return ec.fieldContext_WebhookDeliveryConnection_count(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type WebhookDeliveryConnection", field.Name)
+}
+
+func (ec *executionContext) childFields_WebhookDeliveryEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "cursor":
+		return ec.fieldContext_WebhookDeliveryEdge_cursor(ctx, field)
+	case "node":
+		return ec.fieldContext_WebhookDeliveryEdge_node(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type WebhookDeliveryEdge", field.Name)
+}
+
+func (ec *executionContext) childFields_WebhookEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "cursor":
+		return ec.fieldContext_WebhookEdge_cursor(ctx, field)
+	case "node":
+		return ec.fieldContext_WebhookEdge_node(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type WebhookEdge", field.Name)
 }
 
 func (ec *executionContext) childFields_WebhookEndpointFigures(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {

@@ -1133,43 +1133,6 @@ func (ec *executionContext) unmarshalInputStatisticsFilter(ctx context.Context, 
 	return it, nil
 }
 
-func (ec *executionContext) unmarshalInputTagInput(ctx context.Context, obj any) (model.TagInput, error) {
-	var it model.TagInput
-	if obj == nil {
-		return it, nil
-	}
-
-	asMap := map[string]any{}
-	for k, v := range obj.(map[string]any) {
-		asMap[k] = v
-	}
-
-	fieldsInOrder := [...]string{"name", "value"}
-	for _, k := range fieldsInOrder {
-		v, ok := asMap[k]
-		if !ok {
-			continue
-		}
-		switch k {
-		case "name":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("name"))
-			data, err := ec.unmarshalNString2string(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.Name = data
-		case "value":
-			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("value"))
-			data, err := ec.unmarshalNString2string(ctx, v)
-			if err != nil {
-				return it, err
-			}
-			it.Value = data
-		}
-	}
-	return it, nil
-}
-
 func (ec *executionContext) unmarshalInputTimeRange(ctx context.Context, obj any) (model.TimeRange, error) {
 	var it model.TimeRange
 	if obj == nil {
@@ -1860,14 +1823,6 @@ func (ec *executionContext) unmarshalOStatisticsFilter2ᚖgithubᚗcomᚋpostrid
 		return nil, nil
 	}
 	res, err := ec.unmarshalInputStatisticsFilter(ctx, v)
-	return &res, graphql.ErrorOnPath(ctx, err)
-}
-
-func (ec *executionContext) unmarshalOTagInput2ᚖgithubᚗcomᚋpostriderᚋpostriderᚋgraphᚋmodelᚐTagInput(ctx context.Context, v any) (*model.TagInput, error) {
-	if v == nil {
-		return nil, nil
-	}
-	res, err := ec.unmarshalInputTagInput(ctx, v)
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
 

@@ -20,14 +20,6 @@ import (
 	"github.com/postrider/postrider/modules/sending/queue"
 )
 
-// One page of API keys.
-type APIKeyConnection struct {
-	// The keys.
-	Nodes []*ent.APIKey `json:"nodes"`
-	// Where the page stands.
-	PageInfo *PageInfo `json:"pageInfo"`
-}
-
 // A customer of this installation.
 type Account struct {
 	// Opaque id, prefix `acc_`.
@@ -102,14 +94,6 @@ type AuditEntry struct {
 	CreatedAt time.Time `json:"createdAt"`
 }
 
-// One page of the audit log.
-type AuditLogConnection struct {
-	// The entries.
-	Nodes []*AuditEntry `json:"nodes"`
-	// Where the page stands.
-	PageInfo *PageInfo `json:"pageInfo"`
-}
-
 // Which entries of the audit log.
 type AuditLogFilter struct {
 	// Id of who did it.
@@ -117,23 +101,7 @@ type AuditLogFilter struct {
 	// An action, or its beginning up to a dot: `member` finds `member.removed`.
 	Action *string `json:"action,omitempty"`
 	// When it was.
-	CreatedAt *AuditLogTime `json:"createdAt,omitempty"`
-}
-
-// A range of time.
-type AuditLogTime struct {
-	// From then on.
-	Gte *time.Time `json:"gte,omitempty"`
-	// Before then.
-	Lt *time.Time `json:"lt,omitempty"`
-}
-
-// One page of automations.
-type AutomationConnection struct {
-	// The automations.
-	Nodes []*Automation `json:"nodes"`
-	// Where the page stands.
-	PageInfo *PageInfo `json:"pageInfo"`
+	CreatedAt *DateTimeFilter `json:"createdAt,omitempty"`
 }
 
 // What became of the emails of a step.
@@ -157,15 +125,7 @@ type AutomationFilter struct {
 	// Whose draft is started by events of this name.
 	Event *string `json:"event,omitempty"`
 	// With this in the name, in any case.
-	Q *string `json:"q,omitempty"`
-}
-
-// One page of runs.
-type AutomationRunConnection struct {
-	// The runs.
-	Nodes []*AutomationRun `json:"nodes"`
-	// Where the page stands.
-	PageInfo *PageInfo `json:"pageInfo"`
+	Query *string `json:"query,omitempty"`
 }
 
 // What narrows a list of runs. Fields that are left out narrow nothing.
@@ -182,10 +142,8 @@ type AutomationRunFilter struct {
 	Step *string `json:"step,omitempty"`
 	// That follow this version.
 	Version *int `json:"version,omitempty"`
-	// Started at this time or later.
-	Since *time.Time `json:"since,omitempty"`
-	// Started before this time.
-	Until *time.Time `json:"until,omitempty"`
+	// Started in this stretch of time.
+	StartedAt *DateTimeFilter `json:"startedAt,omitempty"`
 }
 
 // One thing that happened to a run.
@@ -280,20 +238,12 @@ type BounceReason struct {
 	Example *BounceExample `json:"example"`
 }
 
-// One page of opt-outs.
-type CategoryOptOutConnection struct {
-	// The opt-outs.
-	Nodes []*ent.CategoryOptOut `json:"nodes"`
-	// Where the page stands.
-	PageInfo *PageInfo `json:"pageInfo"`
-}
-
-// One page of custom events.
-type CustomEventConnection struct {
-	// The events.
-	Nodes []*ent.CustomEvent `json:"nodes"`
-	// Where the page stands.
-	PageInfo *PageInfo `json:"pageInfo"`
+// How many entries a list has, as far as they were counted.
+type Count struct {
+	// The number of entries, at most the limit.
+	Value int `json:"value"`
+	// Whether these are all; false when counting ended at the limit.
+	IsExact bool `json:"isExact"`
 }
 
 // Why an event did what it did.
@@ -314,10 +264,8 @@ type CustomEventFilter struct {
 	Email *string `json:"email,omitempty"`
 	// That came this way.
 	Source *CustomEventSource `json:"source,omitempty"`
-	// Of this time or later.
-	Since *time.Time `json:"since,omitempty"`
-	// Before this time.
-	Until *time.Time `json:"until,omitempty"`
+	// Taken in this stretch of time.
+	CreatedAt *DateTimeFilter `json:"createdAt,omitempty"`
 }
 
 // What one automation did about an event.
@@ -386,6 +334,14 @@ type DNSRecord struct {
 	Found []string `json:"found"`
 	// What to do about it, in a sentence; null when there is nothing to do.
 	Error *string `json:"error,omitempty"`
+}
+
+// A stretch of time. Both ends may be left out.
+type DateTimeFilter struct {
+	// At this time or later.
+	Gte *time.Time `json:"gte,omitempty"`
+	// Before this time.
+	Lt *time.Time `json:"lt,omitempty"`
 }
 
 // One try to hand the message to a receiving server.
@@ -460,14 +416,6 @@ type DomainCheckRecord struct {
 	Error *string `json:"error,omitempty"`
 }
 
-// One page of domains.
-type DomainConnection struct {
-	// The domains.
-	Nodes []*Domain `json:"nodes"`
-	// Where the page stands.
-	PageInfo *PageInfo `json:"pageInfo"`
-}
-
 // The run that has sent an email.
 type EmailAutomation struct {
 	// The automation, prefix `aut_`.
@@ -486,24 +434,6 @@ type EmailBucket struct {
 	Start time.Time `json:"start"`
 	// What happened in it.
 	Figures *EmailFigures `json:"figures"`
-}
-
-// One page of emails.
-type EmailConnection struct {
-	// The emails, each with its place in the list.
-	Edges []*EmailEdge `json:"edges"`
-	// The emails alone.
-	Nodes []*Email `json:"nodes"`
-	// Where the page stands.
-	PageInfo *PageInfo `json:"pageInfo"`
-}
-
-// An email and its place in the list.
-type EmailEdge struct {
-	// What to give as `after` to continue behind this email.
-	Cursor string `json:"cursor"`
-	// The email.
-	Node *Email `json:"node"`
 }
 
 // Counts of mail. All but `accepted` and `suppressed` count recipients, each once: of several opens the first one that a program did not make.
@@ -548,20 +478,32 @@ type EmailFigures struct {
 type EmailFilter struct {
 	// Of this status.
 	Status *email.Status `json:"status,omitempty"`
+	// With this event as its latest, as `email.opened`.
+	LastEvent *string `json:"lastEvent,omitempty"`
 	// With this address in to, cc or bcc.
 	To *string `json:"to,omitempty"`
 	// From this address.
 	From *string `json:"from,omitempty"`
-	// With this tag, as `name:value`.
-	Tag *string `json:"tag,omitempty"`
-	// From this domain: its name or its id.
-	Domain *string `json:"domain,omitempty"`
-	// Created at this time or later.
-	Since *time.Time `json:"since,omitempty"`
-	// Created before this time.
-	Until *time.Time `json:"until,omitempty"`
-	// With these words in subject, names, addresses or tags, each as the beginning of a word; at most 200 characters and 10 words.
-	Q *string `json:"q,omitempty"`
+	// From this domain, prefix `dom_`.
+	DomainID *string `json:"domainId,omitempty"`
+	// Sent with this API key, prefix `key_`.
+	APIKeyID *string `json:"apiKeyId,omitempty"`
+	// Made of this template, prefix `tpl_`.
+	TemplateID *string `json:"templateId,omitempty"`
+	// Sent by this automation, prefix `aut_`.
+	AutomationID *string `json:"automationId,omitempty"`
+	// With this tag.
+	Tag *TagInput `json:"tag,omitempty"`
+	// Created in this stretch of time.
+	CreatedAt *DateTimeFilter `json:"createdAt,omitempty"`
+	// Opened by a person; where open tracking is on.
+	Opened *bool `json:"opened,omitempty"`
+	// With a link that a person followed; where click tracking is on.
+	Clicked *bool `json:"clicked,omitempty"`
+	// Refused, and for this reason, as `bad_address`.
+	BounceClass *string `json:"bounceClass,omitempty"`
+	// A search text: words, each the beginning of one in subject, names, addresses or tags, and fields as in `receipt to:ada@example.net tag:env=prod is:opened before:2026-01-31`; at most 200 characters and 10 words.
+	Query *string `json:"query,omitempty"`
 }
 
 // One group.
@@ -781,8 +723,12 @@ type NearMiss struct {
 
 // Where a page of a list stands in the list.
 type PageInfo struct {
-	// Whether there are older entries after this page.
+	// Whether there are entries after this page.
 	HasNextPage bool `json:"hasNextPage"`
+	// Whether there are entries before this page.
+	HasPreviousPage bool `json:"hasPreviousPage"`
+	// What to give as `before` to go back; null on an empty page.
+	StartCursor *string `json:"startCursor,omitempty"`
 	// What to give as `after` to continue; null when there is nothing to continue with.
 	EndCursor *string `json:"endCursor,omitempty"`
 }
@@ -869,14 +815,6 @@ type QueueBacklog struct {
 	Diagnostic *string `json:"diagnostic,omitempty"`
 }
 
-// One page of the queue.
-type QueueConnection struct {
-	// The recipients.
-	Nodes []*QueuedRecipient `json:"nodes"`
-	// Where the page stands.
-	PageInfo *PageInfo `json:"pageInfo"`
-}
-
 // What narrows the queue. Fields that are left out narrow nothing.
 type QueueFilter struct {
 	// At this domain; an internationalised one in A-labels (`xn--…`).
@@ -942,28 +880,18 @@ type ReceivedContent struct {
 	Headers []*shape.Header `json:"headers"`
 }
 
-// One page of received emails.
-type ReceivedEmailConnection struct {
-	// The emails.
-	Nodes []*ent.ReceivedEmail `json:"nodes"`
-	// Where the page stands.
-	PageInfo *PageInfo `json:"pageInfo"`
-}
-
 // What narrows a list of received emails. Fields that are left out narrow nothing.
 type ReceivedEmailFilter struct {
 	// That came to this address, or name it in To or Cc.
 	To *string `json:"to,omitempty"`
 	// Whose From is this address.
 	From *string `json:"from,omitempty"`
-	// To this domain: its name or its id.
-	Domain *string `json:"domain,omitempty"`
-	// Received at this time or later.
-	Since *time.Time `json:"since,omitempty"`
-	// Received before this time.
-	Until *time.Time `json:"until,omitempty"`
+	// To this domain, prefix `dom_`.
+	DomainID *string `json:"domainId,omitempty"`
+	// Received in this stretch of time.
+	ReceivedAt *DateTimeFilter `json:"receivedAt,omitempty"`
 	// With these words in subject, names, addresses or the beginning of the text, each as the beginning of a word; at most 200 characters and 10 words.
-	Q *string `json:"q,omitempty"`
+	Query *string `json:"query,omitempty"`
 }
 
 // What a program signs in with at the SMTP relay. Its password is shown when it is made and never again.
@@ -991,14 +919,6 @@ type SMTPCredential struct {
 }
 
 func (SMTPCredential) IsNode() {}
-
-// One page of SMTP credentials.
-type SMTPCredentialConnection struct {
-	// The credentials.
-	Nodes []*SMTPCredential `json:"nodes"`
-	// Where the page stands.
-	PageInfo *PageInfo `json:"pageInfo"`
-}
 
 // Something that was found.
 type SearchResult struct {
@@ -1032,14 +952,6 @@ type StatisticsFilter struct {
 	BounceClass *string `json:"bounceClass,omitempty"`
 }
 
-// One page of suppressions.
-type SuppressionConnection struct {
-	// The suppressions.
-	Nodes []*ent.Suppression `json:"nodes"`
-	// Where the page stands.
-	PageInfo *PageInfo `json:"pageInfo"`
-}
-
 // A tag of an email.
 type TagInput struct {
 	// Its name.
@@ -1048,12 +960,14 @@ type TagInput struct {
 	Value string `json:"value"`
 }
 
-// One page of templates.
-type TemplateConnection struct {
-	// The templates.
-	Nodes []*Template `json:"nodes"`
-	// Where the page stands.
-	PageInfo *PageInfo `json:"pageInfo"`
+// What narrows a list of templates. Fields that are left out narrow nothing.
+type TemplateFilter struct {
+	// With this alias.
+	Alias *string `json:"alias,omitempty"`
+	// Published, or never published.
+	Status *TemplateStatus `json:"status,omitempty"`
+	// With this in the name, in any case.
+	Query *string `json:"query,omitempty"`
 }
 
 // A gap of a template.
@@ -1086,14 +1000,6 @@ type TemplateVersion struct {
 	Category *string `json:"category,omitempty"`
 	// When it was published.
 	PublishedAt time.Time `json:"publishedAt"`
-}
-
-// One page of a template's versions.
-type TemplateVersionConnection struct {
-	// The versions.
-	Nodes []*TemplateVersion `json:"nodes"`
-	// Where the page stands.
-	PageInfo *PageInfo `json:"pageInfo"`
 }
 
 // A stretch of time.
@@ -1194,22 +1100,6 @@ type Viewer struct {
 	Modules []string `json:"modules"`
 	// What is seeded in development mode; the field is there only then.
 	Development *Development `json:"development,omitempty"`
-}
-
-// One page of webhook endpoints.
-type WebhookConnection struct {
-	// The endpoints.
-	Nodes []*ent.Webhook `json:"nodes"`
-	// Where the page stands.
-	PageInfo *PageInfo `json:"pageInfo"`
-}
-
-// One page of deliveries.
-type WebhookDeliveryConnection struct {
-	// The deliveries.
-	Nodes []*WebhookDelivery `json:"nodes"`
-	// Where the page stands.
-	PageInfo *PageInfo `json:"pageInfo"`
 }
 
 // How one endpoint has answered.

@@ -13,19 +13,22 @@ import (
 // Error: Invalid.
 func (s *Service) Keys(ctx context.Context, accountID string, r page.Request) (page.Page[*ent.APIKey], error) {
 	list := page.List{Name: "api_keys", AccountID: accountID}
-	limit, after, err := s.cursors.Open(list, r.OrDefault())
+	at, err := s.cursors.Open(list, r.OrDefault())
 	if err != nil {
 		return page.Page[*ent.APIKey]{}, err
 	}
-	query := s.db.Ent.APIKey.Query().Where(apikey.AccountID(accountID)).Order(ent.Desc(apikey.FieldID)).Limit(limit + 1)
-	if after != "" {
-		query.Where(apikey.IDLT(after))
-	}
-	rows, err := query.All(ctx)
+	rows, err := s.db.Ent.APIKey.Query().Where(apikey.AccountID(accountID), at.Newest(apikey.FieldID)).
+		Order(at.Order(apikey.FieldID)).Limit(at.Rows()).All(ctx)
 	if err != nil {
 		return page.Page[*ent.APIKey]{}, fmt.Errorf("keys: %w", err)
 	}
-	return page.Of(s.cursors, list, rows, limit, func(k *ent.APIKey) string { return k.ID }), nil
+	return page.Of(s.cursors, list, rows, at, func(k *ent.APIKey) string { return k.ID }), nil
+}
+
+// CountKeys counts the account's keys, up to a number.
+func (s *Service) CountKeys(ctx context.Context, accountID string, most int) (int, error) {
+	found, err := s.db.Ent.APIKey.Query().Where(apikey.AccountID(accountID)).Limit(most).IDs(ctx)
+	return len(found), err
 }
 
 // SeveralKeys gives the keys of those ids that the account has, in no order.

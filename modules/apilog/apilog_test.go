@@ -304,7 +304,7 @@ func TestFiltersAreFlat(t *testing.T) {
 		"all": {}, "method": {Methods: []string{"GET"}}, "path": {PathPrefix: "/api/p77"}, "failures": {StatusFrom: 400}, "key": {APIKeyID: "key_5"}, "person": {UserID: "usr_1"},
 		"request": {RequestID: "req_5"}, "email": {EmailID: "msg_50"}, "times": {Since: time.Now().Add(-10 * time.Hour), Until: time.Now().Add(-9*time.Hour - 58*time.Minute)}, "no key": {APIKeyID: "key_x"},
 	} {
-		q := f.query("acc_0", 0, 26)
+		q := f.query(columnsSQL, "acc_0", 0, false, 26)
 		plan, err := db.All(t.Context(), s.db.SQL, db.Value[string], `EXPLAIN (ANALYZE, BUFFERS, TIMING OFF, SUMMARY OFF) `+q.Text, q.Args...)
 		if err != nil {
 			t.Fatal(err)

@@ -65,7 +65,7 @@ func (f Filter) Validate() error {
 	return wrong.Err()
 }
 
-const columnsSQL = `SELECT n, request_id, account_id, method, path, operation, status, duration_ms, api_key_id, user_id, ip, request_body, request_octets, response_body, response_octets, email_id, created_at FROM api_requests`
+const columnsSQL = `n, request_id, account_id, method, path, operation, status, duration_ms, api_key_id, user_id, ip, request_body, request_octets, response_body, response_octets, email_id, created_at`
 
 func (r *Request) columns() []any {
 	return []any{&r.n, &r.ID, &r.AccountID, &r.Method, &r.Path, &r.Operation, &r.Status, &r.DurationMS, &r.APIKeyID, &r.UserID, &r.IP, &r.RequestBody,
@@ -76,13 +76,18 @@ func (r *Request) columns() []any {
 const failedSQL = ` AND status >= 400`
 
 // query makes the statement for one page of an account's requests.
-func (f Filter) query(accountID string, before int64, limit int) *db.Query {
+func (f Filter) query(columns, accountID string, beside int64, back bool, limit int) *db.Query {
 	q := &db.Query{}
 	var text strings.Builder
-	text.WriteString(columnsSQL + ` WHERE account_id = ` + q.Arg(accountID))
+	text.WriteString(`SELECT ` + columns + ` FROM api_requests WHERE account_id = ` + q.Arg(accountID))
 	and := func(condition string, value any) { text.WriteString(" AND " + condition + q.Arg(value)) }
-	if before > 0 {
-		and(`n < `, before)
+	order := `DESC`
+	switch {
+	case back:
+		order = `ASC`
+		and(`n > `, beside)
+	case beside > 0:
+		and(`n < `, beside)
 	}
 	if len(f.Methods) > 0 {
 		text.WriteString(` AND method = ANY(` + q.Arg(db.Array(f.Methods)) + `)`)
@@ -114,7 +119,7 @@ func (f Filter) query(accountID string, before int64, limit int) *db.Query {
 	if !f.Until.IsZero() {
 		and(`created_at < `, f.Until)
 	}
-	text.WriteString(` ORDER BY n DESC LIMIT ` + q.Arg(limit))
+	text.WriteString(` ORDER BY n ` + order + ` LIMIT ` + q.Arg(limit))
 	q.Text = text.String()
 	return q
 }
@@ -122,26 +127,36 @@ func (f Filter) query(accountID string, before int64, limit int) *db.Query {
 // List gives one page of an account's requests, the newest first. Error: Invalid.
 func (s *Service) List(ctx context.Context, accountID string, f Filter, r page.Request) (page.Page[Request], error) {
 	list := page.List{Name: "api_requests", AccountID: accountID}
-	limit, after, err := s.cursors.Open(list, r.OrDefault())
+	at, err := s.cursors.Open(list, r.OrDefault())
 	if err != nil {
 		return page.Page[Request]{}, err
 	}
 	if err := f.Validate(); err != nil {
 		return page.Page[Request]{}, err
 	}
-	var before int64
-	if after != "" {
+	var beside int64
+	if at.ID != "" {
 		var ok bool
-		if before, ok = s.cursors.Reveal(list, after); !ok {
+		if beside, ok = s.cursors.Reveal(list, at.ID); !ok {
 			return page.Page[Request]{}, fault.InvalidField("cursor", "is not a cursor of this list; use next_cursor of an earlier answer")
 		}
 	}
-	q := f.query(accountID, before, limit+1)
+	q := f.query(columnsSQL, accountID, beside, at.Back, at.Rows())
 	rows, err := db.All(ctx, s.db.SQL, (*Request).columns, q.Text, q.Args...)
 	if err != nil {
 		return page.Page[Request]{}, fmt.Errorf("list API requests: %w", err)
 	}
-	return page.Of(s.cursors, list, rows, limit, func(r Request) string { return s.cursors.Hide(list, r.n) }), nil
+	return page.Of(s.cursors, list, rows, at, func(r Request) string { return s.cursors.Hide(list, r.n) }), nil
+}
+
+// Count counts those that a filter lets pass, up to a number. Error: Invalid.
+func (s *Service) Count(ctx context.Context, accountID string, f Filter, most int) (int, error) {
+	if err := f.Validate(); err != nil {
+		return 0, err
+	}
+	q := f.query(`n`, accountID, 0, false, most)
+	found, err := db.One(ctx, s.db.SQL, db.Value[int], `SELECT count(*) FROM (`+q.Text+`) found`, q.Args...)
+	return found, err
 }
 
 // Get gives the newest request of an account that has the id. Error: NotFound.
@@ -149,7 +164,7 @@ func (s *Service) Get(ctx context.Context, accountID, id string) (Request, error
 	if !IsID(id) {
 		return Request{}, fault.Missing("API request", clean(id, maxID))
 	}
-	q := Filter{RequestID: id}.query(accountID, 0, 1)
+	q := Filter{RequestID: id}.query(columnsSQL, accountID, 0, false, 1)
 	r, err := db.One(ctx, s.db.SQL, (*Request).columns, q.Text, q.Args...)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):

@@ -52,18 +52,40 @@ type Filter struct {
 
 // List returns one page of the account's automations, newest first.
 func (s *Service) List(ctx context.Context, accountID string, f Filter) (out page.Page[*ent.Automation], err error) {
-	if err := texts(map[string]string{"event": f.Event, "q": f.Name}); err != nil {
-		return out, err
-	}
 	list := page.List{Name: "automations", AccountID: accountID}
-	limit, after, err := s.cursors.Open(list, f.Request)
+	at, err := s.cursors.Open(list, f.Request)
 	if err != nil {
 		return out, err
+	}
+	q, err := s.matching(accountID, f)
+	if err != nil {
+		return out, err
+	}
+	rows, err := q.Where(at.Newest(automation.FieldID)).Order(at.Order(automation.FieldID)).Limit(at.Rows()).All(ctx)
+	if err != nil {
+		return out, fmt.Errorf("list automations: %w", err)
+	}
+	return page.Of(s.cursors, list, rows, at, func(a *ent.Automation) string { return a.ID }), nil
+}
+
+// CountAutomations counts those that a filter lets pass, up to a number.
+func (s *Service) CountAutomations(ctx context.Context, accountID string, f Filter, most int) (int, error) {
+	q, err := s.matching(accountID, f)
+	if err != nil {
+		return 0, err
+	}
+	found, err := q.Limit(most).IDs(ctx)
+	return len(found), err
+}
+
+func (s *Service) matching(accountID string, f Filter) (*ent.AutomationQuery, error) {
+	if err := texts(map[string]string{"event": f.Event, "q": f.Name}); err != nil {
+		return nil, err
 	}
 	q := s.db.Ent.Automation.Query().Where(automation.AccountID(accountID))
 	if f.Status != "" {
 		if err := automation.StatusValidator(automation.Status(f.Status)); err != nil {
-			return out, fault.InvalidField("status", "must be draft, active, paused or archived")
+			return nil, fault.InvalidField("status", "must be draft, active, paused or archived")
 		}
 		q = q.Where(automation.StatusEQ(automation.Status(f.Status)))
 	}
@@ -73,14 +95,7 @@ func (s *Service) List(ctx context.Context, accountID string, f Filter) (out pag
 	if f.Name != "" {
 		q = q.Where(automation.NameContainsFold(f.Name))
 	}
-	if after != "" {
-		q = q.Where(automation.IDLT(after))
-	}
-	rows, err := q.Order(ent.Desc(automation.FieldID)).Limit(limit + 1).All(ctx)
-	if err != nil {
-		return out, fmt.Errorf("list automations: %w", err)
-	}
-	return page.Of(s.cursors, list, rows, limit, func(a *ent.Automation) string { return a.ID }), nil
+	return q, nil
 }
 
 // Versions gives the newest hundred versions of an automation, newest first.
@@ -118,13 +133,35 @@ type EventFilter struct {
 
 // Events returns one page of the account's custom events, newest first.
 func (s *Service) Events(ctx context.Context, accountID string, f EventFilter) (out page.Page[*ent.CustomEvent], err error) {
-	if err := texts(map[string]string{"name": f.Name, "user_id": f.UserID, "source": f.Source}); err != nil {
-		return out, err
-	}
 	list := page.List{Name: "custom events", AccountID: accountID}
-	limit, after, err := s.cursors.Open(list, f.Request)
+	at, err := s.cursors.Open(list, f.Request)
 	if err != nil {
 		return out, err
+	}
+	q, err := s.matchingEvents(accountID, f)
+	if err != nil {
+		return out, err
+	}
+	rows, err := q.Where(at.Newest(customevent.FieldID)).Order(at.Order(customevent.FieldID)).Limit(at.Rows()).All(ctx)
+	if err != nil {
+		return out, fmt.Errorf("list events: %w", err)
+	}
+	return page.Of(s.cursors, list, rows, at, func(e *ent.CustomEvent) string { return e.ID }), nil
+}
+
+// CountEvents counts those that a filter lets pass, up to a number.
+func (s *Service) CountEvents(ctx context.Context, accountID string, f EventFilter, most int) (int, error) {
+	q, err := s.matchingEvents(accountID, f)
+	if err != nil {
+		return 0, err
+	}
+	found, err := q.Limit(most).IDs(ctx)
+	return len(found), err
+}
+
+func (s *Service) matchingEvents(accountID string, f EventFilter) (*ent.CustomEventQuery, error) {
+	if err := texts(map[string]string{"name": f.Name, "user_id": f.UserID, "source": f.Source}); err != nil {
+		return nil, err
 	}
 	q := s.db.Ent.CustomEvent.Query().Where(customevent.AccountID(accountID))
 	if f.Name != "" {
@@ -145,14 +182,7 @@ func (s *Service) Events(ctx context.Context, accountID string, f EventFilter) (
 	if f.Until != nil {
 		q = q.Where(customevent.CreatedAtLT(*f.Until), customevent.IDLT(id.Since(id.CustomEvent, f.Until.Add(clocks))))
 	}
-	if after != "" {
-		q = q.Where(customevent.IDLT(after))
-	}
-	rows, err := q.Order(ent.Desc(customevent.FieldID)).Limit(limit + 1).All(ctx)
-	if err != nil {
-		return out, fmt.Errorf("list events: %w", err)
-	}
-	return page.Of(s.cursors, list, rows, limit, func(e *ent.CustomEvent) string { return e.ID }), nil
+	return q, nil
 }
 
 // Event gives one custom event of the account.

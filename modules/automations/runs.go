@@ -77,42 +77,57 @@ func (f RunFilter) predicates() (where []predicate.AutomationRun) {
 // Runs returns one page of the account's runs, newest first. Errors: NotFound for an automation
 // that the account does not have, Invalid with all wrong fields.
 func (s *Service) Runs(ctx context.Context, accountID string, f RunFilter) (out page.Page[*ent.AutomationRun], err error) {
-	if err := f.Validate().Err(); err != nil {
-		return out, err
-	}
-	if err := texts(map[string]string{"user_id": f.UserID, "step": f.Step}); err != nil {
-		return out, err
-	}
 	list := page.List{Name: "automation runs", AccountID: accountID}
-	limit, after, err := s.cursors.Open(list, f.Request)
+	at, err := s.cursors.Open(list, f.Request)
 	if err != nil {
 		return out, err
+	}
+	q, err := s.matchingRuns(ctx, accountID, f)
+	if err != nil {
+		return out, err
+	}
+	rows, err := q.Where(at.Newest(automationrun.FieldID)).Order(at.Order(automationrun.FieldID)).Limit(at.Rows()).All(ctx)
+	if err != nil {
+		return out, fmt.Errorf("list runs: %w", err)
+	}
+	return page.Of(s.cursors, list, rows, at, func(r *ent.AutomationRun) string { return r.ID }), nil
+}
+
+// CountRuns counts those that a filter lets pass, up to a number. Errors as of Runs.
+func (s *Service) CountRuns(ctx context.Context, accountID string, f RunFilter, most int) (int, error) {
+	q, err := s.matchingRuns(ctx, accountID, f)
+	if err != nil {
+		return 0, err
+	}
+	found, err := q.Limit(most).IDs(ctx)
+	return len(found), err
+}
+
+func (s *Service) matchingRuns(ctx context.Context, accountID string, f RunFilter) (*ent.AutomationRunQuery, error) {
+	if err := f.Validate().Err(); err != nil {
+		return nil, err
+	}
+	if err := texts(map[string]string{"user_id": f.UserID, "step": f.Step}); err != nil {
+		return nil, err
 	}
 	q := s.db.Ent.AutomationRun.Query().Where(automationrun.AccountID(accountID)).Where(f.predicates()...)
 	if f.AutomationID != "" {
 		if _, err := s.Get(ctx, accountID, f.AutomationID); err != nil {
-			return out, err
+			return nil, err
 		}
 	}
 	if f.Step != "" {
 		places, err := s.places(ctx, accountID, f.AutomationID, f.Step)
 		if err != nil {
-			return out, err
+			return nil, err
 		}
-		at := make([]predicate.AutomationRun, len(places))
+		there := make([]predicate.AutomationRun, len(places))
 		for i, p := range places {
-			at[i] = automationrun.And(automationrun.Version(p.version), automationrun.StepIndex(p.index))
+			there[i] = automationrun.And(automationrun.Version(p.version), automationrun.StepIndex(p.index))
 		}
-		q = q.Where(automationrun.Or(at...))
+		q = q.Where(automationrun.Or(there...))
 	}
-	if after != "" {
-		q = q.Where(automationrun.IDLT(after))
-	}
-	rows, err := q.Order(ent.Desc(automationrun.FieldID)).Limit(limit + 1).All(ctx)
-	if err != nil {
-		return out, fmt.Errorf("list runs: %w", err)
-	}
-	return page.Of(s.cursors, list, rows, limit, func(r *ent.AutomationRun) string { return r.ID }), nil
+	return q, nil
 }
 
 // place is where a step stands in a version.

@@ -131,7 +131,7 @@ func (s *Service) Portal(ctx context.Context, accountID, returnPath string) (str
 // Invoices gives a page of an account's invoices, the newest first. Errors: Invalid; Upstream.
 func (s *Service) Invoices(ctx context.Context, accountID string, r page.Request) (found page.Page[provider.Invoice], err error) {
 	list := page.List{Name: "invoices", AccountID: accountID}
-	limit, after, err := s.cursors.Open(list, r.OrDefault())
+	at, err := s.cursors.Open(list, r.OrDefault())
 	if err != nil || !s.config.on() {
 		return found, err
 	}
@@ -144,7 +144,7 @@ func (s *Service) Invoices(ctx context.Context, accountID string, r page.Request
 	}
 	ctx, cancel := context.WithTimeout(ctx, answerLimit)
 	defer cancel()
-	found.Items, found.HasMore, err = s.stripe.Invoices(ctx, customer, after, limit)
+	found.Items, found.HasMore, err = s.stripe.Invoices(ctx, customer, at.ID, at.Limit)
 	if err != nil {
 		return found, provider.Upstream(err)
 	}

@@ -174,15 +174,12 @@ func (s *Service) findClaim(ctx context.Context, accountID, claimID string) (*en
 // ListClaims returns one page of the account's claims, newest first. Error: Invalid.
 func (s *Service) ListClaims(ctx context.Context, accountID string, r page.Request) (page.Page[Claim], error) {
 	list := page.List{Name: "domain claims", AccountID: accountID}
-	limit, after, err := s.cursors.Open(list, r)
+	at, err := s.cursors.Open(list, r)
 	if err != nil {
 		return page.Page[Claim]{}, err
 	}
-	query := s.db.Ent.DomainClaim.Query().Where(domainclaim.AccountID(accountID)).Order(ent.Desc(domainclaim.FieldID)).Limit(limit + 1)
-	if after != "" {
-		query.Where(domainclaim.IDLT(after))
-	}
-	rows, err := query.All(ctx)
+	rows, err := s.db.Ent.DomainClaim.Query().Where(domainclaim.AccountID(accountID), at.Newest(domainclaim.FieldID)).
+		Order(at.Order(domainclaim.FieldID)).Limit(at.Rows()).All(ctx)
 	if err != nil {
 		return page.Page[Claim]{}, fmt.Errorf("list claims: %w", err)
 	}
@@ -190,7 +187,7 @@ func (s *Service) ListClaims(ctx context.Context, accountID string, r page.Reque
 	if err != nil {
 		return page.Page[Claim]{}, err
 	}
-	found := page.Of(s.cursors, list, rows, limit, func(row *ent.DomainClaim) string { return row.ID })
+	found := page.Of(s.cursors, list, rows, at, func(row *ent.DomainClaim) string { return row.ID })
 	return page.Map(found, func(row *ent.DomainClaim) Claim { return toClaim(row, now) }), nil
 }
 

@@ -32,19 +32,22 @@ func (s *Service) Get(ctx context.Context, accountID, domainID string) (*ent.Dom
 // List returns one page of the account's domains, newest first. Error: Invalid.
 func (s *Service) List(ctx context.Context, accountID string, r page.Request) (page.Page[*ent.Domain], error) {
 	list := page.List{Name: "domains", AccountID: accountID}
-	limit, after, err := s.cursors.Open(list, r.OrDefault())
+	at, err := s.cursors.Open(list, r.OrDefault())
 	if err != nil {
 		return page.Page[*ent.Domain]{}, err
 	}
-	query := s.db.Ent.Domain.Query().Where(domain.AccountID(accountID)).WithKeys(signing.Shown).Order(ent.Desc(domain.FieldID)).Limit(limit + 1)
-	if after != "" {
-		query.Where(domain.IDLT(after))
-	}
-	rows, err := query.All(ctx)
+	rows, err := s.db.Ent.Domain.Query().Where(domain.AccountID(accountID), at.Newest(domain.FieldID)).WithKeys(signing.Shown).
+		Order(at.Order(domain.FieldID)).Limit(at.Rows()).All(ctx)
 	if err != nil {
 		return page.Page[*ent.Domain]{}, fmt.Errorf("list domains: %w", err)
 	}
-	return page.Of(s.cursors, list, rows, limit, func(d *ent.Domain) string { return d.ID }), nil
+	return page.Of(s.cursors, list, rows, at, func(d *ent.Domain) string { return d.ID }), nil
+}
+
+// Count counts the account's domains, up to a number.
+func (s *Service) Count(ctx context.Context, accountID string, most int) (int, error) {
+	found, err := s.db.Ent.Domain.Query().Where(domain.AccountID(accountID)).Limit(most).IDs(ctx)
+	return len(found), err
 }
 
 // Find gives the account's domain with the name or the id, for the operator.

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"slices"
 
-	"entgo.io/ent/dialect/sql"
-
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/ent/receivedemail"
 	"github.com/postrider/postrider/runtime/db"
@@ -26,7 +24,7 @@ const listName = "received_emails"
 // List returns one page. Error: Invalid naming `limit`, `cursor` or a filter.
 func (s *Service) List(ctx context.Context, accountID string, q ListQuery) (page.Page[*ent.ReceivedEmail], error) {
 	list := page.List{Name: listName, AccountID: accountID}
-	limit, after, err := s.pages.Open(list, q.Page)
+	at, err := s.pages.Open(list, q.Page)
 	if err != nil {
 		return page.Page[*ent.ReceivedEmail]{}, err
 	}
@@ -34,22 +32,21 @@ func (s *Service) List(ctx context.Context, accountID string, q ListQuery) (page
 	if err := wrong.Err(); err != nil {
 		return page.Page[*ent.ReceivedEmail]{}, err
 	}
-	query := s.db.Ent.ReceivedEmail.Query().Where(receivedemail.AccountID(accountID)).Order(receivedemail.ByID(sql.OrderDesc())).Limit(limit + 1)
-	switch {
-	case !c.isEmpty():
-		found, err := s.search(ctx, accountID, c, after, limit+1)
+	query := s.db.Ent.ReceivedEmail.Query().Where(receivedemail.AccountID(accountID)).Order(at.Order(receivedemail.FieldID)).Limit(at.Rows())
+	if c.isEmpty() {
+		query.Where(at.Newest(receivedemail.FieldID))
+	} else {
+		found, err := s.search(ctx, accountID, c, at, at.Rows())
 		if err != nil {
 			return page.Page[*ent.ReceivedEmail]{}, fmt.Errorf("search received mail: %w", err)
 		}
 		query.Where(receivedemail.IDIn(found...))
-	case after != "":
-		query.Where(receivedemail.IDLT(after))
 	}
 	rows, err := query.Select(listColumns...).All(ctx)
 	if err != nil {
 		return page.Page[*ent.ReceivedEmail]{}, fmt.Errorf("list received mail: %w", err)
 	}
-	return page.Of(s.pages, list, rows, limit, func(e *ent.ReceivedEmail) string { return e.ID }), nil
+	return page.Of(s.pages, list, rows, at, func(e *ent.ReceivedEmail) string { return e.ID }), nil
 }
 
 var listColumns = slices.DeleteFunc(slices.Clone(receivedemail.Columns), func(column string) bool { return column == receivedemail.FieldSearch })
@@ -59,10 +56,24 @@ func (s *Service) Cursor(accountID, emailID string) string {
 	return s.pages.Encode(page.List{Name: listName, AccountID: accountID}, emailID)
 }
 
-// search gives the ids of up to n records before `before`, newest first.
-func (s *Service) search(ctx context.Context, accountID string, c *criteria, before string, n int) ([]string, error) {
+// Count counts the records that a filter lets pass, up to a number. Error: Invalid naming a filter.
+func (s *Service) Count(ctx context.Context, accountID string, f Filter, most int) (int, error) {
+	c, wrong := f.parse()
+	if err := wrong.Err(); err != nil {
+		return 0, err
+	}
+	if c.isEmpty() {
+		found, err := s.db.Ent.ReceivedEmail.Query().Where(receivedemail.AccountID(accountID)).Limit(most).IDs(ctx)
+		return len(found), err
+	}
+	found, err := s.search(ctx, accountID, c, page.Place{}, most)
+	return len(found), err
+}
+
+// search gives the ids of up to n records from a place on.
+func (s *Service) search(ctx context.Context, accountID string, c *criteria, at page.Place, n int) ([]string, error) {
 	records := search.Table{Name: "received_emails", Prefix: id.ReceivedEmail, Time: "received_at", Columns: "domain_id"}
-	return records.Find(ctx, s.db.SQL, search.Page{AccountID: accountID, Before: before, Limit: n, Terms: c.Terms, Conditions: c.conditions})
+	return records.Find(ctx, s.db.SQL, search.Page{AccountID: accountID, Beside: at.ID, Back: at.Back, Limit: n, Terms: c.Terms, Conditions: c.conditions})
 }
 
 func (c *criteria) conditions(q *db.Query) []string {

@@ -207,19 +207,22 @@ func (s *Service) Revoke(ctx context.Context, accountID, credentialID string) (*
 // included. Error: Invalid.
 func (s *Service) List(ctx context.Context, accountID string, r page.Request) (page.Page[*ent.SMTPCredential], error) {
 	list := page.List{Name: "smtp_credentials", AccountID: accountID}
-	limit, after, err := s.cursors.Open(list, r)
+	at, err := s.cursors.Open(list, r)
 	if err != nil {
 		return page.Page[*ent.SMTPCredential]{}, err
 	}
-	query := s.db.Ent.SMTPCredential.Query().Where(smtpcredential.AccountID(accountID)).Order(ent.Desc(smtpcredential.FieldID)).Limit(limit + 1)
-	if after != "" {
-		query.Where(smtpcredential.IDLT(after))
-	}
-	rows, err := query.All(ctx)
+	rows, err := s.db.Ent.SMTPCredential.Query().Where(smtpcredential.AccountID(accountID), at.Newest(smtpcredential.FieldID)).
+		Order(at.Order(smtpcredential.FieldID)).Limit(at.Rows()).All(ctx)
 	if err != nil {
 		return page.Page[*ent.SMTPCredential]{}, fmt.Errorf("smtp credentials: %w", err)
 	}
-	return page.Of(s.cursors, list, rows, limit, func(c *ent.SMTPCredential) string { return c.ID }), nil
+	return page.Of(s.cursors, list, rows, at, func(c *ent.SMTPCredential) string { return c.ID }), nil
+}
+
+// Count counts the account's credentials, up to a number.
+func (s *Service) Count(ctx context.Context, accountID string, most int) (int, error) {
+	found, err := s.db.Ent.SMTPCredential.Query().Where(smtpcredential.AccountID(accountID)).Limit(most).IDs(ctx)
+	return len(found), err
 }
 
 // Endpoint is where programs reach the relay: host, port, and starttls or implicit.

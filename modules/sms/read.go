@@ -57,18 +57,15 @@ func (s *Service) List(ctx context.Context, accountID string, f Filter) (out pag
 		return out, err
 	}
 	list := page.List{Name: "sms messages", AccountID: accountID}
-	limit, after, err := s.cursors.Open(list, f.Request)
+	at, err := s.cursors.Open(list, f.Request)
 	if err != nil {
 		return out, err
 	}
-	if after != "" {
-		q = q.Where(smsmessage.IDLT(after))
-	}
-	rows, err := q.Order(ent.Desc(smsmessage.FieldID)).Limit(limit + 1).All(ctx)
+	rows, err := q.Where(at.Newest(smsmessage.FieldID)).Order(at.Order(smsmessage.FieldID)).Limit(at.Rows()).All(ctx)
 	if err != nil {
 		return out, fmt.Errorf("list text messages: %w", err)
 	}
-	return page.Of(s.cursors, list, rows, limit, func(m *ent.SMSMessage) string { return m.ID }), nil
+	return page.Of(s.cursors, list, rows, at, func(m *ent.SMSMessage) string { return m.ID }), nil
 }
 
 // Stored is a message with its attempts, oldest first.

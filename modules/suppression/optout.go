@@ -67,6 +67,33 @@ func (s *Service) OptOut(ctx context.Context, accountID, optOutID string) (*ent.
 
 // OptOuts returns one page of the account's opt-outs, newest first. Error: Invalid.
 func (s *Service) OptOuts(ctx context.Context, accountID string, f OptOutFilter) (page.Page[*ent.CategoryOptOut], error) {
+	query, err := s.matchingOptOuts(accountID, f)
+	if err != nil {
+		return page.Page[*ent.CategoryOptOut]{}, err
+	}
+	list := page.List{Name: "category opt-outs", AccountID: accountID}
+	at, err := s.cursors.Open(list, f.Request.OrDefault())
+	if err != nil {
+		return page.Page[*ent.CategoryOptOut]{}, err
+	}
+	rows, err := query.Where(at.Newest(categoryoptout.FieldID)).Order(at.Order(categoryoptout.FieldID)).Limit(at.Rows()).All(ctx)
+	if err != nil {
+		return page.Page[*ent.CategoryOptOut]{}, fmt.Errorf("list category opt-outs: %w", err)
+	}
+	return page.Of(s.cursors, list, rows, at, func(found *ent.CategoryOptOut) string { return found.ID }), nil
+}
+
+// CountOptOuts counts those that a filter lets pass, up to a number.
+func (s *Service) CountOptOuts(ctx context.Context, accountID string, f OptOutFilter, most int) (int, error) {
+	query, err := s.matchingOptOuts(accountID, f)
+	if err != nil {
+		return 0, err
+	}
+	found, err := query.Limit(most).IDs(ctx)
+	return len(found), err
+}
+
+func (s *Service) matchingOptOuts(accountID string, f OptOutFilter) (*ent.CategoryOptOutQuery, error) {
 	query := s.db.Ent.CategoryOptOut.Query().Where(categoryoptout.AccountID(accountID))
 	wrong := fault.Fields{}
 	if f.Email != "" {
@@ -82,22 +109,7 @@ func (s *Service) OptOuts(ctx context.Context, accountID string, f OptOutFilter)
 		}
 		query.Where(categoryoptout.Category(CategoryKey(f.Category)))
 	}
-	if err := wrong.Err(); err != nil {
-		return page.Page[*ent.CategoryOptOut]{}, err
-	}
-	list := page.List{Name: "category opt-outs", AccountID: accountID}
-	limit, after, err := s.cursors.Open(list, f.Request.OrDefault())
-	if err != nil {
-		return page.Page[*ent.CategoryOptOut]{}, err
-	}
-	if after != "" {
-		query.Where(categoryoptout.IDLT(after))
-	}
-	rows, err := query.Order(ent.Desc(categoryoptout.FieldID)).Limit(limit + 1).All(ctx)
-	if err != nil {
-		return page.Page[*ent.CategoryOptOut]{}, fmt.Errorf("list category opt-outs: %w", err)
-	}
-	return page.Of(s.cursors, list, rows, limit, func(found *ent.CategoryOptOut) string { return found.ID }), nil
+	return query, wrong.Err()
 }
 
 // RemoveOptOut lets mail of the category go to the address again.

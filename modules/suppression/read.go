@@ -52,6 +52,33 @@ func missing(idOrAddress string) error { return fault.Missing("suppression", idO
 
 // List returns one page of the account's suppressions, newest first. Error: Invalid.
 func (s *Service) List(ctx context.Context, accountID string, f Filter) (page.Page[*ent.Suppression], error) {
+	query, err := s.matching(accountID, f)
+	if err != nil {
+		return page.Page[*ent.Suppression]{}, err
+	}
+	list := page.List{Name: "suppressions", AccountID: accountID}
+	at, err := s.cursors.Open(list, f.Request.OrDefault())
+	if err != nil {
+		return page.Page[*ent.Suppression]{}, err
+	}
+	rows, err := query.Where(at.Newest(entsuppression.FieldID)).Order(at.Order(entsuppression.FieldID)).Limit(at.Rows()).All(ctx)
+	if err != nil {
+		return page.Page[*ent.Suppression]{}, fmt.Errorf("list suppressions: %w", err)
+	}
+	return page.Of(s.cursors, list, rows, at, func(found *ent.Suppression) string { return found.ID }), nil
+}
+
+// Count counts those that a filter lets pass, up to a number.
+func (s *Service) Count(ctx context.Context, accountID string, f Filter, most int) (int, error) {
+	query, err := s.matching(accountID, f)
+	if err != nil {
+		return 0, err
+	}
+	found, err := query.Limit(most).IDs(ctx)
+	return len(found), err
+}
+
+func (s *Service) matching(accountID string, f Filter) (*ent.SuppressionQuery, error) {
 	query := s.db.Ent.Suppression.Query().Where(entsuppression.AccountID(accountID))
 	wrong := fault.Fields{}
 	if f.Email != "" {
@@ -67,20 +94,5 @@ func (s *Service) List(ctx context.Context, accountID string, f Filter) (page.Pa
 		}
 		query.Where(entsuppression.ReasonEQ(entsuppression.Reason(f.Reason)))
 	}
-	if err := wrong.Err(); err != nil {
-		return page.Page[*ent.Suppression]{}, err
-	}
-	list := page.List{Name: "suppressions", AccountID: accountID}
-	limit, after, err := s.cursors.Open(list, f.Request.OrDefault())
-	if err != nil {
-		return page.Page[*ent.Suppression]{}, err
-	}
-	if after != "" {
-		query.Where(entsuppression.IDLT(after))
-	}
-	rows, err := query.Order(ent.Desc(entsuppression.FieldID)).Limit(limit + 1).All(ctx)
-	if err != nil {
-		return page.Page[*ent.Suppression]{}, fmt.Errorf("list suppressions: %w", err)
-	}
-	return page.Of(s.cursors, list, rows, limit, func(found *ent.Suppression) string { return found.ID }), nil
+	return query, wrong.Err()
 }

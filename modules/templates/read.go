@@ -80,25 +80,38 @@ func (s *Service) List(ctx context.Context, accountID string, q ListQuery) (page
 		return page.Page[Template]{}, err
 	}
 	list := page.List{Name: "templates", AccountID: accountID}
-	limit, after, err := s.cursors.Open(list, q.Page)
+	at, err := s.cursors.Open(list, q.Page)
 	if err != nil {
 		return page.Page[Template]{}, err
 	}
-	rows, err := s.db.Ent.Template.Query().Where(template.AccountID(accountID)).Where(q.filters(after)...).
-		Order(ent.Desc(template.FieldID)).Limit(limit + 1).Select(withoutBodies(template.Columns)...).All(ctx)
+	rows, err := s.db.Ent.Template.Query().Where(template.AccountID(accountID), at.Newest(template.FieldID)).Where(q.filters()...).
+		Order(at.Order(template.FieldID)).Limit(at.Rows()).Select(withoutBodies(template.Columns)...).All(ctx)
 	if err != nil {
 		return page.Page[Template]{}, fmt.Errorf("list templates: %w", err)
 	}
-	found := page.Of(s.cursors, list, rows, limit, func(t *ent.Template) string { return t.ID })
+	found := page.Of(s.cursors, list, rows, at, func(t *ent.Template) string { return t.ID })
 	whole, err := s.wholes(ctx, s.db.SQL, accountID, found.Items)
-	return page.Page[Template]{Items: whole, HasMore: found.HasMore, NextCursor: found.NextCursor}, err
+	if err != nil {
+		return page.Page[Template]{}, err
+	}
+	byID := make(map[string]Template, len(whole))
+	for _, t := range whole {
+		byID[t.ID] = t
+	}
+	return page.Map(found, func(t *ent.Template) Template { return byID[t.ID] }), nil
 }
 
-func (q ListQuery) filters(after string) []predicate.Template {
-	var out []predicate.Template
-	if after != "" {
-		out = append(out, template.IDLT(after))
+// Count counts the templates that the filters let pass, up to a number.
+func (s *Service) Count(ctx context.Context, accountID string, q ListQuery, most int) (int, error) {
+	if err := q.Validate().Err(); err != nil {
+		return 0, err
 	}
+	found, err := s.db.Ent.Template.Query().Where(template.AccountID(accountID)).Where(q.filters()...).Limit(most).IDs(ctx)
+	return len(found), err
+}
+
+func (q ListQuery) filters() []predicate.Template {
+	var out []predicate.Template
 	if q.Alias != "" {
 		out = append(out, template.Alias(q.Alias))
 	}

@@ -19,24 +19,22 @@ func (s *Service) Versions(ctx context.Context, accountID, idOrAlias string, r p
 		return page.Page[*ent.TemplateVersion]{}, err
 	}
 	list := page.List{Name: "templates/" + t.ID + "/versions", AccountID: accountID}
-	limit, after, err := s.cursors.Open(list, r)
+	at, err := s.cursors.Open(list, r)
 	if err != nil {
 		return page.Page[*ent.TemplateVersion]{}, err
 	}
-	query := s.db.Ent.TemplateVersion.Query().Where(templateversion.AccountID(accountID), templateversion.TemplateID(t.ID)).
-		Order(ent.Desc(templateversion.FieldNumber)).Limit(limit + 1)
-	if after != "" {
-		number, err := strconv.Atoi(after)
-		if err != nil {
-			return page.Page[*ent.TemplateVersion]{}, fmt.Errorf("cursor of versions: %w", err)
-		}
-		query.Where(templateversion.NumberLT(number))
-	}
-	rows, err := query.Select(withoutBodies(templateversion.Columns)...).All(ctx)
+	rows, err := s.db.Ent.TemplateVersion.Query().Where(templateversion.AccountID(accountID), templateversion.TemplateID(t.ID), at.Newest(templateversion.FieldNumber)).
+		Order(at.Order(templateversion.FieldNumber)).Limit(at.Rows()).Select(withoutBodies(templateversion.Columns)...).All(ctx)
 	if err != nil {
 		return page.Page[*ent.TemplateVersion]{}, fmt.Errorf("list versions: %w", err)
 	}
-	return page.Of(s.cursors, list, rows, limit, func(v *ent.TemplateVersion) string { return strconv.Itoa(v.Number) }), nil
+	return page.Of(s.cursors, list, rows, at, func(v *ent.TemplateVersion) string { return strconv.Itoa(v.Number) }), nil
+}
+
+// CountVersions counts the versions of a template, up to a number.
+func (s *Service) CountVersions(ctx context.Context, accountID, templateID string, most int) (int, error) {
+	found, err := s.db.Ent.TemplateVersion.Query().Where(templateversion.AccountID(accountID), templateversion.TemplateID(templateID)).Limit(most).IDs(ctx)
+	return len(found), err
 }
 
 // Version gives one version with its html and text, as they are sent.

@@ -135,19 +135,22 @@ func room(ctx context.Context, tx *ent.Tx, accountID string) error {
 // List returns one page of the account's endpoints, newest first. Error: Invalid.
 func (s *Service) List(ctx context.Context, accountID string, r page.Request) (page.Page[*ent.Webhook], error) {
 	list := page.List{Name: "webhooks", AccountID: accountID}
-	limit, after, err := s.cursors.Open(list, r)
+	at, err := s.cursors.Open(list, r)
 	if err != nil {
 		return page.Page[*ent.Webhook]{}, err
 	}
-	query := s.db.Ent.Webhook.Query().Where(webhook.AccountID(accountID))
-	if after != "" {
-		query.Where(webhook.IDLT(after))
-	}
-	rows, err := query.Order(ent.Desc(webhook.FieldID)).Limit(limit + 1).All(ctx)
+	rows, err := s.db.Ent.Webhook.Query().Where(webhook.AccountID(accountID), at.Newest(webhook.FieldID)).
+		Order(at.Order(webhook.FieldID)).Limit(at.Rows()).All(ctx)
 	if err != nil {
 		return page.Page[*ent.Webhook]{}, fmt.Errorf("list webhooks: %w", err)
 	}
-	return page.Of(s.cursors, list, rows, limit, func(w *ent.Webhook) string { return w.ID }), nil
+	return page.Of(s.cursors, list, rows, at, func(w *ent.Webhook) string { return w.ID }), nil
+}
+
+// Count counts the account's endpoints, up to a number.
+func (s *Service) Count(ctx context.Context, accountID string, most int) (int, error) {
+	found, err := s.db.Ent.Webhook.Query().Where(webhook.AccountID(accountID)).Limit(most).IDs(ctx)
+	return len(found), err
 }
 
 // Get gives one endpoint.

@@ -33,29 +33,44 @@ func (s *Service) Deliveries(ctx context.Context, accountID, webhookID string, f
 	if _, err := s.Get(ctx, accountID, webhookID); err != nil {
 		return page.Page[*ent.WebhookDelivery]{}, err
 	}
-	query := s.db.Ent.WebhookDelivery.Query().Where(webhookdelivery.WebhookID(webhookID), webhookdelivery.AccountID(accountID))
-	if f.State != "" {
-		if webhookdelivery.StateValidator(webhookdelivery.State(f.State)) != nil {
-			return page.Page[*ent.WebhookDelivery]{}, fault.InvalidField("state", "must be pending, delivered or failed")
-		}
-		query.Where(webhookdelivery.StateEQ(webhookdelivery.State(f.State)))
-	}
-	list := page.List{Name: "webhook deliveries/" + webhookID, AccountID: accountID}
-	limit, after, err := s.cursors.Open(list, f.Request)
+	query, err := s.deliveries(accountID, webhookID, f)
 	if err != nil {
 		return page.Page[*ent.WebhookDelivery]{}, err
 	}
-	if after != "" {
-		query.Where(webhookdelivery.IDLT(after))
+	list := page.List{Name: "webhook deliveries/" + webhookID, AccountID: accountID}
+	at, err := s.cursors.Open(list, f.Request)
+	if err != nil {
+		return page.Page[*ent.WebhookDelivery]{}, err
 	}
-	rows, err := query.Order(ent.Desc(webhookdelivery.FieldID)).Limit(limit + 1).All(ctx)
+	rows, err := query.Where(at.Newest(webhookdelivery.FieldID)).Order(at.Order(webhookdelivery.FieldID)).Limit(at.Rows()).All(ctx)
 	if err != nil {
 		return page.Page[*ent.WebhookDelivery]{}, fmt.Errorf("list webhook deliveries: %w", err)
 	}
 	if err := s.countRunning(ctx, rows...); err != nil {
 		return page.Page[*ent.WebhookDelivery]{}, err
 	}
-	return page.Of(s.cursors, list, rows, limit, func(d *ent.WebhookDelivery) string { return d.ID }), nil
+	return page.Of(s.cursors, list, rows, at, func(d *ent.WebhookDelivery) string { return d.ID }), nil
+}
+
+func (s *Service) deliveries(accountID, webhookID string, f Filter) (*ent.WebhookDeliveryQuery, error) {
+	query := s.db.Ent.WebhookDelivery.Query().Where(webhookdelivery.WebhookID(webhookID), webhookdelivery.AccountID(accountID))
+	if f.State != "" {
+		if webhookdelivery.StateValidator(webhookdelivery.State(f.State)) != nil {
+			return nil, fault.InvalidField("state", "must be pending, delivered or failed")
+		}
+		query.Where(webhookdelivery.StateEQ(webhookdelivery.State(f.State)))
+	}
+	return query, nil
+}
+
+// CountDeliveries counts those that a filter lets pass, up to a number.
+func (s *Service) CountDeliveries(ctx context.Context, accountID, webhookID string, f Filter, most int) (int, error) {
+	query, err := s.deliveries(accountID, webhookID, f)
+	if err != nil {
+		return 0, err
+	}
+	found, err := query.Limit(most).IDs(ctx)
+	return len(found), err
 }
 
 // countRunning adds to the attempts of deliveries those that are not over, which their work

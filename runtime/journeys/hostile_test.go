@@ -146,7 +146,7 @@ func TestHostileGraphQLIsTheCallersFault(t *testing.T) {
 		check(fmt.Sprintf("body %d", i), body)
 	}
 	const query = `query($id:ID!,$after:String,$first:Int){email(id:$id){id timeline{id}} domain(id:$id){id} emails(first:$first,after:$after){nodes{id}} domains(first:$first,after:$after){nodes{id}} ` +
-		`receivedEmail(id:$id){id text html} receivedEmails(first:$first,after:$after,filter:{q:$after,to:$after,from:$after,domain:$after}){nodes{id}} addressRules(domainId:$id){catchAll}}`
+		`receivedEmail(id:$id){id text html} receivedEmails(first:$first,after:$after,filter:{query:$after,to:$after,from:$after,domainId:$after}){nodes{id}} addressRules(domainId:$id){catchAll}}`
 	for _, name := range []string{"id", "after", "first"} {
 		for i, text := range hostileTexts {
 			check(fmt.Sprintf("%s: text %d", name, i), map[string]any{"query": query, "variables": map[string]any{"id": "x", name: text}})

@@ -23,7 +23,8 @@ const (
 // Request asks for one page.
 type Request struct {
 	Limit  int    // 1-100
-	Cursor string // empty: from the newest
+	Cursor string // empty: from where the list begins, or, going back, from where it ends
+	Back   bool   // the entries before the cursor and not those after it
 }
 
 // OrDefault asks for DefaultLimit where no limit is given.
@@ -79,14 +80,4 @@ func (c *Codec) mac(l List, lastID string) []byte {
 	h := hmac.New(sha256.New, c.key)
 	h.Write([]byte(strings.Join([]string{l.Name, l.AccountID, lastID}, "\x00")))
 	return h.Sum(nil)[:macSize]
-}
-
-// Open checks a request and gives its limit and the id to continue after. The
-// error names `limit` or `cursor`.
-func (c *Codec) Open(l List, r Request) (limit int, after string, err error) {
-	if r.Limit < 1 || r.Limit > MaxLimit {
-		return 0, "", fault.InvalidField("limit", "must be between 1 and %d", MaxLimit)
-	}
-	after, err = c.Decode(l, r.Cursor)
-	return r.Limit, after, err
 }

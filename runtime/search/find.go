@@ -62,7 +62,8 @@ type Table struct {
 // Page asks for the ids of a page.
 type Page struct {
 	AccountID string
-	Before    string // an id; empty: from the newest on
+	Beside    string // the id that the page begins behind; empty: none
+	Back      bool   // newer ones, from that id or the oldest on, instead of older ones
 	Limit     int
 	Terms     Terms
 	// Conditions are what else a row has to fulfil; nil: nothing.
@@ -72,65 +73,97 @@ type Page struct {
 	Index func(q *db.Query) []string
 }
 
-// Window is how many of the newest rows are looked at one by one.
+// Window is how many of the next rows are looked at one by one.
 const Window = 4000
 
 // clockSkew is how far a row's time and the time within its id may be apart: they are
 // read one after the other.
 const clockSkew = time.Second
 
-// Find gives the ids of the page, newest first.
-func (t Table) Find(ctx context.Context, on db.Execer, p Page) ([]string, error) {
-	before, from := p.Before, ""
-	if before == "" {
-		before = "~" // after every id
+// reach is where a page looks: ids from the one up to below the other.
+type reach struct {
+	from, below string
+	back        bool
+}
+
+// order is from where the page begins.
+func (r reach) order() string {
+	if r.back {
+		return ` ORDER BY id `
 	}
+	return ` ORDER BY id DESC `
+}
+
+// beyond is what is left behind an id.
+func (r reach) beyond(id string) reach {
+	if r.back {
+		r.from = max(r.from, next(id))
+	} else {
+		r.below = min(r.below, id)
+	}
+	return r
+}
+
+// next is the least id that can follow another: ids of a table are equally long.
+func next(id string) string { return id + "!" }
+
+func (t Table) reach(p Page) reach {
+	r := reach{below: "~", back: p.Back} // before and after every id
 	if !p.Terms.Since.IsZero() {
-		from = id.Since(t.Prefix, p.Terms.Since.Add(-clockSkew))
+		r.from = id.Since(t.Prefix, p.Terms.Since.Add(-clockSkew))
 	}
 	if !p.Terms.Until.IsZero() {
-		before = min(before, id.Since(t.Prefix, p.Terms.Until.Add(clockSkew)))
+		r.below = id.Since(t.Prefix, p.Terms.Until.Add(clockSkew))
 	}
-	found, err := selectIDs(ctx, on, t.window(p, from, before))
+	if p.Beside != "" {
+		r = r.beyond(p.Beside)
+	}
+	return r
+}
+
+// Find gives the ids of the page, from where it begins: newest first, going back oldest first.
+func (t Table) Find(ctx context.Context, on db.Execer, p Page) ([]string, error) {
+	r := t.reach(p)
+	found, err := selectIDs(ctx, on, t.window(p, r))
 	if err != nil || len(found) == p.Limit {
 		return found, err
 	}
-	edgeSQL := `SELECT id FROM ` + t.Name + ` WHERE account_id = $1 AND id >= $2 AND id < $3 ORDER BY id DESC OFFSET $4 LIMIT 1`
-	edge, err := selectIDs(ctx, on, db.Query{Text: edgeSQL, Args: []any{p.AccountID, from, before, Window - 1}})
+	edgeSQL := `SELECT id FROM ` + t.Name + ` WHERE account_id = $1 AND id >= $2 AND id < $3` + r.order() + `OFFSET $4 LIMIT 1`
+	edge, err := selectIDs(ctx, on, db.Query{Text: edgeSQL, Args: []any{p.AccountID, r.from, r.below, Window - 1}})
 	if err != nil || len(edge) == 0 {
 		return found, err // the window has seen all there is
 	}
 	p.Limit -= len(found)
-	more, err := selectIDs(ctx, on, t.index(p, from, edge[0]))
+	more, err := selectIDs(ctx, on, t.index(p, r.beyond(edge[0])))
 	return append(found, more...), err
 }
 
-// window looks at the newest rows of the range one by one.
-func (t Table) window(p Page, from, before string) db.Query {
+// window looks at the next rows of the reach one by one.
+func (t Table) window(p Page, r reach) db.Query {
 	var q db.Query
-	newest := `SELECT id, ` + t.Time + `, search, ` + t.Columns + ` FROM ` + t.Name + ` WHERE account_id = ` + q.Arg(p.AccountID) +
-		` AND id >= ` + q.Arg(from) + ` AND id < ` + q.Arg(before) + ` ORDER BY id DESC LIMIT ` + q.Arg(Window)
+	nearest := `SELECT id, ` + t.Time + `, search, ` + t.Columns + ` FROM ` + t.Name + ` WHERE account_id = ` + q.Arg(p.AccountID) +
+		` AND id >= ` + q.Arg(r.from) + ` AND id < ` + q.Arg(r.below) + r.order() + `LIMIT ` + q.Arg(Window)
 	conditions := t.conditions(&q, p)
 	if p.Terms.Search() {
 		conditions = append(conditions, `search @@ `+p.Terms.query(&q, p.AccountID))
 	}
-	q.Text = `SELECT id FROM (` + newest + `) e WHERE ` + strings.Join(conditions, " AND ") + ` ORDER BY id DESC LIMIT ` + q.Arg(p.Limit)
+	q.Text = `SELECT id FROM (` + nearest + `) e WHERE ` + strings.Join(conditions, " AND ") + r.order() + `LIMIT ` + q.Arg(p.Limit)
 	return q
 }
 
 // index asks the index that finds few.
-func (t Table) index(p Page, from, before string) db.Query {
+func (t Table) index(p Page, r reach) db.Query {
 	var q db.Query
 	source := t.Name
 	if p.Terms.Search() {
 		// Apart, so that the planner cannot walk the account's rows instead.
 		source = `(SELECT id, account_id, ` + t.Time + `, ` + t.Columns + ` FROM ` + t.Name + ` WHERE search @@ ` + p.Terms.query(&q, p.AccountID) + ` OFFSET 0)`
 	}
-	conditions := append(t.conditions(&q, p), `account_id = `+q.Arg(p.AccountID), `id >= `+q.Arg(from), `id < `+q.Arg(before))
+	conditions := append(t.conditions(&q, p), `account_id = `+q.Arg(p.AccountID), `id >= `+q.Arg(r.from), `id < `+q.Arg(r.below))
 	if p.Index != nil {
 		conditions = append(conditions, p.Index(&q)...)
 	}
-	q.Text = `SELECT id FROM ` + source + ` e WHERE ` + strings.Join(conditions, " AND ") + ` ORDER BY id DESC LIMIT ` + q.Arg(p.Limit)
+	q.Text = `SELECT id FROM ` + source + ` e WHERE ` + strings.Join(conditions, " AND ") + r.order() + `LIMIT ` + q.Arg(p.Limit)
 	return q
 }
 

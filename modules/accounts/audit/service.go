@@ -59,21 +59,40 @@ type Filter struct {
 // installation. Error: Invalid.
 func (s *Service) List(ctx context.Context, accountID string, f Filter, r page.Request) (page.Page[*ent.AuditEntry], error) {
 	list := page.List{Name: "audit_log", AccountID: accountID}
-	limit, after, err := s.cursors.Open(list, r.OrDefault())
+	at, err := s.cursors.Open(list, r.OrDefault())
 	if err != nil {
 		return page.Page[*ent.AuditEntry]{}, err
 	}
+	query, err := s.matching(accountID, f)
+	if err != nil {
+		return page.Page[*ent.AuditEntry]{}, err
+	}
+	rows, err := query.Where(at.Newest(auditentry.FieldID)).Order(at.Order(auditentry.FieldID)).Limit(at.Rows()).All(ctx)
+	if err != nil {
+		return page.Page[*ent.AuditEntry]{}, fmt.Errorf("audit log: %w", err)
+	}
+	return page.Of(s.cursors, list, rows, at, func(e *ent.AuditEntry) string { return e.ID }), nil
+}
+
+// Count counts those that a filter lets pass, up to a number.
+func (s *Service) Count(ctx context.Context, accountID string, f Filter, most int) (int, error) {
+	query, err := s.matching(accountID, f)
+	if err != nil {
+		return 0, err
+	}
+	found, err := query.Limit(most).IDs(ctx)
+	return len(found), err
+}
+
+func (s *Service) matching(accountID string, f Filter) (*ent.AuditEntryQuery, error) {
 	if !f.Since.IsZero() && !f.Until.IsZero() && !f.Since.Before(f.Until) {
-		return page.Page[*ent.AuditEntry]{}, fault.InvalidField("until", "must be after since")
+		return nil, fault.InvalidField("until", "must be after since")
 	}
 	of := auditentry.AccountID(accountID)
 	if accountID == "" {
 		of = auditentry.AccountIDIsNil()
 	}
-	query := s.db.Ent.AuditEntry.Query().Where(of).Order(ent.Desc(auditentry.FieldID)).Limit(limit + 1)
-	if after != "" {
-		query.Where(auditentry.IDLT(after))
-	}
+	query := s.db.Ent.AuditEntry.Query().Where(of)
 	if f.Actor != "" {
 		query.Where(auditentry.ActorID(f.Actor))
 	}
@@ -86,11 +105,7 @@ func (s *Service) List(ctx context.Context, accountID string, f Filter, r page.R
 	if !f.Until.IsZero() {
 		query.Where(auditentry.CreatedAtLT(f.Until))
 	}
-	rows, err := query.All(ctx)
-	if err != nil {
-		return page.Page[*ent.AuditEntry]{}, fmt.Errorf("audit log: %w", err)
-	}
-	return page.Of(s.cursors, list, rows, limit, func(e *ent.AuditEntry) string { return e.ID }), nil
+	return query, nil
 }
 
 const keptDays = 400

@@ -52,14 +52,11 @@ type Filter struct {
 // Accounts gives one page of the installation's accounts, the newest first. Error: Invalid.
 func (s *Service) Accounts(ctx context.Context, f Filter, r page.Request) (page.Page[*ent.Account], error) {
 	list := page.List{Name: "operator_accounts"}
-	limit, after, err := s.cursors.Open(list, r.OrDefault())
+	at, err := s.cursors.Open(list, r.OrDefault())
 	if err != nil {
 		return page.Page[*ent.Account]{}, err
 	}
-	query := s.db.Ent.Account.Query().Where(account.System(false)).Order(ent.Desc(account.FieldID)).Limit(limit + 1)
-	if after != "" {
-		query.Where(account.IDLT(after))
-	}
+	query := s.db.Ent.Account.Query().Where(account.System(false)).Where(at.Newest(account.FieldID)).Order(at.Order(account.FieldID)).Limit(at.Rows())
 	if f.Text != "" {
 		query.Where(account.Or(account.EmailContainsFold(f.Text), account.NameContainsFold(f.Text), account.ID(f.Text)))
 	}
@@ -78,7 +75,7 @@ func (s *Service) Accounts(ctx context.Context, f Filter, r page.Request) (page.
 	if err != nil {
 		return page.Page[*ent.Account]{}, fmt.Errorf("accounts: %w", err)
 	}
-	return page.Of(s.cursors, list, rows, limit, func(a *ent.Account) string { return a.ID }), nil
+	return page.Of(s.cursors, list, rows, at, func(a *ent.Account) string { return a.ID }), nil
 }
 
 // Account is one with what it has sent of its caps.

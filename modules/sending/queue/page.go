@@ -2,7 +2,11 @@ package queue
 
 import (
 	"context"
+	"fmt"
+	"math"
+	"strconv"
 
+	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/page"
 )
@@ -14,23 +18,40 @@ func (s *Service) QueueOf(ctx context.Context, accountID string, of Selection, r
 		return page.Page[Queued]{}, fault.Missing("account", accountID)
 	}
 	list := listOf(accountID)
-	limit, cursor, err := s.pages.Open(list, r)
+	at, err := s.pages.Open(list, r)
 	if err != nil {
 		return page.Page[Queued]{}, err
 	}
-	var after int64
-	if cursor != "" {
-		after, _ = s.pages.Reveal(list, cursor) // Open has judged it
+	var beside int64
+	if at.ID != "" {
+		beside, _ = s.pages.Reveal(list, at.ID) // Open has judged it
+	} else if at.Back {
+		beside = math.MaxInt64
 	}
 	of.AccountID = accountID
-	rows, err := s.List(ctx, of, after, limit+1)
+	rows, err := s.list(ctx, of, beside, at.Back, at.Rows())
 	if err != nil {
 		return page.Page[Queued]{}, err
 	}
 	for i := range rows {
 		rows[i].ID = s.pages.Hide(list, rows[i].RecipientID)
 	}
-	return page.Of(s.pages, list, rows, limit, func(q Queued) string { return q.ID }), nil
+	return page.Of(s.pages, list, rows, at, func(q Queued) string { return q.ID }), nil
+}
+
+// CountOf counts what the account has of a selection in the queue, up to a number.
+func (s *Service) CountOf(ctx context.Context, accountID string, of Selection, most int) (int, error) {
+	if accountID == "" { // would be everybody's
+		return 0, fault.Missing("account", accountID)
+	}
+	of.AccountID = accountID
+	var query db.Query
+	query.Text = `SELECT count(*) FROM (SELECT FROM ` + of.from(&query, `r.id`) + ` LIMIT ` + strconv.Itoa(most) + `) counted`
+	found, err := db.One(ctx, s.db.SQL, db.Value[int], query.Text, query.Args...)
+	if err != nil {
+		return 0, fmt.Errorf("count queue: %w", err)
+	}
+	return found, nil
 }
 
 func listOf(accountID string) page.List { return page.List{Name: "queue", AccountID: accountID} }

@@ -112,10 +112,19 @@ func (s Selection) conditions(q *db.Query) string {
 // List gives up to limit recipients of the selection behind the given one (0: from
 // the start), in the order of acceptance, so the oldest first.
 func (s *Service) List(ctx context.Context, of Selection, after int64, limit int) ([]Queued, error) {
+	return s.list(ctx, of, after, false, limit)
+}
+
+// list reads outwards from a recipient: what is behind it, or, going back, what is before it.
+func (s *Service) list(ctx context.Context, of Selection, beside int64, back bool, limit int) ([]Queued, error) {
 	var query db.Query
+	beyond, order := ` WHERE r.id > `, ` ORDER BY r.id LIMIT `
+	if back {
+		beyond, order = ` WHERE r.id < `, ` ORDER BY r.id DESC LIMIT `
+	}
 	query.Text = `SELECT r.id, r.email_id, r.account_id, r.address, r.destination, ` + queueStateSQL + `, r.running, coalesce(r.lane, ''), r.attempts,
 	CASE WHEN NOT r.running AND r.held_by IS NULL THEN r.due_at END, r.queued_at, (extract(epoch FROM now() - r.queued_at) * 1000000)::bigint, coalesce(r.diagnostic, '')
-FROM ` + of.from(&query, queueColumns) + ` WHERE r.id > ` + query.Arg(after) + ` ORDER BY r.id LIMIT ` + strconv.Itoa(limit)
+FROM ` + of.from(&query, queueColumns) + beyond + query.Arg(beside) + order + strconv.Itoa(limit)
 	list, err := db.All(ctx, s.db.SQL, func(r *Queued) []any {
 		return []any{&r.RecipientID, &r.EmailID, &r.AccountID, &r.Address, &r.Destination, &r.State, &r.Running, &r.Lane, &r.Attempts,
 			&r.NextAttempt, &r.QueuedAt, db.ScanMicroseconds(&r.Age), &r.Diagnostic}

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"strconv"
 
-	"entgo.io/ent/dialect/sql"
-
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/ent/attempt"
 	"github.com/postrider/postrider/ent/recipient"
@@ -48,20 +46,12 @@ func (s *Service) AttemptsOf(ctx context.Context, accountID, emailID string, r p
 		return page.Page[RecipientAttempt]{}, err
 	}
 	list := page.List{Name: "emails/" + emailID + "/attempts", AccountID: accountID}
-	limit, after, err := s.pages.Open(list, r)
+	at, err := s.pages.Open(list, r)
 	if err != nil {
 		return page.Page[RecipientAttempt]{}, err
 	}
-	query := s.db.Ent.Attempt.Query().Where(attempt.AccountID(accountID), attempt.EmailID(emailID)).
-		Order(attempt.ByID(sql.OrderDesc())).Limit(limit + 1)
-	if after != "" {
-		before, err := strconv.ParseInt(after, 10, 64)
-		if err != nil {
-			return page.Page[RecipientAttempt]{}, fmt.Errorf("cursor of attempts: %w", err)
-		}
-		query.Where(attempt.IDLT(before))
-	}
-	rows, err := query.All(ctx)
+	rows, err := s.db.Ent.Attempt.Query().Where(attempt.AccountID(accountID), attempt.EmailID(emailID), at.Newest(attempt.FieldID)).
+		Order(at.Order(attempt.FieldID)).Limit(at.Rows()).All(ctx)
 	if err != nil {
 		return page.Page[RecipientAttempt]{}, fmt.Errorf("list attempts: %w", err)
 	}
@@ -69,6 +59,6 @@ func (s *Service) AttemptsOf(ctx context.Context, accountID, emailID string, r p
 	for _, r := range recipients {
 		addresses[r.ID] = r.Address
 	}
-	found := page.Of(s.pages, list, rows, limit, func(a *ent.Attempt) string { return strconv.FormatInt(a.ID, 10) })
+	found := page.Of(s.pages, list, rows, at, func(a *ent.Attempt) string { return strconv.FormatInt(a.ID, 10) })
 	return page.Map(found, func(a *ent.Attempt) RecipientAttempt { return RecipientAttempt{a, addresses[a.RecipientID]} }), nil
 }

@@ -1,10 +1,12 @@
 package records
 
 import (
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/postrider/postrider/ent/email"
+	"github.com/postrider/postrider/runtime/event"
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/id"
 	"github.com/postrider/postrider/runtime/mail/address"
@@ -22,10 +24,13 @@ type Filter struct {
 	Until  *time.Time // created before then
 	Q      string     // words, each the beginning of one in subject, names, addresses or tags; and fields: textFields
 
+	LastEvent    string // type of the latest event, as email.opened
+	APIKeyID     string
 	TemplateID   string
 	AutomationID string
-	Opened       bool // by a person, where open tracking is on
-	Clicked      bool // likewise
+	Opened       *bool  // by a person, where open tracking is on
+	Clicked      *bool  // likewise
+	BounceClass  string // what a refusal of a recipient meant, as bad_address
 }
 
 // textFields are what a search text may say beside words, as in `receipt to:bob@example.net is:bounced`.
@@ -41,15 +46,31 @@ func (f Filter) Validate() fault.Fields {
 type criteria struct {
 	search.Terms
 
-	status                             email.Status // "" for any
-	domainID, templateID, automationID string       // "" for any
-	opened, clicked                    bool
+	status                                       email.Status // "" for any
+	domainID, apiKeyID, templateID, automationID string       // "" for any
+	lastEvent, bounceClass                       string       // "" for any
+	opened, clicked                              *bool        // nil for any
 }
 
 func (f Filter) parse() (criteria, fault.Fields) {
 	wrong, c := fault.Fields{}, criteria{}
+	for _, one := range []struct {
+		field  string
+		prefix id.Prefix
+		value  string
+	}{{"api_key_id", id.APIKey, f.APIKeyID}, {"template_id", id.Template, f.TemplateID}, {"automation_id", id.Automation, f.AutomationID}} {
+		if one.value != "" && (!strings.HasPrefix(one.value, string(one.prefix)+"_") || !IsTagWord(one.value)) {
+			wrong.Add(one.field, "is not an id with the prefix %s_", one.prefix)
+		}
+	}
 	words := readText(&f, wrong)
-	c.templateID, c.automationID, c.opened, c.clicked = f.TemplateID, f.AutomationID, f.Opened, f.Clicked
+	c.apiKeyID, c.templateID, c.automationID, c.opened, c.clicked = f.APIKeyID, f.TemplateID, f.AutomationID, f.Opened, f.Clicked
+	if c.lastEvent = f.LastEvent; f.LastEvent != "" && !slices.Contains(event.Names(), f.LastEvent) {
+		wrong.Add("last_event", "is no type of an event")
+	}
+	if c.bounceClass = f.BounceClass; f.BounceClass != "" && !IsTagWord(f.BounceClass) {
+		wrong.Add("bounce_class", "is no class of a refusal, as bad_address")
+	}
 	if f.Status != "" {
 		if err := email.StatusValidator(email.Status(f.Status)); err != nil {
 			wrong.Add("status", "must be one of queued, scheduled, sent, delivered, bounced, failed, cancelled")
@@ -98,9 +119,9 @@ func readText(f *Filter, wrong fault.Fields) []string {
 func readIs(f *Filter, wrong fault.Fields, t search.Term) {
 	switch t.Value = strings.ToLower(t.Value); t.Value {
 	case "opened":
-		f.Opened = true
+		f.Opened = new(true)
 	case "clicked":
-		f.Clicked = true
+		f.Clicked = new(true)
 	default:
 		if email.StatusValidator(email.Status(t.Value)) != nil {
 			wrong.Add("q", "has at character %d is:%s; an email is opened, clicked, queued, scheduled, sent, delivered, bounced, failed or cancelled", t.At, t.Value)
@@ -136,5 +157,5 @@ func readDomain(wrong fault.Fields, domain string) (domainID, mark string) {
 }
 
 func (c criteria) isEmpty() bool {
-	return c.status == "" && c.domainID+c.templateID+c.automationID == "" && !c.opened && !c.clicked && c.IsEmpty()
+	return c.status == "" && c.domainID+c.apiKeyID+c.templateID+c.automationID+c.lastEvent+c.bounceClass == "" && c.opened == nil && c.clicked == nil && c.IsEmpty()
 }

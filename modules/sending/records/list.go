@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"slices"
 
-	"entgo.io/ent/dialect/sql"
-
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/ent/email"
 	"github.com/postrider/postrider/ent/engagement"
@@ -28,7 +26,7 @@ const listName = "emails"
 // Error: Invalid naming `limit`, `cursor` or a filter.
 func (s *Service) List(ctx context.Context, accountID string, q ListQuery) (page.Page[*ent.Email], error) {
 	list := page.List{Name: listName, AccountID: accountID}
-	limit, after, err := s.pages.Open(list, q.Page)
+	at, err := s.pages.Open(list, q.Page)
 	if err != nil {
 		return page.Page[*ent.Email]{}, err
 	}
@@ -36,22 +34,21 @@ func (s *Service) List(ctx context.Context, accountID string, q ListQuery) (page
 	if err := wrong.Err(); err != nil {
 		return page.Page[*ent.Email]{}, err
 	}
-	query := s.db.Ent.Email.Query().Where(email.AccountID(accountID)).Order(email.ByID(sql.OrderDesc())).Limit(limit + 1)
-	switch {
-	case !c.isEmpty():
-		found, err := s.find(ctx, accountID, c, after, limit+1)
+	query := s.db.Ent.Email.Query().Where(email.AccountID(accountID)).Order(at.Order(email.FieldID)).Limit(at.Rows())
+	if c.isEmpty() {
+		query.Where(at.Newest(email.FieldID))
+	} else {
+		found, err := s.find(ctx, accountID, c, at, at.Rows())
 		if err != nil {
 			return page.Page[*ent.Email]{}, fmt.Errorf("search emails: %w", err)
 		}
 		query.Where(email.IDIn(found...))
-	case after != "":
-		query.Where(email.IDLT(after))
 	}
 	rows, err := query.Select(ListColumns...).All(ctx)
 	if err != nil {
 		return page.Page[*ent.Email]{}, fmt.Errorf("list emails: %w", err)
 	}
-	return page.Of(s.pages, list, rows, limit, func(e *ent.Email) string { return e.ID }), nil
+	return page.Of(s.pages, list, rows, at, func(e *ent.Email) string { return e.ID }), nil
 }
 
 // Several gives emails of the account by their ids, oldest first and without their bodies. Those
@@ -74,10 +71,24 @@ func (s *Service) Cursor(accountID, emailID string) string {
 	return s.pages.Encode(page.List{Name: listName, AccountID: accountID}, emailID)
 }
 
-// find gives the ids of up to n emails before `before`, newest first.
-func (s *Service) find(ctx context.Context, accountID string, c criteria, before string, n int) ([]string, error) {
-	emails := search.Table{Name: "emails", Prefix: id.Email, Time: "created_at", Columns: "status, domain_id, uncommon, template_id, automation_id"}
-	return emails.Find(ctx, s.db.SQL, search.Page{AccountID: accountID, Before: before, Limit: n, Terms: c.Terms,
+// Count counts the emails that a filter lets pass, up to a number. Error: Invalid naming a filter.
+func (s *Service) Count(ctx context.Context, accountID string, f Filter, most int) (int, error) {
+	c, wrong := f.parse()
+	if err := wrong.Err(); err != nil {
+		return 0, err
+	}
+	if c.isEmpty() {
+		found, err := s.db.Ent.Email.Query().Where(email.AccountID(accountID)).Limit(most).IDs(ctx)
+		return len(found), err
+	}
+	found, err := s.find(ctx, accountID, c, page.Place{}, most)
+	return len(found), err
+}
+
+// find gives the ids of up to n emails from a place on.
+func (s *Service) find(ctx context.Context, accountID string, c criteria, at page.Place, n int) ([]string, error) {
+	emails := search.Table{Name: "emails", Prefix: id.Email, Time: "created_at", Columns: "status, domain_id, uncommon, api_key_id, template_id, automation_id, last_event"}
+	return emails.Find(ctx, s.db.SQL, search.Page{AccountID: accountID, Beside: at.ID, Back: at.Back, Limit: n, Terms: c.Terms,
 		Conditions: c.conditions, Index: func(q *db.Query) []string { return c.rare(q, accountID) }})
 }
 
@@ -85,23 +96,38 @@ func (c criteria) conditions(q *db.Query) (all []string) {
 	if c.status != "" {
 		all = append(all, `status = `+q.Arg(string(c.status)))
 	}
-	for column, wanted := range map[string]string{"domain_id": c.domainID, "template_id": c.templateID, "automation_id": c.automationID} {
+	for column, wanted := range map[string]string{"domain_id": c.domainID, "api_key_id": c.apiKeyID, "template_id": c.templateID,
+		"automation_id": c.automationID, "last_event": c.lastEvent} {
 		if wanted != "" {
 			all = append(all, column+` = `+q.Arg(wanted))
 		}
 	}
-	for kind, wanted := range map[engagement.Kind]bool{engagement.KindOpen: c.opened, engagement.KindClick: c.clicked} {
-		if wanted {
-			all = append(all, `EXISTS (SELECT FROM engagements g WHERE g.email_id = e.id AND g.kind = `+q.Arg(string(kind))+` AND g.machine = '')`)
+	if c.bounceClass != "" {
+		all = append(all, `EXISTS (SELECT FROM recipients r JOIN attempts a ON a.email_id = r.email_id AND a.recipient_id = r.id
+			WHERE r.email_id = e.id AND r.state = 'bounced' AND a.class = `+q.Arg(c.bounceClass)+`)`)
+	}
+	for kind, wanted := range map[engagement.Kind]*bool{engagement.KindOpen: c.opened, engagement.KindClick: c.clicked} {
+		if wanted != nil {
+			all = append(all, isNot(*wanted)+`EXISTS (SELECT FROM engagements g WHERE g.email_id = e.id AND g.kind = `+q.Arg(string(kind))+` AND g.machine = '')`)
 		}
 	}
 	return all
 }
 
+func isNot(wanted bool) string {
+	if wanted {
+		return ""
+	}
+	return "NOT "
+}
+
 // rare are the indexes that have few emails: of a status that few have, and of those that somebody opened.
 func (c criteria) rare(q *db.Query, accountID string) []string {
 	var all []string
-	if c.opened || c.clicked {
+	if c.bounceClass != "" && c.status == "" {
+		all = append(all, `uncommon IN ('bounced', 'failed')`)
+	}
+	if c.opened != nil && *c.opened || c.clicked != nil && *c.clicked {
 		all = append(all, `id IN (SELECT email_id FROM engagements WHERE account_id = `+q.Arg(accountID)+` AND machine = '')`)
 	}
 	return append(all, c.ofStatus(q, accountID)...)

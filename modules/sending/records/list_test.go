@@ -18,23 +18,47 @@ import (
 	"github.com/postrider/postrider/runtime/search"
 )
 
+// found gives the subjects of what a filter finds, sorted. It turns the pages forwards and back,
+// which must show the same, and counts them.
 func (f *fixture) found(t *testing.T, filter records.Filter) []string {
 	t.Helper()
-	var all []string
-	q := records.ListQuery{Page: page.Request{Limit: 2}, Filter: filter} // small, so that pages are crossed
+	all := f.pages(t, filter, false)
+	back := f.pages(t, filter, true)
+	slices.Reverse(back)
+	if diff := cmp.Diff(all, back); diff != "" {
+		t.Errorf("%+v: pages backwards show something else (-forwards +back):\n%s", filter, diff)
+	}
+	for _, most := range []int{1, len(all) + 1} {
+		if n, err := f.Count(t.Context(), sendingtest.Account, filter, most); err != nil || n != min(most, len(all)) {
+			t.Errorf("%+v: counted up to %d: %d, %v; there are %d", filter, most, n, err, len(all))
+		}
+	}
+	slices.Sort(all)
+	return all
+}
+
+func (f *fixture) pages(t *testing.T, filter records.Filter, back bool) (subjects []string) {
+	t.Helper()
+	q := records.ListQuery{Page: page.Request{Limit: 2, Back: back}, Filter: filter} // small, so that pages are crossed
+	if filter.Q == "bulk" {
+		q.Page.Limit = page.MaxLimit
+	}
 	for {
 		p, err := f.List(t.Context(), sendingtest.Account, q)
 		if err != nil {
 			t.Fatal(err)
 		}
+		if back {
+			slices.Reverse(p.Items)
+			slices.Reverse(p.Cursors)
+		}
 		for _, e := range p.Items {
-			all = append(all, e.Subject)
+			subjects = append(subjects, e.Subject)
 		}
-		if !p.HasMore {
-			slices.Sort(all)
-			return all
+		if back && !p.HasPrevious || !back && !p.HasMore {
+			return subjects
 		}
-		q.Page.Cursor = p.NextCursor
+		q.Page.Cursor = p.Cursors[len(p.Cursors)-1]
 	}
 }
 
@@ -106,6 +130,11 @@ func TestFiltersFindWhatTheyName(t *testing.T) {
 		"quotes in a text": {records.Filter{Q: `to:"carol@example.org"`}, []string{"copies"}},
 		"template":         {records.Filter{Q: "template:tpl_none"}, nil},
 		"automation":       {records.Filter{AutomationID: "aut_none"}, nil},
+		"latest event":     {records.Filter{LastEvent: "email.sent", Tag: "team:a"}, []string{"copies"}},
+		"another event":    {records.Filter{LastEvent: "email.opened"}, nil},
+		"key":              {records.Filter{APIKeyID: "key_none"}, nil},
+		"not opened":       {records.Filter{Opened: new(false)}, []string{"plain", "Your Receipt no. 1042", `quotes ' and \ and &|!`}},
+		"class":            {records.Filter{BounceClass: "bad_address"}, nil},
 		"opened":           {records.Filter{Q: "is:opened"}, []string{"copies"}},
 		"clicked":          {records.Filter{Q: "is:clicked"}, nil},
 		"all at once": {records.Filter{Status: "sent", To: "dan@example.org", From: "ada@example.com", Tag: "team:a", Domain: "example.com",
@@ -133,6 +162,8 @@ func TestFiltersSayWhatIsWrong(t *testing.T) {
 		{records.Filter{Tag: "ki nd:x"}, "tag"}, {records.Filter{Domain: "-"}, "domain"}, {records.Filter{Q: string(long)}, "q"}, {records.Filter{Q: "a b c d e f g h i j k"}, "q"},
 		{records.Filter{Q: "a\x00b"}, "q"}, {records.Filter{Q: "\xff"}, "q"}, {records.Filter{Q: "--"}, "q"}, {records.Filter{Since: &now, Until: &now}, "until"},
 		{records.Filter{Q: `to:"bob`}, "q"}, {records.Filter{Q: "stauts:sent"}, "q"}, {records.Filter{Q: "is:read"}, "q"}, {records.Filter{Q: "after:yesterday"}, "q"}, {records.Filter{Q: "to:a@b.example to:c@d.example"}, "q"},
+		{records.Filter{LastEvent: "email.eaten"}, "last_event"}, {records.Filter{APIKeyID: "dom_1"}, "api_key_id"}, {records.Filter{TemplateID: "tpl_\x00"}, "template_id"},
+		{records.Filter{AutomationID: "welcome"}, "automation_id"}, {records.Filter{BounceClass: "bad address"}, "bounce_class"},
 		{records.Filter{Q: "is:sent", Status: "failed"}, "q"}, {records.Filter{Q: "to:bob"}, "to"},
 	} {
 		if wrong := c.filter.Validate(); len(wrong) != 1 || wrong[c.field] == "" {

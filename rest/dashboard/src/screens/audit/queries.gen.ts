@@ -10,15 +10,7 @@ export type AuditLogFilter = {
   /** An action, or its beginning up to a dot: `member` finds `member.removed`. */
   action?: string | null | undefined;
   /** When it was. */
-  createdAt?: AuditLogTime | null | undefined;
-};
-
-/** A range of time. */
-export type AuditLogTime = {
-  /** From then on. */
-  gte?: string | null | undefined;
-  /** Before then. */
-  lt?: string | null | undefined;
+  createdAt?: DateTimeFilter | null | undefined;
 };
 
 /** What an actor is. */
@@ -31,6 +23,14 @@ export type AuditActorKind =
   | 'OPERATOR'
   /** The service itself. */
   | 'SYSTEM';
+
+/** A stretch of time. Both ends may be left out. */
+export type DateTimeFilter = {
+  /** At this time or later. */
+  gte?: string | null | undefined;
+  /** Before this time. */
+  lt?: string | null | undefined;
+};
 
 export type AuditEntriesQueryVariables = Exact<{
   after?: string | null | undefined;

@@ -46,7 +46,7 @@ export default function Automations() {
   const status = termOf(q, 'status')
   const words = terms(q).filter((t) => !t.field).map((t) => t.value.replaceAll('"', '')).join(' ')
   const wrong = status && !statuses.includes(status) ? 'status: draft, active, paused or archived' : undefined
-  const filter = { status: status && !wrong ? (status.toUpperCase() as AutomationStatus) : null, event: termOf(q, 'event') || null, q: words || null }
+  const filter = { status: status && !wrong ? (status.toUpperCase() as AutomationStatus) : null, event: termOf(q, 'event') || null, query: words || null }
   const list = usePages(AutomationsDocument, { filter }, (d) => d.automations, { keep: true })
   const add = () => change({ new: '1' })
   return (

@@ -10,7 +10,7 @@ export type AutomationFilter = {
   /** Whose draft is started by events of this name. */
   event?: string | null | undefined;
   /** With this in the name, in any case. */
-  q?: string | null | undefined;
+  query?: string | null | undefined;
 };
 
 /** What narrows a list of runs. Fields that are left out narrow nothing. */
@@ -27,10 +27,8 @@ export type AutomationRunFilter = {
   step?: string | null | undefined;
   /** That follow this version. */
   version?: number | null | undefined;
-  /** Started at this time or later. */
-  since?: string | null | undefined;
-  /** Started before this time. */
-  until?: string | null | undefined;
+  /** Started in this stretch of time. */
+  startedAt?: DateTimeFilter | null | undefined;
 };
 
 /** Whether an automation starts runs. */
@@ -80,6 +78,14 @@ export type EmailStatus =
   | 'FAILED'
   /** Cancelled before its time. */
   | 'CANCELLED';
+
+/** A stretch of time. Both ends may be left out. */
+export type DateTimeFilter = {
+  /** At this time or later. */
+  gte?: string | null | undefined;
+  /** Before this time. */
+  lt?: string | null | undefined;
+};
 
 export type AutomationsQueryVariables = Exact<{
   after?: string | null | undefined;

@@ -40,7 +40,7 @@ export default function Events() {
   const wrong = source && !sources.includes(source) ? 'source: api, dashboard or system' : ['since', 'until'].some((f) => termOf(q, f) && !date(f)) ? 'since: and until: need a date, as 2026-01-31' : undefined
   const filter = {
     name: termOf(q, 'name') || (word.includes('@') ? null : word) || null, email: termOf(q, 'email') || (word.includes('@') ? word : null), userId: termOf(q, 'user') || null,
-    source: source && !wrong ? (source.toUpperCase() as CustomEventSource) : null, since: date('since'), until: date('until'),
+    source: source && !wrong ? (source.toUpperCase() as CustomEventSource) : null, createdAt: { gte: date('since'), lt: date('until') },
   }
   const list = usePages(CustomEvents, { filter }, (d) => d.customEvents, { keep: true })
   // The newest page is looked at now and then; what is new waits above the list.

@@ -13,10 +13,8 @@ export type CustomEventFilter = {
   email?: string | null | undefined;
   /** That came this way. */
   source?: CustomEventSource | null | undefined;
-  /** Of this time or later. */
-  since?: string | null | undefined;
-  /** Before this time. */
-  until?: string | null | undefined;
+  /** Taken in this stretch of time. */
+  createdAt?: DateTimeFilter | null | undefined;
 };
 
 /** Whether an automation starts runs. */
@@ -38,6 +36,14 @@ export type CustomEventSource =
   | 'DASHBOARD'
   /** It is one of the service's own, whose name begins with `$`. */
   | 'SYSTEM';
+
+/** A stretch of time. Both ends may be left out. */
+export type DateTimeFilter = {
+  /** At this time or later. */
+  gte?: string | null | undefined;
+  /** Before this time. */
+  lt?: string | null | undefined;
+};
 
 export type CustomEventsQueryVariables = Exact<{
   after?: string | null | undefined;

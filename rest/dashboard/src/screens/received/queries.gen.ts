@@ -20,14 +20,12 @@ export type ReceivedEmailFilter = {
   to?: string | null | undefined;
   /** Whose From is this address. */
   from?: string | null | undefined;
-  /** To this domain: its name or its id. */
-  domain?: string | null | undefined;
-  /** Received at this time or later. */
-  since?: string | null | undefined;
-  /** Received before this time. */
-  until?: string | null | undefined;
+  /** To this domain, prefix `dom_`. */
+  domainId?: string | null | undefined;
+  /** Received in this stretch of time. */
+  receivedAt?: DateTimeFilter | null | undefined;
   /** With these words in subject, names, addresses or the beginning of the text, each as the beginning of a word; at most 200 characters and 10 words. */
-  q?: string | null | undefined;
+  query?: string | null | undefined;
 };
 
 /** What a spam filter says. */
@@ -45,6 +43,14 @@ export type AddressRuleAction =
   | 'ACCEPT'
   /** It is refused when it is brought. */
   | 'REJECT';
+
+/** A stretch of time. Both ends may be left out. */
+export type DateTimeFilter = {
+  /** At this time or later. */
+  gte?: string | null | undefined;
+  /** Before this time. */
+  lt?: string | null | undefined;
+};
 
 export type ReceivedListQueryVariables = Exact<{
   after?: string | null | undefined;

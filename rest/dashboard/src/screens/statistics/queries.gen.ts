@@ -3,6 +3,14 @@ import { gql } from '@/api/document'
 
 /** Internal type. DO NOT USE DIRECTLY. */
 type Exact<T extends { [key: string]: unknown }> = { [K in keyof T]: T[K] };
+/** A tag of an email. */
+export type TagInput = {
+  /** Its name. */
+  name: string;
+  /** Its value. */
+  value: string;
+};
+
 /** A stretch of time. */
 export type TimeRange = {
   /** The first moment. */
@@ -55,14 +63,6 @@ export type StatisticsFilter = {
   recipientDomain?: string | null | undefined;
   /** What a refusal means, as `bad_address`. */
   bounceClass?: string | null | undefined;
-};
-
-/** A tag of an email. */
-export type TagInput = {
-  /** Its name. */
-  name: string;
-  /** Its value. */
-  value: string;
 };
 
 export type MailFiguresQueryVariables = Exact<{

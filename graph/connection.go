@@ -1,0 +1,88 @@
+package graph
+
+import (
+	"errors"
+
+	"github.com/postrider/postrider/graph/model"
+	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/page"
+)
+
+// pageRequest reads the arguments of a connection.
+func pageRequest(first *int, after *string, last *int, before *string) (page.Request, error) {
+	wrong := fault.Fields{}
+	if first != nil && last != nil {
+		wrong.Add("last", "cannot be beside first")
+	}
+	if after != nil && (last != nil || before != nil) {
+		wrong.Add("after", "goes with first, and before with last")
+	}
+	if before != nil && last == nil {
+		wrong.Add("before", "goes with last")
+	}
+	r := page.Request{Limit: page.DefaultLimit, Back: last != nil}
+	size, sized, cursor, from := "first", first, "after", after
+	if r.Back {
+		size, sized, cursor, from = "last", last, "before", before
+	}
+	if sized != nil {
+		r.Limit = *sized
+	}
+	if r.Limit < 1 || r.Limit > page.MaxLimit {
+		wrong.Add(size, "must be between 1 and %d", page.MaxLimit)
+	}
+	if from != nil {
+		if r.Cursor = *from; r.Cursor == "" {
+			wrong.Add(cursor, "%s", notACursor)
+		}
+	}
+	return r, wrong.Err()
+}
+
+// pageError names a bad cursor as GraphQL callers know it.
+func pageError(r page.Request, err error) error {
+	var known *fault.Error
+	if !errors.As(err, &known) || known.Fields["cursor"] == "" {
+		return err
+	}
+	if r.Back {
+		return fault.InvalidField("before", notACursor)
+	}
+	return fault.InvalidField("after", notACursor)
+}
+
+const notACursor = "is not a cursor of this list; use a cursor, startCursor or endCursor of an earlier answer"
+
+// connection shows a page as a connection with edges E.
+func connection[E interface{ ~struct{ model.Edge[N] } }, N any](found page.Page[N], count model.Counter) model.Connection[N, *E] {
+	out := model.Connection[N, *E]{Edges: make([]*E, len(found.Items)), Nodes: append([]N{}, found.Items...), Counter: count,
+		PageInfo: &model.PageInfo{HasNextPage: found.HasMore, HasPreviousPage: found.HasPrevious}}
+	for i, item := range found.Items {
+		edge := E(struct{ model.Edge[N] }{model.Edge[N]{Cursor: found.Cursors[i], Node: item}})
+		out.Edges[i] = &edge
+	}
+	if n := len(found.Items); n > 0 {
+		out.PageInfo.StartCursor, out.PageInfo.EndCursor = &found.Cursors[0], &found.Cursors[n-1]
+	}
+	return out
+}
+
+// shown is the page with the items that the schema shows.
+func shown[A, B any](p page.Page[A], items []B) page.Page[B] {
+	return page.Page[B]{Items: items, HasMore: p.HasMore, HasPrevious: p.HasPrevious, NextCursor: p.NextCursor, Cursors: p.Cursors}
+}
+
+// pageSize is how many entries a connection is asked for. It takes what is out of range for the
+// largest page: the resolver says what is wrong with it.
+func pageSize(first, last *int) int {
+	if last != nil {
+		first = last
+	}
+	switch {
+	case first == nil:
+		return page.DefaultLimit
+	case *first < 1 || *first > page.MaxLimit:
+		return page.MaxLimit
+	}
+	return *first
+}
