@@ -10,6 +10,10 @@ import (
 	"github.com/postrider/postrider/runtime/setting"
 )
 
+// Brief is how the URLs of endpoints begin that are tried again within seconds, so that people see how a
+// delivery fails. It is for development; empty: there are none.
+type Brief string
+
 // Config of the module. The zero value of a duration or number is its default; that of Timeout
 // is 10 s.
 type Config struct {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/ent/webhook"
@@ -13,6 +14,7 @@ import (
 	"github.com/postrider/postrider/runtime/idempotency"
 	"github.com/postrider/postrider/runtime/page"
 	"github.com/postrider/postrider/runtime/secret"
+	"github.com/postrider/postrider/runtime/webhooksig"
 )
 
 // Why an endpoint is switched off.
@@ -176,4 +178,32 @@ func (s *Service) Several(ctx context.Context, accountID string, webhookIDs ...s
 		found[row.ID] = row
 	}
 	return found, nil
+}
+
+// SignedBy gives the id of the account's endpoint whose URL ends with a path and whose secret has
+// signed a body; the signature is the value of webhooksig.Header. It is for a receiver in this process.
+// Errors: NotFound when no endpoint has such a URL, and those of webhooksig.Verify.
+func (s *Service) SignedBy(ctx context.Context, accountID, path, signature string, body []byte) (string, error) {
+	rows, err := s.db.Ent.Webhook.Query().Where(webhook.AccountID(accountID), webhook.URLHasSuffix(path)).All(ctx)
+	if err != nil {
+		return "", fmt.Errorf("read webhooks: %w", err)
+	}
+	refused := error(fault.Missing("webhook", path))
+	now := time.Now()
+	for _, row := range rows {
+		job := delivery{webhookID: row.ID, secret: row.Secret}
+		if row.PreviousSecret != nil && row.PreviousSecretUntil != nil && now.Before(*row.PreviousSecretUntil) {
+			job.previous = *row.PreviousSecret
+		}
+		secrets, err := s.secrets(job)
+		if err != nil {
+			return "", fmt.Errorf("open the secret of a webhook: %w", err)
+		}
+		for _, one := range secrets {
+			if refused = webhooksig.Verify(one.Reveal(), signature, body, now); refused == nil {
+				return row.ID, nil
+			}
+		}
+	}
+	return "", refused
 }

@@ -2,6 +2,7 @@ package webhooks
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/postrider/postrider/ent/webhookattempt"
@@ -12,6 +13,17 @@ import (
 // waits are the pauses after the first, second, … attempt that failed. The first
 // attempt is made at once.
 var waits = []time.Duration{5 * time.Second, 30 * time.Second, 2 * time.Minute, 2 * time.Minute}
+
+// briefWaits are those of the endpoints of Brief: all five attempts fit into ten seconds.
+var briefWaits = []time.Duration{time.Second, 2 * time.Second, 3 * time.Second, 3 * time.Second}
+
+// waitsOf gives the pauses of an endpoint with a URL, as many for each.
+func (s *deliverer) waitsOf(url string) []time.Duration {
+	if s.brief != "" && strings.HasPrefix(url, s.brief) {
+		return briefWaits
+	}
+	return waits
+}
 
 // Retries returns the pauses before the second, third, … attempt of a delivery. The
 // document of the API publishes them.
@@ -35,7 +47,7 @@ type verdict struct {
 
 // judge decides; round is the number of attempts since the delivery was queued or
 // replayed, this one included.
-func judge(a answer, round int) verdict {
+func judge(a answer, round int, waits []time.Duration) verdict {
 	switch {
 	case a.Delivered():
 		return verdict{state: webhookdelivery.StateDelivered, outcome: webhookattempt.OutcomeDelivered}

@@ -50,6 +50,7 @@ type Params struct {
 	Logger  *slog.Logger
 	Workers *worker.Metrics
 	Offer   event.Offer `optional:"true"` // nil: every event can happen
+	Brief   Brief       `optional:"true"`
 
 	Registry prometheus.Registerer `optional:"true"`
 	Tracing  *telemetry.Tracing    `optional:"true"`
@@ -79,6 +80,7 @@ type deliverer struct {
 	flights *flights
 	worker  *worker.Worker[delivery, answer]
 	idle    bool // this process delivers nothing
+	brief   string
 	observed
 }
 
@@ -111,7 +113,7 @@ func New(p Params) (*Service, error) {
 }
 
 func newDeliverer(p Params, c Config, poster *post.Poster, told observed) *deliverer {
-	d := &deliverer{db: p.DB, box: p.Box, signals: p.Signals, node: p.Node, poster: poster, flights: newFlights(c.Concurrency, perEndpoint), idle: c.AcceptOnly, observed: told}
+	d := &deliverer{db: p.DB, box: p.Box, signals: p.Signals, node: p.Node, poster: poster, flights: newFlights(c.Concurrency, perEndpoint), idle: c.AcceptOnly, brief: string(p.Brief), observed: told}
 	d.worker = worker.New(worker.Queue[delivery, answer]{
 		Name: "webhooks", Claim: d.claim, Run: d.deliver, Settle: d.settle, Release: d.release,
 	}, worker.Config{Concurrency: lateToo * c.Concurrency, Batch: min(c.Concurrency, 100), Lease: lease, Poll: c.Poll, Process: p.Node}, p.Logger, p.Workers)

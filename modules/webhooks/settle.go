@@ -84,7 +84,7 @@ type settled struct{ webhookID, state string }
 // settle stores what came of a batch of attempts. Mostly none has failed for good, and
 // then it is one statement by itself.
 func (s *deliverer) settle(ctx context.Context, results []worker.Result[delivery, answer]) error {
-	attempts, failures := judgeAll(results)
+	attempts, failures := s.judgeAll(results)
 	if failures {
 		return s.settleFailures(ctx, attempts)
 	}
@@ -167,10 +167,10 @@ func (s *deliverer) switchOff(ctx context.Context, tx *sql.Tx, webhookID string,
 }
 
 // judgeAll says what follows from attempts; failures: a delivery has failed for good.
-func judgeAll(results []worker.Result[delivery, answer]) (attempts []*attempt, failures bool) {
+func (s *deliverer) judgeAll(results []worker.Result[delivery, answer]) (attempts []*attempt, failures bool) {
 	attempts = make([]*attempt, len(results))
 	for i, r := range results {
-		attempts[i] = &attempt{r.Job, r.Value, judge(r.Value, r.Job.round)}
+		attempts[i] = &attempt{r.Job, r.Value, judge(r.Value, r.Job.round, s.waitsOf(r.Job.url))}
 		failures = failures || string(attempts[i].state) == failed
 	}
 	return attempts, failures

@@ -83,7 +83,7 @@ func (f Foundation) options(more ...fx.Option) []fx.Option {
 	if f.Config.Mode == setting.Serve { // in development nothing around is as it should be
 		options = append(options, checks.Repeated(ModuleNames(false)))
 	} else {
-		options = append(options, development.Shown)
+		options = append(options, development.Shown, fx.Provide(func() development.Reach { return development.ReachOf(f.Listener) }))
 	}
 	// 4. The modules that are on.
 	for _, m := range f.Modules {

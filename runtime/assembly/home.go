@@ -15,7 +15,9 @@ func (p edgeParams) home() (http.Handler, error) {
 		{Path: "/api/openapi.json", Name: "OpenAPI document", Line: "for generators and tools"},
 	}}
 	for _, page := range p.Pages {
-		o.Links = append(o.Links, page.home)
+		if page.home.Path != "" {
+			o.Links = append(o.Links, page.home)
+		}
 	}
 	return dashboard.New(o)
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/postrider/postrider/modules/billing"
 	"github.com/postrider/postrider/modules/bounces"
 	"github.com/postrider/postrider/modules/devinbox"
+	"github.com/postrider/postrider/modules/devinbox/hooks"
 	"github.com/postrider/postrider/modules/domains"
 	"github.com/postrider/postrider/modules/domains/publish"
 	"github.com/postrider/postrider/modules/eventlog"
@@ -312,8 +313,8 @@ var registry = []Module{
 		Routes:   []any{func(s *apilog.Service) rest.Routes { return restrequests.Routes(s) }},
 	},
 	{
-		Name: "devinbox", Line: "catches outbound mail and text messages in development mode, shows them at /dev/inbox, plays failures", Dev: true,
-		Uses:   []string{"sms"},
-		Option: fx.Options(devinbox.Module, development.PlayedFailures), Edges: inboxPages,
+		Name: "devinbox", Line: "catches outbound mail, text messages and webhooks in development mode, shows them at /dev/inbox, plays failures", Dev: true,
+		Uses:   []string{"sms", "webhooks"},
+		Option: fx.Options(devinbox.Module, development.PlayedFailures, hooks.Module, development.ReceivedWebhooks), Edges: fx.Options(inboxPages, hookPaths),
 	},
 }

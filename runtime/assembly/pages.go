@@ -8,9 +8,12 @@ import (
 
 	"go.uber.org/fx"
 
+	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/accounts/admission"
 	"github.com/postrider/postrider/modules/accounts/brand"
 	"github.com/postrider/postrider/modules/billing"
 	"github.com/postrider/postrider/modules/devinbox"
+	"github.com/postrider/postrider/modules/devinbox/hooks"
 	"github.com/postrider/postrider/modules/sending/records"
 	"github.com/postrider/postrider/modules/signin"
 	"github.com/postrider/postrider/modules/signin/openid"
@@ -21,6 +24,7 @@ import (
 	"github.com/postrider/postrider/rest"
 	"github.com/postrider/postrider/rest/billing/stripe"
 	"github.com/postrider/postrider/rest/dashboard"
+	"github.com/postrider/postrider/rest/devhooks"
 	inboxpages "github.com/postrider/postrider/rest/devinbox"
 	"github.com/postrider/postrider/rest/receipts"
 	"github.com/postrider/postrider/rest/track"
@@ -35,7 +39,7 @@ import (
 type webPage struct {
 	paths   []string // patterns of http.ServeMux
 	handler http.Handler
-	home    dashboard.Link // for who comes without a dashboard
+	home    dashboard.Link // for who comes without a dashboard; without a path: none
 }
 
 // link serves the public links of messages below a prefix, under the base URL and under
@@ -59,6 +63,12 @@ var inboxPages = pages(func(s *devinbox.Service, cfg setting.Values, log *slog.L
 		handler: inboxpages.New(s, log, config.BaseHost(cfg)),
 		home:    dashboard.Link{Path: inboxpages.Prefix, Name: "Development inbox", Line: "the mail that was sent"}}
 })
+
+// hookPaths are where development mode receives webhooks, and what accounts read of them.
+var hookPaths = fx.Provide(fx.Annotate(func(s *hooks.Service, keys *accounts.Service, people module.Optional[signin.Service], cfg setting.Values, log *slog.Logger) (webPage, error) {
+	door, err := admission.New(keys, module.Nearby[admission.Sessions](people), append([]string{config.BaseURL.Of(cfg)}, config.OtherOrigins(cfg)...)...)
+	return webPage{paths: devhooks.Paths(), handler: devhooks.New(s, door, log)}, err
+}, fx.ResultTags(`group:"pages"`)))
 
 // signInPages are where people get in.
 var signInPages = fx.Provide(fx.Annotate(func(s *signin.Service, o *openid.Service, cfg setting.Values, log *slog.Logger) (webPage, error) {

@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'react'
 import { store, useStore } from '@/api/store'
 
-// One clock for all times on the page.
+// One clock for all times on the page. What comes between two ticks is told by the time of its drawing.
 const now = store(Date.now())
 setInterval(() => now.set(Date.now()), 20_000)
 
@@ -26,10 +26,10 @@ export function relative(at: string, from: number): string {
 
 // Time is when something was, near to now, with exact UTC on hover.
 export function Time({ at, exact, seconds }: { at: string | null | undefined; exact?: boolean; seconds?: boolean }) {
-  const from = useStore(now)
+  useStore(now)
   if (!at) return null
   const date = new Date(at)
-  return <time dateTime={at} title={`${utc(at)}\n${zone.format(date)} here`} className="whitespace-nowrap">{seconds ? clockSeconds.format(date) : exact ? zone.format(date) : relative(at, from)}</time>
+  return <time dateTime={at} title={`${utc(at)}\n${zone.format(date)} here`} className="whitespace-nowrap">{seconds ? clockSeconds.format(date) : exact ? zone.format(date) : relative(at, Date.now())}</time>
 }
 
 // duration is `5 min 2 s`.

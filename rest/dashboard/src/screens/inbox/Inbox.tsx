@@ -9,6 +9,8 @@ import { EmptyState } from '@/parts/EmptyState'
 import { PageHead } from '@/parts/Page'
 import { Segments } from '@/parts/Tabs'
 import { clearInbox } from './caught'
+import { Hooks } from './Hooks'
+import { clearHooks, hooksKey } from './hooks'
 import { Mails } from './Mails'
 import { Play } from './Play'
 import { Texts } from './Texts'
@@ -28,25 +30,31 @@ export default function Inbox() {
     )
   }
   const base = new URL(url, location.href).pathname
-  const texts = viewer.has('sms') && address.kind === 'texts'
+  const kinds = [
+    { key: 'mails', name: 'Mail' },
+    { key: 'texts', name: 'Texts', hidden: !viewer.has('sms') },
+    { key: 'webhooks', name: 'Webhooks', hidden: !viewer.has('webhooks') || !viewer.can('READ') },
+  ].filter((k) => !k.hidden)
+  const kind = kinds.find((k) => k.key === address.kind)?.key ?? 'mails'
+  const hooks = kind === 'webhooks'
   return (
     <>
       <PageHead title="Development inbox">
-        {viewer.has('sms') && <Segments label="Kind" choices={[{ key: 'mails', name: 'Mail' }, { key: 'texts', name: 'Texts' }]} value={texts ? 'texts' : 'mails'} onChange={(kind) => change({ kind: kind === 'texts' ? kind : undefined, open: undefined })} />}
-        <button type="button" className="btn" onClick={() => setClearing(true)}><Trash2 aria-hidden />Clear</button>
+        {kinds.length > 1 && <Segments label="Kind" choices={kinds} value={kind} onChange={(next) => change({ kind: next === 'mails' ? undefined : next, open: undefined, tab: undefined })} />}
+        {(!hooks || viewer.can('WRITE')) && <button type="button" className="btn" aria-label="Clear" onClick={() => setClearing(true)}><Trash2 aria-hidden /><span className="max-md:hidden">Clear</span></button>}
       </PageHead>
-      {viewer.can('SEND') && !texts && <div className={address.open ? 'max-md:hidden' : ''}><Play /></div>}
-      {texts ? <Texts base={base} /> : <Mails base={base} />}
+      {viewer.can('SEND') && kind === 'mails' && <div className={address.open ? 'max-md:hidden' : ''}><Play /></div>}
+      {kind === 'mails' ? <Mails base={base} /> : kind === 'texts' ? <Texts base={base} /> : <Hooks />}
       {clearing && (
         <Confirm
-          title="Clear the inbox?" label="Clear" danger onClose={() => setClearing(false)}
+          title={hooks ? 'Clear the webhooks?' : 'Clear the inbox?'} label="Clear" danger onClose={() => setClearing(false)}
           run={async () => {
-            await clearInbox(base)
+            await (hooks ? clearHooks() : clearInbox(base))
             change({ open: undefined })
-            await queries.invalidateQueries({ predicate: (q) => String(q.queryKey[0]).startsWith('inbox') })
-            toast.ok('The inbox is empty')
+            await queries.invalidateQueries({ predicate: (q) => String(q.queryKey[0]).startsWith(hooks ? hooksKey : 'inbox') })
+            toast.ok(hooks ? 'The webhooks are forgotten' : 'The inbox is empty')
           }}
-        >All mail and text messages that were caught are deleted, for everyone who uses this machine. The emails of the account stay.</Confirm>
+        >{hooks ? 'The requests that the receiver holds for this account are forgotten. Deliveries and endpoints stay.' : 'All mail and text messages that were caught are deleted, for everyone who uses this machine. The emails of the account stay.'}</Confirm>
       )}
     </>
   )

@@ -8,16 +8,20 @@ interface Step {
   name: string
   about: string
   to?: string
+  search?: Record<string, string>
   hidden?: boolean
 }
 
 // Checklist is the way to the first real mail; it goes once all of it is done.
-export function Checklist({ sent, verified, domains, webhooks }: { sent: boolean; verified: boolean; domains: boolean; webhooks: boolean }) {
+export function Checklist({ sent, bounced, verified, domains, webhooks }: { sent: boolean; bounced: boolean; verified: boolean; domains: boolean; webhooks: boolean }) {
   const viewer = useViewer()
+  const failures = viewer.development?.failures
+  const receiver = Boolean(viewer.development?.inboxUrl) && viewer.has('webhooks')
   const steps: Step[] = [
     { done: sent, name: 'Send a first email', about: 'With the code below. It appears here as it happens.' },
     { done: verified, name: domains ? 'Verify your domain' : 'Add a domain', about: domains ? 'Its DNS records are not all there yet.' : 'So that mail is signed in its name, and arrives.', to: '/domains', hidden: !viewer.has('domains') },
-    { done: webhooks, name: 'Add a webhook', about: 'Your program is told what becomes of each email.', to: '/webhooks', hidden: !viewer.has('webhooks') },
+    { done: bounced, name: 'Make one bounce', about: 'It shows the words of the other server, the suppression, and what to do.', to: '/inbox', hidden: !failures?.includes('bounce') || !viewer.can('SEND') },
+    { done: webhooks, name: 'Add a webhook', about: receiver ? 'Receive it here, have it fail, replay it: your program will be told the same.' : 'Your program is told what becomes of each email.', to: receiver ? '/inbox' : '/webhooks', search: receiver ? { kind: 'webhooks' } : undefined, hidden: !viewer.has('webhooks') },
     { done: viewer.account?.productionUnlocked ?? false, name: 'Go live', about: 'Choose a plan or give a payment method; until then mail goes to your own address only.', to: '/settings/billing', hidden: viewer.development !== null },
   ]
   const shown = steps.filter((s) => !s.hidden)
@@ -50,5 +54,5 @@ function Row({ step, number }: { step: Step; number: number }) {
   )
   const line = 'flex min-h-12 items-center gap-3 px-4 py-2'
   if (step.done || !step.to) return <div className={line}>{inner}</div>
-  return <Link to={step.to} className={`${line} hover:bg-hover`}>{inner}<ChevronRight aria-hidden className="!size-3.5 text-ink-3" /></Link>
+  return <Link to={step.to} search={step.search as never} className={`${line} hover:bg-hover`}>{inner}<ChevronRight aria-hidden className="!size-3.5 text-ink-3" /></Link>
 }

@@ -28,7 +28,7 @@ export function SendOne({ domain }: { domain: string | undefined }) {
     <Card
       title="Send an email" pad={false}
       acts={!key && language !== 'smtp' && viewer.can('WRITE') && <button type="button" className="btn sm" disabled={make.busy} onClick={() => void create()}><KeyRound aria-hidden />Make a key and put it in</button>}
-      foot={viewer.development ? <>With the key of development mode. Try <code>bounce@{viewer.development.domain}</code> as well: {viewer.development.failures.join(', ')} each go wrong in their way.</> : made ? <span className="text-warn">The key is in the code above and is not shown again: copy it now.</span> : <>Nothing but the library of the language. More in the <a className="link under" href="/api/docs">API reference</a>.</>}
+      foot={viewer.development ? <span>With the key of development mode. Try <code>bounce@{viewer.development.domain}</code> as well: {viewer.development.failures.join(', ')} each go wrong in their way.</span> : made ? <span className="text-warn">The key is in the code above and is not shown again: copy it now.</span> : <span>Nothing but the library of the language. More in the <a className="link under" href="/api/docs">API reference</a>.</span>}
     >
       {make.error !== null && <div className="p-4 pb-0"><Failure error={make.error} retry={() => void create()} /></div>}
       <Tabs label="Language" tabs={languages.map((l) => ({ ...l, hidden: l.key === 'smtp' && !viewer.has('relay') }))} value={language} onChange={(l) => setLanguage(l as Language)} inset="px-4">

@@ -8,17 +8,19 @@ import { Attention } from './Attention'
 import { Checklist } from './Checklist'
 import { Figures } from './Figures'
 import { Happening } from './Happening'
-import { StartDomains, StartEmails, StartWebhooks } from './queries.gen'
+import { StartBounced, StartDomains, StartEmails, StartWebhooks } from './queries.gen'
 import { SendOne } from './SendOne'
 
 export default function Start() {
-  const { can, has } = useViewer()
+  const { can, has, development } = useViewer()
   const queries = useQueryClient()
   const emails = useGraph(StartEmails, {}, { enabled: has('sending') && can('READ_SENT') })
+  const bounced = useGraph(StartBounced, {}, { enabled: has('sending') && can('READ_SENT') && development !== null })
   const domains = useGraph(StartDomains, {}, { enabled: has('domains') && can('READ') })
   const webhooks = useGraph(StartWebhooks, {}, { enabled: has('webhooks') && can('READ') })
   const sent = (emails.data?.emails.nodes.length ?? 0) > 0
-  useLive(['email.sent', 'domain.'], (e) => {
+  useLive(['email.sent', 'email.bounced', 'domain.'], (e) => {
+    if (e.type === 'email.bounced') void queries.invalidateQueries({ queryKey: [StartBounced.name] })
     if (!sent && e.type === 'email.sent') void queries.invalidateQueries({ queryKey: [StartEmails.name] })
     if (e.type.startsWith('domain.')) void queries.invalidateQueries({ queryKey: [StartDomains.name] })
   })
@@ -34,7 +36,7 @@ export default function Start() {
           <>
             {sent && has('statistics') && can('READ') && <Figures />}
             {can('READ') && <Attention />}
-            <Checklist sent={sent} verified={verified !== undefined} domains={(domains.data?.domains.nodes.length ?? 0) > 0} webhooks={(webhooks.data?.webhooks.nodes.length ?? 0) > 0} />
+            <Checklist sent={sent} bounced={(bounced.data?.emails.nodes.length ?? 0) > 0} verified={verified !== undefined} domains={(domains.data?.domains.nodes.length ?? 0) > 0} webhooks={(webhooks.data?.webhooks.nodes.length ?? 0) > 0} />
             {has('sending') && can('SEND') && <SendOne domain={verified?.name} />}
             {has('eventlog') && can('READ') && <Happening first={!sent} />}
           </>

@@ -1,0 +1,143 @@
+package hooks
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"iter"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/telemetry"
+	"github.com/postrider/postrider/runtime/webhooksig"
+)
+
+// Keep is how many requests are held for one account, maxHeld how many octets for all of them.
+const (
+	Keep    = 100
+	maxHeld = 16 << 20
+)
+
+// overhead is what a request weighs beside its body and header, generously.
+const overhead = 1 << 10
+
+// Request is one that came in. It does not change once it is held.
+type Request struct {
+	Number     int64 // from 1, in the order of arrival
+	AccountID  string
+	ReceivedAt time.Time
+	Header     []Field // by name
+	Body       []byte
+	EventID    string
+	EventType  string
+	Attempt    int    // 0: the request does not say
+	WebhookID  string // whose secret has signed it; empty: nobody's
+	Unsigned   string // why the signature does not count; empty: it does
+	Status     int    // that was answered
+}
+
+// Field is a header field.
+type Field struct{ Name, Value string }
+
+// secretFields are of people who try the receiver by hand; webhooks have none of them.
+var secretFields = []string{"Authorization", "Cookie", "Proxy-Authorization"}
+
+func newRequest(in Received, now time.Time) *Request {
+	r := &Request{AccountID: in.AccountID, ReceivedAt: now, Body: in.Body, EventID: in.Header.Get("Service-Event-Id")}
+	r.Attempt, _ = strconv.Atoi(in.Header.Get("Service-Delivery-Attempt")) // 0 for what is no number
+	var event struct {
+		Type string `json:"type"`
+	}
+	if err := json.Unmarshal(in.Body, &event); err == nil {
+		r.EventType = event.Type
+	}
+	for _, name := range slices.Sorted(maps.Keys(in.Header)) {
+		if slices.Contains(secretFields, name) {
+			continue
+		}
+		for _, value := range in.Header[name] {
+			r.Header = append(r.Header, Field{name, strings.ToValidUTF8(value, "\uFFFD")})
+		}
+	}
+	return r
+}
+
+// signer gives the endpoint whose secret has signed a request, or why that is none.
+func (s *Service) signer(ctx context.Context, in Received) (webhookID, unsigned string) {
+	signature := in.Header.Get(webhooksig.Header)
+	switch {
+	case signature == "":
+		return "", "The header " + webhooksig.Header + " is missing"
+	case s.signatures == nil:
+		return "", "Webhooks are switched off, so there is no secret to check it with"
+	}
+	webhookID, err := s.signatures.SignedBy(ctx, in.AccountID, pathOf(in.AccountID, in.Token), signature, in.Body)
+	switch {
+	case err == nil:
+		return webhookID, ""
+	case errors.Is(err, webhooksig.ErrMalformed):
+		return "", "The header " + webhooksig.Header + " has no time or no v1 signature"
+	case errors.Is(err, webhooksig.ErrTime):
+		return "", "It was made at a time that is more than five minutes from now"
+	case errors.Is(err, webhooksig.ErrMismatch):
+		return "", "It is not of this body by the secret of the endpoint"
+	case fault.KindOf(err) == fault.NotFound:
+		return "", "No endpoint has this URL, so there is no secret to check it with"
+	}
+	s.log.ErrorContext(ctx, "the signature of a webhook cannot be checked", telemetry.KeyError, err)
+	return "", "It cannot be checked now"
+}
+
+// weight is what a request takes of maxHeld.
+func (r *Request) weight() int {
+	n := overhead + len(r.Body)
+	for _, f := range r.Header {
+		n += len(f.Name) + len(f.Value)
+	}
+	return n
+}
+
+// held are requests, oldest first. The zero value is empty.
+type held struct {
+	list   []*Request
+	last   int64 // number of the newest one there ever was
+	weight int
+}
+
+// add holds one more, and forgets the oldest of its account past Keep, and of all past maxHeld.
+func (h *held) add(r *Request) {
+	h.last++
+	r.Number = h.last
+	h.list = append(h.list, r)
+	h.weight += r.weight()
+	n := 0
+	for _, one := range h.list {
+		if one.AccountID == r.AccountID {
+			n++
+		}
+	}
+	h.drop(func(one *Request) bool {
+		over := one != r && (one.AccountID == r.AccountID && n > Keep || h.weight > maxHeld)
+		if over && one.AccountID == r.AccountID {
+			n--
+		}
+		return over
+	})
+}
+
+// drop forgets those for which forget is true, which is asked for each from the oldest on.
+func (h *held) drop(forget func(*Request) bool) {
+	h.list = slices.DeleteFunc(h.list, func(r *Request) bool {
+		if !forget(r) {
+			return false
+		}
+		h.weight -= r.weight()
+		return true
+	})
+}
+
+func (h *held) newest() iter.Seq2[int, *Request] { return slices.Backward(h.list) }

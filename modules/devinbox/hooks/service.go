@@ -1,0 +1,234 @@
+package hooks
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"log/slog"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"go.uber.org/fx"
+
+	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/secret"
+)
+
+// Path is where receivers are, below the address of the service: Path/<account>/<token>.
+const Path = "/dev/webhooks/in"
+
+// MaxBody is how large a body may be, in octets.
+const MaxBody = 1 << 20
+
+// Config of the receivers.
+type Config struct {
+	BaseURL string // under which this process reaches itself
+}
+
+// Signatures tell whose secret has signed a request.
+type Signatures interface {
+	// SignedBy gives the id of the account's endpoint at a path whose secret has signed the body.
+	SignedBy(ctx context.Context, accountID, path, signature string, body []byte) (string, error)
+}
+
+// Params of New.
+type Params struct {
+	fx.In
+
+	Config     Config
+	Box        *secret.Box
+	Signatures Signatures // nil: no webhooks are sent
+	Logger     *slog.Logger
+}
+
+// Service is the receivers and what they have got. Safe for concurrent use.
+type Service struct {
+	config     Config
+	keys       [][]byte
+	signatures Signatures
+	log        *slog.Logger
+
+	drained  sync.Once
+	draining chan struct{} // is closed when nobody is to wait any more
+
+	mu      sync.Mutex
+	held    held
+	answers map[string]int // by account; without one: 200
+	arrived chan struct{}  // is closed by the next request
+}
+
+// New makes the receivers.
+func New(p Params) *Service {
+	return &Service{config: p.Config, keys: p.Box.DeriveEach("webhook receiver of development mode"), signatures: p.Signatures, log: p.Logger,
+		draining: make(chan struct{}), answers: map[string]int{}, arrived: make(chan struct{})}
+}
+
+// URL is the receiver of an account. It stays the same over restarts, and nobody guesses it.
+func (s *Service) URL(accountID string) string {
+	return s.config.BaseURL + pathOf(accountID, token(s.keys[0], accountID))
+}
+
+func pathOf(accountID, token string) string { return Path + "/" + accountID + "/" + token }
+
+func token(key []byte, accountID string) string {
+	mac := hmac.New(sha256.New, key)
+	mac.Write([]byte(accountID))
+	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil)[:16])
+}
+
+// Received is what came in.
+type Received struct {
+	AccountID string
+	Token     string // of the URL
+	Header    http.Header
+	Body      []byte
+}
+
+// Receive takes a request and gives the status to answer. Error: NotFound, for a URL that is no
+// account's.
+func (s *Service) Receive(ctx context.Context, in Received) (int, error) {
+	if !s.knows(in) {
+		return 0, fault.Missing("receiver", in.AccountID)
+	}
+	r := newRequest(in, time.Now())
+	r.WebhookID, r.Unsigned = s.signer(ctx, in)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r.Status = s.answer(in.AccountID)
+	s.held.add(r)
+	close(s.arrived)
+	s.arrived = make(chan struct{})
+	return r.Status, nil
+}
+
+func (s *Service) knows(in Received) bool {
+	for _, key := range s.keys {
+		if hmac.Equal([]byte(token(key, in.AccountID)), []byte(in.Token)) {
+			return true
+		}
+	}
+	return false
+}
+
+// answer is what the account wants to be answered. Whoever calls it holds mu.
+func (s *Service) answer(accountID string) int {
+	if status := s.answers[accountID]; status != 0 {
+		return status
+	}
+	return http.StatusOK
+}
+
+// AnswerWith sets what the receiver of an account answers from now on. Error: Invalid.
+func (s *Service) AnswerWith(accountID string, status int) error {
+	if status < 200 || status > 599 || status >= 300 && status < 400 {
+		return fault.InvalidField("status", "must be a status of 200 to 299 or 400 to 599")
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if delete(s.answers, accountID); status != http.StatusOK {
+		s.answers[accountID] = status
+	}
+	return nil
+}
+
+// Clear forgets the requests of an account.
+func (s *Service) Clear(accountID string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.held.drop(func(r *Request) bool { return r.AccountID == accountID })
+}
+
+// MaxWait bounds how long List waits; MaxLimit and DefaultLimit how many requests it gives.
+const (
+	MaxWait      = time.Minute
+	MaxLimit     = Keep
+	DefaultLimit = 50
+)
+
+// Query asks for requests of an account, newest first.
+type Query struct {
+	After int64         // only those with a higher number
+	Type  string        // of the event; empty: all
+	Limit int           // 1 to MaxLimit; 0: DefaultLimit
+	Wait  time.Duration // how long to wait for one while there is none, 0 to MaxWait
+}
+
+// validate names every wrong field, and fills in what was left out.
+func (q *Query) validate() error {
+	wrong := fault.Fields{}
+	if q.Limit == 0 {
+		q.Limit = DefaultLimit
+	}
+	if q.After < 0 {
+		wrong.Add("after", "must be the number of a request, or 0")
+	}
+	if q.Limit < 1 || q.Limit > MaxLimit {
+		wrong.Add("limit", "must be between 1 and %d", MaxLimit)
+	}
+	if len(q.Type) > maxType || strings.ContainsFunc(q.Type, func(r rune) bool { return r < ' ' }) {
+		wrong.Add("type", "must be the type of an event")
+	}
+	if q.Wait < 0 || q.Wait > MaxWait {
+		wrong.Add("wait", "must be between 0s and %.0fs", MaxWait.Seconds())
+	}
+	return wrong.Err()
+}
+
+const maxType = 200 // octets
+
+// Shown is what a receiver has got.
+type Shown struct {
+	URL      string
+	Answer   int // the status that it answers now
+	Requests []*Request
+	HasMore  bool
+}
+
+// List gives what the receiver of an account has got, and waits while that is nothing. When the wait is
+// over it gives none. Errors: Invalid; Away when a stop begins meanwhile; that of ctx.
+func (s *Service) List(ctx context.Context, accountID string, q Query) (Shown, error) {
+	if err := q.validate(); err != nil {
+		return Shown{}, err
+	}
+	over := time.NewTimer(q.Wait)
+	defer over.Stop()
+	for {
+		out, next := s.look(accountID, q)
+		if len(out.Requests) > 0 || q.Wait == 0 {
+			return out, nil
+		}
+		select {
+		case <-next:
+		case <-over.C:
+			return out, nil
+		case <-s.draining:
+			return Shown{}, &fault.Error{Kind: fault.Away, Code: fault.CodeUnavailable, RetryAfter: time.Second, Message: "The service is stopping"}
+		case <-ctx.Done():
+			return Shown{}, ctx.Err()
+		}
+	}
+}
+
+// look gives what is there, and what is closed by the next request.
+func (s *Service) look(accountID string, q Query) (Shown, <-chan struct{}) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	out := Shown{URL: s.URL(accountID), Answer: s.answer(accountID)}
+	for _, r := range s.held.newest() {
+		switch {
+		case r.AccountID != accountID, r.Number <= q.After, q.Type != "" && r.EventType != q.Type:
+		case len(out.Requests) == q.Limit:
+			out.HasMore = true
+			return out, s.arrived
+		default:
+			out.Requests = append(out.Requests, r)
+		}
+	}
+	return out, s.arrived
+}
+
+// Drain ends every wait of List.
+func (s *Service) Drain() { s.drained.Do(func() { close(s.draining) }) }

@@ -1,0 +1,55 @@
+import { Link } from '@tanstack/react-router'
+import { Plus, Send } from 'lucide-react'
+import { done, rest } from '@/api/rest'
+import { toast } from '@/app/toasts'
+import { useViewer } from '@/app/viewer'
+import { CopyButton } from '@/parts/Copy'
+import { useWrite } from '@/parts/Form'
+import { Segments } from '@/parts/Tabs'
+import type { WebhookRowFragment } from '../webhooks/queries.gen'
+import { answerWith } from './hooks'
+
+const answers = [200, 429, 500] as const
+
+// HookTools make the endpoint of the receiver, send a test event to it, and say what it answers.
+export function HookTools({ url, answer, endpoint, changed }: { url: string; answer: number; endpoint: WebhookRowFragment | null; changed: () => void }) {
+  const { can } = useViewer()
+  const told = async (write: () => Promise<unknown>) => {
+    try {
+      await write()
+      changed()
+    } catch (error) {
+      toast.failed(error)
+    }
+  }
+  const create = useWrite(() => told(async () => {
+    await done(rest.POST('/webhooks', { body: { url } }))
+    toast.ok('The endpoint is added: send a test event')
+  }))
+  const test = useWrite(() => told(async () => {
+    await done(rest.POST('/emails/test', { body: { event: 'email.delivered', deliver: true } }))
+    toast.ok('A test event is on its way')
+  }))
+  const choices = (answers as readonly number[]).includes(answer) ? answers : [...answers, answer]
+  return (
+    <div className="flex flex-none flex-wrap items-center gap-x-3 gap-y-2 border-b border-line px-4 py-2 md:px-6">
+      {endpoint ? (
+        <>
+          {can('WRITE') && <button type="button" className="btn sm primary" disabled={test.busy || !endpoint.enabled} onClick={() => void test.run()}><Send aria-hidden />Send a test event</button>}
+          <span className="text-xs text-ink-2">{endpoint.enabled ? '' : 'Switched off. '}<Link to={`/webhooks/${endpoint.id}`} className="link">Endpoint and its deliveries</Link></span>
+        </>
+      ) : (
+        <>
+          {can('WRITE') && <button type="button" className="btn sm primary" disabled={create.busy} onClick={() => void create.run()}><Plus aria-hidden />Create the endpoint</button>}
+          <span className="flex min-w-0 items-center gap-0.5 text-xs text-ink-3"><code className="min-w-0 truncate">{url}</code><CopyButton text={url} label="Copy the URL of the receiver" /></span>
+        </>
+      )}
+      {can('WRITE') && (
+        <span className="flex items-center gap-2 md:ml-auto">
+          <span className="text-xs text-ink-3">It answers</span>
+          <Segments label="What the receiver answers" choices={choices.map((status) => ({ key: String(status), name: String(status) }))} value={String(answer)} onChange={(status) => void told(() => answerWith(Number(status)))} />
+        </span>
+      )}
+    </div>
+  )
+}
