@@ -1,12 +1,25 @@
 package webhooks
 
 import (
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/id"
+	"github.com/postrider/postrider/runtime/timeseries"
 )
+
+// delivered puts a delivery into the log that was made at a time and settled after some more.
+func (w *world) delivered(t *testing.T, account, webhook, state string, attempts int, at time.Time, took time.Duration) {
+	t.Helper()
+	least := id.Since(id.WebhookDelivery, at)
+	w.exec(t, `INSERT INTO webhook_deliveries (id, account_id, webhook_id, event_id, event_type, event_created_at, state, attempts, replays, error, created_at, settled_at)
+		VALUES ($1, $2, $3, $4, 'email.sent', $5, $6, $7, 0, '', $5, $8)`, least[:len(least)-12]+id.New(id.WebhookDelivery)[len(least)-12:], account, webhook, id.New(id.Fact), at, state, attempts, at.Add(took))
+}
 
 // Deliveries are counted for each endpoint of the account and for all together, within the range and no
 // others.
@@ -19,8 +32,7 @@ func TestFiguresOfEndpoints(t *testing.T) {
 	now := time.Now().UTC().Truncate(time.Second)
 	put := func(account, webhook, state string, attempts int, age, took time.Duration) {
 		t.Helper()
-		w.exec(t, `INSERT INTO webhook_deliveries (id, account_id, webhook_id, event_id, event_type, event_created_at, state, attempts, replays, error, created_at, settled_at)
-			VALUES ($1, $2, $3, $4, 'email.sent', $5, $6, $7, 0, '', $5, $8)`, id.Since(id.WebhookDelivery, now.Add(-age))[:8]+id.New(id.WebhookDelivery)[8:], account, webhook, id.New(id.Fact), now.Add(-age), state, attempts, now.Add(took-age))
+		w.delivered(t, account, webhook, state, attempts, now.Add(-age), took)
 	}
 	for _, took := range []time.Duration{time.Second, 2 * time.Second, 9 * time.Second} {
 		put(ada, mine.ID, "delivered", 1, time.Hour, took)
@@ -41,6 +53,71 @@ func TestFiguresOfEndpoints(t *testing.T) {
 	for _, since := range []time.Time{now, now.Add(time.Hour), now.Add(-32 * 24 * time.Hour)} {
 		if _, _, err := w.Figures(t.Context(), ada, "", since, now); fault.From(err).Fields["range"] == "" {
 			t.Errorf("since %v before the end: %v, want a refusal that names the range", now.Sub(since), err)
+		}
+	}
+}
+
+// A question is answered by periods of the zone, also those in which nothing was delivered, to all
+// endpoints together and to each; what is outside of the periods does not count.
+func TestFiguresByPeriod(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	mine, _ := w.endpoint(t, ada, "https://a.example/")
+	other, _ := w.endpoint(t, ada, "https://b.example/")
+	theirs, _ := w.endpoint(t, eve, "https://c.example/")
+	day := time.Date(2026, 11, 2, 0, 0, 0, 0, time.UTC)
+	vienna := day.Add(-time.Hour) // where the day begins there
+	for _, d := range []struct {
+		account, webhook, state string
+		attempts                int
+		at                      time.Time
+		took                    time.Duration
+	}{
+		{ada, mine.ID, "delivered", 1, vienna.Add(-time.Second), time.Hour}, // the day before
+		{ada, mine.ID, "delivered", 1, vienna, time.Second},
+		{ada, other.ID, "failed", 8, vienna.Add(24*time.Hour - time.Second), 0},
+		{ada, other.ID, "delivered", 2, vienna.Add(48 * time.Hour), 3 * time.Second},
+		{ada, mine.ID, "pending", 1, vienna.Add(50 * time.Hour), 0},
+		{ada, mine.ID, "delivered", 1, vienna.Add(72 * time.Hour), time.Hour}, // the day after
+		{eve, theirs.ID, "delivered", 1, vienna, time.Hour},
+	} {
+		w.delivered(t, d.account, d.webhook, d.state, d.attempts, d.at, d.took)
+	}
+	q := timeseries.Question{Range: timeseries.Range{Since: day.Add(9 * time.Hour), Until: day.Add(48*time.Hour + time.Minute)}, Interval: timeseries.Day, Timezone: "Europe/Vienna"}
+	got, err := w.Ask(t.Context(), ada, "", q)
+	want := Answer{
+		Totals: Figures{Deliveries: 4, Succeeded: 2, Failed: 1, Attempts: 12, Half: time.Second, Most: 3 * time.Second},
+		Buckets: []timeseries.Bucket[Figures]{
+			{Start: vienna, Figures: Figures{Deliveries: 2, Succeeded: 1, Failed: 1, Attempts: 9, Half: time.Second, Most: time.Second}},
+			{Start: vienna.Add(24 * time.Hour)},
+			{Start: vienna.Add(48 * time.Hour), Figures: Figures{Deliveries: 2, Succeeded: 1, Attempts: 3, Half: 3 * time.Second, Most: 3 * time.Second}},
+		},
+		Endpoints: []EndpointFigures{
+			{Webhook: mine, Figures: Figures{Deliveries: 2, Succeeded: 1, Attempts: 2, Half: time.Second, Most: time.Second}},
+			{Webhook: other, Figures: Figures{Deliveries: 2, Succeeded: 1, Failed: 1, Attempts: 10, Half: 3 * time.Second, Most: 3 * time.Second}},
+		},
+	}
+	byID := cmp.Comparer(func(a, b *ent.Webhook) bool { return a.ID == b.ID })
+	if diff := cmp.Diff(want, got, byID); err != nil || diff != "" {
+		t.Errorf("%v: wanted (-) and the answer (+):\n%s", err, diff)
+	}
+	alone, err := w.Ask(t.Context(), ada, other.ID, q)
+	if err != nil || len(alone.Endpoints) != 1 || alone.Totals != want.Endpoints[1].Figures || alone.Buckets[0].Figures.Deliveries != 1 {
+		t.Errorf("of one endpoint: %+v, %v", alone, err)
+	}
+	if _, err := w.Ask(t.Context(), ada, theirs.ID, q); fault.KindOf(err) != fault.NotFound {
+		t.Errorf("another's endpoint: %v, want not found", err)
+	}
+	for field, change := range map[string]func(*timeseries.Question){
+		"range":    func(q *timeseries.Question) { q.Range.Until = q.Range.Since },
+		"range ":   func(q *timeseries.Question) { q.Range.Since = q.Range.Until.AddDate(0, 0, -32) },
+		"interval": func(q *timeseries.Question) { q.Interval = "minute" },
+		"timezone": func(q *timeseries.Question) { q.Timezone = "Mars/Olympus" },
+	} {
+		asked := q
+		change(&asked)
+		if _, err := w.Ask(t.Context(), ada, "", asked); fault.From(err).Fields[strings.TrimSpace(field)] == "" {
+			t.Errorf("%s: %v", field, err)
 		}
 	}
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/id"
 	"github.com/postrider/postrider/runtime/page"
+	"github.com/postrider/postrider/runtime/timeseries"
 )
 
 // Filter narrows the deliveries of an endpoint; empty fields do not.
@@ -174,57 +175,93 @@ type EndpointFigures struct {
 	Figures Figures
 }
 
+// Answer is what a question about endpoints is answered. Periods in which nothing was delivered are in it.
+type Answer struct {
+	Totals    Figures
+	Buckets   []timeseries.Bucket[Figures]
+	Endpoints []EndpointFigures // the oldest first
+}
+
 // longestRange is a little longer than deliveries are kept.
 const longestRange = 31 * 24 * time.Hour
 
+// figuresSQL counts by endpoint, by period and all together, for which the other of the two is nothing.
 const figuresSQL = `
-SELECT coalesce(webhook_id, ''), count(*), count(*) FILTER (WHERE state = 'delivered'), count(*) FILTER (WHERE state = 'failed'), coalesce(sum(attempts), 0)::bigint,
+SELECT coalesce(webhook_id, ''), coalesce(period, -1), count(*), count(*) FILTER (WHERE state = 'delivered'), count(*) FILTER (WHERE state = 'failed'), coalesce(sum(attempts), 0)::bigint,
 	coalesce(percentile_disc(0.5) WITHIN GROUP (ORDER BY took), 0)::float8, coalesce(percentile_disc(0.95) WITHIN GROUP (ORDER BY took), 0)::float8
-  FROM (SELECT webhook_id, state, attempts, CASE WHEN state = 'delivered' THEN greatest(extract(epoch FROM settled_at - event_created_at), 0) END AS took
+  FROM (SELECT webhook_id, width_bucket(created_at, $7::timestamptz[]) - 1 AS period, state, attempts,
+		CASE WHEN state = 'delivered' THEN greatest(extract(epoch FROM settled_at - event_created_at), 0) END AS took
 	  FROM webhook_deliveries WHERE webhook_id = ANY($1) AND account_id = $2 AND id >= $3 AND id < $4 AND created_at >= $5 AND created_at < $6) d
- GROUP BY GROUPING SETS ((webhook_id), ())`
+ GROUP BY GROUPING SETS ((webhook_id), (period), ())`
 
-// Figures tells how the account's endpoints have answered what was delivered from since until before
-// until: all together, and each, the oldest first. With an id it is of that endpoint alone. Errors:
-// NotFound, and Invalid naming range.
+// Ask tells how the account's endpoints have answered what was delivered in the periods of a question,
+// which has at most 31 days: all together, by period, and each. With an id it is of that endpoint alone.
+// Errors: NotFound, and Invalid.
+func (s *Service) Ask(ctx context.Context, accountID, webhookID string, q timeseries.Question) (Answer, error) {
+	wrong := fault.Fields{}
+	if q.Range.Until.Sub(q.Range.Since) > longestRange {
+		wrong.Add("range", "must have at most 31 days")
+	}
+	axis := q.Axis(wrong, 0)
+	if err := wrong.Err(); err != nil {
+		return Answer{}, err
+	}
+	return s.figures(ctx, accountID, webhookID, axis)
+}
+
+// Figures is Ask for a range that is one period, to the second.
 func (s *Service) Figures(ctx context.Context, accountID, webhookID string, since, until time.Time) (all Figures, each []EndpointFigures, err error) {
 	if !since.Before(until) || until.Sub(since) > longestRange {
 		return all, nil, fault.InvalidField("range", "must begin before it ends, and have at most 31 days")
 	}
+	a, err := s.figures(ctx, accountID, webhookID, timeseries.Axis{Starts: []time.Time{since}, End: until})
+	return a.Totals, a.Endpoints, err
+}
+
+func (s *Service) figures(ctx context.Context, accountID, webhookID string, axis timeseries.Axis) (a Answer, err error) {
 	query := s.db.Ent.Webhook.Query().Where(webhook.AccountID(accountID)).Order(webhook.ByID())
 	if webhookID != "" {
 		if _, err := s.Get(ctx, accountID, webhookID); err != nil {
-			return all, nil, err
+			return a, err
 		}
 		query.Where(webhook.ID(webhookID))
 	}
 	endpoints, err := query.All(ctx)
 	if err != nil {
-		return all, nil, fmt.Errorf("figures of webhooks: %w", err)
+		return a, fmt.Errorf("figures of webhooks: %w", err)
 	}
 	ids := make([]string, len(endpoints))
 	for i, w := range endpoints {
 		ids[i] = w.ID
 	}
 	type row struct {
-		id string
+		id     string
+		period int
 		Figures
 	}
 	// Ids tell the time to within what a transaction takes.
 	found, err := db.All(ctx, s.db.SQL, func(r *row) []any {
-		return []any{&r.id, &r.Deliveries, &r.Succeeded, &r.Failed, &r.Attempts, (*seconds)(&r.Half), (*seconds)(&r.Most)}
-	}, figuresSQL, db.Array(ids), accountID, id.Since(id.WebhookDelivery, since.Add(-time.Minute)), id.Since(id.WebhookDelivery, until.Add(time.Minute)), since, until)
+		return []any{&r.id, &r.period, &r.Deliveries, &r.Succeeded, &r.Failed, &r.Attempts, (*seconds)(&r.Half), (*seconds)(&r.Most)}
+	}, figuresSQL, db.Array(ids), accountID, id.Since(id.WebhookDelivery, axis.Begin().Add(-time.Minute)), id.Since(id.WebhookDelivery, axis.End.Add(time.Minute)), axis.Begin(), axis.End, axis.Bounds())
 	if err != nil {
-		return all, nil, fmt.Errorf("figures of webhooks: %w", err)
+		return a, fmt.Errorf("figures of webhooks: %w", err)
 	}
+	a.Buckets = timeseries.Buckets[Figures](axis)
 	by := map[string]Figures{}
 	for _, r := range found {
-		by[r.id] = r.Figures
+		switch {
+		case r.period >= 0:
+			a.Buckets[r.period].Figures = r.Figures
+		case r.id != "":
+			by[r.id] = r.Figures
+		default:
+			a.Totals = r.Figures
+		}
 	}
 	for _, w := range endpoints {
-		each = append(each, EndpointFigures{w, by[w.ID]})
+		a.Endpoints = append(a.Endpoints, EndpointFigures{w, by[w.ID]})
 	}
-	return by[""], each, nil
+	return a, nil
 }
 
 // seconds reads a number of seconds.
