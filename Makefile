@@ -106,6 +106,10 @@ migration: toolchain postgres ## write a migration for the schema's changes: mak
 	@test -n "$(NAME)" || { echo 'say what it does: make migration NAME=add_suppressions'; exit 2; }
 	$(GO) run ./cmd/migration $(NAME)
 
+.PHONY: release-schema
+release-schema: toolchain ## at a release: write the GraphQL schema that later ones have to keep (commit graph/schema/released.graphql)
+	@POSTRIDER_RELEASE_SCHEMA=1 $(GO) test -count=1 -run TheReleasedSchemaIsKept ./graph
+
 .PHONY: verify
 verify: toolchain postgres ## prove that generated code, migrations, format and modules are fresh
 	@.ci/verify

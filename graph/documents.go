@@ -1,9 +1,17 @@
 package graph
 
 import (
+	"cmp"
+	"maps"
+	"slices"
 	"strings"
 
+	"github.com/vektah/gqlparser/v2"
+	"github.com/vektah/gqlparser/v2/ast"
+	"github.com/vektah/gqlparser/v2/formatter"
 	"github.com/vektah/gqlparser/v2/gqlerror"
+	"github.com/vektah/gqlparser/v2/parser"
+	"github.com/vektah/gqlparser/v2/validator/rules"
 )
 
 // Documents are the queries that the pages of this installation make: texts by their SHA-256 in
@@ -28,4 +36,152 @@ func untrusted() *gqlerror.Error {
 
 func coded(code, message string) *gqlerror.Error {
 	return &gqlerror.Error{Message: message, Extensions: map[string]any{"code": code}}
+}
+
+// within gives the documents as far as a schema has their fields. A page asks for what all modules have, in
+// one document, and finds what those have that are on. A document of which nothing is left stays as it is: its
+// answer says what there is not.
+func (d Documents) within(served *ast.Schema) Documents {
+	out := make(Documents, len(d))
+	for id, text := range d {
+		out[id] = text
+		if valid(served, text) {
+			continue
+		}
+		if pruned := pruneDocument(served, text); valid(served, pruned) {
+			out[id] = pruned
+		}
+	}
+	return out
+}
+
+func valid(served *ast.Schema, text string) bool {
+	doc, wrong := gqlparser.LoadQueryWithRules(served, text, rules.NewDefaultRules())
+	return wrong == nil && len(doc.Operations) > 0
+}
+
+// pruneDocument leaves out the fields that a schema has not, then the fragments and variables that nothing
+// uses any more. Of an object of which no field is left only __typename is asked: that it is there is told.
+func pruneDocument(served *ast.Schema, text string) string {
+	doc, err := parser.ParseQuery(&ast.Source{Input: text})
+	if err != nil {
+		return text
+	}
+	p := documentPruner{schema: served, fragments: doc.Fragments, left: map[string]bool{}}
+	doc.Operations = slices.DeleteFunc(doc.Operations, func(op *ast.OperationDefinition) bool {
+		root := map[ast.Operation]*ast.Definition{ast.Query: served.Query, ast.Mutation: served.Mutation, ast.Subscription: served.Subscription}[op.Operation]
+		if root == nil {
+			return true
+		}
+		op.SelectionSet = p.selections(op.SelectionSet, root.Name)
+		return len(op.SelectionSet) == 0
+	})
+	spread := map[string]bool{}
+	for _, op := range doc.Operations {
+		used := usage{fragments: doc.Fragments, spread: map[string]bool{}, variables: map[string]bool{}}
+		used.of(op.SelectionSet, op.Directives)
+		op.VariableDefinitions = slices.DeleteFunc(op.VariableDefinitions, func(v *ast.VariableDefinition) bool { return !used.variables[v.Variable] })
+		maps.Copy(spread, used.spread)
+	}
+	doc.Fragments = slices.DeleteFunc(doc.Fragments, func(f *ast.FragmentDefinition) bool { return !spread[f.Name] })
+	var out strings.Builder
+	formatter.NewFormatter(&out).FormatQueryDocument(doc)
+	return out.String()
+}
+
+type documentPruner struct {
+	schema    *ast.Schema
+	fragments ast.FragmentDefinitionList
+	left      map[string]bool // fragments that were pruned, and whether something is left of them
+}
+
+func (p documentPruner) selections(set ast.SelectionSet, parent string) ast.SelectionSet {
+	return slices.DeleteFunc(set, func(selection ast.Selection) bool {
+		switch s := selection.(type) {
+		case *ast.Field:
+			return !p.field(s, parent)
+		case *ast.InlineFragment:
+			on := cmp.Or(s.TypeCondition, parent)
+			s.SelectionSet = p.selections(s.SelectionSet, on)
+			return len(s.SelectionSet) == 0
+		case *ast.FragmentSpread:
+			return !p.fragment(s.Name)
+		}
+		return false
+	})
+}
+
+// field prunes what is asked of a field, and tells whether the schema has it.
+func (p documentPruner) field(f *ast.Field, parent string) bool {
+	const itself = "__typename"
+	def := p.schema.Types[parent]
+	if def == nil || f.Name == itself {
+		return def != nil
+	}
+	known := def.Fields.ForName(f.Name)
+	if known == nil {
+		return false
+	}
+	if len(f.SelectionSet) > 0 {
+		if f.SelectionSet = p.selections(f.SelectionSet, known.Type.Name()); len(f.SelectionSet) == 0 {
+			f.SelectionSet = ast.SelectionSet{&ast.Field{Alias: itself, Name: itself}}
+		}
+	}
+	return true
+}
+
+func (p documentPruner) fragment(name string) bool {
+	if left, pruned := p.left[name]; pruned {
+		return left
+	}
+	f := p.fragments.ForName(name)
+	if f == nil {
+		return true // which is wrong for another reason
+	}
+	p.left[name] = true // while it is pruned; one that spreads itself is wrong too
+	f.SelectionSet = p.selections(f.SelectionSet, f.TypeCondition)
+	p.left[name] = len(f.SelectionSet) > 0
+	return p.left[name]
+}
+
+// usage collects what an operation uses.
+type usage struct {
+	fragments         ast.FragmentDefinitionList
+	spread, variables map[string]bool
+}
+
+func (u *usage) of(set ast.SelectionSet, directives ast.DirectiveList) {
+	for _, d := range directives {
+		u.arguments(d.Arguments)
+	}
+	for _, selection := range set {
+		switch s := selection.(type) {
+		case *ast.Field:
+			u.arguments(s.Arguments)
+			u.of(s.SelectionSet, s.Directives)
+		case *ast.InlineFragment:
+			u.of(s.SelectionSet, s.Directives)
+		case *ast.FragmentSpread:
+			u.of(nil, s.Directives)
+			if f := u.fragments.ForName(s.Name); f != nil && !u.spread[s.Name] {
+				u.spread[s.Name] = true
+				u.of(f.SelectionSet, f.Directives)
+			}
+		}
+	}
+}
+
+func (u *usage) arguments(list ast.ArgumentList) {
+	for _, a := range list {
+		u.value(a.Value)
+	}
+}
+
+func (u *usage) value(v *ast.Value) {
+	if v.Kind == ast.Variable {
+		u.variables[v.Raw] = true
+	}
+	for _, child := range v.Children {
+		u.value(child.Value)
+	}
 }

@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"regexp"
 	"runtime/debug"
 
 	"github.com/99designs/gqlgen/graphql"
+	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
 	"github.com/postrider/postrider/runtime/fault"
@@ -42,7 +44,8 @@ func (p errorPresenter) present(ctx context.Context, err error) *gqlerror.Error 
 	if errors.As(err, &placed) {
 		out.Path, out.Locations = placed.Path, placed.Locations
 		if placed.Err == nil { // made by the GraphQL library of the query alone
-			out.Message, out.Extensions = placed.Message, map[string]any{"code": libraryCode(placed)}
+			out.Message, out.Extensions = withoutEcho(placed.Message), map[string]any{"code": libraryCode(placed)}
+			out.Path = shortPath(placed.Path)
 			telemetry.SetError(ctx, libraryCode(placed), nil)
 			return out
 		}
@@ -89,6 +92,31 @@ func internalMessage(ctx context.Context) string {
 		return "Internal error (request " + id + ")"
 	}
 	return "Internal error"
+}
+
+// What the library's words repeat of a request: values, which may be secrets and come with a place anyway, and
+// names of any length.
+var (
+	echoedValue  = regexp.MustCompile(`(?s)(cannot represent .* value|(?:Unexpected|found) (?:String|BlockString|Int|Float)):? .*`)
+	echoedMember = regexp.MustCompile(`(?s)^.* is (not a valid \w+)$`)
+	echoedName   = regexp.MustCompile(`(\S{40})\S{25,}`)
+)
+
+func withoutEcho(message string) string {
+	message = echoedValue.ReplaceAllString(message, "$1")
+	message = echoedMember.ReplaceAllString(message, "$1")
+	return echoedName.ReplaceAllString(message, "$1…")
+}
+
+func shortPath(path ast.Path) ast.Path {
+	var out ast.Path
+	for _, element := range path {
+		if name, isName := element.(ast.PathName); isName {
+			element = ast.PathName(echoedName.ReplaceAllString(string(name), "$1…"))
+		}
+		out = append(out, element)
+	}
+	return out
 }
 
 // libraryCode translates the codes of gqlgen.

@@ -84,11 +84,12 @@ func TestWrongQueriesSaySo(t *testing.T) {
 		`{`:                "Expected Name, found <EOF>",
 		`{ nothing }`:      `Cannot query field "nothing" on type "Query".`,
 		`{ email { id } }`: `Field "email" argument "id" of type "ID!" is required, but it was not provided.`,
-		`{ emails(first: "x") { nodes { id } } }`:                     `Int cannot represent non-integer value: "x"`,
+		`{ emails(first: "x") { nodes { id } } }`:                     `Int cannot represent non-integer value`,
 		`{ emails(first: 99999999999) { nodes { id } } }`:             `An Int must be a whole number of at most 32 bits`,
 		`{ emails(first: 99999999999999999999999) { nodes { id } } }`: `Int cannot represent non 32-bit signed integer value`,
 		`query($n: Int!) { emails(first: $n) { nodes { id } } }`:      "must be defined",
 		`{ emails { nodes { id @module(name: "x") } } }`:              `Unknown directive "@module".`,
+		`{ viewer { ... @defer { can } } }`:                           `Unknown directive "@defer".`, // an answer is one
 		`{ emails { nodes } }`:                                        "must have a selection of subfields",
 	} {
 		a := s.ask(t, query, nil)
@@ -98,6 +99,33 @@ func TestWrongQueriesSaySo(t *testing.T) {
 	}
 	if s.log.Len() != 0 {
 		t.Errorf("callers' mistakes are logged: %s", s.log)
+	}
+}
+
+func TestMistakesAreToldWithoutWhatWasSent(t *testing.T) {
+	t.Parallel()
+	s := newServer(t, setup{})
+	long := strings.Repeat("hunter2", 30)
+	for query, message := range map[string]string{
+		`{ emails(first: "hunter2") { nodes { id } } }`:                            `Int cannot represent non-integer value`,
+		`{ emails(filter: {status: hunter2}) { nodes { id } } }`:                   `Value "hunter2" does not exist in "EmailStatus" enum.`, // a name of the query
+		`{ emails(filter: {status: "hunter2 x"}) { nodes { id } } }`:               `Enum "EmailStatus" cannot represent non-enum value`,
+		`{ email(id: true "hunter2") { id } }`:                                     `Expected Name, found String`,
+		`query($v: EmailStatus) { emails(filter: {status: $v}) { nodes { id } } }`: `not a valid EmailStatus`,
+		`{ ` + long + ` }`: `Cannot query field "` + long[:39] + `… on type "Query".`,
+		`{ emails(filter: {` + long + `: 1}) { nodes { id } } }`:                             `Field "` + long[:39] + `… is not defined by type "EmailFilter".`,
+		`query($v: EmailFilter, $w: Int) { emails(filter: $v, first: $w) { nodes { id } } }`: "must be a EmailFilter, not a string",
+	} {
+		a := s.ask(t, query, map[string]any{"v": "hunter2"})
+		if a.status != 400 || a.message() != message || a.codes() != "validation_error" {
+			t.Errorf("%.80s got status %d and %s, want 400 validation_error that says %s", query, a.status, a.body, message)
+		}
+	}
+	if a := s.ask(t, `query($v: EmailFilter) { emails(filter: $v) { nodes { id } } }`, map[string]any{"v": map[string]any{long: 1}}); strings.Contains(a.body, long) || a.codes() != "validation_error" {
+		t.Errorf("a long name of a variable's field got %s", a.body)
+	}
+	if a := s.ask(t, `{`+repeated(19, " x%d { y }")+`}`, nil); len(a.Errors) != mistakesTold {
+		t.Errorf("19 mistakes got %d errors, want %d", len(a.Errors), mistakesTold)
 	}
 }
 

@@ -36,6 +36,8 @@ const (
 	// be answered.
 	timeout    = 5 * time.Second
 	retryAfter = 5 * time.Second
+
+	mistakesTold = 10 // of a query, which may have hundreds
 )
 
 // handler is the HTTP side. It stands in for gqlgen's own, which echoes bodies
@@ -69,6 +71,11 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if media, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || media != mediaJSON {
 		h.refuse(w, r, http.StatusUnsupportedMediaType, &fault.Error{Code: fault.CodeUnsupportedMediaType,
 			Message: "The Content-Type must be application/json"})
+		return
+	}
+	if coding := r.Header.Get("Content-Encoding"); coding != "" && coding != "identity" {
+		h.refuse(w, r, http.StatusUnsupportedMediaType, &fault.Error{Code: fault.CodeUnsupportedMediaType,
+			Message: "The body must not be compressed: send it without Content-Encoding"})
 		return
 	}
 	owner := intake.Owner{Account: caller.AccountID}
@@ -136,6 +143,7 @@ func (h *handler) prepare(ctx context.Context, caller accounts.Caller, body *int
 	}
 	operation, errs := h.exec.CreateOperationContext(ctx, request)
 	if errs != nil {
+		errs = errs[:min(len(errs), mistakesTold)]
 		return nil, http.StatusBadRequest, h.exec.DispatchError(graphql.WithOperationContext(ctx, operation), errs)
 	}
 	return operation, 0, nil

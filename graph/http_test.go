@@ -113,6 +113,13 @@ func TestMediaTypesAreJSON(t *testing.T) {
 			t.Errorf("the media type %q got %d %s, want 415 unsupported_media_type", media, a.status, a.body)
 		}
 	}
+	for coding, status := range map[string]int{"gzip": 415, "br": 415, "identity": 200} {
+		r := request(t, s.url, "svc_full", `{"query":"{ __typename }"}`)
+		r.Header.Set("Content-Encoding", coding)
+		if a := s.send(t, r); a.status != status {
+			t.Errorf("the content encoding %q got %d %s, want %d", coding, a.status, a.body, status)
+		}
+	}
 	r := request(t, s.url, "svc_full", `{"query":"{ __typename }"}`)
 	r.Header.Set("Content-Type", "application/json; charset=utf-8")
 	r.Header.Set("Accept", "application/graphql-response+json, application/json;q=0.9")

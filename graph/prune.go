@@ -95,6 +95,7 @@ func prune(s *ast.Schema, on []string) {
 		}
 	}
 	delete(s.Directives, moduleDirective)
+	delete(s.Directives, "defer")                         // the parser's own; an answer is one
 	if s.Mutation != nil && len(s.Mutation.Fields) == 0 { // a type without fields is no type
 		s.Mutation = nil
 	}

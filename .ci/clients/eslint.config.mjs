@@ -1,0 +1,27 @@
+// Judges the schema that the server serves and every GraphQL document that ships with Postrider, as
+// graphql.mjs lays them into build. A rule that is off says why.
+import graphql from '@graphql-eslint/eslint-plugin'
+
+const schema = 'build/schema.graphql'
+const documents = 'build/documents/**/*.graphql'
+const judge = (files, ...rules) => ({
+  files: [files],
+  plugins: { '@graphql-eslint': graphql },
+  languageOptions: { parser: graphql.parser, parserOptions: { graphQLConfig: { schema, documents } } },
+  rules: Object.assign({}, ...rules),
+})
+const { configs } = graphql
+
+export default [
+  judge(schema, configs['flat/schema-recommended'].rules, configs['flat/schema-relay'].rules, {
+    '@graphql-eslint/strict-id-in-types': 'off', // what has an id is a Node; figures, pages and parts of a Node have none
+    '@graphql-eslint/no-typename-prefix': 'off', // a field has the name of the REST API: `billing_email` of billing
+    '@graphql-eslint/relay-edge-types': ['error', { listTypeCanWrapOnlyEdgeType: false }], // lists of a fixed size are lists
+    '@graphql-eslint/relay-connection-types': 'off', // lists have `nodes`; `edges` where somebody needs cursors
+    '@graphql-eslint/relay-arguments': 'off', // lists are read forwards
+    '@graphql-eslint/relay-page-info': 'off', // as relay-arguments
+  }),
+  judge(documents, configs['flat/operations-recommended'].rules, {
+    '@graphql-eslint/require-selections': 'off', // for caches that merge answers by id; the dashboard keeps them by document
+  }),
+]
