@@ -193,7 +193,7 @@ func checkTop(wrong fault.Fields, top int) int {
 func rowsSQL(table, tail, columns string) string {
 	const chosen = `(@domain = '' OR domain_id = @domain) AND (@api_key = '' OR api_key_id = @api_key) AND (@template = '' OR template_id = @template) AND (@automation = '' OR automation_id = @automation)
 	   AND (@key = '' OR key = @key)`
-	return `chosen AS MATERIALIZED (
+	return `chosen AS (
 	SELECT c.* FROM unnest(@grains::smallint[], @begins::timestamptz[], @ends::timestamptz[]) AS g (grain, begins, ends), LATERAL (
 	SELECT start, domain_id, api_key_id, template_id, automation_id, key, ` + columns + ` FROM ` + table + ` s
 	 WHERE account_id = @account AND s.grain = g.grain AND placed = @placed AND kind = @kind AND start >= g.begins AND start < g.ends AND ` + chosen + ` OFFSET 0) c
@@ -210,15 +210,28 @@ var tailSQL = factsSQL(tailSelection, "+")
 
 const tailSelection = `f.account_id = @account AND f.id >= coalesce((SELECT fact_id FROM statistics_marks), '')`
 
+// figuresSQL sums rows by period and group first, and finds the largest groups among the sums: rows are
+// gone over once.
 func figuresSQL(group string) *db.Statement {
-	return db.Compile(`WITH ` + tailSQL + `, ` + rowsSQL("statistics", "q", figureColumns) + `, top AS (
-	SELECT ` + group + ` AS g FROM chosen GROUP BY 1
-	 ORDER BY sum(accepted + recipients + delivered + bounced + failed + complained + opened + clicked + unsubscribed + suppressed) DESC, 1 LIMIT @top
+	return db.Compile(`WITH ` + tailSQL + `, ` + rowsSQL("statistics", "q", figureColumns) + `, sums AS MATERIALIZED (
+	SELECT width_bucket(start, @starts::timestamptz[]) - 1 AS period, ` + group + ` AS g, ` + summed(figureColumns, true) + ` FROM chosen GROUP BY 1, 2
+), top AS (
+	SELECT g FROM sums GROUP BY g
+	 ORDER BY sum(accepted + recipients + delivered + bounced + failed + complained + opened + clicked + unsubscribed + suppressed) DESC, g LIMIT @top
 )
-SELECT width_bucket(start, @starts::timestamptz[]) - 1, CASE WHEN t.g IS NULL THEN '' ELSE ` + group + ` END, t.g IS NULL, sum(accepted)::bigint, sum(recipients)::bigint,
-	sum(delivered)::bigint, sum(delayed)::bigint, sum(bounced)::bigint, sum(failed)::bigint, sum(complained)::bigint, sum(opened)::bigint, sum(clicked)::bigint,
-	sum(unsubscribed)::bigint, sum(suppressed)::bigint
-  FROM chosen LEFT JOIN top t ON t.g = ` + group + ` GROUP BY 1, 2, 3`)
+SELECT period, coalesce(t.g, ''), t.g IS NULL, ` + summed(figureColumns, false) + ` FROM sums s LEFT JOIN top t ON t.g = s.g GROUP BY 1, 2, 3`)
+}
+
+// summed gives the sums of columns, under their names or not.
+func summed(columns string, named bool) string {
+	list := strings.Split(columns, ", ")
+	for i, column := range list {
+		list[i] = "sum(" + column + ")::bigint"
+		if named {
+			list[i] += " AS " + column
+		}
+	}
+	return strings.Join(list, ", ")
 }
 
 func latenciesSQL(group string) *db.Statement {
