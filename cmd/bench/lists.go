@@ -2,10 +2,13 @@ package main
 
 import (
 	"context"
+	"database/sql"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/postrider/postrider/cmd/bench/postgres"
@@ -18,21 +21,26 @@ const (
 	pageReads             = 300 // of one kind of page in one round
 )
 
-// pages are the ways to ask that are compared: as the query adds to limit.
+// pages are the ways to ask that are compared: as the query adds to limit, or as GraphQL adds to first.
 var pages = []struct {
-	name, filter string
-	deep         bool
+	name, filter, graphql string
+	deep                  bool
 }{
-	{"page 1", "", false},
-	{fmt.Sprintf("page %d", deepPage), "", true},
-	{"page 1, a word that all have", "&q=receipt", false},
-	{"page 1, a tag that one in 1,000 has", "&tag=rare:yes", false},
-	{"page 1, an address that ten have", "&to=few@example.net", false},
-	{"page 1, a status that one in 1,000 has", "&status=bounced", false},
-	{"page 1, a word that none has", "&q=nothing", false},
+	{name: "page 1"},
+	{name: fmt.Sprintf("page %d", deepPage), deep: true},
+	{name: "page 1, a word that all have", filter: "&q=receipt"},
+	{name: "page 1, a tag that one in 1,000 has", filter: "&tag=rare:yes"},
+	{name: "page 1, an address that ten have", filter: "&to=few@example.net"},
+	{name: "page 1, a status that one in 1,000 has", filter: "&status=bounced"},
+	{name: "page 1, a domain, by its id", filter: "&domain="},
+	{name: "page 1, a word that none has", filter: "&q=nothing"},
+	{name: "GraphQL: page 1", graphql: "first: 10"},
+	{name: fmt.Sprintf("GraphQL: page %d", deepPage), graphql: "first: 10", deep: true},
+	{name: "GraphQL: page 1, by status", graphql: `first: 10, filter: {status: BOUNCED}`},
+	{name: "GraphQL: page 1, by words", graphql: `first: 10, filter: {q: "receipt"}`},
 }
 
-// benchLists compares pages of GET /emails over a small and a large table.
+// benchLists compares pages of emails over a small and a large table.
 func benchLists(ctx context.Context, p plan, dir string) ([]target, error) {
 	progress("starting Postrider to list emails")
 	server, err := start(ctx, p.binary, dir, "POSTRIDER_DELIVERY_CONCURRENCY=0")
@@ -40,19 +48,23 @@ func benchLists(ctx context.Context, p plan, dir string) ([]target, error) {
 		return nil, err
 	}
 	defer server.stop()
+	most := manyEmails
+	if p.emails > fewEmails {
+		most = p.emails
+	}
 	few, err := timePages(ctx, p, server.Ready, 0, fewEmails)
 	if err != nil {
 		return nil, err
 	}
-	many, err := timePages(ctx, p, server.Ready, fewEmails, manyEmails)
+	many, err := timePages(ctx, p, server.Ready, fewEmails, most)
 	if err != nil {
 		return nil, err
 	}
-	fmt.Printf("%-42s %14s %14s\n", "p99 of GET /emails", "10 thousand", "1 million")
+	fmt.Printf("%-42s %14s %14s\n", "p99 of a list of emails", "10 thousand", fmt.Sprint(most))
 	var out []target
 	for i, kind := range pages {
 		fmt.Printf("%-42s %14s %14s\n", kind.name, percentile(slices.Concat(few[i]...), 99), percentile(slices.Concat(many[i]...), 99))
-		t := target{name: kind.name + ": 1 million / 10 thousand", most: 2}
+		t := target{name: fmt.Sprintf("%s: %d / 10 thousand", kind.name, most), most: 1.5}
 		for round := range few[i] {
 			t.ratios = append(t.ratios, ninetyNinth(many[i][round])/ninetyNinth(few[i][round]))
 		}
@@ -68,7 +80,15 @@ func timePages(ctx context.Context, p plan, r ready, from, to int) ([][][]time.D
 	if err := storeEmails(ctx, r, from, to); err != nil {
 		return nil, err
 	}
+	domain, err := domainOf(ctx, r)
+	if err != nil {
+		return nil, err
+	}
 	deep, err := cursorOf(ctx, r, deepPage)
+	if err != nil {
+		return nil, err
+	}
+	after, err := graphqlCursorOf(ctx, r, deepPage)
 	if err != nil {
 		return nil, err
 	}
@@ -76,14 +96,23 @@ func timePages(ctx context.Context, p plan, r ready, from, to int) ([][][]time.D
 	took := make([][][]time.Duration, len(pages))
 	for range p.rounds {
 		for i, kind := range pages {
-			query := fmt.Sprintf("?limit=%d%s", pageSize, kind.filter)
+			query, arguments := fmt.Sprintf("?limit=%d%s", pageSize, kind.filter), kind.graphql
+			if strings.HasSuffix(query, "domain=") {
+				query += domain
+			}
 			if kind.deep {
 				query += "&cursor=" + deep
+				arguments += fmt.Sprintf(", after: %q", after)
 			}
 			reads := make([]time.Duration, 0, pageReads)
 			for range pageReads {
 				begin := time.Now()
-				if _, err := listPage(ctx, r, query); err != nil {
+				if kind.graphql != "" {
+					_, err = graphqlPage(ctx, r, arguments)
+				} else {
+					_, err = listPage(ctx, r, query)
+				}
+				if err != nil {
 					return nil, err
 				}
 				reads = append(reads, time.Since(begin))
@@ -92,6 +121,60 @@ func timePages(ctx context.Context, p plan, r ready, from, to int) ([][][]time.D
 		}
 	}
 	return took, nil
+}
+
+// domainOf gives the id of the domain that the stored emails are from.
+func domainOf(ctx context.Context, r ready) (id string, err error) {
+	conn, err := sql.Open("postgres", r.DatabaseURL)
+	if err != nil {
+		return "", err
+	}
+	defer func() { err = errors.Join(err, conn.Close()) }()
+	err = conn.QueryRowContext(ctx, `SELECT domain_id FROM emails ORDER BY id LIMIT 1`).Scan(&id)
+	return id, err
+}
+
+// graphqlPage gives where a page of the GraphQL list ends.
+func graphqlPage(ctx context.Context, r ready, arguments string) (end string, err error) {
+	body, err := json.Marshal(map[string]string{"query": `{ emails(` + arguments + `) { nodes { id subject status to tags { name value } createdAt } pageInfo { endCursor } } }`})
+	if err != nil {
+		return "", err
+	}
+	answer, err := postGraphQL(ctx, r, body)
+	if err != nil {
+		return "", err
+	}
+	var got struct {
+		Data struct {
+			Emails struct {
+				Nodes    []json.RawMessage
+				PageInfo struct{ EndCursor string }
+			}
+		}
+	}
+	if err := json.Unmarshal(answer, &got); err != nil {
+		return "", err
+	}
+	if len(got.Data.Emails.Nodes) == 0 {
+		return "", fmt.Errorf("emails(%s) has no entries", arguments)
+	}
+	return got.Data.Emails.PageInfo.EndCursor, nil
+}
+
+// graphqlCursorOf walks to the page with the given number, in steps of ten pages.
+func graphqlCursorOf(ctx context.Context, r ready, number int) (cursor string, err error) {
+	for left := (number - 1) * pageSize; left > 0; {
+		step := min(left, 100)
+		arguments := fmt.Sprintf("first: %d", step)
+		if cursor != "" {
+			arguments += fmt.Sprintf(", after: %q", cursor)
+		}
+		if cursor, err = graphqlPage(ctx, r, arguments); err != nil {
+			return "", err
+		}
+		left -= step
+	}
+	return cursor, nil
 }
 
 func ninetyNinth(took []time.Duration) float64 {
