@@ -16,3 +16,6 @@ export function useSyncExternalStoreWithSelector<Snapshot, Selection>(
     return selection
   })
 }
+
+// zustand, on which the canvas stands, imports the package whole.
+export default { useSyncExternalStoreWithSelector }

@@ -1,7 +1,7 @@
 import { Link, useNavigate, useParams } from '@tanstack/react-router'
 import { useQueryClient } from '@tanstack/react-query'
 import { Archive, Copy, Pause, Play, Trash2, Workflow } from 'lucide-react'
-import { useState } from 'react'
+import { useCallback, useMemo, useState } from 'react'
 import { keyOf, useGraph } from '@/api/graphql'
 import { done, onceKey, rest } from '@/api/rest'
 import { useAddress } from '@/app/address'
@@ -18,11 +18,16 @@ import { Tabs } from '@/parts/Tabs'
 import { Time } from '@/parts/Time'
 import { ActivateDialog, ArchiveDialog, DeleteDialog, PauseDialog } from './Acts'
 import { AutomationDetail, Automations } from './automations.gen'
+import { LeaveDialog } from '@/screens/code/Dialogs'
+import { useSaveKey } from '@/screens/code/unsaved'
+import { Builder } from './Builder'
+import { ConflictDialog } from './ConflictDialog'
 import { Definition } from './Definition'
-import { checkKey, definitionKey, useCheck, type Detail } from './definition'
-import { DryRun } from './DryRun'
-import { Outline } from './Outline'
+import { checkKey, definitionKey, useCheck, type Detail, type Problem } from './definition'
+import { DryRun, type Played } from './DryRun'
+import { traceOf } from './model/trace'
 import { Runs } from './Runs'
+import { useDraft } from './useDraft'
 import { lookOfAutomation } from './status'
 import { Versions } from './Versions'
 
@@ -49,16 +54,23 @@ function Loaded({ automation: a }: { automation: Detail }) {
   const client = useQueryClient()
   const navigate = useNavigate()
   const [address, change] = useAddress()
-  const tab = address.tab ?? 'outline'
+  const tab = address.tab ?? 'steps'
   const [asks, setAsks] = useState<'activate' | 'pause' | 'archive' | 'delete' | null>(null)
-  const [dirty, setDirty] = useState(false)
   const check = useCheck(a.id, a.status !== 'ARCHIVED')
-  const problems = check.data ?? []
+  const problems = check.data ?? none
   const look = lookOfAutomation[a.status]
-  const changed = () => Promise.all([
+  const changed = useCallback(() => Promise.all([
     client.invalidateQueries({ queryKey: keyOf(AutomationDetail, { id: a.id }) }), client.invalidateQueries({ queryKey: keyOf(Automations) }),
     client.invalidateQueries({ queryKey: checkKey(a.id) }), client.invalidateQueries({ queryKey: definitionKey(a.id) }),
-  ])
+  ]), [client, a.id])
+  const writes = write && a.status !== 'ARCHIVED'
+  const draft = useDraft(a.id, problems, changed)
+  const { dirty } = draft
+  useSaveKey(useCallback(() => { if (writes && dirty && !draft.busy && !draft.broken) void draft.save() }, [writes, dirty, draft]))
+  const [played, setPlayed] = useState<Played | null>(null)
+  const trace = useMemo(() => (played ? { ...traceOf(played.steps, played.taken), clear: () => setPlayed(null) } : null), [played])
+  const open = draft.troubles.filter((t) => t.bad).length
+  const elsewhere = dirty && a.etag !== draft.etag
   const startable = a.status === 'PAUSED' || a.status === 'DRAFT' || a.hasUnpublishedChanges
   async function duplicate() {
     try {
@@ -80,32 +92,33 @@ function Loaded({ automation: a }: { automation: Detail }) {
           { name: 'Delete', icon: Trash2, run: () => setAsks('delete'), hidden: !write || a.status === 'ACTIVE', danger: true },
         ]} />
       </PageHead>
-      <div className="min-h-0 flex-1 overflow-auto" tabIndex={-1}>
-        <div className="grid gap-3 px-4 pt-4 md:px-6">
+      <div className={`min-h-0 flex-1 overflow-auto ${tab === 'steps' ? 'md:grid md:grid-rows-[auto_auto_minmax(440px,1fr)]' : ''}`} tabIndex={-1}>
+        <div className="grid gap-2 px-4 py-3 md:px-6">
           <div className="flex flex-wrap items-center gap-x-3 gap-y-1 text-xs text-ink-3">
             <Badge tone={look.tone} icon={look.icon}>{look.word}{a.version !== null && a.status !== 'DRAFT' ? ` v${a.version}` : ''}</Badge>
             {a.hasUnpublishedChanges && a.version !== null && <span className="text-warn">The draft has changes that are not active.</span>}
             {a.draining && <span className="text-warn">{a.draining === 'CANCEL' ? 'Live runs are being cancelled.' : 'Held runs are being let go.'}</span>}
             <Id id={a.id} /><span>changed <Time at={a.updatedAt} /></span>
+            {a.stats.started > 0 && <Figures stats={a.stats} go={(status) => change({ tab: 'runs', q: `status:${status}`, step: undefined })} />}
           </div>
           {a.description && <p className="text-ink-2">{a.description}</p>}
-          <Figures stats={a.stats} go={(status) => change({ tab: 'runs', q: `status:${status}` })} />
+          {elsewhere && <p role="status" className="flex flex-wrap items-center gap-2 rounded-control bg-warn-soft px-3 py-1.5 text-warn">Somebody else has changed this draft <Time at={a.updatedAt} />. Nothing of yours is lost.<button type="button" className="btn sm ml-auto" onClick={() => void draft.save()}>See the difference</button></p>}
         </div>
-        <div className="pt-3">
-          <Tabs
-            label="The automation" value={tab} onChange={(key) => change({ tab: key, q: undefined })}
-            tabs={[{ key: 'outline', name: 'Outline' }, { key: 'definition', name: dirty ? 'Definition *' : 'Definition', count: problems.length > 0 ? problems.length : undefined }, { key: 'try', name: 'Dry run', hidden: !write }, { key: 'runs', name: 'Runs' }, { key: 'versions', name: 'Versions', count: a.versions.length || undefined }]}
-          >
-            <div className={tab === 'runs' ? '' : 'p-4 md:p-6'}>
-              {tab === 'outline' && <Outline automation={a} problems={problems} />}
-              <div hidden={tab !== 'definition'}><Definition automation={a} problems={problems} write={write && a.status !== 'ARCHIVED'} shown={tab === 'definition'} saved={changed} onDirty={setDirty} /></div>
-              {tab === 'try' && write && <DryRun automation={a} dirty={dirty} />}
-              {tab === 'runs' && <Runs automation={a} />}
-              {tab === 'versions' && <Versions automation={a} write={write} changed={changed} />}
-            </div>
-          </Tabs>
-        </div>
+        <Tabs
+          label="The automation" value={tab} onChange={(key) => change({ tab: key === 'steps' ? undefined : key, q: undefined, step: undefined })}
+          tabs={[{ key: 'steps', name: dirty ? 'Steps *' : 'Steps', count: open > 0 ? open : undefined }, { key: 'definition', name: 'JSON' }, { key: 'try', name: 'Dry run', hidden: !write }, { key: 'runs', name: 'Runs' }, { key: 'versions', name: 'Versions', count: a.versions.length || undefined }]}
+        >
+          {draft.read.error && !draft.doc && (tab === 'steps' || tab === 'definition') && <div className="p-4 md:p-6"><Failure error={draft.read.error} retry={() => void draft.read.refetch()} /></div>}
+          {!draft.doc && !draft.read.error && <SkeletonRows rows={5} />}
+          {tab === 'steps' && draft.doc && <Builder automation={a} draft={draft} write={writes} trace={trace} />}
+          {tab === 'definition' && draft.doc && <Definition draft={draft} write={writes} />}
+          {write && <div hidden={tab !== 'try'}><DryRun automation={a} dirty={dirty} save={writes ? draft.save : undefined} onPlayed={setPlayed} /></div>}
+          {tab === 'runs' && <Runs automation={a} />}
+          {tab === 'versions' && <div className="p-4 md:p-6"><Versions automation={a} write={write} changed={changed} /></div>}
+        </Tabs>
       </div>
+      <ConflictDialog draft={draft} />
+      <LeaveDialog leaving={draft.leaving} drop={draft.drop} />
       {asks === 'activate' && <ActivateDialog automation={a} dirty={dirty} problems={problems} changed={changed} onClose={() => setAsks(null)} />}
       {asks === 'pause' && <PauseDialog automation={a} changed={changed} onClose={() => setAsks(null)} />}
       {asks === 'archive' && <ArchiveDialog automation={a} changed={changed} onClose={() => setAsks(null)} />}
@@ -114,14 +127,16 @@ function Loaded({ automation: a }: { automation: Detail }) {
   )
 }
 
+const none: Problem[] = []
+
 function Figures({ stats, go }: { stats: Detail['stats']; go: (status: string) => void }) {
-  const list = [['running', 'Running', stats.running], ['waiting', 'Waiting', stats.waiting], ['completed', 'Completed', stats.completed], ['failed', 'Failed', stats.failed], ['cancelled', 'Cancelled', stats.cancelled]] as const
+  const list = [['running', 'running', stats.running], ['waiting', 'waiting', stats.waiting], ['completed', 'completed', stats.completed], ['failed', 'failed', stats.failed], ['cancelled', 'cancelled', stats.cancelled]] as const
   return (
-    <dl className="flex flex-wrap gap-x-6 gap-y-2">
-      <div><dt className="text-xs text-ink-3">Runs started</dt><dd className="text-lg font-semibold tabular-nums">{stats.started.toLocaleString()}</dd></div>
-      {list.map(([key, name, n]) => (
-        <div key={key}><dt className="text-xs text-ink-3">{name}</dt><dd><button type="button" onClick={() => go(key)} aria-label={`${n} ${name.toLowerCase()}: show these runs`} className={`text-lg font-semibold tabular-nums hover:underline ${key === 'failed' && n > 0 ? 'text-bad' : ''}`}>{n.toLocaleString()}</button></dd></div>
+    <ul aria-label="Runs" className="flex flex-wrap gap-x-4 gap-y-1 text-sm text-ink-2 md:ml-auto">
+      <li><b className="font-semibold text-ink tabular-nums">{stats.started.toLocaleString()}</b> runs</li>
+      {list.filter(([, , n]) => n > 0).map(([key, name, n]) => (
+        <li key={key}><button type="button" onClick={() => go(key)} title="Show these runs" className={`hover:underline ${key === 'failed' ? 'text-bad' : ''}`}><b className="font-semibold tabular-nums">{n.toLocaleString()}</b> {name}</button></li>
       ))}
-    </dl>
+    </ul>
   )
 }

@@ -1,4 +1,5 @@
 import { useNavigate } from '@tanstack/react-router'
+import { useQueryClient } from '@tanstack/react-query'
 import { FlaskConical, Plus, Trash2 } from 'lucide-react'
 import { useMemo, useRef, useState } from 'react'
 import { done, onceKey, rest } from '@/api/rest'
@@ -9,8 +10,9 @@ import { Confirm } from '@/parts/Confirm'
 import { Failure } from '@/parts/Failure'
 import { Field, useWrite } from '@/parts/Form'
 import { Code } from '@/screens/code/Code'
-import { useDefinition, type Detail } from './definition'
-import { keyOfStep, stepsOf } from './outline'
+import { definitionKey, useDefinition, type Automation, type Detail } from './definition'
+import type { Taken } from './model/trace'
+import { keyOfStep, stepsOf, type Step } from './model/ways'
 import { eventOf } from './status'
 import { Trace } from './Trace'
 
@@ -44,8 +46,16 @@ function sampleOf(definition: string): string {
   return JSON.stringify(data, null, 2)
 }
 
+// Played is a dry run with the steps that it was played on.
+export interface Played {
+  simulation: Simulation
+  trigger: unknown
+  steps: Step[]
+  taken: Taken[]
+}
+
 // DryRun plays one run on a virtual clock: nothing is stored and nothing is sent.
-export function DryRun({ automation: a, dirty }: { automation: Detail; dirty: boolean }) {
+export function DryRun({ automation: a, dirty, save, onPlayed }: { automation: Detail; dirty: boolean; save?: () => Promise<boolean>; onPlayed: (played: Played) => void }) {
   const { user, can } = useViewer()
   const read = useDefinition(a.id)
   const [which, setWhich] = useState<'draft' | 'active'>('draft')
@@ -58,6 +68,7 @@ export function DryRun({ automation: a, dirty }: { automation: Detail; dirty: bo
   const [outcomes, setOutcomes] = useState<Record<string, string>>({})
   const [asks, setAsks] = useState(false)
   const navigate = useNavigate()
+  const client = useQueryClient()
   const once = useRef(onceKey())
   const sends = stepsOf(read.data?.steps).map((s, i) => ({ key: keyOfStep(s, i), type: s.type })).filter((s) => ['send_email', 'send_sms', 'webhook'].includes(s.type))
   const waits = stepsOf(read.data?.steps).filter((s) => s.type === 'wait_for_event').flatMap((s) => (Array.isArray(s.event) ? s.event.map(String) : [String(s.event)]))
@@ -72,8 +83,16 @@ export function DryRun({ automation: a, dirty }: { automation: Detail; dirty: bo
     }
     return (await done(rest.POST('/automations/{id}/simulate', { params: { path: { id: a.id } }, body }))).simulation
   })
-  const [result, setResult] = useState<Simulation | null>(null)
-  const go = async () => { const r = await play.run(); if (r) setResult(r) }
+  const [result, setResult] = useState<Played | null>(null)
+  const go = async () => {
+    const simulation = await play.run()
+    if (!simulation) return
+    const version = a.versions.find((v) => v.number === simulation.version)?.definition as { trigger?: unknown; steps?: unknown } | undefined
+    const source = version ?? client.getQueryData<Automation>(definitionKey(a.id))
+    const next = { simulation, trigger: source?.trigger, steps: stepsOf(source?.steps), taken: simulation.steps.map((s) => ({ key: s.key, status: s.status, output: s.output, error: s.error })) }
+    setResult(next)
+    onPlayed(next)
+  }
   async function testSend() {
     const answer = await done(rest.POST('/events', { params: { header: { 'Idempotency-Key': once.current } }, body: { name: eventOf(read.data?.trigger), email: email.trim() || null, user_id: userId.trim() || null, data: objectOf(data, 'Data'), automation_id: a.id, test_send: true } }))
     once.current = onceKey()
@@ -82,11 +101,11 @@ export function DryRun({ automation: a, dirty }: { automation: Detail; dirty: bo
   }
   const change = (i: number, more: Partial<Later>) => setLater(later.map((l, j) => (j === i ? { ...l, ...more } : l)))
   return (
-    <div className="grid items-start gap-6 lg:grid-cols-[minmax(0,420px)_minmax(0,1fr)]">
+    <div className="grid items-start gap-6 p-4 md:p-6 lg:grid-cols-[minmax(0,380px)_minmax(0,1fr)]">
       <form className="grid gap-3" onSubmit={(e) => { e.preventDefault(); void go() }}>
         <h2>A sample event</h2>
         {a.version !== null && <Field label="Play">{(p) => <select {...p} className="input" value={which} onChange={(e) => setWhich(e.target.value as 'draft' | 'active')}><option value="draft">The draft, as it is saved</option><option value="active">Version {a.version}</option></select>}</Field>}
-        {dirty && which === 'draft' && <p className="rounded-control bg-warn-soft px-3 py-2 text-warn">What you have not saved is not in it.</p>}
+        {dirty && which === 'draft' && <p className="flex flex-wrap items-center gap-2 rounded-control bg-warn-soft px-3 py-2 text-warn">What you have not saved is not in it.{save && <button type="button" className="btn sm ml-auto" onClick={() => void save()}>Save the draft</button>}</p>}
         <div className="grid gap-3 sm:grid-cols-2">
           <Field label="Email" wrong={play.wrong['event.email']}>{(p) => <input {...p} className="input" value={email} onChange={(e) => setEmail(e.target.value)} />}</Field>
           <Field label="User id" wrong={play.wrong['event.user_id']}>{(p) => <input {...p} className="input" value={userId} onChange={(e) => setUserId(e.target.value)} />}</Field>
@@ -125,7 +144,7 @@ export function DryRun({ automation: a, dirty }: { automation: Detail; dirty: bo
           {can('SEND') && <button type="button" className="btn" onClick={() => setAsks(true)}>Test send</button>}
         </div>
       </form>
-      {result ? <Trace simulation={result} /> : <p className="text-ink-2">A dry run plays one run on a virtual clock, with the machine of live runs. Nothing is stored and nothing is sent. You see each step, what it waited for, its conditions part by part and the emails as they would be.</p>}
+      {result ? <Trace played={result} /> : <p className="text-ink-2">A dry run plays one run on a virtual clock, with the machine of live runs. Nothing is stored and nothing is sent. You see each step, what it waited for, its conditions part by part and the emails as they would be.</p>}
       {asks && (
         <Confirm title="Send for real?" label="Send" onClose={() => setAsks(false)} run={testSend}>
           The automation runs once with this event, without its delays and waits. Its emails really go to <b>{email || user?.email || 'the person of the event'}</b>.

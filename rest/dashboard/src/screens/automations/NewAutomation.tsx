@@ -9,34 +9,14 @@ import { Dialog } from '@/parts/Dialog'
 import { Failure } from '@/parts/Failure'
 import { Field, useWrite } from '@/parts/Form'
 import { Automations } from './automations.gen'
+import { recipes } from './model/made'
 
-type Definition = components['schemas']['CreateAutomation']
-
-const recipes: { key: string; name: string; event: string; steps: (from: string) => Definition['steps'] }[] = [
-  {
-    key: 'welcome', name: 'Welcome: two emails, three days apart', event: 'user.created',
-    steps: (from) => [
-      { key: 'hello', type: 'send_email', from, subject: 'Welcome', text: 'Hello {{ event.data.name }}.' },
-      { key: 'pause', type: 'delay', duration: 'P3D' },
-      { key: 'tips', type: 'send_email', from, subject: 'Three things to try', text: 'Write your tips here.' },
-    ],
-  },
-  {
-    key: 'reminder', name: 'Reminder: wait for an event, write if it does not come', event: 'user.created',
-    steps: (from) => [
-      { key: 'verified', type: 'wait_for_event', event: 'user.verified', timeout: 'P1D', on_event: 'end' },
-      { key: 'remind', type: 'send_email', from, subject: 'Please verify your address', text: 'Hello {{ event.data.name }}.' },
-    ],
-  },
-  { key: 'one', name: 'One email', event: 'order.paid', steps: (from) => [{ key: 'receipt', type: 'send_email', from, subject: 'Thank you', text: 'We have your order.' }] },
-]
-
-// NewAutomation makes a draft from an example.
+// NewAutomation makes a draft from one of a few.
 export function NewAutomation({ onClose }: { onClose: () => void }) {
   const navigate = useNavigate()
   const client = useQueryClient()
   const { development } = useViewer()
-  const [name, setName] = useState('')
+  const [name, setName] = useState(recipes[0]?.name ?? '')
   const [kind, setKind] = useState(recipes[0]?.key ?? '')
   const recipe = recipes.find((r) => r.key === kind) ?? recipes[0]
   const [event, setEvent] = useState(recipe?.event ?? '')
@@ -44,18 +24,25 @@ export function NewAutomation({ onClose }: { onClose: () => void }) {
   const once = useRef(onceKey())
   const edit = (set: (v: string) => void) => (e: { target: { value: string } }) => { once.current = onceKey(); set(e.target.value) }
   const write = useWrite(async () => {
-    const body = { name: name.trim(), trigger: { event: event.trim(), re_entry: 'once' as const }, steps: recipe?.steps(from.trim()) ?? [] }
+    const body = { name: name.trim(), ...recipe?.doc(from.trim(), event.trim()) } as unknown as components['schemas']['CreateAutomation']
     const { automation } = await done(rest.POST('/automations', { params: { header: { 'Idempotency-Key': once.current } }, body }))
     void client.invalidateQueries({ queryKey: keyOf(Automations) })
     void navigate({ to: `/automations/${automation.id}` as string })
   })
   return (
-    <Dialog title="New automation" onClose={onClose} actions={<><button type="button" className="btn" onClick={onClose}>Back</button><button type="submit" form="new-automation" className="btn primary" disabled={write.busy || !name.trim() || !event.trim() || !from.trim()}>Create the draft</button></>}>
+    <Dialog title="New automation" wide onClose={onClose} actions={<><button type="button" className="btn" onClick={onClose}>Back</button><button type="submit" form="new-automation" className="btn primary" disabled={write.busy || !name.trim() || !event.trim() || !from.trim()}>Create the draft</button></>}>
       <form id="new-automation" className="grid gap-3" onSubmit={(e) => { e.preventDefault(); void write.run() }}>
+        <fieldset className="grid gap-2"><legend className="mb-1 font-medium">Begin with</legend>
+          <div className="grid gap-2 sm:grid-cols-2">
+            {recipes.map((r) => (
+              <label key={r.key} className="flex cursor-pointer items-start gap-2 rounded-card border border-line p-2.5 hover:border-line-strong has-checked:border-accent has-checked:shadow-[0_0_0_1px_var(--color-accent)] has-focus-visible:outline-2 has-focus-visible:outline-accent">
+                <input type="radio" name="recipe" className="mt-0.5 accent-accent-fill" checked={r.key === kind} onChange={() => { once.current = onceKey(); setKind(r.key); setEvent(r.event); if (name === '' || recipes.some((o) => o.name === name)) setName(r.name) }} />
+                <span className="grid gap-0.5"><span className="font-medium">{r.name}</span><span className="text-xs text-ink-2">{r.about}</span></span>
+              </label>
+            ))}
+          </div>
+        </fieldset>
         <Field label="Name" wrong={write.wrong.name}>{(p) => <input {...p} className="input" autoFocus value={name} onChange={edit(setName)} />}</Field>
-        <Field label="Begin with">{(p) => (
-          <select {...p} className="input" value={kind} onChange={(e) => { once.current = onceKey(); setKind(e.target.value); setEvent(recipes.find((r) => r.key === e.target.value)?.event ?? event) }}>{recipes.map((r) => <option key={r.key} value={r.key}>{r.name}</option>)}</select>
-        )}</Field>
         <Field label="Event that starts it" hint="As your program names it in POST /events." wrong={write.wrong['trigger.event']}>{(p) => <input {...p} className="input font-mono" value={event} onChange={edit(setEvent)} />}</Field>
         <Field label="From" hint="On a verified domain, as Ada <ada@example.com>.">{(p) => <input {...p} className="input" value={from} onChange={edit(setFrom)} />}</Field>
         {write.error !== null && <Failure error={write.error} retry={() => void write.run()} />}

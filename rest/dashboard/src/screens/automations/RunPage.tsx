@@ -1,7 +1,7 @@
 import { Link, useParams } from '@tanstack/react-router'
-import { useQueryClient } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Ban, Hourglass, Mail, Octagon, Play, RotateCw, Route, Zap, type LucideIcon } from 'lucide-react'
-import { useRef, useState } from 'react'
+import { useMemo, useRef, useState } from 'react'
 import { keyOf, useGraph } from '@/api/graphql'
 import { done, onceKey, rest } from '@/api/rest'
 import { toast } from '@/app/toasts'
@@ -17,6 +17,8 @@ import { SkeletonRows } from '@/parts/Skeleton'
 import { Time } from '@/parts/Time'
 import { Moment, Timeline } from '@/parts/Timeline'
 import { AutomationDetail, AutomationName, AutomationRunDetail, AutomationRuns, type AutomationRunDetailQuery } from './automations.gen'
+import { keyOfStep, stepsOf } from './model/ways'
+import { Way } from './Way'
 import { lookOfOutcome, lookOfRun, lookOfStep } from './status'
 
 type Run = NonNullable<AutomationRunDetailQuery['automationRun']>
@@ -56,6 +58,15 @@ function Loaded({ run: r, up }: { run: Run; up: { to: string; name: string } }) 
     for (const d of [AutomationRunDetail, AutomationRuns, AutomationDetail]) void client.invalidateQueries({ queryKey: [keyOf(d)[0]] })
   }
   const newest = [...r.timeline].reverse()
+  const version = useQuery({
+    queryKey: ['automation version', r.automationId, r.version], staleTime: Infinity, retry: false,
+    queryFn: () => done(rest.GET('/automations/{id}/versions/{number}', { params: { path: { id: r.automationId, number: r.version } } })).then((v) => v.version),
+  })
+  const definition = version.data?.definition as { trigger?: unknown; steps?: unknown } | undefined
+  const steps = useMemo(() => stepsOf(definition?.steps), [definition])
+  const taken = useMemo(() => r.steps.map((s) => ({ key: s.key, status: s.status, output: s.output as Record<string, unknown> | null, error: s.error })), [r.steps])
+  const now = live ? steps[r.stepIndex] : undefined
+  const at = useMemo(() => (now ? { key: keyOfStep(now, r.stepIndex), word: r.status === 'WAITING' ? 'Waits here' : 'Is next' } : null), [now, r.stepIndex, r.status])
   return (
     <>
       <PageHead up={up} title={r.email ?? r.userId ?? 'Run'}>
@@ -78,6 +89,7 @@ function Loaded({ run: r, up }: { run: Run; up: { to: string; name: string } }) 
             <Fact name="Ended">{r.endedAt && <Time at={r.endedAt} exact />}</Fact>
           </Facts>
         </div>
+        {definition && <Way steps={steps} trigger={definition.trigger} taken={taken} at={at} />}
         <Card title="Timeline">
           {newest.length === 0 ? <p className="text-ink-2">Nothing yet.</p> : <Timeline>{newest.map((e, i) => <Happened key={i} entry={e} />)}</Timeline>}
         </Card>

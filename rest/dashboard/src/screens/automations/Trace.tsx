@@ -6,19 +6,22 @@ import { Fact, Facts } from '@/parts/Page'
 import { duration } from '@/parts/Time'
 import { previewOf } from '@/screens/code/preview'
 import { Conditions } from './Conditions'
+import type { Played } from './DryRun'
+import { Way } from './Way'
 import { lookOfOutcome, lookOfStep } from './status'
 
-type Simulation = components['schemas']['AutomationSimulation']
 type Step = components['schemas']['SimulatedStep']
 
-// Trace is what a dry run did, step by step.
-export function Trace({ simulation: s }: { simulation: Simulation }) {
+// Trace is what a dry run did, step by step, and its way on the canvas.
+export function Trace({ played }: { played: Played }) {
+  const { simulation: s } = played
   const look = lookOfOutcome(s.status)
   const since = (at: string) => Date.parse(at) - Date.parse(s.started_at)
   return (
     <section aria-label="What would happen" aria-live="polite" className="grid min-w-0 gap-3">
       <div className="flex flex-wrap items-center gap-2"><h2>What would happen</h2><Badge tone={look.tone} icon={look.icon}>{look.word}</Badge><span className="text-xs text-ink-3">{s.version === null ? 'the draft' : `version ${s.version}`}, over {duration(since(s.ended_at))}</span></div>
       {s.error && <p className="smtp bad">{s.error}</p>}
+      <Way trigger={played.trigger} steps={played.steps} taken={played.taken} chosen={(key) => document.getElementById(`taken ${key}`)?.scrollIntoView({ block: 'center' })} />
       {s.condition && <div className="grid gap-1"><h3 className="text-xs text-ink-3">Condition of the trigger</h3><Conditions list={[s.condition]} /></div>}
       {s.steps.length === 0 && <p className="text-ink-2">No step was taken.</p>}
       <ol className="grid gap-2">
@@ -39,7 +42,7 @@ function Taken({ step, after }: { step: Step; after: number }) {
   const end = lookOfOutcome(step.status)
   const took = Date.parse(step.ended_at) - Date.parse(step.started_at)
   return (
-    <li className="grid min-w-0 gap-2 rounded-card border border-line p-3">
+    <li id={`taken ${step.key}`} className="grid min-w-0 gap-2 rounded-card border border-line p-3">
       <div className="flex flex-wrap items-center gap-2">
         <look.icon aria-hidden className="text-ink-2" /><b className="font-medium">{look.word}</b><code className="text-xs text-ink-3">{step.key}</code>
         <Badge tone={end.tone} icon={end.icon}>{end.word}</Badge>

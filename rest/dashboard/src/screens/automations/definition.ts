@@ -2,6 +2,8 @@ import { useQuery } from '@tanstack/react-query'
 import { done, rest } from '@/api/rest'
 import type { components } from '@/api/rest.gen'
 import type { AutomationDetailQuery } from './automations.gen'
+import type { Doc } from './model/merge'
+import { keyed, stepsOf } from './model/ways'
 
 export type Detail = NonNullable<AutomationDetailQuery['automation']>
 export type Automation = components['schemas']['AutomationRecord']
@@ -26,5 +28,8 @@ function arranged(value: unknown, name = ''): unknown {
   return Object.fromEntries(Object.entries(value).sort(([a], [b]) => place(a) - place(b)).map(([k, v]) => [k, arranged(v, k)]))
 }
 
-// textOf is what a person edits.
-export const textOf = (a: Automation) => JSON.stringify({ name: a.name, description: a.description, timezone: a.timezone, trigger: arranged(a.trigger), steps: arranged(a.steps) }, null, 2)
+// docOf is the draft of a record, each step with its key.
+export const docOf = (a: Automation): Doc => ({ name: a.name, description: a.description, timezone: a.timezone, trigger: (a.trigger ?? {}) as Record<string, unknown>, steps: keyed(stepsOf(a.steps)) })
+
+// textOfDoc is what a person edits by hand.
+export const textOfDoc = (d: Doc) => JSON.stringify({ name: d.name, description: d.description ?? null, timezone: d.timezone ?? null, trigger: arranged(d.trigger), steps: arranged(d.steps) }, null, 2)

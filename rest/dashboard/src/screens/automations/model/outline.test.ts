@@ -3,7 +3,7 @@ import { outlineOf, type Node } from './outline'
 
 // text writes an outline as lines.
 function text(nodes: Node[], end: string, indent = ''): string {
-  const lines = nodes.flatMap((n) => [indent + n.key, ...n.ways.map((w) => (w.nodes.length > 0 ? `${indent}  ${w.label}:\n${text(w.nodes, w.end, `${indent}    `)}` : `${indent}  ${w.label}: ${w.end}`))])
+  const lines = nodes.flatMap((n) => [indent + n.key + (n.lost ? ' (no step leads here)' : ''), ...n.ways.map((w) => (w.nodes.length > 0 ? `${indent}  ${w.label}:\n${text(w.nodes, w.end, `${indent}    `)}` : `${indent}  ${w.label}: ${w.end}`))])
   return [...lines, ...(end ? [`${indent}(${end})`] : [])].join('\n')
 }
 
@@ -30,8 +30,13 @@ describe('outline', () => {
     ])).toBe(['wait', '  When it comes:', '    thanks', '    (ends)', '  When it does not come in time:', '    remind', '    (ends)'].join('\n'))
   })
 
+  it('shows the main way of a step whose refusal leads further down', () => {
+    expect(outline([{ key: 'mail', type: 'send_email', on_error: { goto: 'call' } }, { key: 'pause', type: 'delay' }, { key: 'call', type: 'webhook' }]))
+      .toBe(['mail', '  If it is refused: goes on at call', 'pause', 'call', '(ends)'].join('\n'))
+  })
+
   it('knows what is left out, and shows what no step leads to', () => {
     expect(outline([{ type: 'condition', if: 'a' }, { key: 'x', type: 'end', outcome: 'failed' }, { key: 'lost', type: 'delay' }]))
-      .toBe(['condition_1', '  If it is true: goes on below', '  If it is not: ends', 'x', 'lost', '  No step leads here: ', '(ends as failed)'].join('\n'))
+      .toBe(['condition_1', '  If it is true: goes on below', '  If it is not: ends', 'x', 'lost (no step leads here)', '(ends as failed)'].join('\n'))
   })
 })

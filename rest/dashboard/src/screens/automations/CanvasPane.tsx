@@ -1,0 +1,9 @@
+import { lazy, Suspense } from 'react'
+import { SkeletonText } from '@/parts/Skeleton'
+
+const Canvas = lazy(() => import('./canvas/Canvas'))
+
+// CanvasPane is the canvas, which is loaded once it is shown.
+export function CanvasPane({ label = 'The automation, drawn' }: { label?: string }) {
+  return <Suspense fallback={<div className="p-6"><SkeletonText lines={4} /></div>}><Canvas label={label} /></Suspense>
+}

@@ -1,0 +1,19 @@
+import { useMemo, useState } from 'react'
+import { CanvasPane } from './CanvasPane'
+import { traceOf, type Taken } from './model/trace'
+import type { Step } from './model/ways'
+import { SceneContext, type Scene } from './scene'
+
+const nothing: Pick<Scene, 'figures' | 'troubles'> = { figures: new Map(), troubles: [] }
+
+// Way is the way that a run has taken, on the canvas. It says nothing that the list of steps beside it
+// does not say, so small screens go without.
+export function Way({ steps, trigger, taken, at, chosen }: { steps: Step[]; trigger?: unknown; taken: Taken[]; at?: { key: string; word: string } | null; chosen?: (key: string) => void }) {
+  const [selected, setSelected] = useState<string | null>(null)
+  const scene = useMemo((): Scene => ({
+    ...nothing, ...traceOf(steps, taken, at), trigger: (trigger ?? {}) as Record<string, unknown>, steps, selected,
+    select: (key) => { setSelected(key); if (key) chosen?.(key) },
+  }), [steps, trigger, taken, at, selected, chosen])
+  if (steps.length === 0) return null
+  return <SceneContext value={scene}><div className="h-96 overflow-hidden rounded-card border border-line max-md:hidden"><CanvasPane label="The way of the run" /></div></SceneContext>
+}

@@ -1,0 +1,68 @@
+import { Background, Panel, ReactFlow, ReactFlowProvider, useReactFlow, type NodeChange } from '@xyflow/react'
+import '@xyflow/react/dist/base.css'
+import './canvas.css'
+import { Maximize, Minus, Plus } from 'lucide-react'
+import { useCallback, useEffect, useMemo, useRef } from 'react'
+import { useScene } from '../scene'
+import { flowOf, type FlowNode } from './flow'
+import { EndNode, StepNode, WayEdge } from './parts'
+
+const nodeTypes = { step: StepNode, end: EndNode }
+const edgeTypes = { way: WayEdge }
+const words = { 'node.a11yDescription.default': 'Enter opens the settings of the step. Steps are moved, added and deleted in the outline.' }
+
+// Canvas draws the automation. It is a way to look and to point; whatever can be done here can be done in
+// the outline.
+export default function Canvas({ label }: { label: string }) {
+  return <ReactFlowProvider><Drawing label={label} /></ReactFlowProvider>
+}
+
+function Drawing({ label }: { label: string }) {
+  const scene = useScene()
+  const flow = useReactFlow()
+  const { steps, trigger, figures, troubles, marks, taken, selected, select } = scene
+  const { nodes, edges, width } = useMemo(() => flowOf(scene), [steps, trigger, figures, troubles, marks, taken, selected])
+  const change = useCallback((changes: NodeChange<FlowNode>[]) => {
+    for (const c of changes) if (c.type === 'select' && c.selected) select(c.id)
+  }, [select])
+  const box = useRef<HTMLDivElement>(null)
+  // The top is shown first, as large as it can be read.
+  const show = useCallback(() => {
+    const room = box.current?.clientWidth ?? 0
+    if (room === 0) return
+    const zoom = Math.min(1, Math.max(0.5, (room - 48) / Math.max(1, width)))
+    void flow.setViewport({ x: (room - width * zoom) / 2, y: 24, zoom })
+  }, [flow, width])
+  const shown = useRef(false)
+  useEffect(() => {
+    const watch = new ResizeObserver(() => show())
+    if (box.current) watch.observe(box.current)
+    return () => watch.disconnect()
+  }, [show])
+  // What is chosen in the outline comes into view.
+  useEffect(() => {
+    if (!shown.current) { shown.current = true; return }
+    const node = nodes.find((n) => n.id === selected)
+    const { clientWidth: w = 0, clientHeight: h = 0 } = box.current ?? {}
+    if (!node || w === 0) return
+    const { x, y, zoom } = flow.getViewport()
+    const [left, top] = [node.position.x * zoom + x, node.position.y * zoom + y]
+    const [right, bottom] = [left + (node.width ?? 0) * zoom, top + (node.height ?? 0) * zoom]
+    if (left < 0 || top < 0 || right > w || bottom > h) void flow.setCenter(node.position.x + (node.width ?? 0) / 2, node.position.y + (node.height ?? 0) / 2, { zoom })
+  }, [selected])
+  return (
+    <div ref={box} className="size-full min-h-0 bg-canvas">
+      <ReactFlow aria-label={label}
+        nodes={nodes} edges={edges} nodeTypes={nodeTypes} edgeTypes={edgeTypes} onNodesChange={change} nodesDraggable={false} nodesConnectable={false} edgesFocusable={false}
+        deleteKeyCode={null} selectionKeyCode={null} multiSelectionKeyCode={null} panOnScroll zoomOnDoubleClick={false} minZoom={0.2} maxZoom={1.5} ariaLabelConfig={words} proOptions={{ hideAttribution: true }}
+      >
+        <Background gap={20} size={1} />
+        <Panel position="bottom-right" className="flex gap-1">
+          <button type="button" className="btn sm square" aria-label="Smaller" title="Smaller" onClick={() => void flow.zoomOut()}><Minus aria-hidden /></button>
+          <button type="button" className="btn sm square" aria-label="Larger" title="Larger" onClick={() => void flow.zoomIn()}><Plus aria-hidden /></button>
+          <button type="button" className="btn sm square" aria-label="Show all of it" title="Show all of it" onClick={() => void flow.fitView({ maxZoom: 1, padding: 0.08 })}><Maximize aria-hidden /></button>
+        </Panel>
+      </ReactFlow>
+    </div>
+  )
+}

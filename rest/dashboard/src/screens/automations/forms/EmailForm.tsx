@@ -1,0 +1,128 @@
+import { Link } from '@tanstack/react-router'
+import { useState } from 'react'
+import { Field } from '@/parts/Form'
+import { Segments } from '@/parts/Tabs'
+import { Code } from '@/screens/code/Code'
+import type { TemplateHint } from '../useHints'
+import { CheckField, ListField, More, SpanField, TextField, Values } from './fields'
+import { textOf, useStepForm } from './form'
+import { PairsField, TagsField } from './PairsField'
+import { TargetField } from './TargetField'
+
+// EmailForm is a step that sends an email: a template with its variables, or a text of the step's own.
+export function EmailForm() {
+  const form = useStepForm()
+  const [wants, setWants] = useState<'template' | 'own' | null>(null)
+  const mode = form.get('template') ? 'template' : form.get('subject') || form.get('html') || form.get('text') ? 'own' : (wants ?? ((form.hints.templates?.length ?? 0) > 0 ? 'template' : 'own'))
+  // What was written is kept while the other way is looked at.
+  const [kept, setKept] = useState<Record<string, unknown>>({})
+  function turn(to: 'template' | 'own') {
+    if (to === mode || form.readOnly) return
+    const { template, subject, html, text, ...rest } = form.value
+    setWants(to)
+    setKept(to === 'template' ? { subject, html, text } : { template })
+    form.put({ ...rest, ...kept })
+  }
+  return (
+    <>
+      <div><Segments label="What is sent" value={mode} onChange={turn} choices={[{ key: 'template', name: 'A template' }, { key: 'own', name: 'Written here' }]} /></div>
+      {mode === 'template' ? <TemplateFields /> : <OwnFields />}
+      <TextField field="from" label="From" hint={mode === 'template' ? "The template's sender if left empty." : 'On a verified domain, as Ada <ada@example.com>.'} list={form.hints.senders} />
+      <More title="Recipients and replies" fields={['to', 'cc', 'bcc', 'reply_to']}>
+        <ListField field="to" label="To" placeholder="{{event.email}}" hint="The person of the event if left empty. Several with commas between." />
+        <ListField field="cc" label="Cc" />
+        <ListField field="bcc" label="Bcc" />
+        <ListField field="reply_to" label="Replies go to" list={form.hints.senders} />
+      </More>
+      <More title="When it cannot be sent, or comes late" fields={['on_suppressed', 'on_error', 'expires_after']}>
+        <TargetField slot="on_suppressed" label="If the recipient is suppressed" />
+        <TargetField slot="on_error" label="If it is refused" />
+        <SpanField field="expires_after" label="Leave it out if it would be late by" empty="It is sent however late it is." />
+      </More>
+      <More title="Unsubscribing, tags, headers" fields={['unsubscribe', 'category', 'tags', 'headers']}>
+        <CheckField field="unsubscribe" label="With a link to unsubscribe" hint="For mail that is not strictly about a transaction." />
+        <TextField field="category" label="Category" hint="People can unsubscribe from each category alone." />
+        <TagsField field="tags" label="Tags" hint="Statistics and filters know them." />
+        <PairsField field="headers" label="Headers" />
+      </More>
+    </>
+  )
+}
+
+function TemplateFields() {
+  const form = useStepForm()
+  const template = (form.get('template') ?? {}) as { id?: string; alias?: string }
+  const list = form.hints.templates ?? []
+  const named = template.id ?? template.alias ?? ''
+  const chosen = list.find((t) => t.id === named || (t.alias !== null && t.alias === named))
+  // The alias is preferred: it survives that a template is made anew.
+  const choose = (id: string) => {
+    const t = list.find((one) => one.id === id)
+    form.set('template', t ? { ...(t.alias ? { alias: t.alias } : { id: t.id }), ...(form.get('template.variables') ? { variables: form.get('template.variables') } : {}) } : undefined)
+  }
+  return (
+    <>
+      <Field label="Template" wrong={form.wrong('template') ?? form.wrong('template.id') ?? form.wrong('template.alias')} hint={chosen ? (chosen.version === null ? 'It was never published: publish it before you activate.' : (chosen.subject ?? undefined)) : list.length === 0 && form.hints.templates ? 'There are no templates yet.' : undefined}>{(p) => (
+        <select {...p} className="input" data-field="template" disabled={form.readOnly} value={chosen?.id ?? named} onChange={(e) => choose(e.target.value)}>
+          <option value="">Choose a template</option>
+          {named !== '' && !chosen && <option value={named}>{named}</option>}
+          {list.map((t) => <option key={t.id} value={t.id}>{t.name}{t.alias && t.alias !== t.name ? ` (${t.alias})` : ''}{t.version === null ? ', not published' : ''}</option>)}
+        </select>
+      )}</Field>
+      {chosen && <p className="-mt-2 text-xs"><Link className="link" to={`/templates/${chosen.id}` as string}>Open the template</Link></p>}
+      {chosen && <Variables template={chosen} />}
+    </>
+  )
+}
+
+function Variables({ template }: { template: TemplateHint }) {
+  const form = useStepForm()
+  const given = (form.get('template.variables') ?? {}) as Record<string, unknown>
+  const names = [...template.variables.map((v) => v.key), ...Object.keys(given).filter((k) => !template.variables.some((v) => v.key === k || v.key.startsWith(`${k}.`)))]
+  if (names.length === 0) return <p className="text-xs text-ink-3">This template has no variables.</p>
+  const write = (key: string, text: string) => {
+    const { [key]: _, ...rest } = given
+    form.set('template.variables', text === '' ? rest : { ...rest, [key]: text })
+  }
+  return (
+    <fieldset className="grid gap-2">
+      <legend className="mb-1 font-medium">Its variables</legend>
+      {names.map((key) => {
+        const v = template.variables.find((one) => one.key === key)
+        const value = given[key] ?? key.split('.').reduce<unknown>((at, part) => (typeof at === 'object' && at !== null ? (at as Record<string, unknown>)[part] : undefined), given)
+        const event = key.startsWith('event.')
+        const suggestion = form.hints.paths.find((p) => p.endsWith(`.${key.split('.').at(-1)}`))
+        const structured = typeof value === 'object' && value !== null
+        return (
+          <div key={key} className="relative">
+            <Field label={<><code>{key}</code>{v?.required && !event && <span className="text-ink-3"> needed</span>}</>} wrong={form.wrong(`template.variables.${key}`)} hint={event ? 'Taken from the event.' : structured ? 'A list or an object: see the JSON.' : !v ? 'The template has no such variable.' : undefined}>{(p) => (
+              <input {...p} className="input" data-field={`template.variables.${key}`} readOnly={form.readOnly || structured} placeholder={suggestion && !event ? `{{ ${suggestion} }}` : undefined} value={structured ? JSON.stringify(value) : textOf(value)} onChange={(e) => write(key, e.target.value)} />
+            )}</Field>
+            {!form.readOnly && !structured && <div className="absolute -top-1 right-0"><Values into={(text) => write(key, textOf(value) + text)} /></div>}
+          </div>
+        )
+      })}
+    </fieldset>
+  )
+}
+
+function OwnFields() {
+  const form = useStepForm()
+  const [html, setHtml] = useState(() => Boolean(form.get('html')))
+  return (
+    <>
+      <TextField field="subject" label="Subject" liquid />
+      <div className="grid gap-2">
+        {html ? (
+          <div className="grid gap-1">
+            <div className="flex items-center"><span className="font-medium">HTML</span>{!form.readOnly && <span className="ml-auto"><Values into={(text) => form.set('html', textOf(form.get('html')) + text)} /></span>}</div>
+            <Code label="HTML of the email" language="html" value={textOf(form.get('html'))} readOnly={form.readOnly} onChange={(v) => form.set('html', v)} height="h-60" />
+            {form.wrong('html') && <p className="text-xs text-bad">{form.wrong('html')}</p>}
+          </div>
+        ) : null}
+        <TextField field="text" label={html ? 'Text, for programs that show no HTML' : 'Text'} rows={html ? 4 : 8} liquid hint={html ? 'Made from the HTML if left empty.' : (form.wrong('html') ?? undefined)} />
+        {!form.readOnly && !form.get('html') && <div><button type="button" className="btn sm" onClick={() => setHtml(!html)}>{html ? 'Without HTML' : 'With HTML'}</button></div>}
+      </div>
+    </>
+  )
+}

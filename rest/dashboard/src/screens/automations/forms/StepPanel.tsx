@@ -1,0 +1,105 @@
+import { CircleAlert, Play, TriangleAlert, X } from 'lucide-react'
+import { useEffect, useMemo, useRef, useState, type ComponentType } from 'react'
+import { Field } from '@/parts/Form'
+import { addCase, dropOne, rename, target, type Edited } from '../model/edit'
+import { freeKey, open } from '../model/graph'
+import type { Doc } from '../model/merge'
+import { getIn, setIn } from '../model/path'
+import type { Trouble } from '../model/problems'
+import { keyOfStep, keyed } from '../model/ways'
+import { lookOfStep } from '../status'
+import type { Hints } from '../useHints'
+import { SmsForm, WebhookForm } from './CallForms'
+import { BranchForm, ConditionForm, EndForm, SplitForm } from './DecideForms'
+import { EmailForm } from './EmailForm'
+import { TextField } from './fields'
+import { StepFormContext, textOf, useStepForm, type StepForm } from './form'
+import { TargetField } from './TargetField'
+import { TriggerForm } from './TriggerForm'
+import { DelayForm, WaitForEventForm, WaitUntilForm } from './WaitForms'
+
+const forms: Record<string, ComponentType> = { send_email: EmailForm, send_sms: SmsForm, delay: DelayForm, wait_until: WaitUntilForm, wait_for_event: WaitForEventForm, condition: ConditionForm, branch: BranchForm, split: SplitForm, webhook: WebhookForm, end: EndForm }
+// reserved are words that expressions and texts read as something else.
+const reserved = ['in', 'true', 'false', 'null', 'first', 'last', 'size']
+const plain = ['send_email', 'send_sms', 'delay', 'wait_until', 'webhook']
+
+interface Props {
+  at: string
+  doc: Doc
+  change: (next: (doc: Doc) => Doc, mark?: string) => void
+  apply: (edited: Edited | null) => void
+  troubles: Trouble[]
+  hints: Hints
+  readOnly: boolean
+  onClose: () => void
+  // renamed follows a step under its new key.
+  renamed: (key: string) => void
+}
+
+// StepPanel are the settings of one step, or of the trigger.
+export function StepPanel({ at, doc, change, apply, troubles, hints, readOnly, onClose, renamed }: Props) {
+  const index = doc.steps.findIndex((s, i) => keyOfStep(s, i) === at)
+  const step = doc.steps[index]
+  const value: Record<string, unknown> = at === 'trigger' ? doc.trigger : (step ?? {})
+  const own = useMemo(() => troubles.filter((t) => t.at === at), [troubles, at])
+  const root = useRef<HTMLElement>(null)
+  const form = useMemo((): StepForm => {
+    const path = at === 'trigger' ? 'trigger' : `steps[${index}]`
+    return {
+      at, value, steps: doc.steps, hints, readOnly,
+      get: (field) => getIn(value, field),
+      set: (field, next) => change((d) => setIn(d, `${path}.${field}`, next), `${at}.${field}`),
+      put: (next) => change((d) => setIn(d, path, Object.fromEntries(Object.entries(next).filter(([, v]) => v !== undefined)))),
+      wrong: (field) => own.find((t) => t.field === field)?.message,
+      aim: (slot, goal) => apply(target(doc.steps, at, slot, goal)),
+      addCase: () => apply(addCase(doc.steps, at)),
+      dropOne: (list, i) => apply(dropOne(doc.steps, at, list, i)),
+      rename: (key) => { change((d) => rename({ ...d, steps: keyed(d.steps) }, at, key)); renamed(key) },
+    }
+  }, [at, index, value, doc.steps, hints, readOnly, own, change, apply, renamed])
+  if (at !== 'trigger' && !step) return null
+  const look = step ? lookOfStep(step.type) : { word: 'Trigger', icon: Play }
+  const Form = step ? forms[step.type] : TriggerForm
+  const go = (field: string) => {
+    const parts = [field, ...field.split('.').map((_, i, all) => all.slice(0, all.length - i).join('.'))]
+    const found = parts.map((f) => [...(root.current?.querySelectorAll<HTMLElement>('[data-field]') ?? [])].find((el) => el.dataset.field === f)).find(Boolean)
+    found?.closest('details')?.setAttribute('open', '')
+    found?.focus()
+  }
+  return (
+    <section ref={root} aria-label={`Settings of ${at === 'trigger' ? 'the trigger' : `the step ${at}`}`} className="flex min-h-0 min-w-0 flex-1 flex-col">
+      <header className="flex h-11 flex-none items-center gap-2 border-b border-line px-4">
+        <look.icon aria-hidden className="text-ink-2" /><h2 className="min-w-0 truncate">{look.word}</h2>
+        <button type="button" className="btn quiet sm square ml-auto" aria-label="Close the settings" title="Close (Esc)" onClick={onClose}><X aria-hidden /></button>
+      </header>
+      <StepFormContext value={form}>
+        <form key={at} className="grid min-h-0 flex-1 content-start gap-4 overflow-auto p-4" tabIndex={-1} onSubmit={(e) => e.preventDefault()} onKeyDown={(e) => { if (e.key === 'Escape') onClose() }}>
+          {own.length > 0 && (
+            <ul className="grid gap-1" aria-label="Problems">{own.map((t, i) => { const Icon = t.bad ? CircleAlert : TriangleAlert; return <li key={i}><button type="button" className={`flex w-full items-start gap-1.5 rounded-control px-2 py-1.5 text-left text-xs wrap-anywhere hover:underline ${t.bad ? 'bg-bad-soft text-bad' : 'bg-warn-soft text-warn'}`} onClick={() => go(t.field)}><Icon aria-hidden className="mt-px !size-3.5" /><span>{t.field && <code>{t.field} </code>}{t.message}</span></button></li> })}</ul>
+          )}
+          {step && <Names />}
+          {Form ? <Form /> : <p className="text-ink-2">A step of the type <code>{step?.type}</code> is set in the JSON.</p>}
+          {step && plain.includes(step.type) && <TargetField slot="next" label="Then" />}
+        </form>
+      </StepFormContext>
+    </section>
+  )
+}
+
+// Names are what people and expressions call a step.
+function Names() {
+  const form = useStepForm()
+  const [key, setKey] = useState(form.at)
+  useEffect(() => setKey(form.at), [form.at])
+  const taken = key !== form.at && freeKey(open(form.steps), key) !== key
+  const wrong = reserved.includes(key) ? 'A word of the expression languages' : !/^[a-z][a-z0-9_]{0,39}$/.test(key) ? 'Begins with a letter a-z, then a-z, 0-9 and _' : taken ? 'Another step has this key' : form.wrong('key')
+  return (
+    <div className="grid grid-cols-[minmax(0,1fr)_120px] gap-2">
+      <TextField field="name" label="Name" placeholder={lookOfStep(textOf(form.value.type)).word} />
+      <Field label="Key" wrong={wrong}>{(p) => (
+        <input {...p} className="input font-mono" data-field="key" title="By which other steps and expressions name this one" readOnly={form.readOnly} value={key} onChange={(e) => setKey(e.target.value)}
+          onBlur={() => { if (wrong) setKey(form.at); else if (key !== form.at) form.rename(key) }} onKeyDown={(e) => { if (e.key === 'Enter' && !wrong && key !== form.at) form.rename(key) }} />
+      )}</Field>
+    </div>
+  )
+}

@@ -1,0 +1,34 @@
+import { createContext, useContext } from 'react'
+import type { Goal } from '../model/ways'
+import type { Step } from '../model/ways'
+import type { Hints } from '../useHints'
+
+// StepForm is what the fields of one step, or of the trigger, read and write.
+export interface StepForm {
+  at: string
+  value: Record<string, unknown>
+  steps: Step[]
+  hints: Hints
+  readOnly: boolean
+  get: (field: string) => unknown
+  // set writes a field; what is empty is left out.
+  set: (field: string, value: unknown) => void
+  // put writes several at once.
+  put: (value: Record<string, unknown>) => void
+  wrong: (field: string) => string | undefined
+  // aim lets a way of the step lead to a goal.
+  aim: (slot: string, goal: Goal) => void
+  addCase: () => void
+  dropOne: (list: 'cases' | 'variants', index: number) => void
+  rename: (key: string) => void
+}
+
+export const StepFormContext = createContext<StepForm | null>(null)
+
+export function useStepForm(): StepForm {
+  const form = useContext(StepFormContext)
+  if (!form) throw new Error('there is no form around this')
+  return form
+}
+
+export const textOf = (value: unknown): string => (typeof value === 'string' ? value : typeof value === 'number' ? String(value) : '')

@@ -1,0 +1,62 @@
+import type { Doc } from './merge'
+import { getIn } from './path'
+import { same } from './merge'
+import { keyOfStep, listOf, type Step } from './ways'
+
+// Trouble is what speaks against a definition, at a step and a field of it. `at` is the key of a step,
+// `trigger`, or empty for what is about the whole.
+export interface Trouble {
+  at: string
+  field: string
+  message: string
+  bad: boolean
+}
+
+export interface Said {
+  path: string
+  message: string
+  severity: string
+}
+
+// placed turns paths of the service into steps, so that they stay right when steps move.
+export function placed(doc: Doc, said: Said[]): Trouble[] {
+  return said.map((p) => {
+    const m = /^steps\[(\d+)\]\.?(.*)$/.exec(p.path)
+    const step = m && doc.steps[Number(m[1])]
+    if (m && step) return { at: keyOfStep(step, Number(m[1])), field: m[2] ?? '', message: p.message, bad: p.severity === 'error' }
+    const t = /^trigger\.?(.*)$/.exec(p.path)
+    return { at: t ? 'trigger' : '', field: t ? (t[1] ?? '') : p.path, message: p.message, bad: p.severity === 'error' }
+  })
+}
+
+const ofStep = (doc: Doc, at: string) => (at === 'trigger' ? doc.trigger : at === '' ? doc : doc.steps.find((s, i) => keyOfStep(s, i) === at))
+
+// standing are the troubles whose fields still say what they said.
+export function standing(list: Trouble[], then: Doc, now: Doc): Trouble[] {
+  return list.filter((t) => {
+    const [a, b] = [ofStep(then, t.at), ofStep(now, t.at)]
+    return a !== undefined && b !== undefined && (t.field === '' ? same(a, b) : same(getIn(a, t.field), getIn(b, t.field)))
+  })
+}
+
+const needed: Record<string, string[]> = { send_sms: ['to', 'text'], delay: ['duration'], wait_for_event: ['event', 'timeout'], condition: ['if'], webhook: ['url'] }
+
+// missing is what has to be filled in before the service takes a definition.
+export function missing(doc: Doc): Trouble[] {
+  const lack = (at: string, field: string, message = 'has to be filled in'): Trouble => ({ at, field, message, bad: true })
+  const empty = (s: unknown, field: string) => [undefined, ''].includes(getIn(s, field) as string)
+  const out = [...(empty(doc, 'name') ? [lack('', 'name')] : []), ...(empty(doc.trigger, 'event') ? [lack('trigger', 'event')] : [])]
+  for (const [i, s] of doc.steps.entries()) {
+    const key = keyOfStep(s, i)
+    for (const f of needed[s.type] ?? []) if (empty(s, f)) out.push(lack(key, f))
+    if (s.type === 'send_email') out.push(...lacksOfEmail(s).map((f) => lack(key, f)))
+    if (s.type === 'branch') for (const [n, c] of listOf(s.cases).entries()) if (empty(c, 'if')) out.push(lack(key, `cases[${n}].if`))
+    if (s.type === 'wait_until' && empty(s, 'at') && !s.window) out.push(lack(key, 'window', 'a part of the day or a time has to be filled in'))
+  }
+  return out
+}
+
+function lacksOfEmail(s: Step): string[] {
+  if (s.template) return getIn(s, 'template.id') || getIn(s, 'template.alias') ? [] : ['template']
+  return [...(s.from ? [] : ['from']), ...(s.subject ? [] : ['subject']), ...(s.html || s.text ? [] : ['html'])]
+}

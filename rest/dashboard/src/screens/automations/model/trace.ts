@@ -1,0 +1,51 @@
+import { lookOfOutcome } from '../status'
+import type { Mark } from '../scene'
+import { END, FAIL, keyOfStep, ways, type Step } from './ways'
+
+// Taken is a step that a run, or a dry run, has ended.
+export interface Taken {
+  key: string
+  status: string
+  output: Record<string, unknown> | null
+  error: string | null
+}
+
+// slotOf is the way that a step has gone by what it came to.
+function slotOf(step: Step, t: Taken): string[] {
+  const out = t.output ?? {}
+  switch (step.type) {
+    case 'condition':
+      return [out.result === true ? 'on_true' : 'on_false']
+    case 'branch':
+      return [typeof out.case === 'number' ? `cases[${out.case}].goto` : 'otherwise']
+    case 'split':
+      return [`variants[${Array.isArray(step.variants) ? step.variants.findIndex((v: { key?: unknown }) => v.key === out.variant) : -1}].goto`]
+    case 'wait_for_event':
+      return [t.status === 'timed_out' ? 'on_timeout' : 'on_event']
+    default:
+      return t.status === 'failed' ? ['on_error', 'next'] : t.status === 'suppressed' ? ['on_suppressed', 'next'] : ['next', 'on_past']
+  }
+}
+
+// traceOf marks what a run has taken of its steps, and the ways between them. `at` is where it is now.
+export function traceOf(steps: Step[], taken: Taken[], at?: { key: string; word: string } | null): { marks: Map<string, Mark>; taken: Set<string> } {
+  const marks = new Map<string, Mark>()
+  const lines = new Set<string>()
+  const all = ways(steps)
+  for (const [n, t] of taken.entries()) {
+    const look = lookOfOutcome(t.error && t.status !== 'failed' ? 'failed' : t.status)
+    marks.set(t.key, { word: lookOfOutcome(t.status).word, tone: look.tone, nth: n + 1 })
+    const index = steps.findIndex((s, i) => keyOfStep(s, i) === t.key)
+    const step = steps[index]
+    if (!step) continue
+    const next = taken[n + 1]?.key ?? (at && at.key !== t.key ? at.key : undefined)
+    const own = all[index]?.ways ?? []
+    const wanted = slotOf(step, t)
+    // Of the ways to where the run went, the one that fits what the step came to.
+    const led = own.filter((w) => (next ? w.goal === next : w.goal === END || w.goal === FAIL))
+    const way = wanted.map((slot) => led.find((w) => w.slot === slot)).find(Boolean) ?? led[0]
+    if (way && (next || !at)) lines.add(`${t.key} ${way.slot}`)
+  }
+  if (at) marks.set(at.key, { word: at.word, tone: 'info', nth: taken.length + 1 })
+  return { marks, taken: lines }
+}

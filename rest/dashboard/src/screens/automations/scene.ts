@@ -1,0 +1,66 @@
+import { createContext, useContext } from 'react'
+import type { Tone } from '@/parts/Badge'
+import type { Detail } from './definition'
+import type { Place } from './model/edit'
+import type { Trouble } from './model/problems'
+import type { Step } from './model/ways'
+
+export type Figures = Detail['steps'][number]
+
+// Mark is what a run, or a dry run, did at a step.
+export interface Mark {
+  word: string
+  tone: Tone
+  // nth is the place of the step in the run, from 1.
+  nth: number
+}
+
+// Editing is what a person can do to the steps.
+export interface Editing {
+  insert: (place: Place, type: string) => void
+  shift: (key: string, by: -1 | 1) => void
+  duplicate: (key: string) => void
+  remove: (key: string) => void
+  // carried is the step that looks for a place.
+  carried: string | null
+  carry: (key: string | null) => void
+  put: (place: Place) => void
+}
+
+// Scene is what outline and canvas show alike.
+export interface Scene {
+  trigger: Record<string, unknown>
+  steps: Step[]
+  figures: Map<string, Figures>
+  troubles: Trouble[]
+  marks: Map<string, Mark>
+  // taken are the ways that a run has taken: `key slot`.
+  taken: Set<string>
+  // selected is the key of a step, or `trigger`.
+  selected: string | null
+  select: (key: string | null) => void
+  // runs leads to the runs that were at a step.
+  runs?: (key: string) => void
+  edit?: Editing
+}
+
+export const SceneContext = createContext<Scene | null>(null)
+
+export function useScene(): Scene {
+  const scene = useContext(SceneContext)
+  if (!scene) throw new Error('there is no scene around this')
+  return scene
+}
+
+// figuresOf are the figures of a step that say something, the most telling first.
+export function figuresOf(f: Figures): [string, number, string?][] {
+  const s = f.stats
+  const said: [string, number, string?][] = [['came here', s.entered], ['here now', s.waiting, 'text-accent'], ['done', s.completed === s.entered ? 0 : s.completed], ['failed', s.failed, 'text-bad'], ['timed out', s.timedOut], ['skipped', s.skipped], ['cancelled', s.cancelled]]
+  if (s.emails) {
+    said.push(['delivered', s.emails.delivered], ['bounced', s.emails.bounced, 'text-bad'])
+    if (s.emails.opened !== null) said.push(['opened', s.emails.opened])
+    if (s.emails.clicked !== null) said.push(['clicked', s.emails.clicked])
+  }
+  if (s.sms) said.push(['texts delivered', s.sms.delivered], ['texts failed', s.sms.failed, 'text-bad'])
+  return said.filter(([, n], i) => i === 0 || n > 0)
+}

@@ -1,0 +1,39 @@
+import { useMemo } from 'react'
+import { useGraph } from '@/api/graphql'
+import { useViewer } from '@/app/viewer'
+import { AutomationEventNames, AutomationSamples, AutomationSenders, AutomationTemplates, type AutomationSamplesQuery, type AutomationTemplatesQuery } from './automations.gen'
+import type { Doc } from './model/merge'
+import { pathsIn } from './model/hints'
+
+export type TemplateHint = AutomationTemplatesQuery['templates']['nodes'][number]
+export type Sample = AutomationSamplesQuery['customEvents']['nodes'][number]
+
+export interface Hints {
+  // paths are what texts and conditions can name of the event that starts a run.
+  paths: string[]
+  events: string[]
+  senders: string[]
+  templates: TemplateHint[] | undefined
+  samples: Sample[]
+}
+
+const own = ['$email.delivered', '$email.opened', '$email.clicked', '$email.bounced', '$email.received', '$contact.unsubscribed']
+
+// useHints offers what the account has: events that have come, their data, templates, senders.
+export function useHints(doc: Doc | null, enabled: boolean): Hints {
+  const { development } = useViewer()
+  const event = typeof doc?.trigger.event === 'string' ? doc.trigger.event : ''
+  const templates = useGraph(AutomationTemplates, {}, { enabled })
+  const senders = useGraph(AutomationSenders, {}, { enabled })
+  const names = useGraph(AutomationEventNames, {}, { enabled })
+  const samples = useGraph(AutomationSamples, { name: event }, { enabled: enabled && event !== '' && !event.startsWith('$') })
+  return useMemo(() => {
+    const nodes = samples.data?.customEvents.nodes ?? []
+    const domains = (senders.data?.domains.nodes ?? []).filter((d) => d.status === 'VERIFIED' || d.status === 'TEMPORARY_FAILURE').map((d) => d.name)
+    if (development?.domain && !domains.includes(development.domain)) domains.push(development.domain)
+    return {
+      paths: pathsIn(nodes.map((n) => n.data), doc), templates: templates.data?.templates.nodes, samples: nodes, senders: domains.map((d) => `hello@${d}`),
+      events: [...new Set([...(names.data?.customEvents.nodes ?? []).map((n) => n.name), ...own])],
+    }
+  }, [samples.data, senders.data, names.data, templates.data, doc, development])
+}
