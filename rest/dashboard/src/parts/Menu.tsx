@@ -11,14 +11,14 @@ export interface MenuEntry {
 }
 
 // Menu is a button with further actions.
-export function Menu({ label = 'More actions', entries, children }: { label?: string; entries: MenuEntry[]; children?: ReactNode }) {
+export function Menu({ label = 'More actions', entries, align = 'end', children }: { label?: string; entries: MenuEntry[]; align?: 'start' | 'end'; children?: ReactNode }) {
   const shown = entries.filter((e) => !e.hidden)
   if (shown.length === 0) return null
   return (
     <DropdownMenu.Root modal={false}>
       <DropdownMenu.Trigger asChild>{children ?? <button type="button" className="btn square" aria-label={label}><Ellipsis aria-hidden /></button>}</DropdownMenu.Trigger>
       <DropdownMenu.Portal>
-        <DropdownMenu.Content align="end" sideOffset={4} className="menu">
+        <DropdownMenu.Content align={align} sideOffset={4} className="menu">
           {shown.map(({ name, icon: Icon, run, danger }) => (
             <DropdownMenu.Item key={name} className={`menu-item ${danger ? 'text-bad' : ''}`} onSelect={run}>{Icon && <Icon aria-hidden />}{name}</DropdownMenu.Item>
           ))}

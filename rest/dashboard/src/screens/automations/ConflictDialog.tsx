@@ -27,7 +27,7 @@ export function ConflictDialog({ draft }: { draft: Draft }) {
       title={`${who} has changed this draft`} wide onClose={close}
       actions={<><button type="button" className="btn" onClick={close}>Go on editing</button><button type="button" className="btn" onClick={draft.takeTheirs}>Take theirs</button><button type="button" className="btn primary" disabled={draft.busy} onClick={() => void draft.save({ doc: merged.doc, etag: conflict.theirs.etag })}>{both.length > 0 ? 'Save as chosen' : 'Save both'}</button></>}
     >
-      <p className="text-ink-2">It was saved <Time at={conflict.theirs.updated_at} />, after you had opened it. {both.length > 0 ? 'Where both of you have changed the same, choose which one counts; everything else is put together.' : 'You have changed different things, so both can be kept.'} Undo brings either state back.</p>
+      <p className="text-ink-2">It was saved at <Time at={conflict.theirs.updated_at} exact />, after you had opened it. {both.length > 0 ? 'Where both of you have changed the same, choose which one counts; everything else is put together.' : 'You have changed different things, so both can be kept.'} Undo brings either state back.</p>
       <div className="grid gap-4">
         {groups.filter(([, list]) => list.length > 0).map(([title, list]) => (
           <section key={title} aria-label={title} className="grid gap-2">

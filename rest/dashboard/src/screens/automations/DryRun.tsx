@@ -2,6 +2,7 @@ import { useNavigate } from '@tanstack/react-router'
 import { useQueryClient } from '@tanstack/react-query'
 import { FlaskConical, Plus, Trash2 } from 'lucide-react'
 import { useMemo, useRef, useState } from 'react'
+import { useGraph } from '@/api/graphql'
 import { done, onceKey, rest } from '@/api/rest'
 import type { components } from '@/api/rest.gen'
 import { toast } from '@/app/toasts'
@@ -9,7 +10,9 @@ import { useViewer } from '@/app/viewer'
 import { Confirm } from '@/parts/Confirm'
 import { Failure } from '@/parts/Failure'
 import { Field, useWrite } from '@/parts/Form'
+import { relative } from '@/parts/Time'
 import { Code } from '@/screens/code/Code'
+import { AutomationSamples } from './automations.gen'
 import { definitionKey, useDefinition, type Automation, type Detail } from './definition'
 import type { Taken } from './model/trace'
 import { keyOfStep, stepsOf, type Step } from './model/ways'
@@ -64,6 +67,16 @@ export function DryRun({ automation: a, dirty, save, onPlayed }: { automation: D
   const [typed, setData] = useState<string | null>(null)
   const sample = useMemo(() => sampleOf(JSON.stringify(read.data ?? {})), [read.data])
   const data = typed ?? sample
+  const event = eventOf(read.data?.trigger)
+  const known = useGraph(AutomationSamples, { name: event }, { enabled: event !== '' && !event.startsWith('$') })
+  const samples = known.data?.customEvents.nodes ?? []
+  function take(id: string) {
+    const s = samples.find((one) => one.id === id)
+    setData(s ? JSON.stringify(s.data ?? {}, null, 2) : null)
+    if (!s) return
+    setEmail(s.email ?? '')
+    setUserId(s.userId ?? '')
+  }
   const [later, setLater] = useState<Later[]>([])
   const [outcomes, setOutcomes] = useState<Record<string, string>>({})
   const [asks, setAsks] = useState(false)
@@ -94,7 +107,7 @@ export function DryRun({ automation: a, dirty, save, onPlayed }: { automation: D
     onPlayed(next)
   }
   async function testSend() {
-    const answer = await done(rest.POST('/events', { params: { header: { 'Idempotency-Key': once.current } }, body: { name: eventOf(read.data?.trigger), email: email.trim() || null, user_id: userId.trim() || null, data: objectOf(data, 'Data'), automation_id: a.id, test_send: true } }))
+    const answer = await done(rest.POST('/events', { params: { header: { 'Idempotency-Key': once.current } }, body: { name: event, email: email.trim() || null, user_id: userId.trim() || null, data: objectOf(data, 'Data'), automation_id: a.id, test_send: true } }))
     once.current = onceKey()
     const run = answer.run?.id
     toast.ok('It runs', run ? { label: 'See the run', run: () => void navigate({ to: `/automations/runs/${run}` as string }) } : undefined)
@@ -110,6 +123,11 @@ export function DryRun({ automation: a, dirty, save, onPlayed }: { automation: D
           <Field label="Email" wrong={play.wrong['event.email']}>{(p) => <input {...p} className="input" value={email} onChange={(e) => setEmail(e.target.value)} />}</Field>
           <Field label="User id" wrong={play.wrong['event.user_id']}>{(p) => <input {...p} className="input" value={userId} onChange={(e) => setUserId(e.target.value)} />}</Field>
         </div>
+        {samples.length > 0 && (
+          <Field label="Take an event that has come" hint="Its person and its data are filled in below.">{(p) => (
+            <select {...p} className="input" defaultValue="" onChange={(e) => take(e.target.value)}><option value="">none</option>{samples.map((s) => <option key={s.id} value={s.id}>{s.email ?? s.userId ?? s.id}, {relative(s.createdAt, Date.now())}</option>)}</select>
+          )}</Field>
+        )}
         <div className="grid gap-1"><span className="font-medium">Data</span><Code label="Data of the event, JSON" language="json" value={data} onChange={setData} height="h-36" /></div>
         <fieldset className="grid gap-2">
           <legend className="mb-1 font-medium">Events that come later</legend>

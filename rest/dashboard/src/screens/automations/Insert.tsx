@@ -13,7 +13,7 @@ export function Insert({ place, label, word }: { place: Place; label: string; wo
     return <button type="button" className="btn sm nodrag nopan !h-6 !border-accent !text-accent" onClick={() => edit.put(place)} aria-label={`Put it here: ${label}`}><ArrowDownToLine aria-hidden />Put it here</button>
   }
   return (
-    <Menu entries={kinds.map((k) => ({ name: `${lookOfStep(k.type).word}: ${k.about}`, icon: lookOfStep(k.type).icon, run: () => edit.insert(place, k.type) }))}>
+    <Menu align="start" entries={kinds.map((k) => ({ name: `${lookOfStep(k.type).word}: ${k.about}`, icon: lookOfStep(k.type).icon, run: () => edit.insert(place, k.type) }))}>
       <button type="button" data-insert className={`nodrag nopan inline-flex items-center justify-center gap-1 rounded-control border border-line bg-raised text-ink-3 hover:border-line-strong hover:text-ink aria-expanded:border-accent aria-expanded:text-accent ${word ? 'h-[26px] px-2 text-xs' : 'size-5 pointer-coarse:size-7'}`} aria-label={word ? undefined : `Add a step: ${label}`} title="Add a step">
         <Plus aria-hidden className="!size-3.5" />{word && 'Add a step'}
       </button>

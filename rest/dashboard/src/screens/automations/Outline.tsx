@@ -30,6 +30,7 @@ export function Outline() {
 // press goes from step to step by the arrow keys, and changes the step that has the focus.
 function press(e: KeyboardEvent<HTMLDivElement>, edit: ReturnType<typeof useScene>['edit']) {
   const target = e.target as HTMLElement
+  if (!e.currentTarget.contains(target)) return // in a menu, which is elsewhere in the page
   const all = [...e.currentTarget.querySelectorAll<HTMLElement>('[data-step]')]
   const at = all.findIndex((el) => el === document.activeElement || el.closest('[data-block]')?.contains(document.activeElement))
   const key = all[at]?.dataset.step

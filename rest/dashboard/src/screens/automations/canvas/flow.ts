@@ -77,6 +77,7 @@ export function flowOf(scene: Scene): { nodes: FlowNode[]; edges: FlowEdge[]; wi
     const label = drawn.labels.get(l.id) ?? start
     return [{ id: l.id, source: l.from, target: l.to, type: 'way', selectable: false, focusable: false, data: { ...what, points, at: what.label ? label : { x: start.x, y: bendOf(points) }, dim: tracing && !what.taken } }]
   })
+  edges.sort((a, b) => Number(a.data?.taken) - Number(b.data?.taken)) // what was taken lies above
   return { nodes, edges, width: drawn.width, height: drawn.height }
 }
 

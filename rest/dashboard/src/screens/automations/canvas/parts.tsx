@@ -28,7 +28,7 @@ export const StepNode = memo(function StepNode({ data: { key } }: NodeProps<Flow
   const dim = marks.size > 0 && !mark && key !== 'trigger'
   const setting = step ? settingOf(step) : `Runs ${againOf(trigger)}`
   return (
-    <div className={`grid h-full content-start overflow-hidden rounded-card border bg-raised text-left ${selected === key ? 'border-accent shadow-[0_0_0_1px_var(--color-accent)]' : mark ? 'border-line-strong' : 'border-line'} ${dim || edit?.carried === key ? 'border-dashed' : ''}`}>
+    <div className={`grid h-full grid-cols-[minmax(0,1fr)] content-start overflow-hidden rounded-card border bg-raised text-left ${selected === key ? 'border-accent shadow-[0_0_0_1px_var(--color-accent)]' : mark ? 'border-line-strong' : 'border-line'} ${dim || edit?.carried === key ? 'border-dashed' : ''}`}>
       {ends}
       <div className="flex items-start gap-2 px-3 pt-2">
         <look.icon aria-hidden className={`mt-0.5 ${dim ? 'text-ink-3' : 'text-accent'}`} />
@@ -38,7 +38,7 @@ export const StepNode = memo(function StepNode({ data: { key } }: NodeProps<Flow
         </div>
         {mark && <MarkBadge mark={mark} />}
       </div>
-      {bad && <p className={`mt-1 flex items-center gap-1 px-3 text-xs ${bad.bad ? 'text-bad' : 'text-warn'}`}>{bad.bad ? <CircleAlert aria-hidden className="!size-3.5" /> : <TriangleAlert aria-hidden className="!size-3.5" />}<span className="truncate">{own.length > 1 ? `${own.length} problems` : `${bad.field} ${bad.message}`}</span></p>}
+      {bad && <p className={`mt-1 flex min-w-0 items-center gap-1 px-3 text-xs ${bad.bad ? 'text-bad' : 'text-warn'}`}>{bad.bad ? <CircleAlert aria-hidden className="!size-3.5" /> : <TriangleAlert aria-hidden className="!size-3.5" />}<span className="min-w-0 truncate">{own.length > 1 ? `${own.length} problems` : `${bad.field} ${bad.message}`}</span></p>}
       {known && known.stats.entered > 0 && (
         <p className="mt-1.5 flex gap-3 border-t border-line-soft px-3 pt-1 text-xs text-ink-2">
           {([['in', known.stats.entered, ''], ['here', known.stats.waiting, 'text-accent'], ['done', known.stats.completed, ''], ['failed', known.stats.failed, 'text-bad']] as const).map(([word, n, tone]) => <span key={word} className={`whitespace-nowrap ${n > 0 ? tone : 'text-ink-3'}`}><b className="font-medium tabular-nums">{n.toLocaleString()}</b> {word}</span>)}
