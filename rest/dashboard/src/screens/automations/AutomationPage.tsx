@@ -1,7 +1,7 @@
 import { Link, useNavigate, useParams } from '@tanstack/react-router'
 import { useQueryClient } from '@tanstack/react-query'
 import { Archive, Copy, Pause, Play, Trash2, Workflow } from 'lucide-react'
-import { useCallback, useMemo, useState } from 'react'
+import { useCallback, useMemo, useRef, useState } from 'react'
 import { keyOf, useGraph } from '@/api/graphql'
 import { done, onceKey, rest } from '@/api/rest'
 import { useAddress } from '@/app/address'
@@ -67,6 +67,9 @@ function Loaded({ automation: a }: { automation: Detail }) {
   const draft = useDraft(a.id, problems, changed)
   const { dirty } = draft
   useSaveKey(useCallback(() => { if (writes && dirty && !draft.busy && !draft.broken) void draft.save() }, [writes, dirty, draft]))
+  // A dry run keeps what was typed while another tab is looked at.
+  const tried = useRef(false)
+  if (tab === 'try') tried.current = true
   const [played, setPlayed] = useState<Played | null>(null)
   const trace = useMemo(() => (played ? { ...traceOf(played.steps, played.taken), clear: () => setPlayed(null) } : null), [played])
   const open = draft.troubles.filter((t) => t.bad).length
@@ -112,7 +115,7 @@ function Loaded({ automation: a }: { automation: Detail }) {
           {!draft.doc && !draft.read.error && <SkeletonRows rows={5} />}
           {tab === 'steps' && draft.doc && <Builder automation={a} draft={draft} write={writes} trace={trace} />}
           {tab === 'definition' && draft.doc && <Definition draft={draft} write={writes} />}
-          {write && <div hidden={tab !== 'try'}><DryRun automation={a} dirty={dirty} save={writes ? draft.save : undefined} onPlayed={setPlayed} /></div>}
+          {write && tried.current && <div hidden={tab !== 'try'}><DryRun automation={a} dirty={dirty} save={writes ? draft.save : undefined} onPlayed={setPlayed} /></div>}
           {tab === 'runs' && <Runs automation={a} />}
           {tab === 'versions' && <div className="p-4 md:p-6"><Versions automation={a} write={write} changed={changed} /></div>}
         </Tabs>

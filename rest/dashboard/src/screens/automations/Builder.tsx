@@ -12,7 +12,7 @@ import { duplicate, insert, move, remove, removed, shift, type Edited, type Plac
 import { kinds } from './model/made'
 import { keyOfStep, type Step } from './model/ways'
 import { Outline } from './Outline'
-import { SceneContext, type Editing, type Figures, type Mark, type Scene } from './scene'
+import { SceneContext, toStep, toPanel, type Editing, type Figures, type Mark, type Scene } from './scene'
 import type { Draft } from './useDraft'
 import { useHints } from './useHints'
 
@@ -50,17 +50,18 @@ export function Builder({ automation: a, draft, write, trace }: Props) {
   const edit = useMemo((): Editing | undefined => {
     if (!write || !doc) return undefined
     const { steps } = doc
-    const focus = (key: string) => setTimeout(() => document.querySelector<HTMLElement>(`[data-step="${key}"]`)?.focus(), 0)
     return {
       insert: (place: Place, type: string) => {
         const made = kinds.find((k) => k.type === type)?.make({ from: hints.senders.length === 1 ? (hints.senders[0] ?? '') : lastFrom(steps) })
         const edited = made ? insert(steps, place, made) : null
         apply(edited)
-        if (edited) select(edited.key)
+        if (!edited) return
+        select(edited.key)
+        toPanel()
       },
       shift: (key, by) => {
         const edited = shift(steps, key, by)
-        if (edited) { apply(edited); focus(key) }
+        if (edited) { apply(edited); toStep(key) }
       },
       duplicate: (key) => {
         const edited = duplicate(steps, key)
@@ -73,14 +74,14 @@ export function Builder({ automation: a, draft, write, trace }: Props) {
         apply(edited, gone.length > 1 ? gone.length > 2 ? `Deleted with ${gone.length - 1} steps that only it led to` : 'Deleted with a step that only it led to' : undefined)
         if (!edited) return
         if (selected && gone.includes(selected)) select(null)
-        focus(edited.key || 'trigger')
+        toStep(edited.key || 'trigger')
       },
       carried, carry: setCarried,
       put: (place) => {
         if (!carried) return
         apply(move(steps, carried, place))
         setCarried(null)
-        focus(carried)
+        toStep(carried)
       },
     }
   }, [write, doc, hints.senders, carried, selected, apply, select])
@@ -126,10 +127,10 @@ export function Builder({ automation: a, draft, write, trace }: Props) {
           </div>
           <div className={`h-[64vh] min-h-[360px] min-w-0 md:h-auto md:min-h-0 ${view === 'canvas' && !panel ? '' : 'max-md:hidden'} ${panel ? 'max-lg:order-2' : ''}`}><CanvasPane /></div>
           {panel && (
-            <div className="flex min-h-0 min-w-0 flex-col border-line bg-surface max-lg:order-1 max-lg:md:border-r lg:border-l">
+            <div data-panel className="flex min-h-0 min-w-0 flex-col border-line bg-surface max-lg:order-1 max-lg:md:border-r lg:border-l">
               {selected === 'settings'
                 ? <DocPanel doc={doc} change={change} troubles={draft.troubles} readOnly={!write} onClose={() => select(null)} />
-                : <StepPanel at={selected} doc={doc} change={change} apply={apply} troubles={draft.troubles} hints={hints} readOnly={!write} onClose={() => select(null)} renamed={select} />}
+                : <StepPanel at={selected} doc={doc} change={change} apply={apply} troubles={draft.troubles} hints={hints} readOnly={!write} onClose={() => { select(null); toStep(selected) }} renamed={select} />}
             </div>
           )}
         </div>

@@ -67,7 +67,7 @@ function Sequence({ nodes, end, first }: { nodes: Node[]; end: string; first?: b
 
 // Gap is between two steps.
 function Gap({ children }: { children: React.ReactNode }) {
-  return <div className="flex h-7 items-center gap-1 pl-2 text-ink-3">{children || <ArrowDown aria-hidden className="ml-1 !size-3" />}</div>
+  return <div className="flex h-7 pointer-coarse:h-10 items-center gap-1 pl-2 text-ink-3">{children || <ArrowDown aria-hidden className="ml-1 !size-3" />}</div>
 }
 
 function Behind({ node, last }: { node: Node | undefined; last?: boolean }) {

@@ -1,7 +1,7 @@
 import { ArrowDown, ArrowUp, CircleAlert, Copy, Move, Trash2, TriangleAlert } from 'lucide-react'
 import type { ReactNode } from 'react'
 import { Menu } from '@/parts/Menu'
-import { figuresOf, useScene, type Figures, type Mark } from './scene'
+import { figuresOf, toPanel, useScene, type Figures, type Mark } from './scene'
 
 // Block is one step in the outline, with its figures, its problems and what can be done to it.
 export function Block({ at, icon, name, children }: { at: string; icon: ReactNode; name: ReactNode; children?: ReactNode }) {
@@ -16,7 +16,7 @@ export function Block({ at, icon, name, children }: { at: string; icon: ReactNod
         <span className={`mt-0.5 ${dim ? 'text-ink-3' : 'text-ink-2'}`}>{icon}</span>
         <div className="min-w-0 flex-1">
           <div className="flex items-start gap-2">
-            <button type="button" data-step={at} aria-pressed={selected === at} onClick={() => select(at)} className="min-w-0 flex-1 text-left font-medium wrap-anywhere after:absolute after:inset-0 after:rounded-card">{name}</button>
+            <button type="button" data-step={at} aria-pressed={selected === at} onClick={(e) => { select(at); if (e.detail === 0) toPanel() }} className="min-w-0 flex-1 text-left font-medium wrap-anywhere after:absolute after:inset-0 after:rounded-card">{name}</button>
             {mark && <MarkBadge mark={mark} />}
             {edit && at !== 'trigger' && (
               <div className="relative z-1 -my-1 -mr-2">

@@ -64,3 +64,7 @@ export function figuresOf(f: Figures): [string, number, string?][] {
   if (s.sms) said.push(['texts delivered', s.sms.delivered], ['texts failed', s.sms.failed, 'text-bad'])
   return said.filter(([, n], i) => i === 0 || n > 0)
 }
+
+// toPanel puts the cursor into the settings once they are shown; toStep gives it back to the outline.
+export const toPanel = () => setTimeout(() => document.querySelector<HTMLElement>('[data-panel] [data-field]')?.focus(), 60)
+export const toStep = (key: string) => setTimeout(() => document.querySelector<HTMLElement>(`[data-step="${key}"]`)?.focus(), 0)

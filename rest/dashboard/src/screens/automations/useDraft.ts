@@ -102,12 +102,10 @@ export function useDraft(id: string, problems: Problem[], saved: () => void) {
       saved()
       return true
     } catch (e) {
-      if (e instanceof Failed && e.status === 409 && e.code === 'conflict') {
-        const { automation: theirs } = await done(rest.GET('/automations/{id}', { params: { path: { id } } }))
-        if (theirs.status !== 'archived' && theirs.etag !== etag) {
-          setConflict({ theirs, base: now.base, mine, by: typeof e.details.changed_by === 'string' ? e.details.changed_by : null })
-          return false
-        }
+      const theirs = e instanceof Failed && e.status === 409 && e.code === 'conflict' ? await done(rest.GET('/automations/{id}', { params: { path: { id } } })).then((a) => a.automation, () => null) : null
+      if (theirs && theirs.status !== 'archived' && theirs.etag !== etag && e instanceof Failed) {
+        setConflict({ theirs, base: now.base, mine, by: typeof e.details.changed_by === 'string' ? e.details.changed_by : null })
+        return false
       }
       const fields = e instanceof Failed ? Object.entries(e.fields).map(([path, message]) => ({ path, message, severity: 'error' })) : []
       setRefusal({ error: e, list: placed(mine, fields), was: mine })

@@ -13,26 +13,29 @@ const words = { 'node.a11yDescription.default': 'Enter opens the settings of the
 
 // Canvas draws the automation. It is a way to look and to point; whatever can be done here can be done in
 // the outline.
-export default function Canvas({ label }: { label: string }) {
-  return <ReactFlowProvider><Drawing label={label} /></ReactFlowProvider>
+export default function Canvas(props: { label: string; whole?: boolean }) {
+  return <ReactFlowProvider><Drawing {...props} /></ReactFlowProvider>
 }
 
-function Drawing({ label }: { label: string }) {
+function Drawing({ label, whole }: { label: string; whole?: boolean }) {
   const scene = useScene()
   const flow = useReactFlow()
   const { steps, trigger, figures, troubles, marks, taken, selected, select } = scene
-  const { nodes, edges, width } = useMemo(() => flowOf(scene), [steps, trigger, figures, troubles, marks, taken, selected])
+  const { nodes, edges, width, height } = useMemo(() => flowOf(scene), [steps, trigger, figures, troubles, marks, taken, selected])
   const change = useCallback((changes: NodeChange<FlowNode>[]) => {
     for (const c of changes) if (c.type === 'select' && c.selected) select(c.id)
   }, [select])
   const box = useRef<HTMLDivElement>(null)
-  // The top is shown first, as large as it can be read.
+  // The top is shown first, as large as it can be read. Of a run all is shown, or else where it has come to.
+  const last = [...marks.keys()].at(-1)
   const show = useCallback(() => {
-    const room = box.current?.clientWidth ?? 0
-    if (room === 0) return
-    const zoom = Math.min(1, Math.max(0.5, (room - 48) / Math.max(1, width)))
-    void flow.setViewport({ x: (room - width * zoom) / 2, y: 24, zoom })
-  }, [flow, width])
+    const { clientWidth: w = 0, clientHeight: h = 0 } = box.current ?? {}
+    if (w === 0) return
+    const zoom = Math.min(1, Math.max(0.5, Math.min((w - 48) / Math.max(1, width), whole ? (h - 40) / Math.max(1, height) : 1)))
+    const at = nodes.find((n) => n.id === last)
+    const hidden = whole && at && height * zoom > h ? Math.max(0, Math.min(height * zoom - h + 40, at.position.y * zoom - h * 0.6)) : 0
+    void flow.setViewport({ x: (w - width * zoom) / 2, y: (hidden > 0 ? 20 : 24) - hidden, zoom })
+  }, [flow, width, height, whole, last])
   const shown = useRef(false)
   useEffect(() => {
     const watch = new ResizeObserver(() => show())

@@ -45,6 +45,8 @@ describe('layout', () => {
       const lines = boxes.flatMap((_, i) => (i + 1 === n ? [] : Array.from({ length: 1 + dice(3) }, (_, k) => ({ ...line(`b${i}`, `b${i + 1 + dice(Math.min(6, n - i - 1))}`), id: `${i} ${k}` }))))
       const d = layoutOf(boxes, lines)
       const at = boxes.map((b) => ({ ...b, ...(d.boxes.get(b.id) as { x: number; y: number }) }))
+      const edge = Math.min(...at.map((a) => a.x), ...[...d.lines.values()].flat().map((q) => q.x - 80))
+      if (edge > 0.01) wrong.push(`${round}: ${edge} is empty on the left`)
       for (const [i, a] of at.entries()) {
         if (a.x < -0.01 || a.x + a.width > d.width + 0.01) wrong.push(`${round}: ${a.id} is outside`)
         for (const b of at.slice(i + 1)) if (a.x + a.width > b.x + 0.01 && b.x + b.width > a.x + 0.01 && a.y + a.height >= b.y && b.y + b.height >= a.y) wrong.push(`${round}: ${a.id} meets ${b.id}`)

@@ -103,8 +103,9 @@ export function layoutOf(boxes: Box[], lines: Line[]): Drawing {
   // A line between two that lead to nothing else is straight.
   for (const layer of layers) pack(layer, (c) => (c.up.length === 1 && c.up[0]?.[0].down.length === 1 ? c.up[0][0].x : null))
 
-  const left = Math.min(0, ...layers.flat().map((c) => c.x - c.width / 2))
-  const right = Math.max(0, ...layers.flat().map((c) => c.x + c.width / 2))
+  const all = layers.flat()
+  const left = all.length > 0 ? Math.min(...all.map((c) => c.x - c.width / 2)) : 0
+  const right = all.length > 0 ? Math.max(...all.map((c) => c.x + c.width / 2)) : 0
   const tops: number[] = []
   let y = 0
   for (const layer of layers) {

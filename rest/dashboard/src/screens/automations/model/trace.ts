@@ -27,6 +27,15 @@ function slotOf(step: Step, t: Taken): string[] {
   }
 }
 
+// wordOf says what a step came to: of one that decides, what it has decided.
+function wordOf(step: Step | undefined, t: Taken): string {
+  const out = t.output ?? {}
+  if (t.status === 'completed' && step?.type === 'condition') return out.result === true ? 'True' : 'Not true'
+  if (t.status === 'completed' && step?.type === 'branch') return typeof out.case === 'number' ? `Case ${out.case + 1}` : 'Otherwise'
+  if (t.status === 'completed' && step?.type === 'split' && out.variant) return String(out.variant)
+  return lookOfOutcome(t.status).word
+}
+
 // traceOf marks what a run has taken of its steps, and the ways between them. `at` is where it is now.
 export function traceOf(steps: Step[], taken: Taken[], at?: { key: string; word: string } | null): { marks: Map<string, Mark>; taken: Set<string> } {
   const marks = new Map<string, Mark>()
@@ -34,9 +43,9 @@ export function traceOf(steps: Step[], taken: Taken[], at?: { key: string; word:
   const all = ways(steps)
   for (const [n, t] of taken.entries()) {
     const look = lookOfOutcome(t.error && t.status !== 'failed' ? 'failed' : t.status)
-    marks.set(t.key, { word: lookOfOutcome(t.status).word, tone: look.tone, nth: n + 1 })
     const index = steps.findIndex((s, i) => keyOfStep(s, i) === t.key)
     const step = steps[index]
+    marks.set(t.key, { word: wordOf(step, t), tone: look.tone, nth: n + 1 })
     if (!step) continue
     const next = taken[n + 1]?.key ?? (at && at.key !== t.key ? at.key : undefined)
     const own = all[index]?.ways ?? []
