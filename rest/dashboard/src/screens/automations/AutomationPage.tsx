@@ -105,7 +105,7 @@ function Loaded({ automation: a }: { automation: Detail }) {
             {a.stats.started > 0 && <Figures stats={a.stats} go={(status) => change({ tab: 'runs', q: `status:${status}`, step: undefined })} />}
           </div>
           {a.description && <p className="text-ink-2">{a.description}</p>}
-          {elsewhere && <p role="status" className="flex flex-wrap items-center gap-2 rounded-control bg-warn-soft px-3 py-1.5 text-warn">Somebody else has changed this draft <Time at={a.updatedAt} />. Nothing of yours is lost.<button type="button" className="btn sm ml-auto" onClick={() => void draft.save()}>See the difference</button></p>}
+          {elsewhere && <p role="status" className="flex flex-wrap items-center gap-2 rounded-control bg-warn-soft px-3 py-1.5 text-warn"><span>Somebody else has changed this draft since you began. Nothing of yours is lost.</span><button type="button" className="btn sm ml-auto" onClick={() => void draft.save()}>See the difference</button></p>}
         </div>
         <Tabs
           label="The automation" value={tab} onChange={(key) => change({ tab: key === 'steps' ? undefined : key, q: undefined, step: undefined })}
