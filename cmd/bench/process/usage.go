@@ -16,6 +16,7 @@ type Usage struct {
 	Known   bool
 	CPU     time.Duration // user and system, of all threads
 	PeakRSS int64         // octets
+	FileRSS int64         // of them, now: pages of files, as the program itself, which others share and the kernel may drop
 }
 
 // clockTick is USER_HZ, which Linux keeps at 100 for all who read /proc.
@@ -42,23 +43,26 @@ func UsageOf(pid int) Usage {
 		return Usage{}
 	}
 	for line := range strings.Lines(string(status)) {
-		if value, found := strings.CutPrefix(line, "VmHWM:"); found {
-			kib, err := strconv.ParseInt(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(value), "kB")), 10, 64)
-			if err != nil {
-				return Usage{}
-			}
-			u.PeakRSS, u.Known = kib<<10, true
+		name, value, _ := strings.Cut(line, ":")
+		into := map[string]*int64{"VmHWM": &u.PeakRSS, "RssFile": &u.FileRSS}[name]
+		if into == nil {
+			continue
 		}
+		kib, err := strconv.ParseInt(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(value), "kB")), 10, 64)
+		if err != nil {
+			return Usage{}
+		}
+		*into, u.Known = kib<<10, true
 	}
 	return u
 }
 
-// String is the peak for people.
+// String is the peak for people, and what of it is the program's file.
 func (u Usage) String() string {
 	if !u.Known {
 		return "not known on this system"
 	}
-	return fmt.Sprintf("%d MiB", u.PeakRSS>>20)
+	return fmt.Sprintf("%d MiB (%d of files)", u.PeakRSS>>20, u.FileRSS>>20)
 }
 
 // sumTicks adds up fields of /proc that count clock ticks.
