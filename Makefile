@@ -62,6 +62,10 @@ test-race: toolchain postgres dashboard ## run every test under the race detecto
 races: toolchain postgres ## play each race of automations ROUNDS times (default 1,000)
 	POSTRIDER_RACE_ROUNDS=$(or $(ROUNDS),1000) $(GO) test -count=1 -timeout=60m -v -run 'Against|Claim|Once|OneKey' ./modules/automations
 
+.PHONY: billing-properties
+billing-properties: toolchain postgres ## play ROUNDS (default 10,000) lives of paying accounts, and of their usage, at random (SEED=… begins with that one)
+	@POSTRIDER_BILLING_ROUNDS=$(or $(ROUNDS),10000) POSTRIDER_BILLING_SEED=$(SEED) $(GO) test -count=1 -timeout=180m -v -run 'Property|OrderAndRepetition' ./modules/billing | grep -v '^Request\|^Response'
+
 .PHONY: torture
 torture: build postgres ## kill, stop, freeze and cut for about three quarters of an hour, and count what became of the mail
 	@POSTRIDER_TORTURE=long POSTRIDER_TEST_BINARY=$(CURDIR)/bin/postrider $(GO) test -count=1 -parallel=1 -timeout=90m -v -run '$(or $(ONLY),.)' -skip '^TestDrill' ./runtime/faulttest

@@ -1,6 +1,7 @@
 package accounts
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"strings"
@@ -15,9 +16,11 @@ import (
 	"github.com/postrider/postrider/runtime/page"
 )
 
-// start runs a service as one process of an installation would.
+// start runs a service as one process of an installation would, but for hours, which it does not
+// close by itself unless config says so: tests move facts into the past.
 func start(t testing.TB, d *db.DB, config Config) *Service {
 	t.Helper()
+	config.CloseEvery = cmp.Or(config.CloseEvery, time.Hour)
 	s, err := New(Params{Config: config, DB: d, Cursors: page.NewCodec([]byte("0123456789abcdef")), Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)

@@ -270,6 +270,10 @@ func TestTheLeastOfSeveralMonthlyCapsHolds(t *testing.T) {
 		}
 		return granted, which
 	}
+	change(AccountChange{MonthlyLimit: new(new(2))})
+	if granted, which := refusal(1); granted != 0 || which != "own" {
+		t.Errorf("of a limit of 2, 3 were sent: %d more are granted and the cap is %v, want none and own", granted, which)
+	}
 	change(AccountChange{MonthlyLimit: new(new(5))})
 	if granted, which := refusal(4); granted != 2 || which != "own" {
 		t.Errorf("of a limit of 5, 3 were sent: %d more are granted and the cap is %v, want 2 and own", granted, which)

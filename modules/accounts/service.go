@@ -94,7 +94,7 @@ func (s *Service) Start(ctx context.Context) error {
 	s.tasks.Start(
 		worker.Every("last use of API keys", s.config.LastUsedEvery, s.used.Flush),
 		worker.Every("sweep of old email counts", s.config.SweepEvery, s.sweepUsage),
-		worker.Every("count of emails by the hour", s.config.CloseEvery, s.closeHours),
+		worker.Every("count of emails by the hour", s.config.CloseEvery, s.closeHours).Soon(s.config.CloseEvery/20),
 		worker.Every("recount after changes of plan", s.config.RecountEvery, s.recountDue),
 	)
 	return nil

@@ -120,6 +120,8 @@ func (s *Service) choose(ctx context.Context, accountID, customer, planID string
 		return c, fault.Conflictf(fault.CodePaymentDue, "A payment is overdue: pay it, or give another card, before the plan is changed")
 	case account.Plan.ID == planID:
 		return c, fault.Conflictf(fault.CodeConflict, "The account has the plan %s", account.Plan.Name)
+	case slices.ContainsFunc(list[i].Items, func(i provider.Item) bool { return i.Price == c.prices.Base }): // as of a moment ago
+		return c, fault.Conflictf(fault.CodeConflict, "The account pays for the plan %s already", c.to.Name)
 	}
 	c.from, c.up = list[i], c.to.Rank > account.Plan.Rank
 	if c.up {

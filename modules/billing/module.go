@@ -32,7 +32,7 @@ func (s *Service) Start(context.Context) error {
 	}
 	s.tasks.Start(
 		worker.Every("customers of the payment provider", s.config.SyncEvery, s.syncDue),
-		worker.Every("usage for the payment provider", s.config.MeterEvery, s.meter.Run),
+		worker.Every("usage for the payment provider", s.config.MeterEvery, s.meter.Run).Soon(0),
 		worker.Every("figures of billing", time.Minute, s.observe),
 		worker.Every("reconciliation of usage", daily, s.meter.Reconcile),
 	)

@@ -93,7 +93,13 @@ func (s *Service) hosted(ctx context.Context, accountID, kind string, open func(
 	defer s.end(ctx, w)
 	if at := w.checkout.Expires; at != nil && time.Until(*at) > left {
 		if w.kind == kind && w.checkout.URL != "" {
-			return Page{w.checkout.URL, at}, nil
+			still, err := s.stripe.PageOpen(ctx, w.checkout.ID)
+			if err != nil {
+				return Page{}, provider.Upstream(err)
+			}
+			if still { // open, and not one that was completed, or ended there
+				return Page{w.checkout.URL, at}, nil
+			}
 		}
 		if err := s.stripe.EndPage(ctx, w.checkout.ID); err != nil {
 			return Page{}, provider.Upstream(err)

@@ -43,6 +43,7 @@ type Server struct {
 	APIKey    string `json:"api_key"`
 	AccountID string `json:"account_id"`
 	Inbound   string `json:"inbound_addr"`
+	Owner     struct{ Email, Password string }
 }
 
 // Start runs the program in development mode on a database. env is NAME=value.
@@ -112,6 +113,9 @@ func (s *Server) Launch() {
 	s.address = strings.TrimPrefix(s.BaseURL, "http://")
 	s.mu.Unlock()
 }
+
+// Database is the URL of its database.
+func (s *Server) Database() string { return s.database }
 
 // Running tells whether the process has not ended.
 func (s *Server) Running() bool {

@@ -87,6 +87,19 @@ func TestMoneyFromTheFirstCardToTheEnd(t *testing.T) {
 	if b := bill(); b.Billing.PaymentMethod == nil || b.Billing.PaymentMethod.Last4 != "4242" || b.Billing.Mode != "test" || !b.Billing.Production.Unlocked {
 		t.Errorf("with a card it is %+v", b)
 	}
+	charged := func() string { return stripe.Standing(stripe.Customers()[0]).Charged }
+	stripe.RemoveCard(charged())
+	tell()
+	expect.Within(t, 10*time.Second, "the card is removed, and production is locked", func() bool { return send().Status == http.StatusForbidden })
+	stripe.Pay(open("/api/billing/payment-method", asked{}))
+	tell()
+	expect.Within(t, 10*time.Second, "another card unlocks", func() bool { return send().Status == http.StatusOK })
+	stripe.RemoveCard(charged())
+	stripe.Events() // which never come
+	expect.Within(t, 20*time.Second, "nobody told that the card is removed, and the provider is asked", func() bool {
+		want(t, "a sync", ada.Do(t, http.MethodPost, "/api/billing/sync", nil), http.StatusOK)
+		return send().Status == http.StatusForbidden
+	})
 
 	sub := stripe.Pay(open("/api/billing/checkout", asked{"plan": "pro"}))
 	tell()

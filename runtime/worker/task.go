@@ -40,6 +40,13 @@ func Every(name string, period time.Duration, run func(ctx context.Context) erro
 	return Task{Name: name, First: period, Step: func(ctx context.Context) (time.Duration, error) { return period, run(ctx) }}
 }
 
+// Soon has the first step come after a wait, whatever the period: what must get done even by
+// processes that do not live for a period.
+func (t Task) Soon(wait time.Duration) Task {
+	t.First = wait
+	return t
+}
+
 // OnWake is a task that runs after each wake of a channel. Wakes that come while it runs
 // are one. It is subscribed at once, so that no wake between OnWake and the start is lost.
 func OnWake(name string, signals Signals, channel string, run func(ctx context.Context) error) Task {

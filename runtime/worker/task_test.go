@@ -51,6 +51,20 @@ func TestEveryRunsAfterEachPeriodAndNeverAfterTheStop(t *testing.T) {
 	})
 }
 
+func TestATaskMayBeginSoonerThanItsPeriod(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		tasks := worker.NewTasks(logger(t), nil)
+		mark, marks := since()
+		tasks.Start(worker.Every("count", 10*time.Second, func(context.Context) error { mark(); return nil }).Soon(time.Second))
+		<-time.After(25 * time.Second)
+		tasks.Stop(t.Context())
+		if diff := cmp.Diff([]float64{1, 11, 21}, marks()); diff != "" {
+			t.Errorf("a task with a period of 10 s that begins after 1 s ran at these seconds (-want +got):\n%s", diff)
+		}
+	})
+}
+
 func TestAStepSaysHowLongToWait(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -127,6 +127,15 @@ func (c *Client) EndPage(ctx context.Context, id string) error {
 	return err
 }
 
+// PageOpen tells whether a page was neither completed nor ended.
+func (c *Client) PageOpen(ctx context.Context, id string) (bool, error) {
+	found, err := c.stripe.V1CheckoutSessions.Retrieve(ctx, id, nil)
+	if err != nil && KindOf(err) == Missing {
+		return false, nil
+	}
+	return err == nil && found.Status == stripe.CheckoutSessionStatusOpen, err
+}
+
 // Portal makes a page with invoices, cards and tax ids, where no plan can be changed.
 func (c *Client) Portal(ctx context.Context, customer, back string) (string, error) {
 	params := &stripe.BillingPortalSessionCreateParams{Customer: stripe.String(customer), ReturnURL: stripe.String(back)}

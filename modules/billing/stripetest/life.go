@@ -45,8 +45,12 @@ func (s *Stripe) Events() []Event {
 // Post signs an event and posts it.
 func Post(t testing.TB, url, secret string, body []byte, at time.Time) (status int, said string) {
 	t.Helper()
-	signed := webhook.GenerateTestSignedPayload(&webhook.UnsignedPayload{Payload: body, Secret: secret, Timestamp: at})
-	return PostSigned(t, url, signed.Header, body)
+	return PostSigned(t, url, Sign(secret, body, at), body)
+}
+
+// Sign gives the header by which Stripe signs an event.
+func Sign(secret string, body []byte, at time.Time) string {
+	return webhook.GenerateTestSignedPayload(&webhook.UnsignedPayload{Payload: body, Secret: secret, Timestamp: at}).Header
 }
 
 // PostSigned posts an event under a signature.
@@ -143,6 +147,14 @@ func (s *Stripe) Pay(url string) (subscription string) {
 	return b["id"].(string)
 }
 
+// Open tells whether a page can be completed.
+func (s *Stripe) Open(url string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	page := s.objects[url[strings.LastIndex(url, "/")+1:]]
+	return page != nil && page["status"] == "open"
+}
+
 // Set changes a field of an object behind the back of everybody, and tells so.
 func (s *Stripe) Set(id, field string, value any, event string) {
 	s.mu.Lock()
@@ -188,6 +200,15 @@ func (s *Stripe) Turn(id string) {
 		b["items"], b["schedule"] = list(items), nil
 	}
 	s.emit("customer.subscription.updated", b)
+}
+
+// Backdate has the items of a subscription begin at an earlier time.
+func (s *Stripe) Backdate(id string, at time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, item := range s.objects[id]["items"].(object)["data"].([]object) {
+		item["created"] = at.Unix()
+	}
 }
 
 // Windows gives what the meter has of a customer, by the hour.

@@ -119,13 +119,14 @@ func (s *Stripe) read(parts []string, form url.Values) (int, object) {
 			return missing(parts[1])
 		}
 		return http.StatusOK, list(s.of("payment_method", func(o object) bool { return o["customer"] == parts[1] }))
-	case len(parts) == 2:
-		o, known := s.objects[parts[1]]
+	case len(parts) == 2, len(parts) == 3 && parts[0] == "checkout":
+		id := parts[len(parts)-1]
+		o, known := s.objects[id]
 		if !known {
-			return missing(parts[1])
+			return missing(id)
 		}
 		if o["deleted"] == true {
-			return http.StatusOK, object{"id": parts[1], "object": o["object"], "deleted": true}
+			return http.StatusOK, object{"id": id, "object": o["object"], "deleted": true}
 		}
 		return http.StatusOK, o
 	default:

@@ -86,6 +86,13 @@ func New(t testing.TB) *Stripe {
 	return s
 }
 
+// SetFault changes Fault while requests may be on their way.
+func (s *Stripe) SetFault(fault func(r *http.Request) Fault) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.Fault = fault
+}
+
 // Requests are the methods and paths that were asked for so far.
 func (s *Stripe) Requests() []string {
 	s.mu.Lock()
