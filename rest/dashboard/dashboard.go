@@ -16,6 +16,7 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/postrider/postrider/rest/look"
 	"github.com/postrider/postrider/runtime/telemetry"
 )
 
@@ -147,13 +148,30 @@ func themeOf(r *http.Request) string {
 	return ""
 }
 
+const absentStyle = `body { display: grid; place-items: center; min-height: 100vh; }
+main { display: grid; gap: 16px; width: 100%; max-width: 560px; padding: 24px; }
+h1 { display: flex; gap: 10px; align-items: center; }
+ul { padding: 0; list-style: none; }
+li { padding: 10px 16px; border-top: 1px solid var(--color-line-soft); }
+li:first-child { border-top: 0; }
+`
+
+var absentPolicy = "default-src 'none'; img-src 'self'; style-src " + look.Source(look.Style+absentStyle) + "; base-uri 'none'; frame-ancestors 'none'"
+
+// absence is what the page without a build shows.
+type absence struct {
+	Options
+
+	Style template.CSS
+}
+
 // serveAbsent says that the dashboard was not built.
 func (a *app) serveAbsent(w http.ResponseWriter, r *http.Request) {
-	w.Header().Set("Content-Security-Policy", "default-src 'none'; img-src 'self'; style-src 'unsafe-inline'; base-uri 'none'; frame-ancestors 'none'")
+	w.Header().Set("Content-Security-Policy", absentPolicy)
 	if r.URL.Path != "/" {
 		w.WriteHeader(http.StatusNotFound)
 	}
-	if err := a.absent.Execute(w, a.Options); err != nil {
+	if err := a.absent.Execute(w, absence{a.Options, template.CSS(look.Style + absentStyle)}); err != nil {
 		a.left(r, err)
 	}
 }

@@ -1,7 +1,6 @@
 package devinbox
 
 import (
-	"crypto/sha256"
 	_ "embed"
 	"encoding/base64"
 	"fmt"
@@ -11,12 +10,15 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/postrider/postrider/rest/look"
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/mail/message"
 )
 
 //go:embed inbox.css
-var style string
+var ownStyle string
+
+var style = look.Style + ownStyle
 
 // watch reloads the list when there is new mail.
 //
@@ -52,19 +54,14 @@ func addresses(text string) template.HTML {
 }
 
 // pagePolicy allows our own style and script by their hashes, the frame, and our icon.
-var pagePolicy = fmt.Sprintf("default-src 'none'; style-src 'sha256-%s'; script-src 'sha256-%s'; connect-src 'self'; frame-src 'self'; img-src 'self'; "+
-	"form-action 'self'; base-uri 'none'; frame-ancestors 'none'", hashOf(style), hashOf(watch))
+var pagePolicy = fmt.Sprintf("default-src 'none'; style-src %s; script-src %s; connect-src 'self'; frame-src 'self'; img-src 'self'; "+
+	"form-action 'self'; base-uri 'none'; frame-ancestors 'none'", look.Source(style), look.Source(watch))
 
 // mailPolicy is for a stranger's html: no scripts, no origin, nothing from the
 // network (a picture would tell its server that the mail was read). Links open in
 // a window of their own.
 const mailPolicy = "sandbox allow-popups allow-popups-to-escape-sandbox; default-src 'none'; img-src data:; style-src 'unsafe-inline'; font-src data:; " +
 	"form-action 'none'; frame-ancestors 'self'"
-
-func hashOf(s string) string {
-	sum := sha256.Sum256([]byte(s))
-	return base64.StdEncoding.EncodeToString(sum[:])
-}
 
 // frame is what stands around every page.
 type frame struct {

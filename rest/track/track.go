@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/postrider/postrider/modules/tracking"
+	"github.com/postrider/postrider/rest/look"
 	"github.com/postrider/postrider/runtime/telemetry"
 	"github.com/postrider/postrider/runtime/visitor"
 )
@@ -114,15 +115,20 @@ func (l links) record(r *http.Request, mark tracking.Mark) {
 	}
 }
 
-const notFoundPage = `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
-<title>Not found</title><body style="font:16px/1.5 system-ui,sans-serif;max-width:36rem;margin:4rem auto;padding:0 1rem">
-<h1>There is nothing here</h1><p>This link is not complete, or it was changed on its way. Try the one in the message again.</p></body></html>
+const notFoundStyle = "main { max-width: 480px; margin: 8vh auto 0; padding: 28px; } h1 { margin-bottom: 8px; }\n"
+
+var (
+	notFoundPage = `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Not found</title><style>` + look.Style + notFoundStyle + `</style></head><body>
+<main class="card"><h1>There is nothing here</h1><p>This link is not complete, or it was changed on its way. Try the one in the message again.</p></main></body></html>
 `
+	notFoundPolicy = "default-src 'none'; style-src " + look.Source(look.Style+notFoundStyle) + "; base-uri 'none'; frame-ancestors 'none'"
+)
 
 func (l links) notFound(w http.ResponseWriter, r *http.Request) {
 	discreet(w.Header())
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'")
+	w.Header().Set("Content-Security-Policy", notFoundPolicy)
 	w.WriteHeader(http.StatusNotFound)
 	l.write(w, r, []byte(notFoundPage))
 }

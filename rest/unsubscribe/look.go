@@ -1,13 +1,13 @@
 package unsubscribe
 
 import (
-	"crypto/sha256"
 	"encoding/base64"
 	"html/template"
 	"math"
 	"strconv"
 
 	"github.com/postrider/postrider/modules/accounts/brand"
+	shared "github.com/postrider/postrider/rest/look"
 )
 
 // look is what a page shows of the sender's brand; of a zero one nothing.
@@ -42,13 +42,13 @@ func (l look) Alt() string {
 func (l look) Style() template.CSS {
 	red, green, blue, ok := channels(l.of.Color)
 	if !ok {
-		return template.CSS(style) //nolint:gosec // a file of ours
+		return template.CSS(shared.Style + style) //nolint:gosec // files of ours
 	}
 	on := "#fff"
 	if lighter := luminance(red, green, blue); 1.05/(lighter+.05) < (lighter+.05)/.05 {
 		on = "#000"
 	}
-	return template.CSS(style + ":root { --button: " + l.of.Color + "; --edge: var(--line); --on: " + on + " }\n") //nolint:gosec // the color is six digits
+	return template.CSS(shared.Style + style + ":root { --brand: " + l.of.Color + "; --brand-edge: var(--color-line-strong); --brand-on: " + on + "; }\n") //nolint:gosec // the color is six digits
 }
 
 // policy allows our own style by its hash, our own form, and a logo.
@@ -57,12 +57,7 @@ func (l look) policy() string {
 	if len(l.of.Logo) > 0 {
 		images = "; img-src data:"
 	}
-	return "default-src 'none'; style-src 'sha256-" + hashOf(string(l.Style())) + "'" + images + "; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
-}
-
-func hashOf(text string) string {
-	sum := sha256.Sum256([]byte(text))
-	return base64.StdEncoding.EncodeToString(sum[:])
+	return "default-src 'none'; style-src " + shared.Source(string(l.Style())) + images + "; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 }
 
 // channels reads #rrggbb.

@@ -13,11 +13,13 @@ import (
 	"net/http"
 	"net/netip"
 	"strings"
+	"time"
 
 	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/accounts/admission"
 	"github.com/postrider/postrider/modules/accounts/audit"
 	"github.com/postrider/postrider/modules/signin"
+	"github.com/postrider/postrider/rest/look"
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/telemetry"
 	"github.com/postrider/postrider/runtime/visitor"
@@ -74,8 +76,12 @@ func New(o Options) (http.Handler, error) {
 	return &pages{o, door}, nil
 }
 
-//go:embed page.html page.css page.js
-var files embed.FS
+var (
+	//go:embed page.html page.js
+	files embed.FS
+	//go:embed page.css
+	style string // behind that of all pages
+)
 
 var layout = template.Must(template.ParseFS(files, "page.html"))
 
@@ -109,11 +115,14 @@ func (p *pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func (p *pages) asset(w http.ResponseWriter, r *http.Request, name string) {
+	w.Header().Set("Cache-Control", "public, max-age=300")
 	switch name {
-	case "page.css", "page.js":
-		w.Header().Set("Cache-Control", "public, max-age=300")
+	case "page.css":
+		http.ServeContent(w, r, name, time.Time{}, strings.NewReader(look.Style+style))
+	case "page.js":
 		http.ServeFileFS(w, r, files, name)
 	default:
+		w.Header().Del("Cache-Control")
 		http.NotFound(w, r)
 	}
 }

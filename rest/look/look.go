@@ -1,0 +1,21 @@
+// Package look is the style that all pages beside the dashboard share: sign-in, unsubscribing, the API
+// reference, the development inbox. Its tokens are those of the dashboard, and the theme is the system's.
+package look
+
+import (
+	"crypto/sha256"
+	_ "embed" // the style
+	"encoding/base64"
+)
+
+// Style is the shared sheet. A page writes it before its own.
+//
+//go:embed look.css
+var Style string
+
+// Source names a style or a script that stands in a page, for style-src and script-src of a
+// Content-Security-Policy.
+func Source(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
+}
