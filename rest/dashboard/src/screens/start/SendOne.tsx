@@ -1,6 +1,7 @@
 import { Link } from '@tanstack/react-router'
 import { KeyRound } from 'lucide-react'
 import { useState } from 'react'
+import { useGraph } from '@/api/graphql'
 import { done, onceKey, rest } from '@/api/rest'
 import { useViewer } from '@/app/viewer'
 import { CodeBlock } from '@/parts/CodeBlock'
@@ -8,6 +9,7 @@ import { Failure } from '@/parts/Failure'
 import { useWrite } from '@/parts/Form'
 import { Card } from '@/parts/Page'
 import { Tabs } from '@/parts/Tabs'
+import { StartSmtp } from './queries.gen'
 import { languages, snippet, type Language } from './snippets'
 
 // SendOne is the first email in six languages, ready to be pasted. The key is made by a click, stays in
@@ -16,25 +18,37 @@ export function SendOne({ domain }: { domain: string | undefined }) {
   const viewer = useViewer()
   const [language, setLanguage] = useState<Language>('curl')
   const [made, setMade] = useState('')
-  const make = useWrite(() => done(rest.POST('/api-keys', { params: { header: { 'Idempotency-Key': onceKey() } }, body: { name: `Start, ${new Date().toISOString().slice(0, 10)}`, scope: 'sending' } })))
+  const name = `Start, ${new Date().toISOString().slice(0, 10)}`
+  const make = useWrite(() => done(rest.POST('/api-keys', { params: { header: { 'Idempotency-Key': onceKey() } }, body: { name, scope: 'sending' } })))
+  // Where the relay is, is said by each credential; the password of one is told once, when it is made.
+  const known = useGraph(StartSmtp, {}, { enabled: language === 'smtp' && viewer.has('relay') && viewer.can('WRITE') }).data?.smtpCredentials.nodes[0]
+  const credential = useWrite(() => done(rest.POST('/smtp-credentials', { params: { header: { 'Idempotency-Key': onceKey() } }, body: { name } })))
+  const [signIn, setSignIn] = useState<{ host: string; port: number; tls: string; username: string; password: string }>()
+  const smtp = signIn ?? known
   const key = viewer.development?.apiKey ?? made
   const sender = viewer.development?.domain ?? domain ?? 'your-domain.example'
-  const text = snippet(language, { url: location.origin, key: key || '$POSTRIDER_API_KEY', from: `hello@${sender}`, to: viewer.development ? 'you@example.com' : (viewer.user?.email ?? 'you@example.com') })
+  const text = snippet(language, { url: location.origin, key: key || '$POSTRIDER_API_KEY', from: `hello@${sender}`, to: viewer.development ? 'you@example.com' : (viewer.user?.email ?? 'you@example.com'), smtp: smtp && { ...smtp, selfSigned: viewer.development !== null } })
   async function create() {
     const answer = await make.run()
     if (answer) setMade(keyIn(answer))
   }
+  async function createCredential() {
+    const answer = await credential.run()
+    if (answer) setSignIn({ ...answer.smtp_credential, password: answer.password })
+  }
   return (
     <Card
       title="Send an email" pad={false}
-      acts={!key && language !== 'smtp' && viewer.can('WRITE') && <button type="button" className="btn sm" disabled={make.busy} onClick={() => void create()}><KeyRound aria-hidden />Make a key and put it in</button>}
-      foot={viewer.development ? <span>With the key of development mode. Try <code>bounce@{viewer.development.domain}</code> as well: {viewer.development.failures.join(', ')} each go wrong in their way.</span> : made ? <span className="text-warn">The key is in the code above and is not shown again: copy it now.</span> : <span>Nothing but the library of the language. More in the <a className="link under" href="/api/docs">API reference</a>.</span>}
+      acts={language === 'smtp' ? !signIn && viewer.can('WRITE') && <button type="button" className="btn sm" disabled={credential.busy} onClick={() => void createCredential()}><KeyRound aria-hidden />Make a credential and put it in</button>
+        : !key && viewer.can('WRITE') && <button type="button" className="btn sm" disabled={make.busy} onClick={() => void create()}><KeyRound aria-hidden />Make a key and put it in</button>}
+      foot={language === 'smtp' && signIn ? <span className="text-warn">The password is in the code above and is not shown again: copy it now.</span> : viewer.development ? <span>With the key of development mode. Try <code>bounce@{viewer.development.domain}</code> as well: {viewer.development.failures.join(', ')} each go wrong in their way.</span> : made ? <span className="text-warn">The key is in the code above and is not shown again: copy it now.</span> : <span>Nothing but the library of the language. More in the <a className="link under" href="/api/docs">API reference</a>.</span>}
     >
       {make.error !== null && <div className="p-4 pb-0"><Failure error={make.error} retry={() => void create()} /></div>}
+      {credential.error !== null && <div className="p-4 pb-0"><Failure error={credential.error} retry={() => void createCredential()} /></div>}
       <Tabs label="Language" tabs={languages.map((l) => ({ ...l, hidden: l.key === 'smtp' && !viewer.has('relay') }))} value={language} onChange={(l) => setLanguage(l as Language)} inset="px-4">
         <div className="p-4">
           <CodeBlock text={text} />
-          {language === 'smtp' && <p className="mt-2 text-xs text-ink-3">The password is that of an SMTP credential: <Link to="/keys" className="link">make one</Link>. Any program or framework that speaks SMTP sends this way.</p>}
+          {language === 'smtp' && <p className="mt-2 text-xs text-ink-3">Any program or framework that speaks SMTP sends this way. The password is that of an <Link to="/keys" className="link under">SMTP credential</Link>{!smtp && ', which also says host and port'}.</p>}
         </div>
       </Tabs>
     </Card>

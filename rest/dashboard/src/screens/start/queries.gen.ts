@@ -23,6 +23,13 @@ export type HealthLevel =
   /** A hint. */
   | 'NOTICE';
 
+/** How TLS begins. */
+export type SmtpCredentialTls =
+  /** By the command STARTTLS. */
+  | 'STARTTLS'
+  /** From the first octet. */
+  | 'IMPLICIT';
+
 export type StartEmailsQueryVariables = Exact<{ [key: string]: never; }>;
 
 
@@ -32,6 +39,11 @@ export type StartBouncedQueryVariables = Exact<{ [key: string]: never; }>;
 
 
 export type StartBouncedQuery = { emails: { nodes: Array<{ id: string }> } };
+
+export type StartSmtpQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type StartSmtpQuery = { smtpCredentials: { nodes: Array<{ host: string, port: number, tls: SmtpCredentialTls, username: string }> } };
 
 export type StartDomainsQueryVariables = Exact<{ [key: string]: never; }>;
 
@@ -61,6 +73,7 @@ export type StartFiguresQuery = { emailStatistics: { totals: { accepted: number,
 
 export const StartEmails = gql<StartEmailsQuery, StartEmailsQueryVariables>('StartEmails', '14d53739cfebe4353bc19f0e6efd337577d1ec27eb4593162ebce79fa910563d', import.meta.env.DEV ? "query StartEmails {\n  emails(first: 1) {\n    nodes {\n      id\n      createdAt\n    }\n  }\n}" : undefined)
 export const StartBounced = gql<StartBouncedQuery, StartBouncedQueryVariables>('StartBounced', 'a7ef2f372ab4ec4d3b252f6a4ca3c50522674838bd3101202dfbdd036e088ee9', import.meta.env.DEV ? "query StartBounced {\n  emails(first: 1, filter: {status: BOUNCED}) {\n    nodes {\n      id\n    }\n  }\n}" : undefined)
+export const StartSmtp = gql<StartSmtpQuery, StartSmtpQueryVariables>('StartSmtp', 'acc65c52d21dc660854bb12b89f343e140fa11c54f9daf69a2be56686a25bd0d', import.meta.env.DEV ? "query StartSmtp {\n  smtpCredentials(first: 1) {\n    nodes {\n      host\n      port\n      tls\n      username\n    }\n  }\n}" : undefined)
 export const StartDomains = gql<StartDomainsQuery, StartDomainsQueryVariables>('StartDomains', '22e8cf652c766ccd9b98c1fce059c17e0f7886de95267e67b16dbf9d3859ac67', import.meta.env.DEV ? "query StartDomains {\n  domains(first: 25) {\n    nodes {\n      id\n      name\n      status\n    }\n  }\n}" : undefined)
 export const StartWebhooks = gql<StartWebhooksQuery, StartWebhooksQueryVariables>('StartWebhooks', 'e747254cc74eafe09c16457319a6d64b6be9b3cd0afb4968044282021f7feed2', import.meta.env.DEV ? "query StartWebhooks {\n  webhooks(first: 1) {\n    nodes {\n      id\n      url\n    }\n  }\n}" : undefined)
 export const StartHealth = gql<StartHealthQuery, StartHealthQueryVariables>('StartHealth', '80b11d7f4f884b7b17c2a3ebbecf873ba1855bcf8bb56cdff6a0993decf1edf0', import.meta.env.DEV ? "query StartHealth {\n  health {\n    findings {\n      ...Finding\n    }\n    installation {\n      ...Finding\n    }\n  }\n}\n\nfragment Finding on HealthFinding {\n  code\n  level\n  found\n  expected\n  do\n  subjectId\n}" : undefined)

@@ -3,6 +3,7 @@ export interface Sample {
   key: string
   from: string
   to: string
+  smtp?: { host: string; port: number; tls: string; username: string; password?: string; selfSigned: boolean } // unknown as long as there is no credential
 }
 
 export type Language = 'curl' | 'node' | 'python' | 'go' | 'php' | 'smtp'
@@ -106,8 +107,8 @@ $context = stream_context_create(['http' => [
 ]]);
 echo file_get_contents('${s.url}/api/emails', false, $context);`
     case 'smtp':
-      return `curl --ssl-reqd smtp://${new URL(s.url).hostname}:587 \\
-  --user 'postrider:svs_…' \\
+      return `curl ${smtpFlags(s)} \\
+  --user '${s.smtp?.username ?? 'postrider'}:${s.smtp?.password ?? 'svs_…'}' \\
   --mail-from '${s.from}' --mail-rcpt '${s.to}' \\
   -T - <<'END'
 From: ${s.from}
@@ -117,4 +118,11 @@ Subject: Hello from Postrider
 It works. Your first email.
 END`
   }
+}
+
+// smtpFlags are how curl reaches the relay: TLS from the first octet, or by STARTTLS and not without it.
+function smtpFlags({ smtp }: Sample): string {
+  if (!smtp) return '--ssl-reqd "smtp://$SMTP_HOST:$SMTP_PORT"'
+  const scheme = smtp.tls.toLowerCase() === 'implicit' ? 'smtps' : 'smtp'
+  return `${scheme === 'smtp' ? '--ssl-reqd ' : ''}${smtp.selfSigned ? '--insecure ' : ''}${scheme}://${smtp.host}:${smtp.port}`
 }
