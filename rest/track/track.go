@@ -115,7 +115,7 @@ func (l links) record(r *http.Request, mark tracking.Mark) {
 	}
 }
 
-const notFoundStyle = "main { max-width: 480px; margin: 8vh auto 0; padding: 28px; } h1 { margin-bottom: 8px; }\n"
+const notFoundStyle = "body { padding: 16px; } main { max-width: 480px; margin: 8vh auto 0; padding: 28px; } h1 { margin-bottom: 8px; }\n"
 
 var (
 	notFoundPage = `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">

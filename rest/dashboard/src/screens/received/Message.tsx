@@ -18,6 +18,7 @@ import { SkeletonText } from '@/parts/Skeleton'
 import { Tabs } from '@/parts/Tabs'
 import { Time } from '@/parts/Time'
 import { AnswerDialog } from './AnswerDialog'
+import { Conversation, useConversation } from './Conversation'
 import { Files } from './Files'
 import { Preview } from './Preview'
 import { ReceivedOne, type ReceivedOneQuery } from './queries.gen'
@@ -94,12 +95,14 @@ function Shown({ mail, gone }: { mail: Received; gone: () => void }) {
 function Contents({ mail }: { mail: Received }) {
   const [address, change] = useAddress()
   const { content } = mail
+  const thread = useConversation(mail)
   const tabs = [
     { key: 'preview', name: 'Preview', hidden: !content?.html },
     { key: 'text', name: 'Text', hidden: !content || (!content.text && content.html !== null) },
     { key: 'headers', name: 'Headers', count: content?.headers.length, hidden: !content },
     { key: 'source', name: 'Source', hidden: !content },
     { key: 'files', name: 'Files', count: mail.attachments.length, hidden: mail.attachments.length === 0 },
+    { key: 'thread', name: 'Conversation', count: thread.letters.length, hidden: thread.letters.length < 2 && !thread.error },
     { key: 'details', name: 'Details' },
   ]
   const shown = tabs.filter((t) => !t.hidden)
@@ -110,6 +113,7 @@ function Contents({ mail }: { mail: Received }) {
     headers: () => <Headers list={content?.headers ?? []} />,
     source: () => <Source id={mail.id} />,
     files: () => <Files mail={mail} />,
+    thread: () => <Conversation {...thread} open={mail.id} />,
     details: () => <Details mail={mail} />,
   }
   return (

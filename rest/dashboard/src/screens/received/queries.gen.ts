@@ -14,6 +14,63 @@ export type DomainStatus =
   /** Stayed broken; it no longer sends. */
   | 'FAILED';
 
+/** What narrows a list of emails. Fields that are left out narrow nothing. */
+export type EmailFilter = {
+  /** Of this status. */
+  status?: EmailStatus | null | undefined;
+  /** With this event as its latest, as `email.opened`. */
+  lastEvent?: string | null | undefined;
+  /** With this address in to, cc or bcc. */
+  to?: string | null | undefined;
+  /** From this address. */
+  from?: string | null | undefined;
+  /** From this domain, prefix `dom_`. */
+  domainId?: string | null | undefined;
+  /** Sent with this API key, prefix `key_`. */
+  apiKeyId?: string | null | undefined;
+  /** Made of this template, prefix `tpl_`. */
+  templateId?: string | null | undefined;
+  /** Sent by this automation, prefix `aut_`. */
+  automationId?: string | null | undefined;
+  /** With this tag. */
+  tag?: TagInput | null | undefined;
+  /** Created in this stretch of time. */
+  createdAt?: DateTimeFilter | null | undefined;
+  /** Opened by a person; where open tracking is on. */
+  opened?: boolean | null | undefined;
+  /** With a link that a person followed; where click tracking is on. */
+  clicked?: boolean | null | undefined;
+  /** Refused, and for this reason, as `bad_address`. */
+  bounceClass?: string | null | undefined;
+  /** A search text: words, each the beginning of one in subject, names, addresses or tags, and fields as in `receipt to:ada@example.net tag:env=prod is:opened before:2026-01-31`; at most 200 characters and 10 words. */
+  query?: string | null | undefined;
+};
+
+/** A tag of an email. */
+export type TagInput = {
+  /** Its name. */
+  name: string;
+  /** Its value. */
+  value: string;
+};
+
+/** Where a message stands. */
+export type EmailStatus =
+  /** Released, and about to be handed over; also while its account is suspended. */
+  | 'QUEUED'
+  /** Waits for its time. */
+  | 'SCHEDULED'
+  /** Accepted, and on its way. */
+  | 'SENT'
+  /** Every recipient's server took it. */
+  | 'DELIVERED'
+  /** A recipient's server refused it for good, or retries ran out. */
+  | 'BOUNCED'
+  /** No attempt could succeed for another reason. */
+  | 'FAILED'
+  /** Cancelled before its time. */
+  | 'CANCELLED';
+
 /** What narrows a list of received emails. Fields that are left out narrow nothing. */
 export type ReceivedEmailFilter = {
   /** That came to this address, or name it in To or Cc. */
@@ -81,7 +138,23 @@ export type ReceivedRulesQueryVariables = Exact<{
 
 export type ReceivedRulesQuery = { addressRules: { catchAll: boolean, rules: Array<{ match: string, action: AddressRuleAction }> } | null };
 
+export type ReceivedThreadQueryVariables = Exact<{
+  filter?: ReceivedEmailFilter | null | undefined;
+}>;
+
+
+export type ReceivedThreadQuery = { receivedEmails: { nodes: Array<{ id: string, from: string, subject: string, messageId: string, inReplyTo: string | null, references: Array<string>, receivedAt: string }> } };
+
+export type SentThreadQueryVariables = Exact<{
+  filter?: EmailFilter | null | undefined;
+}>;
+
+
+export type SentThreadQuery = { emails: { nodes: Array<{ id: string, to: Array<string>, subject: string, messageId: string, createdAt: string, content: { headers: Array<{ name: string, value: string }> } }> } };
+
 export const ReceivedList = gql<ReceivedListQuery, ReceivedListQueryVariables>('ReceivedList', '3a9c60276fc9cce03d477fb7eb8cec5caba1ac6ef8e08d1f51c7c2c35533cac1', import.meta.env.DEV ? "query ReceivedList($after: String, $filter: ReceivedEmailFilter) {\n  receivedEmails(first: 50, after: $after, filter: $filter) {\n    nodes {\n      id\n      from\n      mailFrom\n      rcptTo\n      subject\n      spamStatus\n      authentication {\n        spf\n        dkim\n        dmarc\n      }\n      attachments {\n        filename\n      }\n      receivedAt\n    }\n    pageInfo {\n      hasNextPage\n      endCursor\n    }\n  }\n}" : undefined)
 export const ReceivedOne = gql<ReceivedOneQuery, ReceivedOneQueryVariables>('ReceivedOne', '693fc2dc47e046df0b87313f4d8c35b66b7bbbf2e1fd5296ed3ddf1f54276cfc', import.meta.env.DEV ? "query ReceivedOne($id: ID!) {\n  receivedEmail(id: $id) {\n    id\n    domainId\n    rcptTo\n    mailFrom\n    from\n    to\n    cc\n    replyTo\n    subject\n    messageId\n    inReplyTo\n    references\n    authentication {\n      spf\n      dkim\n      dmarc\n      iprev\n      dmarcPolicy\n    }\n    spamStatus\n    spamScore\n    autoSubmitted\n    size\n    attachments {\n      filename\n      contentType\n      contentId\n      inline\n      size\n    }\n    defects\n    remoteIp\n    helo\n    tls\n    receivedAt\n    content {\n      html\n      text\n      headers {\n        name\n        value\n      }\n    }\n  }\n}" : undefined)
 export const ReceivedDomains = gql<ReceivedDomainsQuery, ReceivedDomainsQueryVariables>('ReceivedDomains', 'e27149878fbd3daa0f06643b63cd96269aa7539f5f3f2bcc68902a150281cde2', import.meta.env.DEV ? "query ReceivedDomains($after: String) {\n  domains(first: 100, after: $after) {\n    nodes {\n      id\n      name\n      status\n      inboundEnabled\n    }\n    pageInfo {\n      hasNextPage\n      endCursor\n    }\n  }\n}" : undefined)
 export const ReceivedRules = gql<ReceivedRulesQuery, ReceivedRulesQueryVariables>('ReceivedRules', '20359be1071f43d0bc5f8ddcfa8eb27f3b966e3ef8b3d4f28210fa0b5652386b', import.meta.env.DEV ? "query ReceivedRules($domainId: ID!) {\n  addressRules(domainId: $domainId) {\n    catchAll\n    rules {\n      match\n      action\n    }\n  }\n}" : undefined)
+export const ReceivedThread = gql<ReceivedThreadQuery, ReceivedThreadQueryVariables>('ReceivedThread', 'a798bd638ee5aabc3026d13fd5cff5dd1c7c71bef2b0aba75f8bcee0e71b9fa1', import.meta.env.DEV ? "query ReceivedThread($filter: ReceivedEmailFilter) {\n  receivedEmails(first: 50, filter: $filter) {\n    nodes {\n      id\n      from\n      subject\n      messageId\n      inReplyTo\n      references\n      receivedAt\n    }\n  }\n}" : undefined)
+export const SentThread = gql<SentThreadQuery, SentThreadQueryVariables>('SentThread', 'd1a429dbe262aa4b05843090192bf1483966b072721b46c1c12cd0a2c33d8797', import.meta.env.DEV ? "query SentThread($filter: EmailFilter) {\n  emails(first: 20, filter: $filter) {\n    nodes {\n      id\n      to\n      subject\n      messageId\n      createdAt\n      content {\n        headers {\n          name\n          value\n        }\n      }\n    }\n  }\n}" : undefined)
