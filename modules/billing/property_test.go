@@ -53,7 +53,7 @@ func eachLife(t *testing.T, play func(w *world, l *life)) {
 			other := w.process(w.db)
 			for round := range min(aWorldEach, rounds-from) {
 				seed := first + uint64(from+round)
-				l := &life{world: w, services: []*Service{w.Service, other}, dice: rand.New(rand.NewPCG(seed, 1)), seed: seed} //nolint:gosec // a test
+				l := &life{world: w, services: []*Service{w.Service, other}, dice: rand.New(rand.NewPCG(seed, 1)), seed: seed}
 				made, err := w.accounts.CreateAccount(t.Context(), accounts.NewAccount{Name: "Acme", Email: fmt.Sprintf("ada%d@example.com", seed), Plan: accounts.PlanFree})
 				if err != nil {
 					t.Fatal(err)
