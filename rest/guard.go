@@ -7,6 +7,7 @@ import (
 	"net/netip"
 	"net/url"
 	"slices"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
@@ -101,6 +102,19 @@ func (a *API) record(ctx context.Context, c *Call, op Operation, status int, tar
 	if err := a.audit.Record(context.WithoutCancel(ctx), c.Caller, op.ID, target); err != nil {
 		a.log.ErrorContext(ctx, "an operation is missing in the audit log", "operation", op.ID, telemetry.KeyRequestID, c.RequestID, telemetry.KeyError, err)
 	}
+}
+
+// LastBy names who did an operation to something last, since a moment, for people to read; empty when
+// that cannot be found out.
+func (c *Call) LastBy(ctx context.Context, operation, target string, since time.Time) string {
+	if c.api.audit == nil {
+		return ""
+	}
+	by, err := c.api.audit.LastBy(ctx, c.AccountID, operation, target, since)
+	if err != nil {
+		c.api.log.WarnContext(ctx, "the audit log does not say who was last", "operation", operation, telemetry.KeyError, err)
+	}
+	return by.Name
 }
 
 // guarded runs the handler of a call. A body in a file may fail to be read or changed

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/accounts/audit"
 	"github.com/postrider/postrider/modules/accounts/rights"
 	"github.com/postrider/postrider/rest"
 	"github.com/postrider/postrider/runtime/expect"
@@ -56,6 +57,13 @@ func (r *recorder) Record(_ context.Context, c accounts.Caller, operation, targe
 	defer r.mu.Unlock()
 	r.list = append(r.list, c.ID()+" "+operation+" "+target)
 	return nil
+}
+
+func (*recorder) LastBy(_ context.Context, account, operation, target string, since time.Time) (audit.Actor, error) {
+	if account != accountID || operation != "updateAutomation" || target != automationID || since.IsZero() {
+		return audit.Actor{}, nil
+	}
+	return audit.Actor{Kind: audit.ByUser, ID: "usr_2", Name: "bob@example.com"}, nil
 }
 
 func newPeopleBundle(t *testing.T) (*bundle, *recorder) {

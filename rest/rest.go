@@ -20,6 +20,7 @@ import (
 
 	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/accounts/admission"
+	"github.com/postrider/postrider/modules/accounts/audit"
 	"github.com/postrider/postrider/rest/body"
 	"github.com/postrider/postrider/rest/openapi"
 	"github.com/postrider/postrider/rest/problem"
@@ -55,9 +56,10 @@ type RateLimit interface {
 	Admit(ctx context.Context, account accounts.Account, header http.Header) error
 }
 
-// Recorder writes to the audit log that an operation was done to something.
+// Recorder writes to the audit log that an operation was done to something, and knows who did it last.
 type Recorder interface {
 	Record(ctx context.Context, c accounts.Caller, operation, target string) error
+	LastBy(ctx context.Context, accountID, operation, target string, since time.Time) (audit.Actor, error)
 }
 
 // Options of New.

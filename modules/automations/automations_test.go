@@ -2,6 +2,7 @@ package automations
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -13,6 +14,7 @@ import (
 	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/automations/ingest"
 	"github.com/postrider/postrider/modules/sending/sendingtest"
+	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/idempotency"
 	"github.com/postrider/postrider/runtime/page"
 )
@@ -197,8 +199,10 @@ func TestRunsKeepTheirVersion(t *testing.T) {
 	w := newWorld(t)
 	a := w.active(t, `{"event": "start"}`, `{"key": "w", "type": "wait_for_event", "event": "go", "timeout": "P1D"}, `+mail)
 	w.post(t, "start", `{"name": "old"}`)
-	if _, err := w.Change(t.Context(), sendingtest.Account, a.ID, members(`{"steps": [{"key": "x", "type": "end"}]}`), "stale"); codeOf(err) != "conflict" {
-		t.Errorf("a change of a draft that was changed since: %v", err)
+	_, err := w.Change(t.Context(), sendingtest.Account, a.ID, members(`{"steps": [{"key": "x", "type": "end"}]}`), "stale")
+	var conflict *fault.Error
+	if !errors.As(err, &conflict) || conflict.Code != fault.CodeConflict || conflict.Details[DetailChangedAt] == nil {
+		t.Errorf("a change of a draft that was changed since: %v, want a conflict that tells when", err)
 	}
 	changed, err := w.Change(t.Context(), sendingtest.Account, a.ID, members(`{"steps": [{"key": "x", "type": "end"}]}`), a.DraftHash)
 	if err != nil || changed.Version == nil || *changed.Version != 1 || changed.DraftHash == changed.VersionHash {

@@ -3,8 +3,10 @@ package automations
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"strings"
+	"time"
 
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/modules/accounts"
@@ -14,6 +16,7 @@ import (
 	"github.com/postrider/postrider/modules/automations/ingest"
 	"github.com/postrider/postrider/rest"
 	"github.com/postrider/postrider/rest/wire"
+	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/id"
 	"github.com/postrider/postrider/runtime/page"
 	"github.com/postrider/postrider/runtime/secret"
@@ -138,8 +141,10 @@ type versionItem struct {
 type changeItem struct {
 	rest.Item
 
-	IfMatch string `header:"If-Match" doc:"The etag of the draft that you have read; 409 conflict if it was changed since."`
+	IfMatch string `header:"If-Match" doc:"The etag of the draft that you have read; 409 conflict if it was changed since, with details.changed_at and, for people, details.changed_by."`
 }
+
+const updateAutomation = "updateAutomation"
 
 type edge struct{ service Service }
 
@@ -179,7 +184,7 @@ func (e *edge) definitions(g *rest.Group) {
 		Summary: "Retrieve an automation", Description: "With its draft.", Example: one, Of: OfAutomation,
 	}, e.service.Get, newAnswer)
 	rest.HandleBody(g, rest.Operation{
-		Method: http.MethodPatch, Path: "/automations/{id}", ID: "updateAutomation", Needs: rights.Write,
+		Method: http.MethodPatch, Path: "/automations/{id}", ID: updateAutomation, Needs: rights.Write,
 		Summary:     "Change the draft of an automation",
 		Description: "A member that is given replaces the one of the draft whole. Runs and the active version stay as they are until the draft is activated. 409 for one that is archived.",
 		Body:        &rest.Body{Limit: BodyLimit, About: "What to change, at least one field.", Examples: map[string]any{"name": map[string]any{"name": "Welcome, twice"}}},
@@ -222,7 +227,25 @@ func (e *edge) list(ctx context.Context, c *rest.Call, in *query) (page.Page[*en
 }
 
 func (e *edge) change(ctx context.Context, c *rest.Call, in *changeItem, m members) (automationAnswer, error) {
-	return rest.As(newAnswer)(e.service.Change(ctx, c.AccountID, in.ID, m.given, strings.Trim(in.IfMatch, `"`)))
+	changed, err := e.service.Change(ctx, c.AccountID, in.ID, m.given, strings.Trim(in.IfMatch, `"`))
+	return rest.As(newAnswer)(changed, named(ctx, c, in.ID, err))
+}
+
+// named says to a colleague who has changed the draft meanwhile. What cannot be found out is left out.
+func named(ctx context.Context, c *rest.Call, id string, err error) error {
+	var conflict *fault.Error
+	if c.Caller.Person == nil || !errors.As(err, &conflict) {
+		return err
+	}
+	text, _ := conflict.Details[automations.DetailChangedAt].(string)
+	at, wrong := time.Parse(time.RFC3339Nano, text)
+	if wrong != nil {
+		return err
+	}
+	if by := c.LastBy(ctx, updateAutomation, id, at); by != "" {
+		return conflict.With("changed_by", by)
+	}
+	return err
 }
 
 func (e *edge) check(ctx context.Context, c *rest.Call, in *rest.Item) (automationCheckAnswer, error) {

@@ -108,6 +108,20 @@ func (s *Service) matching(accountID string, f Filter) (*ent.AuditEntryQuery, er
 	return query, nil
 }
 
+// LastBy tells who did an operation to something last, since a moment; the zero Actor when the log
+// does not know.
+func (s *Service) LastBy(ctx context.Context, accountID, operation, target string, since time.Time) (Actor, error) {
+	e, err := s.db.Ent.AuditEntry.Query().Where(auditentry.AccountID(accountID), auditentry.IDGTE(id.Since(id.AuditEntry, since)), auditentry.Action(operation), auditentry.Target(target)).
+		Order(ent.Desc(auditentry.FieldID)).First(ctx)
+	switch {
+	case ent.IsNotFound(err):
+		return Actor{}, nil
+	case err != nil:
+		return Actor{}, fmt.Errorf("audit log: %w", err)
+	}
+	return Actor{string(e.ActorKind), e.ActorID, e.ActorName}, nil
+}
+
 const keptDays = 400
 
 const sweepSQL = `

@@ -26,3 +26,25 @@ func TestOldEntriesAreSwept(t *testing.T) {
 		t.Errorf("%d entries are left, want 2", left)
 	}
 }
+
+// Who has changed something last is found, within an account and since a moment.
+func TestWhoWasLast(t *testing.T) {
+	t.Parallel()
+	d := dbtest.New(t)
+	s := &Service{db: d}
+	d.Ent.Account.Create().SetID("acc_1").SetName("One").SetEmail("one@example.com").ExecX(t.Context())
+	d.Ent.Account.Create().SetID("acc_2").SetName("Two").SetEmail("two@example.com").ExecX(t.Context())
+	now := time.Now()
+	for i, e := range []struct{ account, action, target, name string }{
+		{"acc_1", "updateAutomation", "aut_1", "old@example.com"}, {"acc_1", "updateAutomation", "aut_1", "ada@example.com"}, {"acc_1", "updateAutomation", "aut_2", "bob@example.com"},
+		{"acc_1", "deleteAutomation", "aut_1", "eve@example.com"}, {"acc_2", "updateAutomation", "aut_1", "else@example.com"},
+	} {
+		d.Ent.AuditEntry.Create().SetID(id.Since(id.AuditEntry, now.Add(time.Duration(i)*time.Second))).SetAccountID(e.account).SetActorKind("user").SetActorName(e.name).SetAction(e.action).SetTarget(e.target).ExecX(t.Context())
+	}
+	if by, err := s.LastBy(t.Context(), "acc_1", "updateAutomation", "aut_1", now); err != nil || by.Name != "ada@example.com" || by.Kind != ByUser {
+		t.Errorf("the last to change it was %+v, %v, want Ada", by, err)
+	}
+	if by, err := s.LastBy(t.Context(), "acc_1", "updateAutomation", "aut_1", now.Add(2*time.Second)); err != nil || by != (Actor{}) {
+		t.Errorf("nobody has changed it since: %+v, %v", by, err)
+	}
+}
