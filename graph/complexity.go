@@ -32,6 +32,7 @@ func costs() generated.ComplexityRoot {
 		return connection(child, first, after, last, before)
 	}
 	c.Query.Domains = connection
+	requestCosts(&c)
 	suppressionCosts(&c)
 	statisticsCosts(&c)
 	nodeCosts(&c)
@@ -63,6 +64,7 @@ func costs() generated.ComplexityRoot {
 	c.EmailContent.Attachments = few
 	c.EmailContent.HTML = body
 	c.EmailContent.Text = body
+	c.EmailContent.Raw = body
 	c.Domain.Records = func(child int) int { return times(recordCount, child) }
 	c.Domain.DKIMKeys = func(child int) int { return times(keyCount, child) }
 	c.Domain.Health = func(child int, first *int) int {

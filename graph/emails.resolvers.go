@@ -7,6 +7,7 @@ package graph
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"github.com/postrider/postrider/ent"
@@ -90,6 +91,17 @@ func (r *emailContentResolver) Attachments(ctx context.Context, obj *model.Email
 	}
 	found, err := obj.Page.Attachments()
 	return found[obj.ID], err
+}
+
+func (r *emailContentResolver) Raw(ctx context.Context, obj *model.EmailContent) (*string, error) {
+	raw, err := part[RawMail](r.parts).Raw(ctx, obj.AccountID, obj.ID)
+	if raw == nil || err != nil {
+		return nil, err
+	}
+	if err := spend(ctx, len(raw)); err != nil {
+		return nil, err
+	}
+	return new(strings.ToValidUTF8(string(raw), "\uFFFD")), nil
 }
 
 func (r *queryResolver) Emails(ctx context.Context, first *int, after *string, last *int, before *string, filter *model.EmailFilter) (*model.EmailConnection, error) {

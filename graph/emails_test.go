@@ -27,12 +27,15 @@ func everything(t *testing.T, typeName string) string {
 		var out strings.Builder
 		out.WriteString("{")
 		for _, f := range def.Fields {
+			if f.Name == "raw" { // composed for each email by itself: TestRawMail
+				continue
+			}
 			out.WriteString(" " + f.Name)
 			child := s.Types[f.Type.Name()]
 			switch {
 			case f.Name == "edges": // the nodes are asked for beside them
 				out.WriteString("{ cursor }")
-			case child.Kind == ast.Object && isNode(def) && isNode(child): // a link: its type has a test of its own
+			case child.Kind == ast.Object && (isNode(def) || def.Name == "APIRequest") && isNode(child): // a link: its type has a test of its own
 				out.WriteString("{ id }")
 			case child.Kind == ast.Object:
 				out.WriteString(selection(child))

@@ -20,6 +20,7 @@ import (
 	"github.com/postrider/postrider/modules/accounts/admission"
 	"github.com/postrider/postrider/modules/domains"
 	"github.com/postrider/postrider/modules/domains/dnscheck"
+	"github.com/postrider/postrider/modules/sending/compose"
 	"github.com/postrider/postrider/modules/sending/queue"
 	"github.com/postrider/postrider/modules/sending/records"
 	"github.com/postrider/postrider/runtime/event"
@@ -70,6 +71,12 @@ type Emails interface {
 	DomainCounts(ctx context.Context, accountID string, days int, domainIDs ...string) (map[string]records.Counts, error)
 }
 
+// RawMail composes emails again.
+type RawMail interface {
+	// Raw gives a message as its recipients got it, unsigned; nil once its bodies are deleted.
+	Raw(ctx context.Context, accountID, emailID string) ([]byte, error)
+}
+
 // Queue shows an account its part of the queue, and changes it.
 type Queue interface {
 	QueueOf(ctx context.Context, accountID string, of queue.Selection, r page.Request) (page.Page[queue.Queued], error)
@@ -82,6 +89,7 @@ var (
 	_ Authenticator = (*accounts.Service)(nil)
 	_ Accounts      = (*accounts.Service)(nil)
 	_ Domains       = (*domains.Service)(nil)
+	_ RawMail       = (*compose.Composer)(nil)
 	_ Emails        = (*records.Service)(nil)
 	_ Queue         = (*queue.Service)(nil)
 )

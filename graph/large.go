@@ -29,7 +29,7 @@ const (
 )
 
 // bodyFields are those whose values may be that large.
-var bodyFields = map[string]bool{"EmailContent.html": true, "EmailContent.text": true, "ReceivedEmail.content": true,
+var bodyFields = map[string]bool{"EmailContent.html": true, "EmailContent.text": true, "EmailContent.raw": true, "ReceivedEmail.content": true,
 	"AutomationVersion.definition": true, "AutomationRun.event": true, "AutomationRunStep.output": true, "AutomationRun.timeline": true,
 	"CustomEvent.data": true, "CustomEvent.explanation": true}
 

@@ -88,8 +88,8 @@ func emailDeliveries(e *model.Email) ([]*model.WebhookDelivery, error) {
 	return out, nil
 }
 
-// linked asks once for all that the emails of a page point at; nothing, where the caller may not read it.
-func linked[T any](ctx context.Context, right rights.Operation, of func(*ent.Email) string, rows []*ent.Email, ask func(ids []string) (map[string]T, error)) func() (map[string]T, error) {
+// linked asks once for all that the rows of a page point at; nothing, where the caller may not read it.
+func linked[R, T any](ctx context.Context, right rights.Operation, of func(R) string, rows []R, ask func(ids []string) (map[string]T, error)) func() (map[string]T, error) {
 	return sync.OnceValues(func() (map[string]T, error) {
 		caller, err := callerOf(ctx)
 		if err != nil || caller.Authorize(right) != nil {

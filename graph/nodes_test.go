@@ -9,12 +9,34 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/postrider/postrider/modules/statistics"
+	"github.com/postrider/postrider/runtime/timeseries"
 )
 
 type fakeStatistics struct{}
 
 func (fakeStatistics) Ask(context.Context, string, statistics.Question) (statistics.Answer, error) {
 	return statistics.Answer{}, nil
+}
+
+func (fakeStatistics) AskReceived(_ context.Context, accountID string, q statistics.ReceivedQuestion) (out statistics.ReceivedAnswer, err error) {
+	if accountID != ada || q.GroupBy == "" || q.Top != 20 || q.Interval != statistics.Day || q.Timezone != "UTC" {
+		return out, err
+	}
+	figures := statistics.ReceivedFigures{Received: 3, Ham: 2, Spam: 1, Octets: 5_000_000_000}
+	buckets := []timeseries.Bucket[statistics.ReceivedFigures]{{Start: day, Figures: figures}}
+	group := timeseries.Group[statistics.ReceivedFigures]{Key: string(q.GroupBy), Label: "a label", Totals: figures, Buckets: buckets}
+	return statistics.ReceivedAnswer{Totals: figures, Buckets: buckets, Groups: []timeseries.Group[statistics.ReceivedFigures]{group}, Other: &timeseries.Group[statistics.ReceivedFigures]{Totals: figures}}, nil
+}
+
+func TestReceivedMailIsCounted(t *testing.T) {
+	t.Parallel()
+	a := newServer(t, setup{}).ask(t, `{ receivedStatistics(range: {gte: "2026-01-01T00:00:00Z", lt: "2026-02-01T00:00:00Z"}, groupBy: SPAM_STATUS) {
+		totals { received ham spam unknown octets } buckets { start figures { received } } groups { key label totals { spam } buckets { start } } other { label totals { ham } } } }`, nil)
+	at := "2026-01-15T09:30:00.007Z"
+	same(t, "received mail", map[string]any{"totals": map[string]any{"received": 3.0, "ham": 2.0, "spam": 1.0, "unknown": 0.0, "octets": 5e9},
+		"buckets": []any{map[string]any{"start": at, "figures": map[string]any{"received": 3.0}}},
+		"groups":  []any{map[string]any{"key": "spam_status", "label": "a label", "totals": map[string]any{"spam": 1.0}, "buckets": []any{map[string]any{"start": at}}}},
+		"other":   map[string]any{"label": "other", "totals": map[string]any{"ham": 2.0}}}, a.Data["receivedStatistics"])
 }
 
 func (fakeStatistics) Reasons(context.Context, string, statistics.Range, statistics.Filter, int) ([]statistics.Reason, error) {

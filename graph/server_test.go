@@ -19,7 +19,7 @@ import (
 	"github.com/postrider/postrider/runtime/intake"
 )
 
-var allModules = []string{"signin", "billing", "accounts", "domains", "sending", "suppression", "templates", "tracking", "webhooks", "inbound", "eventlog", "relay", "automations", "statistics", "development"}
+var allModules = []string{"signin", "billing", "accounts", "domains", "sending", "suppression", "templates", "tracking", "webhooks", "inbound", "eventlog", "relay", "automations", "statistics", "apilog", "development"}
 
 // server is the handler behind a real listener, over fakes.
 type server struct {
@@ -77,7 +77,7 @@ func newServer(t testing.TB, s setup) *server {
 		Show[Engagements]("tracking", fakeEngagements{srv.calls}), Show[EventLog]("eventlog", someEventLog(srv.calls)), Show[SMTPCredentials]("relay", fakeSMTPCredentials{srv.calls}),
 		Show[Automations]("automations", fakeAutomations{srv.calls}), Show[AutomationFigures]("automations", fakeFigures{srv.calls}),
 		Show[Teams]("signin", fakeTeams{}), Show[AuditLog]("signin", fakeAuditLog{}),
-		Show[Statistics]("statistics", fakeStatistics{}), ShowSeeds(fakeSeeds{}), Show[Doctor](moduleAccounts, fakeDoctor{}),
+		Show[Statistics]("statistics", fakeStatistics{}), Show[APIRequests]("apilog", fakeRequests{srv.calls}), Show[RawMail]("sending", fakeRaw{srv.calls}), ShowSeeds(fakeSeeds{}), Show[Doctor](moduleAccounts, fakeDoctor{}),
 		Show[Usage]("accounts", fakeBilling{srv.calls}), Show[Billing]("billing", fakeBilling{srv.calls}),
 	}, Logger: slog.New(slog.NewTextHandler(srv.log, &slog.HandlerOptions{Level: slog.LevelDebug}))})
 	if err != nil {

@@ -10,11 +10,13 @@ import (
 	"github.com/postrider/postrider/graph/generated"
 	"github.com/postrider/postrider/graph/model"
 	"github.com/postrider/postrider/modules/statistics"
+	"github.com/postrider/postrider/runtime/timeseries"
 )
 
 // Statistics counts what became of mail.
 type Statistics interface {
 	Ask(ctx context.Context, accountID string, q statistics.Question) (statistics.Answer, error)
+	AskReceived(ctx context.Context, accountID string, q statistics.ReceivedQuestion) (statistics.ReceivedAnswer, error)
 	Reasons(ctx context.Context, accountID string, r statistics.Range, f statistics.Filter, first int) ([]statistics.Reason, error)
 }
 
@@ -26,9 +28,15 @@ const periodsAtOne = 25
 func statisticsCosts(c *generated.ComplexityRoot) {
 	length := map[model.StatisticsInterval]time.Duration{model.StatisticsIntervalHour: time.Hour, model.StatisticsIntervalDay: 24 * time.Hour,
 		model.StatisticsIntervalWeek: 7 * 24 * time.Hour, model.StatisticsIntervalMonth: 28 * 24 * time.Hour}
-	c.Query.EmailStatistics = func(child int, r model.TimeRange, interval model.StatisticsInterval, _ string, _ *model.StatisticsDimension, _ int, _ *model.StatisticsFilter, _ model.StatisticsMoment) int {
+	series := func(child int, r model.TimeRange, interval model.StatisticsInterval) int {
 		periods := 1 + int(max(min(r.Lt.Sub(r.Gte)/max(length[interval], time.Hour), maxPeriods), 0))
 		return lookCost + times((periods+periodsAtOne-1)/periodsAtOne, child)
+	}
+	c.Query.EmailStatistics = func(child int, r model.TimeRange, interval model.StatisticsInterval, _ string, _ *model.StatisticsDimension, _ int, _ *model.StatisticsFilter, _ model.StatisticsMoment) int {
+		return series(child, r, interval)
+	}
+	c.Query.ReceivedStatistics = func(child int, r model.TimeRange, interval model.StatisticsInterval, _ string, _ *model.ReceivedDimension, _ int) int {
+		return series(child, r, interval)
 	}
 	c.Query.TopBounceReasons = func(child int, _ model.TimeRange, _ *model.StatisticsFilter, first int) int {
 		return lookCost + times(max(min(first, maxPeriods), 1), child)
@@ -133,4 +141,32 @@ func (r *Resolver) toReasons(ctx context.Context, accountID string, list []stati
 		out[i].Example.Email = known[id]
 	}
 	return out, nil
+}
+
+func toReceivedStatistics(a statistics.ReceivedAnswer) *model.ReceivedStatistics {
+	out := &model.ReceivedStatistics{Totals: toReceivedFigures(a.Totals), Buckets: toReceivedBuckets(a.Buckets), Groups: make([]*model.ReceivedGroup, len(a.Groups))}
+	for i, g := range a.Groups {
+		out.Groups[i] = toReceivedGroup(g)
+	}
+	if a.Other != nil {
+		out.Other = toReceivedGroup(*a.Other)
+		out.Other.Label = "other"
+	}
+	return out
+}
+
+func toReceivedGroup(g timeseries.Group[statistics.ReceivedFigures]) *model.ReceivedGroup {
+	return &model.ReceivedGroup{Key: g.Key, Label: g.Label, Totals: toReceivedFigures(g.Totals), Buckets: toReceivedBuckets(g.Buckets)}
+}
+
+func toReceivedBuckets(list []timeseries.Bucket[statistics.ReceivedFigures]) []*model.ReceivedBucket {
+	out := make([]*model.ReceivedBucket, len(list))
+	for i, b := range list {
+		out[i] = &model.ReceivedBucket{Start: b.Start, Figures: toReceivedFigures(b.Figures)}
+	}
+	return out
+}
+
+func toReceivedFigures(f statistics.ReceivedFigures) *model.ReceivedFigures {
+	return &model.ReceivedFigures{Received: int(f.Received), Ham: int(f.Ham), Spam: int(f.Spam), Unknown: int(f.Unknown), Octets: float64(f.Octets)}
 }

@@ -38,3 +38,19 @@ func (r *queryResolver) TopBounceReasons(ctx context.Context, rangeArg model.Tim
 	}
 	return r.toReasons(ctx, caller.AccountID, found)
 }
+
+func (r *queryResolver) ReceivedStatistics(ctx context.Context, rangeArg model.TimeRange, interval model.StatisticsInterval, timezone string, groupBy *model.ReceivedDimension, top int) (*model.ReceivedStatistics, error) {
+	caller, err := authorized(ctx, rights.Read)
+	if err != nil {
+		return nil, err
+	}
+	q := statistics.ReceivedQuestion{Range: statisticsRange(rangeArg), Interval: statistics.Interval(strings.ToLower(string(interval))), Timezone: timezone, Top: top}
+	if groupBy != nil {
+		q.GroupBy = statistics.Dimension(strings.ToLower(string(*groupBy)))
+	}
+	found, err := part[Statistics](r.parts).AskReceived(ctx, caller.AccountID, q)
+	if err != nil {
+		return nil, err
+	}
+	return toReceivedStatistics(found), nil
+}

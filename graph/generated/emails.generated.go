@@ -45,6 +45,7 @@ type EmailContentResolver interface {
 	Text(ctx context.Context, obj *model.EmailContent) (*string, error)
 
 	Attachments(ctx context.Context, obj *model.EmailContent) ([]*ent.Attachment, error)
+	Raw(ctx context.Context, obj *model.EmailContent) (*string, error)
 }
 type RecipientResolver interface {
 	NextAttemptAt(ctx context.Context, obj *ent.Recipient) (*time.Time, error)
@@ -1605,6 +1606,29 @@ func (ec *executionContext) fieldContext_EmailContent_attachments(_ context.Cont
 		},
 	}
 	return fc, nil
+}
+
+func (ec *executionContext) _EmailContent_raw(ctx context.Context, field graphql.CollectedField, obj *model.EmailContent) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_EmailContent_raw(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.EmailContent().Raw(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_EmailContent_raw(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("EmailContent", field, true, true, errors.New("field of type String does not have child fields"))
 }
 
 func (ec *executionContext) _EmailEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *model.EmailEdge) (ret graphql.Marshaler) {
@@ -3319,6 +3343,44 @@ func (ec *executionContext) _EmailContent(ctx context.Context, sel ast.Selection
 				}()
 				res = ec._EmailContent_attachments(ctx, field, obj)
 				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "raw":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._EmailContent_raw(ctx, field, obj)
+				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
 				return res

@@ -25,6 +25,7 @@ func NewExecutableSchema(cfg Config) graphql.ExecutableSchema {
 type Config = graphql.Config[ResolverRoot, DirectiveRoot, ComplexityRoot]
 
 type ResolverRoot interface {
+	APIRequest() APIRequestResolver
 	Account() AccountResolver
 	Attachment() AttachmentResolver
 	Automation() AutomationResolver
@@ -75,6 +76,34 @@ type ComplexityRoot struct {
 	}
 
 	APIKeyEdge struct {
+		Cursor func(childComplexity int) int
+		Node   func(childComplexity int) int
+	}
+
+	APIRequest struct {
+		APIKey       func(childComplexity int) int
+		CreatedAt    func(childComplexity int) int
+		DurationMS   func(childComplexity int) int
+		Email        func(childComplexity int) int
+		ID           func(childComplexity int) int
+		IP           func(childComplexity int) int
+		Method       func(childComplexity int) int
+		Operation    func(childComplexity int) int
+		Path         func(childComplexity int) int
+		RequestBody  func(childComplexity int) int
+		ResponseBody func(childComplexity int) int
+		Status       func(childComplexity int) int
+		UserID       func(childComplexity int) int
+	}
+
+	APIRequestConnection struct {
+		Count    func(childComplexity int, limit int) int
+		Edges    func(childComplexity int) int
+		Nodes    func(childComplexity int) int
+		PageInfo func(childComplexity int) int
+	}
+
+	APIRequestEdge struct {
 		Cursor func(childComplexity int) int
 		Node   func(childComplexity int) int
 	}
@@ -537,6 +566,7 @@ type ComplexityRoot struct {
 		Attachments func(childComplexity int) int
 		HTML        func(childComplexity int) int
 		Headers     func(childComplexity int) int
+		Raw         func(childComplexity int) int
 		Text        func(childComplexity int) int
 	}
 
@@ -753,6 +783,8 @@ type ComplexityRoot struct {
 	Query struct {
 		APIKey             func(childComplexity int, id string) int
 		APIKeys            func(childComplexity int, first *int, after *string, last *int, before *string) int
+		APIRequest         func(childComplexity int, id string) int
+		APIRequests        func(childComplexity int, first *int, after *string, last *int, before *string, filter *model.APIRequestFilter) int
 		Account            func(childComplexity int) int
 		AddressRules       func(childComplexity int, domainID string) int
 		AuditLog           func(childComplexity int, first *int, after *string, last *int, before *string, filter *model.AuditLogFilter) int
@@ -781,6 +813,7 @@ type ComplexityRoot struct {
 		QueueByDestination func(childComplexity int, filter *model.QueueFilter) int
 		ReceivedEmail      func(childComplexity int, id string) int
 		ReceivedEmails     func(childComplexity int, first *int, after *string, last *int, before *string, filter *model.ReceivedEmailFilter) int
+		ReceivedStatistics func(childComplexity int, rangeArg model.TimeRange, interval model.StatisticsInterval, timezone string, groupBy *model.ReceivedDimension, top int) int
 		SMTPCredential     func(childComplexity int, id string) int
 		SMTPCredentials    func(childComplexity int, first *int, after *string, last *int, before *string) int
 		Search             func(childComplexity int, query string, types []model.SearchType, first *int) int
@@ -861,6 +894,11 @@ type ComplexityRoot struct {
 		SPF         func(childComplexity int) int
 	}
 
+	ReceivedBucket struct {
+		Figures func(childComplexity int) int
+		Start   func(childComplexity int) int
+	}
+
 	ReceivedContent struct {
 		HTML    func(childComplexity int) int
 		Headers func(childComplexity int) int
@@ -904,6 +942,28 @@ type ComplexityRoot struct {
 	ReceivedEmailEdge struct {
 		Cursor func(childComplexity int) int
 		Node   func(childComplexity int) int
+	}
+
+	ReceivedFigures struct {
+		Ham      func(childComplexity int) int
+		Octets   func(childComplexity int) int
+		Received func(childComplexity int) int
+		Spam     func(childComplexity int) int
+		Unknown  func(childComplexity int) int
+	}
+
+	ReceivedGroup struct {
+		Buckets func(childComplexity int) int
+		Key     func(childComplexity int) int
+		Label   func(childComplexity int) int
+		Totals  func(childComplexity int) int
+	}
+
+	ReceivedStatistics struct {
+		Buckets func(childComplexity int) int
+		Groups  func(childComplexity int) int
+		Other   func(childComplexity int) int
+		Totals  func(childComplexity int) int
 	}
 
 	Recipient struct {
@@ -1299,6 +1359,128 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.APIKeyEdge.Node(childComplexity), true
+
+	case "APIRequest.apiKey":
+		if e.ComplexityRoot.APIRequest.APIKey == nil {
+			break
+		}
+
+		return e.ComplexityRoot.APIRequest.APIKey(childComplexity), true
+	case "APIRequest.createdAt":
+		if e.ComplexityRoot.APIRequest.CreatedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.APIRequest.CreatedAt(childComplexity), true
+	case "APIRequest.durationMs":
+		if e.ComplexityRoot.APIRequest.DurationMS == nil {
+			break
+		}
+
+		return e.ComplexityRoot.APIRequest.DurationMS(childComplexity), true
+	case "APIRequest.email":
+		if e.ComplexityRoot.APIRequest.Email == nil {
+			break
+		}
+
+		return e.ComplexityRoot.APIRequest.Email(childComplexity), true
+	case "APIRequest.id":
+		if e.ComplexityRoot.APIRequest.ID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.APIRequest.ID(childComplexity), true
+	case "APIRequest.ip":
+		if e.ComplexityRoot.APIRequest.IP == nil {
+			break
+		}
+
+		return e.ComplexityRoot.APIRequest.IP(childComplexity), true
+	case "APIRequest.method":
+		if e.ComplexityRoot.APIRequest.Method == nil {
+			break
+		}
+
+		return e.ComplexityRoot.APIRequest.Method(childComplexity), true
+	case "APIRequest.operation":
+		if e.ComplexityRoot.APIRequest.Operation == nil {
+			break
+		}
+
+		return e.ComplexityRoot.APIRequest.Operation(childComplexity), true
+	case "APIRequest.path":
+		if e.ComplexityRoot.APIRequest.Path == nil {
+			break
+		}
+
+		return e.ComplexityRoot.APIRequest.Path(childComplexity), true
+	case "APIRequest.requestBody":
+		if e.ComplexityRoot.APIRequest.RequestBody == nil {
+			break
+		}
+
+		return e.ComplexityRoot.APIRequest.RequestBody(childComplexity), true
+	case "APIRequest.responseBody":
+		if e.ComplexityRoot.APIRequest.ResponseBody == nil {
+			break
+		}
+
+		return e.ComplexityRoot.APIRequest.ResponseBody(childComplexity), true
+	case "APIRequest.status":
+		if e.ComplexityRoot.APIRequest.Status == nil {
+			break
+		}
+
+		return e.ComplexityRoot.APIRequest.Status(childComplexity), true
+	case "APIRequest.userId":
+		if e.ComplexityRoot.APIRequest.UserID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.APIRequest.UserID(childComplexity), true
+
+	case "APIRequestConnection.count":
+		if e.ComplexityRoot.APIRequestConnection.Count == nil {
+			break
+		}
+
+		args, err := ec.field_APIRequestConnection_count_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.APIRequestConnection.Count(childComplexity, args["limit"].(int)), true
+	case "APIRequestConnection.edges":
+		if e.ComplexityRoot.APIRequestConnection.Edges == nil {
+			break
+		}
+
+		return e.ComplexityRoot.APIRequestConnection.Edges(childComplexity), true
+	case "APIRequestConnection.nodes":
+		if e.ComplexityRoot.APIRequestConnection.Nodes == nil {
+			break
+		}
+
+		return e.ComplexityRoot.APIRequestConnection.Nodes(childComplexity), true
+	case "APIRequestConnection.pageInfo":
+		if e.ComplexityRoot.APIRequestConnection.PageInfo == nil {
+			break
+		}
+
+		return e.ComplexityRoot.APIRequestConnection.PageInfo(childComplexity), true
+
+	case "APIRequestEdge.cursor":
+		if e.ComplexityRoot.APIRequestEdge.Cursor == nil {
+			break
+		}
+
+		return e.ComplexityRoot.APIRequestEdge.Cursor(childComplexity), true
+	case "APIRequestEdge.node":
+		if e.ComplexityRoot.APIRequestEdge.Node == nil {
+			break
+		}
+
+		return e.ComplexityRoot.APIRequestEdge.Node(childComplexity), true
 
 	case "Account.bodyRetentionDays":
 		if e.ComplexityRoot.Account.BodyRetentionDays == nil {
@@ -3264,6 +3446,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.EmailContent.Headers(childComplexity), true
+	case "EmailContent.raw":
+		if e.ComplexityRoot.EmailContent.Raw == nil {
+			break
+		}
+
+		return e.ComplexityRoot.EmailContent.Raw(childComplexity), true
 	case "EmailContent.text":
 		if e.ComplexityRoot.EmailContent.Text == nil {
 			break
@@ -4097,6 +4285,28 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Query.APIKeys(childComplexity, args["first"].(*int), args["after"].(*string), args["last"].(*int), args["before"].(*string)), true
+	case "Query.apiRequest":
+		if e.ComplexityRoot.Query.APIRequest == nil {
+			break
+		}
+
+		args, err := ec.field_Query_apiRequest_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.APIRequest(childComplexity, args["id"].(string)), true
+	case "Query.apiRequests":
+		if e.ComplexityRoot.Query.APIRequests == nil {
+			break
+		}
+
+		args, err := ec.field_Query_apiRequests_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.APIRequests(childComplexity, args["first"].(*int), args["after"].(*string), args["last"].(*int), args["before"].(*string), args["filter"].(*model.APIRequestFilter)), true
 	case "Query.account":
 		if e.ComplexityRoot.Query.Account == nil {
 			break
@@ -4376,6 +4586,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Query.ReceivedEmails(childComplexity, args["first"].(*int), args["after"].(*string), args["last"].(*int), args["before"].(*string), args["filter"].(*model.ReceivedEmailFilter)), true
+	case "Query.receivedStatistics":
+		if e.ComplexityRoot.Query.ReceivedStatistics == nil {
+			break
+		}
+
+		args, err := ec.field_Query_receivedStatistics_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.ReceivedStatistics(childComplexity, args["range"].(model.TimeRange), args["interval"].(model.StatisticsInterval), args["timezone"].(string), args["groupBy"].(*model.ReceivedDimension), args["top"].(int)), true
 	case "Query.smtpCredential":
 		if e.ComplexityRoot.Query.SMTPCredential == nil {
 			break
@@ -4784,6 +5005,19 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.ReceivedAuthentication.SPF(childComplexity), true
 
+	case "ReceivedBucket.figures":
+		if e.ComplexityRoot.ReceivedBucket.Figures == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ReceivedBucket.Figures(childComplexity), true
+	case "ReceivedBucket.start":
+		if e.ComplexityRoot.ReceivedBucket.Start == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ReceivedBucket.Start(childComplexity), true
+
 	case "ReceivedContent.html":
 		if e.ComplexityRoot.ReceivedContent.HTML == nil {
 			break
@@ -4990,6 +5224,87 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.ReceivedEmailEdge.Node(childComplexity), true
+
+	case "ReceivedFigures.ham":
+		if e.ComplexityRoot.ReceivedFigures.Ham == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ReceivedFigures.Ham(childComplexity), true
+	case "ReceivedFigures.octets":
+		if e.ComplexityRoot.ReceivedFigures.Octets == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ReceivedFigures.Octets(childComplexity), true
+	case "ReceivedFigures.received":
+		if e.ComplexityRoot.ReceivedFigures.Received == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ReceivedFigures.Received(childComplexity), true
+	case "ReceivedFigures.spam":
+		if e.ComplexityRoot.ReceivedFigures.Spam == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ReceivedFigures.Spam(childComplexity), true
+	case "ReceivedFigures.unknown":
+		if e.ComplexityRoot.ReceivedFigures.Unknown == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ReceivedFigures.Unknown(childComplexity), true
+
+	case "ReceivedGroup.buckets":
+		if e.ComplexityRoot.ReceivedGroup.Buckets == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ReceivedGroup.Buckets(childComplexity), true
+	case "ReceivedGroup.key":
+		if e.ComplexityRoot.ReceivedGroup.Key == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ReceivedGroup.Key(childComplexity), true
+	case "ReceivedGroup.label":
+		if e.ComplexityRoot.ReceivedGroup.Label == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ReceivedGroup.Label(childComplexity), true
+	case "ReceivedGroup.totals":
+		if e.ComplexityRoot.ReceivedGroup.Totals == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ReceivedGroup.Totals(childComplexity), true
+
+	case "ReceivedStatistics.buckets":
+		if e.ComplexityRoot.ReceivedStatistics.Buckets == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ReceivedStatistics.Buckets(childComplexity), true
+	case "ReceivedStatistics.groups":
+		if e.ComplexityRoot.ReceivedStatistics.Groups == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ReceivedStatistics.Groups(childComplexity), true
+	case "ReceivedStatistics.other":
+		if e.ComplexityRoot.ReceivedStatistics.Other == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ReceivedStatistics.Other(childComplexity), true
+	case "ReceivedStatistics.totals":
+		if e.ComplexityRoot.ReceivedStatistics.Totals == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ReceivedStatistics.Totals(childComplexity), true
 
 	case "Recipient.address":
 		if e.ComplexityRoot.Recipient.Address == nil {
@@ -6147,6 +6462,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 	opCtx := graphql.GetOperationContext(ctx)
 	ec := newExecutionContext(opCtx, e, make(chan graphql.DeferredResult))
 	inputUnmarshalMap := graphql.BuildUnmarshalerMap(
+		ec.unmarshalInputAPIRequestFilter,
 		ec.unmarshalInputAuditLogFilter,
 		ec.unmarshalInputAutomationFilter,
 		ec.unmarshalInputAutomationRunFilter,
@@ -6157,6 +6473,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputQueueSelection,
 		ec.unmarshalInputReceivedEmailFilter,
 		ec.unmarshalInputStatisticsFilter,
+		ec.unmarshalInputStatusRange,
 		ec.unmarshalInputTagInput,
 		ec.unmarshalInputTemplateFilter,
 		ec.unmarshalInputTimeRange,
@@ -7462,6 +7779,8 @@ type EmailContent {
   headers: [Header!]!
   "The files, in the order of the request, without their bytes."
   attachments: [Attachment!]!
+  "The whole message as its recipients got it (RFC 5322), but for the signature and what servers on the way put in front; octets that are no UTF-8 are shown as U+FFFD. Null once its bodies are deleted by age."
+  raw: String
 }
 
 "A header field."
@@ -8437,6 +8756,107 @@ enum SMTPCredentialTLS {
   IMPLICIT
 }
 `, BuiltIn: false},
+	{Name: "../schema/requests.graphqls", Input: `extend type Query {
+  "What was asked of the REST API within seven days, newest first. Under load a sample of it is kept. Needs a key of scope full or read."
+  apiRequests(
+    "How many from the beginning of the list, or behind ` + "`" + `after` + "`" + `: 1 to 100. 25 when nothing is said."
+    first: Int
+    "The ` + "`" + `endCursor` + "`" + ` of the page before."
+    after: String
+    "How many from the end of the list, or in front of ` + "`" + `before` + "`" + `, in place of ` + "`" + `first` + "`" + `: 1 to 100."
+    last: Int
+    "The ` + "`" + `startCursor` + "`" + ` of the page behind."
+    before: String
+    "Only requests for which everything holds that is given here."
+    filter: APIRequestFilter
+  ): APIRequestConnection! @module(name: "apilog")
+
+  "One request, the newest of this id; null when the log has none. Needs a key of scope full or read."
+  apiRequest(
+    "The request's id, as its answer had it in ` + "`" + `X-Request-Id` + "`" + `."
+    id: ID!
+  ): APIRequest @module(name: "apilog")
+}
+
+"What narrows a list of requests. Fields that are left out narrow nothing."
+input APIRequestFilter {
+  "With this method, as ` + "`" + `POST` + "`" + `."
+  method: String
+  "With a path that begins like this, as ` + "`" + `/api/emails` + "`" + `."
+  path: String
+  "Answered with a status of this range."
+  status: StatusRange
+  "With this API key, prefix ` + "`" + `key_` + "`" + `."
+  apiKeyId: ID
+  "With this id."
+  requestId: ID
+  "That made this email or are about it, prefix ` + "`" + `msg_` + "`" + `."
+  emailId: ID
+  "Answered in this stretch of time."
+  createdAt: DateTimeFilter
+}
+
+"A range of HTTP statuses. Both ends may be left out."
+input StatusRange {
+  "This status or a higher one."
+  gte: Int
+  "A lower status than this."
+  lt: Int
+}
+
+"One page of requests."
+type APIRequestConnection {
+  "The entries of the page, each with its place in the list."
+  edges: [APIRequestEdge!]!
+  "The requests alone."
+  nodes: [APIRequest!]!
+  "Where the page stands."
+  pageInfo: PageInfo!
+  "How many entries the whole list has under its filter. Counting ends at the limit."
+  count(
+    "Where counting ends: 1 to 10,000."
+    limit: Int! = 10000
+  ): Count!
+}
+
+"An entry and its place in the list."
+type APIRequestEdge {
+  "What to give as ` + "`" + `after` + "`" + ` or ` + "`" + `before` + "`" + ` to continue from here."
+  cursor: String!
+  "The entry."
+  node: APIRequest!
+}
+
+"A request to the REST API and its answer. Secrets, passwords, tokens and the data of attachments are left out of both."
+type APIRequest {
+  "The ` + "`" + `X-Request-Id` + "`" + ` of the answer. Who gave the same one twice has two requests of this id."
+  id: ID!
+  "The HTTP method."
+  method: String!
+  "The path, without the query."
+  path: String!
+  "What the reference of the API calls it, as ` + "`" + `sendEmail` + "`" + `."
+  operation: String!
+  "The HTTP status of the answer."
+  status: Int!
+  "How long the answer took, in milliseconds."
+  durationMs: Int!
+  "The API key that it came with; null when a person asked, once the key is gone, and for who may not read keys."
+  apiKey: APIKey
+  "The id of the person who asked, prefix ` + "`" + `usr_` + "`" + `; null when a key did."
+  userId: ID
+  "The address that it came from."
+  ip: String!
+  "The body of the request, at most 4 KB of it; null without one."
+  requestBody: String
+  "The body of the answer, at most 4 KB of it; null without one."
+  responseBody: String
+  "The email that it made or is about; null without one, and once that is gone."
+  email: Email @module(name: "sending")
+  "When it was answered."
+  createdAt: DateTime!
+}
+`, BuiltIn: false},
 	{Name: "../schema/schema.graphqls", Input: `"""
 Names the module of Postrider that a field belongs to, and others without which it says nothing. When one of them is switched off, the
 field does not exist, and neither do the types that only it led to.
@@ -8468,7 +8888,7 @@ type PageInfo {
   hasPreviousPage: Boolean!
   "What to give as ` + "`" + `before` + "`" + ` to go back; null on an empty page."
   startCursor: String
-  "What to give as ` + "`" + `after` + "`" + ` to continue; null when there is nothing to continue with."
+  "What to give as ` + "`" + `after` + "`" + ` to continue; null on an empty page."
   endCursor: String
 }
 
@@ -8690,6 +9110,76 @@ type BounceExample {
   emailId: ID!
   "The email; null once it is deleted."
   email: Email @module(name: "sending")
+}
+
+extend type Query {
+  "What has come in, in figures: for the whole range, by period, and by group. Correct up to this moment, and kept for 25 months. Needs a key of scope full or read."
+  receivedStatistics(
+    "Which time. It is widened to whole periods."
+    range: TimeRange!
+    "How long the periods are."
+    interval: StatisticsInterval! = DAY
+    "By whose calendar and clock: a name of the IANA database of time zones, as ` + "`" + `Europe/Vienna` + "`" + `."
+    timezone: String! = "UTC"
+    "What to break the figures down by."
+    groupBy: ReceivedDimension
+    "How many groups, the largest ones, are shown by themselves: 1 to 100. The rest is ` + "`" + `other` + "`" + `."
+    top: Int! = 20
+  ): ReceivedStatistics! @module(name: "statistics") @module(name: "inbound")
+}
+
+"What figures of received mail are broken down by."
+enum ReceivedDimension {
+  "The receiving domain."
+  DOMAIN
+  "What the spam filter said."
+  SPAM_STATUS
+}
+
+"What has come in."
+type ReceivedStatistics {
+  "Of the whole range."
+  totals: ReceivedFigures!
+  "Period by period, oldest first, also those without any mail."
+  buckets: [ReceivedBucket!]!
+  "The largest groups, largest first; none without ` + "`" + `groupBy` + "`" + `."
+  groups: [ReceivedGroup!]!
+  "All groups that are not shown by themselves; null when there are none."
+  other: ReceivedGroup
+}
+
+"Figures of a period."
+type ReceivedBucket {
+  "When it begins."
+  start: DateTime!
+  "Its figures."
+  figures: ReceivedFigures!
+}
+
+"Figures of a group."
+type ReceivedGroup {
+  "What the group has in common: the id of a domain, or ` + "`" + `ham` + "`" + `, ` + "`" + `spam` + "`" + ` or ` + "`" + `unknown` + "`" + `."
+  key: String!
+  "The same as people know it."
+  label: String!
+  "Of the whole range."
+  totals: ReceivedFigures!
+  "Period by period."
+  buckets: [ReceivedBucket!]!
+}
+
+"Counts of received mail."
+type ReceivedFigures {
+  "Messages."
+  received: Int!
+  "Of them that the spam filter let pass."
+  ham: Int!
+  "Of them that the spam filter marked."
+  spam: Int!
+  "Of them that no spam filter looked at."
+  unknown: Int!
+  "Octets of the raw messages together."
+  octets: Float!
 }
 `, BuiltIn: false},
 	{Name: "../schema/suppressions.graphqls", Input: `extend type Query {
@@ -9322,6 +9812,62 @@ func (ec *executionContext) childFields_APIKeyEdge(ctx context.Context, field gr
 		return ec.fieldContext_APIKeyEdge_node(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type APIKeyEdge", field.Name)
+}
+
+func (ec *executionContext) childFields_APIRequest(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "id":
+		return ec.fieldContext_APIRequest_id(ctx, field)
+	case "method":
+		return ec.fieldContext_APIRequest_method(ctx, field)
+	case "path":
+		return ec.fieldContext_APIRequest_path(ctx, field)
+	case "operation":
+		return ec.fieldContext_APIRequest_operation(ctx, field)
+	case "status":
+		return ec.fieldContext_APIRequest_status(ctx, field)
+	case "durationMs":
+		return ec.fieldContext_APIRequest_durationMs(ctx, field)
+	case "apiKey":
+		return ec.fieldContext_APIRequest_apiKey(ctx, field)
+	case "userId":
+		return ec.fieldContext_APIRequest_userId(ctx, field)
+	case "ip":
+		return ec.fieldContext_APIRequest_ip(ctx, field)
+	case "requestBody":
+		return ec.fieldContext_APIRequest_requestBody(ctx, field)
+	case "responseBody":
+		return ec.fieldContext_APIRequest_responseBody(ctx, field)
+	case "email":
+		return ec.fieldContext_APIRequest_email(ctx, field)
+	case "createdAt":
+		return ec.fieldContext_APIRequest_createdAt(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type APIRequest", field.Name)
+}
+
+func (ec *executionContext) childFields_APIRequestConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "edges":
+		return ec.fieldContext_APIRequestConnection_edges(ctx, field)
+	case "nodes":
+		return ec.fieldContext_APIRequestConnection_nodes(ctx, field)
+	case "pageInfo":
+		return ec.fieldContext_APIRequestConnection_pageInfo(ctx, field)
+	case "count":
+		return ec.fieldContext_APIRequestConnection_count(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type APIRequestConnection", field.Name)
+}
+
+func (ec *executionContext) childFields_APIRequestEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "cursor":
+		return ec.fieldContext_APIRequestEdge_cursor(ctx, field)
+	case "node":
+		return ec.fieldContext_APIRequestEdge_node(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type APIRequestEdge", field.Name)
 }
 
 func (ec *executionContext) childFields_Account(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -10242,6 +10788,8 @@ func (ec *executionContext) childFields_EmailContent(ctx context.Context, field 
 		return ec.fieldContext_EmailContent_headers(ctx, field)
 	case "attachments":
 		return ec.fieldContext_EmailContent_attachments(ctx, field)
+	case "raw":
+		return ec.fieldContext_EmailContent_raw(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type EmailContent", field.Name)
 }
@@ -10778,6 +11326,16 @@ func (ec *executionContext) childFields_ReceivedAuthentication(ctx context.Conte
 	return nil, fmt.Errorf("no field named %q was found under type ReceivedAuthentication", field.Name)
 }
 
+func (ec *executionContext) childFields_ReceivedBucket(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "start":
+		return ec.fieldContext_ReceivedBucket_start(ctx, field)
+	case "figures":
+		return ec.fieldContext_ReceivedBucket_figures(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type ReceivedBucket", field.Name)
+}
+
 func (ec *executionContext) childFields_ReceivedContent(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "html":
@@ -10866,6 +11424,50 @@ func (ec *executionContext) childFields_ReceivedEmailEdge(ctx context.Context, f
 		return ec.fieldContext_ReceivedEmailEdge_node(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type ReceivedEmailEdge", field.Name)
+}
+
+func (ec *executionContext) childFields_ReceivedFigures(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "received":
+		return ec.fieldContext_ReceivedFigures_received(ctx, field)
+	case "ham":
+		return ec.fieldContext_ReceivedFigures_ham(ctx, field)
+	case "spam":
+		return ec.fieldContext_ReceivedFigures_spam(ctx, field)
+	case "unknown":
+		return ec.fieldContext_ReceivedFigures_unknown(ctx, field)
+	case "octets":
+		return ec.fieldContext_ReceivedFigures_octets(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type ReceivedFigures", field.Name)
+}
+
+func (ec *executionContext) childFields_ReceivedGroup(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "key":
+		return ec.fieldContext_ReceivedGroup_key(ctx, field)
+	case "label":
+		return ec.fieldContext_ReceivedGroup_label(ctx, field)
+	case "totals":
+		return ec.fieldContext_ReceivedGroup_totals(ctx, field)
+	case "buckets":
+		return ec.fieldContext_ReceivedGroup_buckets(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type ReceivedGroup", field.Name)
+}
+
+func (ec *executionContext) childFields_ReceivedStatistics(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "totals":
+		return ec.fieldContext_ReceivedStatistics_totals(ctx, field)
+	case "buckets":
+		return ec.fieldContext_ReceivedStatistics_buckets(ctx, field)
+	case "groups":
+		return ec.fieldContext_ReceivedStatistics_groups(ctx, field)
+	case "other":
+		return ec.fieldContext_ReceivedStatistics_other(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type ReceivedStatistics", field.Name)
 }
 
 func (ec *executionContext) childFields_Recipient(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {

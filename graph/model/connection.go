@@ -41,7 +41,11 @@ type (
 	APIKeyConnection struct {
 		Connection[*ent.APIKey, *APIKeyEdge]
 	}
-	APIKeyEdge         struct{ Edge[*ent.APIKey] }
+	APIKeyEdge           struct{ Edge[*ent.APIKey] }
+	APIRequestConnection struct {
+		Connection[*APIRequest, *APIRequestEdge]
+	}
+	APIRequestEdge     struct{ Edge[*APIRequest] }
 	AuditLogConnection struct {
 		Connection[*AuditEntry, *AuditLogEdge]
 	}

@@ -20,6 +20,24 @@ import (
 	"github.com/postrider/postrider/modules/sending/queue"
 )
 
+// What narrows a list of requests. Fields that are left out narrow nothing.
+type APIRequestFilter struct {
+	// With this method, as `POST`.
+	Method *string `json:"method,omitempty"`
+	// With a path that begins like this, as `/api/emails`.
+	Path *string `json:"path,omitempty"`
+	// Answered with a status of this range.
+	Status *StatusRange `json:"status,omitempty"`
+	// With this API key, prefix `key_`.
+	APIKeyID *string `json:"apiKeyId,omitempty"`
+	// With this id.
+	RequestID *string `json:"requestId,omitempty"`
+	// That made this email or are about it, prefix `msg_`.
+	EmailID *string `json:"emailId,omitempty"`
+	// Answered in this stretch of time.
+	CreatedAt *DateTimeFilter `json:"createdAt,omitempty"`
+}
+
 // A customer of this installation.
 type Account struct {
 	// Opaque id, prefix `acc_`.
@@ -729,7 +747,7 @@ type PageInfo struct {
 	HasPreviousPage bool `json:"hasPreviousPage"`
 	// What to give as `before` to go back; null on an empty page.
 	StartCursor *string `json:"startCursor,omitempty"`
-	// What to give as `after` to continue; null when there is nothing to continue with.
+	// What to give as `after` to continue; null on an empty page.
 	EndCursor *string `json:"endCursor,omitempty"`
 }
 
@@ -870,6 +888,14 @@ type Rate struct {
 	Denominator int `json:"denominator"`
 }
 
+// Figures of a period.
+type ReceivedBucket struct {
+	// When it begins.
+	Start time.Time `json:"start"`
+	// Its figures.
+	Figures *ReceivedFigures `json:"figures"`
+}
+
 // What a received message says.
 type ReceivedContent struct {
 	// The first HTML body; null without one. It is a stranger's: show it in a sandbox without scripts.
@@ -892,6 +918,44 @@ type ReceivedEmailFilter struct {
 	ReceivedAt *DateTimeFilter `json:"receivedAt,omitempty"`
 	// With these words in subject, names, addresses or the beginning of the text, each as the beginning of a word; at most 200 characters and 10 words.
 	Query *string `json:"query,omitempty"`
+}
+
+// Counts of received mail.
+type ReceivedFigures struct {
+	// Messages.
+	Received int `json:"received"`
+	// Of them that the spam filter let pass.
+	Ham int `json:"ham"`
+	// Of them that the spam filter marked.
+	Spam int `json:"spam"`
+	// Of them that no spam filter looked at.
+	Unknown int `json:"unknown"`
+	// Octets of the raw messages together.
+	Octets float64 `json:"octets"`
+}
+
+// Figures of a group.
+type ReceivedGroup struct {
+	// What the group has in common: the id of a domain, or `ham`, `spam` or `unknown`.
+	Key string `json:"key"`
+	// The same as people know it.
+	Label string `json:"label"`
+	// Of the whole range.
+	Totals *ReceivedFigures `json:"totals"`
+	// Period by period.
+	Buckets []*ReceivedBucket `json:"buckets"`
+}
+
+// What has come in.
+type ReceivedStatistics struct {
+	// Of the whole range.
+	Totals *ReceivedFigures `json:"totals"`
+	// Period by period, oldest first, also those without any mail.
+	Buckets []*ReceivedBucket `json:"buckets"`
+	// The largest groups, largest first; none without `groupBy`.
+	Groups []*ReceivedGroup `json:"groups"`
+	// All groups that are not shown by themselves; null when there are none.
+	Other *ReceivedGroup `json:"other,omitempty"`
 }
 
 // What a program signs in with at the SMTP relay. Its password is shown when it is made and never again.
@@ -950,6 +1014,14 @@ type StatisticsFilter struct {
 	RecipientDomain *string `json:"recipientDomain,omitempty"`
 	// What a refusal means, as `bad_address`.
 	BounceClass *string `json:"bounceClass,omitempty"`
+}
+
+// A range of HTTP statuses. Both ends may be left out.
+type StatusRange struct {
+	// This status or a higher one.
+	Gte *int `json:"gte,omitempty"`
+	// A lower status than this.
+	Lt *int `json:"lt,omitempty"`
 }
 
 // A tag of an email.
@@ -1319,6 +1391,50 @@ func (e *HealthLevel) UnmarshalGQL(v any) error {
 }
 
 func (e HealthLevel) MarshalGQL(w io.Writer) {
+	fmt.Fprint(w, strconv.Quote(e.String()))
+}
+
+// What figures of received mail are broken down by.
+type ReceivedDimension string
+
+const (
+	// The receiving domain.
+	ReceivedDimensionDomain ReceivedDimension = "DOMAIN"
+	// What the spam filter said.
+	ReceivedDimensionSpamStatus ReceivedDimension = "SPAM_STATUS"
+)
+
+var AllReceivedDimension = []ReceivedDimension{
+	ReceivedDimensionDomain,
+	ReceivedDimensionSpamStatus,
+}
+
+func (e ReceivedDimension) IsValid() bool {
+	switch e {
+	case ReceivedDimensionDomain, ReceivedDimensionSpamStatus:
+		return true
+	}
+	return false
+}
+
+func (e ReceivedDimension) String() string {
+	return string(e)
+}
+
+func (e *ReceivedDimension) UnmarshalGQL(v any) error {
+	str, ok := v.(string)
+	if !ok {
+		return fmt.Errorf("enums must be strings")
+	}
+
+	*e = ReceivedDimension(str)
+	if !e.IsValid() {
+		return fmt.Errorf("%s is not a valid ReceivedDimension", str)
+	}
+	return nil
+}
+
+func (e ReceivedDimension) MarshalGQL(w io.Writer) {
 	fmt.Fprint(w, strconv.Quote(e.String()))
 }
 

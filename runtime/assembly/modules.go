@@ -32,6 +32,7 @@ import (
 	"github.com/postrider/postrider/modules/sending"
 	"github.com/postrider/postrider/modules/sending/compose"
 	"github.com/postrider/postrider/modules/sending/delivery"
+	"github.com/postrider/postrider/modules/sending/compose"
 	"github.com/postrider/postrider/modules/sending/queue"
 	"github.com/postrider/postrider/modules/sending/records"
 	"github.com/postrider/postrider/modules/sending/release"
@@ -208,7 +209,7 @@ var registry = []Module{
 		Beside: map[string][]any{"webhooks": {func(r *records.Service, d *webhooks.Service, offer event.Offer) rest.Routes {
 			return restwebhooks.TestEventRoutes(r, d, offer)
 		}}},
-		Graph: []part{shows[graph.Emails, records.Service], shows[graph.Queue, queue.Service]},
+		Graph: []part{shows[graph.Emails, records.Service], shows[graph.RawMail, compose.Composer], shows[graph.Queue, queue.Service]},
 		Edges: probes.Queue,
 	},
 	{
@@ -310,6 +311,7 @@ var registry = []Module{
 		Name: "apilog", Line: "keeps what was asked of the API for seven days, without secrets",
 		Requires: []string{"accounts"},
 		Option:   apilog.Module,
+		Graph:    []part{shows[graph.APIRequests, apilog.Service]},
 		Routes:   []any{func(s *apilog.Service) rest.Routes { return restrequests.Routes(s) }},
 	},
 	{

@@ -49,6 +49,17 @@ func TestGraphQLKeepsAccountsApart(t *testing.T) {
 		checkQueueMutation(t, app, stranger, f)
 	}
 	byField["node"], unknown["node"] = byField["email"], unknown["email"]
+	runtimetest.Eventually(t, "the log has requests of the owner", func() bool {
+		var logged struct {
+			APIRequests struct{ Nodes []struct{ ID string } }
+		}
+		app.Query(t, `{apiRequests(first:2){nodes{id}}}`, &logged)
+		if found := logged.APIRequests.Nodes; len(found) == 2 {
+			byField["apiRequest"], unknown["apiRequest"] = found[1].ID, "req_01kf0m4w7he6x8q2v5b3n9c1tz"
+			return true
+		}
+		return false
+	})
 	for _, f := range schema.Schema.QueryType.Fields {
 		switch {
 		case crossing[f.Name] != "":
@@ -229,10 +240,11 @@ func checkConnection(t *testing.T, app, stranger *runtimetest.App, field string)
 
 // crossing are queries by which a stranger asks for what is the first account's.
 var crossing = map[string]string{
-	"nodes":             `{nodes(ids:["EMAIL"]){id}}`,
-	"search":            `{search(query:"example.net"){id title detail}}`,
-	"health":            `{health{findings{code found subjectId}}}`,
-	"emailStatistics":   `{emailStatistics(range:{gte:"2020-01-01T00:00:00Z",lt:"2036-01-01T00:00:00Z"},interval:MONTH,groupBy:RECIPIENT_DOMAIN){groups{key}}}`,
-	"topBounceReasons":  `{topBounceReasons(range:{gte:"2020-01-01T00:00:00Z",lt:"2036-01-01T00:00:00Z"}){host example{emailId}}}`,
-	"webhookStatistics": `{webhookStatistics(range:{gte:"2026-01-01T00:00:00Z",lt:"2026-01-02T00:00:00Z"},webhookId:"WEBHOOK"){endpoints{webhook{id url}}}}`,
+	"nodes":              `{nodes(ids:["EMAIL"]){id}}`,
+	"search":             `{search(query:"example.net"){id title detail}}`,
+	"health":             `{health{findings{code found subjectId}}}`,
+	"emailStatistics":    `{emailStatistics(range:{gte:"2020-01-01T00:00:00Z",lt:"2036-01-01T00:00:00Z"},interval:MONTH,groupBy:RECIPIENT_DOMAIN){groups{key}}}`,
+	"receivedStatistics": `{receivedStatistics(range:{gte:"2020-01-01T00:00:00Z",lt:"2036-01-01T00:00:00Z"},interval:MONTH,groupBy:DOMAIN){groups{key}}}`,
+	"topBounceReasons":   `{topBounceReasons(range:{gte:"2020-01-01T00:00:00Z",lt:"2036-01-01T00:00:00Z"}){host example{emailId}}}`,
+	"webhookStatistics":  `{webhookStatistics(range:{gte:"2026-01-01T00:00:00Z",lt:"2026-01-02T00:00:00Z"},webhookId:"WEBHOOK"){endpoints{webhook{id url}}}}`,
 }

@@ -1,0 +1,67 @@
+package graph
+
+import (
+	"context"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/graph/generated"
+	"github.com/postrider/postrider/graph/model"
+	"github.com/postrider/postrider/modules/accounts/rights"
+	"github.com/postrider/postrider/modules/apilog"
+	"github.com/postrider/postrider/runtime/page"
+)
+
+// APIRequests reads the log of requests to the REST API.
+type APIRequests interface {
+	List(ctx context.Context, accountID string, f apilog.Filter, r page.Request) (page.Page[apilog.Request], error)
+	Count(ctx context.Context, accountID string, f apilog.Filter, most int) (int, error)
+	Get(ctx context.Context, accountID, id string) (apilog.Request, error)
+}
+
+var _ APIRequests = (*apilog.Service)(nil)
+
+func requestCosts(c *generated.ComplexityRoot) {
+	c.Query.APIRequests = func(child int, first *int, _ *string, last *int, _ *string, _ *model.APIRequestFilter) int {
+		return times(pageSize(first, last), child)
+	}
+}
+
+func requestFilter(in *model.APIRequestFilter) (out apilog.Filter) {
+	if in == nil {
+		return out
+	}
+	out = apilog.Filter{PathPrefix: given(in.Path), APIKeyID: given(in.APIKeyID), RequestID: given(in.RequestID), EmailID: given(in.EmailID)}
+	if in.Method != nil {
+		out.Methods = []string{*in.Method}
+	}
+	if in.Status != nil {
+		out.StatusFrom, out.StatusBelow = orDefault(in.Status.Gte, 0), orDefault(in.Status.Lt, 0)
+	}
+	since, until := within(in.CreatedAt)
+	if since != nil {
+		out.Since = *since
+	}
+	if until != nil {
+		out.Until = *until
+	}
+	return out
+}
+
+// requestPage ties requests that were read together to what they point at.
+func (r *Resolver) requestPage(ctx context.Context, accountID string, rows []apilog.Request) []*model.APIRequest {
+	shared := &model.APIRequestPage{
+		Keys: linked(ctx, rights.Write, func(q apilog.Request) string { return q.APIKeyID }, rows, func(ids []string) (map[string]*ent.APIKey, error) {
+			found, err := part[Accounts](r.parts).SeveralKeys(ctx, accountID, ids...)
+			return byID(found, func(k *ent.APIKey) string { return k.ID }), err
+		}),
+		Emails: linked(ctx, rights.ReadSent, func(q apilog.Request) string { return q.EmailID }, rows, func(ids []string) (map[string]*model.Email, error) {
+			found, err := part[Emails](r.parts).Several(ctx, accountID, ids...)
+			return byID(r.emailPage(ctx, accountID, found), func(e *model.Email) string { return e.ID }), err
+		}),
+	}
+	out := make([]*model.APIRequest, len(rows))
+	for i, row := range rows {
+		out[i] = &model.APIRequest{Request: row, Page: shared}
+	}
+	return out
+}
