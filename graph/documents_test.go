@@ -2,6 +2,7 @@ package graph
 
 import (
 	"encoding/json"
+	"net/http"
 	"os"
 	"slices"
 	"strings"
@@ -24,6 +25,16 @@ func dashboardDocuments(t *testing.T) Documents {
 		t.Fatalf("%d documents, %v", len(documents), err)
 	}
 	return documents
+}
+
+// asPerson makes a request with the cookie of a session.
+func asPerson(t *testing.T, s *server, body string) *http.Request {
+	t.Helper()
+	r := request(t, s.url, "", body)
+	r.Header.Del("Authorization")
+	r.Header.Set("Cookie", "postrider=owner")
+	r.Header.Set("Origin", ownOrigin)
+	return r
 }
 
 // formatted is a text in one layout; what cannot be read is as it stands.
@@ -91,5 +102,32 @@ func TestDocumentsOfTheDashboardLiveWithoutAModule(t *testing.T) {
 				t.Errorf("without %s: %.60s became %.200s", off, text, changed[id])
 			}
 		}
+	}
+}
+
+// What people ask by a document is left out where its module is off. A key is told.
+func TestAPersonsDocumentIsPruned(t *testing.T) {
+	t.Parallel()
+	const text = `query Both($n: Int) { viewer { role } emails(first: $n) { nodes { ...F } } } fragment F on Email { id }`
+	on := []string{"signin", "accounts", "domains"}
+	s := newServer(t, setup{on: on, trusted: Documents{"abc": text, "abd": `{ emails { nodes { id } } }`}})
+	if got := s.send(t, asPerson(t, s, `{"documentId": "sha256:abc", "operationName": "Both", "variables": {"n": 5}}`)); got.body != `{"data":{"viewer":{"role":"OWNER"}}}` {
+		t.Errorf("a person got %d %s", got.status, got.body)
+	}
+	const unknown = `Cannot query field "emails" on type "Query".`
+	if got := s.send(t, asPerson(t, s, `{"documentId": "sha256:abd"}`)); got.status != 400 || !strings.HasPrefix(got.message(), unknown) {
+		t.Errorf("a document of which nothing is left got %d %s", got.status, got.body)
+	}
+	for what, r := range map[string]*http.Request{
+		"a document under a key":   request(t, s.url, "svc_full", `{"documentId": "sha256:abc"}`),
+		"a key's query of its own": request(t, s.url, "svc_full", `{"query": `+quoted(text)+`}`),
+	} {
+		if got := s.send(t, r); got.status != 400 || !strings.Contains(got.body, `Cannot query field \"emails\" on type \"Query\".`) {
+			t.Errorf("%s got %d %s, want 400 that says %s", what, got.status, got.body, unknown)
+		}
+	}
+	whole := newServer(t, setup{emails: 1, trusted: Documents{"abc": text}})
+	if got := whole.send(t, asPerson(t, whole, `{"documentId": "sha256:abc"}`)); got.body != `{"data":{"viewer":{"role":"OWNER"},"emails":{"nodes":[{"id":"msg_001"}]}}}` {
+		t.Errorf("with every module on a person got %d %s", got.status, got.body)
 	}
 }

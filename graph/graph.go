@@ -162,5 +162,5 @@ func New(o Options) (http.Handler, error) {
 	if err != nil {
 		return nil, fmt.Errorf("graph: %w", err)
 	}
-	return &handler{door: door, rate: o.Rate, accounts: o.Accounts, budget: o.Budget, exec: exec, trusted: o.Trusted, open: o.Open, errors: errs, audit: o.Audit, logger: o.Logger, proxies: o.Proxies}, nil
+	return &handler{door: door, rate: o.Rate, accounts: o.Accounts, budget: o.Budget, exec: exec, trusted: o.Trusted, pruned: o.Trusted.within(whole), open: o.Open, errors: errs, audit: o.Audit, logger: o.Logger, proxies: o.Proxies}, nil
 }

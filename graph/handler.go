@@ -48,8 +48,9 @@ type handler struct {
 	accounts Accounts
 	budget   *intake.Budget
 	exec     *executor.Executor
-	trusted  Documents
-	open     bool // people may run any query
+	trusted  Documents // as keys run them
+	pruned   Documents // as people do
+	open     bool      // people may run any query
 	errors   errorPresenter
 	proxies  []netip.Prefix
 	audit    Recorder // nil: nothing is recorded
@@ -195,7 +196,11 @@ func (h *handler) decode(caller accounts.Caller, from io.Reader) (*graphql.RawPa
 	case err != nil || request == nil || decoder.More():
 		return nil, gqlerror.Errorf("The body must be one JSON object with the member query")
 	case request.DocumentID != "":
-		text, unknown := h.trusted.text(request.DocumentID)
+		documents := h.trusted
+		if caller.Person != nil {
+			documents = h.pruned
+		}
+		text, unknown := documents.text(request.DocumentID)
 		if unknown != nil && (!h.open || request.Query == "") {
 			return nil, unknown
 		}
