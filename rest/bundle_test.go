@@ -66,6 +66,7 @@ type bundle struct {
 	billing     *fakeBilling
 	events      *eventlog.Service
 	requests    fakeRequests
+	turns       *fakeTurns
 }
 
 // routes are all that there are; the runtime compares the golden document, which
@@ -86,7 +87,7 @@ func (b *bundle) routesBelow(resource string) []rest.Routes {
 	case "account", "api-keys":
 		return []rest.Routes{account.Routes(b.accounts), account.KeyRoutes(b.accounts), account.BrandRoutes(b.accounts)}
 	case "suppressions", "category-opt-outs":
-		return []rest.Routes{suppressions.Routes(b.suppression)}
+		return []rest.Routes{suppressions.Routes(b.suppression, b.turns)}
 	case "templates":
 		return []rest.Routes{templates.Routes(b.templates)}
 	case "webhooks", "webhook-deliveries":
@@ -98,13 +99,13 @@ func (b *bundle) routesBelow(resource string) []rest.Routes {
 	case "smtp-credentials":
 		return []rest.Routes{account.SMTPCredentialRoutes(b.relay)}
 	case "automations", "automation-runs", "events":
-		return []rest.Routes{restautomations.Routes(b.automations), restinsight.Routes(b.automations)}
+		return []rest.Routes{restautomations.Routes(b.automations, b.turns), restinsight.Routes(b.automations)}
 	case "sms-settings", "sms-messages":
 		return []rest.Routes{restsms.Routes(b.sms, b.sms)}
 	case "session", "sign-in", "setup", "sign-up", "password", "sessions", "accounts", "user":
 		return []rest.Routes{session.Routes((*signin.Service)(nil), (*openid.Service)(nil)), session.UserRoutes((*signin.Service)(nil), (*openid.Service)(nil))}
 	case "members", "audit-log":
-		return []rest.Routes{people.Routes((*team.Service)(nil)), people.AuditRoutes((*audit.Service)(nil))}
+		return []rest.Routes{people.Routes((*team.Service)(nil)), people.AuditRoutes((*audit.Service)(nil), b.turns)}
 	case "billing", "plans":
 		return []rest.Routes{restbilling.Routes(b.billing, b.billing), restbilling.PaymentRoutes(b.billing)}
 	case "operator":
@@ -114,7 +115,7 @@ func (b *bundle) routesBelow(resource string) []rest.Routes {
 	case "event-log":
 		return []rest.Routes{events.Routes(b.events)}
 	default:
-		return []rest.Routes{emails.Routes(b.sending, b.sending), webhooks.TestEventRoutes(b.sending, nil, nil)}
+		return []rest.Routes{emails.Routes(b.sending, b.sending, b.turns), webhooks.TestEventRoutes(b.sending, nil, nil)}
 	}
 }
 
@@ -144,7 +145,7 @@ func newFakes(t *testing.T) *bundle {
 	}
 	return &bundle{limits: &fakeLimits{perSecond: 10, unmetered: true}, store: &fakeStore{answers: map[string]idempotency.Answer{}}, box: box,
 		sending: &fakeSending{}, domains: &fakeDomains{}, dns: &fakeDNS{}, accounts: &fakeAccounts{}, suppression: &fakeSuppression{}, templates: &fakeTemplates{},
-		hosts: &fakeHosts{}, contacts: &fakeContacts{}, webhooks: &fakeWebhooks{}, received: &fakeReceived{}, relay: &fakeRelay{}, automations: &fakeAutomations{}, sms: &fakeSMS{}, billing: &fakeBilling{}, events: eventlog.New(eventlog.Params{Log: fakeFacts{}, Signals: quiet{}})}
+		hosts: &fakeHosts{}, contacts: &fakeContacts{}, webhooks: &fakeWebhooks{}, received: &fakeReceived{}, relay: &fakeRelay{}, automations: &fakeAutomations{}, sms: &fakeSMS{}, billing: &fakeBilling{}, turns: newTurns(), events: eventlog.New(eventlog.Params{Log: fakeFacts{}, Signals: quiet{}})}
 }
 
 func (b *bundle) start(t *testing.T, routes []rest.Routes, change ...func(*rest.Options)) {

@@ -41,6 +41,7 @@ var shownBy = map[string]struct{ file, beside string }{
 	"unsupported_media_type":        {file: "media_type"},
 	"plan_limit":                    {"plan_limit", "upgrade_url"},
 	"rate_limit_exceeded":           {file: "rate_limit"},
+	"export_in_progress":            {file: "export_in_progress"},
 	"internal_error":                {file: "internal"},
 	"delivery_upstream_error":       {file: "upstream"},
 	"delivery_unavailable":          {file: "away"},

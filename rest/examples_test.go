@@ -20,6 +20,9 @@ import (
 var asked = map[string][2]string{
 	"GET /emails":                                  {"/emails"},
 	"POST /emails":                                 {"/emails", simple},
+	"GET /emails/export":                           {"/emails/export?format=csv"},
+	"GET /suppressions/export":                     {"/suppressions/export"},
+	"GET /events/export":                           {"/events/export"},
 	"GET /emails/{id}":                             {"/emails/" + emailID},
 	"PATCH /emails/{id}":                           {"/emails/" + emailID, `{"cancel":true}`},
 	"POST /emails/{id}/resend":                     {"/emails/" + emailID + "/resend"},
@@ -157,6 +160,7 @@ var asked = map[string][2]string{
 	"DELETE /invitations/{id}":      {},
 	"POST /invitations/{id}/resend": {},
 	"GET /audit-log":                {},
+	"GET /audit-log/export":         {},
 	"GET /sign-in":                  {},
 	"POST /setup":                   {},
 	"POST /session":                 {},

@@ -34,6 +34,7 @@ type Operation struct {
 	Example     any              // of the successful answer
 	Answer      any              // a value of the successful answer's type, where the handler writes octets
 	Media       string           // of the successful answer, when it is text and not JSON
+	Forms       map[string]any   // examples of the successful answer by media type, when it is one of several texts
 	OpenQuery   bool             // query parameters that it does not know are ignored: others write its URL
 	Secret      bool             // the answer shows a secret: it is kept sealed
 	Private     bool             // neither its body nor its answer is for the log of requests
@@ -137,7 +138,7 @@ func add[I, O any](g *Group, op Operation, schema *huma.Schema, handle func(cont
 }
 
 func (op Operation) document(schema *huma.Schema) openapi.Operation {
-	out := openapi.Operation{Idempotent: op.idempotent, Problems: op.Problems, Media: op.Media, Example: op.Example, Answer: op.schema,
+	out := openapi.Operation{Idempotent: op.idempotent, Problems: op.Problems, Media: op.Media, Forms: op.Forms, Example: op.Example, Answer: op.schema,
 		Path: map[string]openapi.PathParameter{"id": {About: op.Of.About, Example: op.Of.Example}}}
 	out.Public = op.Public
 	for _, r := range rights.Roles() {

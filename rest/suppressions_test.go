@@ -32,6 +32,7 @@ type fakeSuppression struct {
 	filter  suppression.Filter
 	optOuts suppression.OptOutFilter
 	added   []string
+	pages   func(ctx context.Context, cursor string) (page.Page[*ent.Suppression], error) // of the list; nil: two of one each
 }
 
 func (f *fakeSuppression) sample() *ent.Suppression {
@@ -74,8 +75,14 @@ func (f *fakeSuppression) AddBatch(ctx context.Context, account string, in suppr
 	return items, nil
 }
 
-func (f *fakeSuppression) List(_ context.Context, _ string, filter suppression.Filter) (page.Page[*ent.Suppression], error) {
+func (f *fakeSuppression) List(ctx context.Context, _ string, filter suppression.Filter) (page.Page[*ent.Suppression], error) {
 	f.filter = filter
+	if f.pages != nil {
+		return f.pages(ctx, filter.Cursor)
+	}
+	if filter.Cursor == "next" {
+		return page.Page[*ent.Suppression]{Items: []*ent.Suppression{f.sample()}}, f.fail
+	}
 	return page.Page[*ent.Suppression]{Items: []*ent.Suppression{f.sample()}, HasMore: true, NextCursor: "next"}, f.fail
 }
 
@@ -113,7 +120,7 @@ func (f *fakeSuppression) RemoveOptOut(ctx context.Context, account, id string) 
 
 func newSuppressionBundle(t *testing.T, f *fakeSuppression) *bundle {
 	t.Helper()
-	return newBundle(t, func(o *rest.Options) { o.Routes = []rest.Routes{restsuppressions.Routes(f)} })
+	return newBundle(t, func(o *rest.Options) { o.Routes = []rest.Routes{restsuppressions.Routes(f, newTurns())} })
 }
 
 func TestSuppressionAnswers(t *testing.T) {

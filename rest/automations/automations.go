@@ -15,6 +15,7 @@ import (
 	"github.com/postrider/postrider/modules/automations/definition"
 	"github.com/postrider/postrider/modules/automations/ingest"
 	"github.com/postrider/postrider/rest"
+	"github.com/postrider/postrider/rest/export"
 	"github.com/postrider/postrider/rest/wire"
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/id"
@@ -146,15 +147,18 @@ type changeItem struct {
 
 const updateAutomation = "updateAutomation"
 
-type edge struct{ service Service }
+type edge struct {
+	service Service
+	turns   export.Turns
+}
 
 // Tag is what these operations, and those of package insight, stand under.
 const Tag = "Automations"
 
 // Routes makes the routes of automations, their runs and custom events.
-func Routes(service Service) rest.Routes {
+func Routes(service Service, turns export.Turns) rest.Routes {
 	return rest.NewRoutes("automations", func(a *rest.API) {
-		e := &edge{service}
+		e := &edge{service, turns}
 		g := a.Tag(Tag, "Sequences of steps that your custom events start, for one person each: send an email, wait, decide, call a URL. "+
 			"An automation is a draft until it is activated; a run follows the version with which it has started. Types of steps: "+strings.Join(definition.Types(), ", ")+
 			". The JSON Schema of a definition is at `"+rest.Prefix+schemaPath+"`.")

@@ -69,15 +69,19 @@ func newMatch(m shape.EventMatch) eventMatch {
 	return eventMatch{m.AutomationID, m.Version, m.Outcome, wire.OrNull(m.RunID), wire.OrNull(m.Error)}
 }
 
-type eventQuery struct {
-	rest.Page
-
+// EventFilters are what narrows the list of custom events. It is embedded, and so exported.
+type EventFilters struct {
 	Name   string `query:"name" doc:"Only of this name."`
 	UserID string `query:"user_id" doc:"Only of this person."`
 	Email  string `query:"email" doc:"Only of this address, in any case."`
 	Source string `query:"source" enum:"api,dashboard,system" doc:"Only those that came by a key, from a session, or are the service's own."`
 	Since  string `query:"since" doc:"Only events of this time or later. RFC 3339, with Z or an offset." example:"2026-01-15T09:30:00Z"`
 	Until  string `query:"until" doc:"Only events from before this time. RFC 3339, with Z or an offset." example:"2026-01-16T00:00:00Z"`
+}
+
+type eventQuery struct {
+	rest.Page
+	EventFilters
 }
 
 // OfEvent names what ids of custom events are.
@@ -99,6 +103,7 @@ func (e *edge) events(g *rest.Group) {
 		Path: "/events", ID: "listCustomEvents", Needs: rights.ReadSent,
 		Summary: "List custom events", Description: "Newest first.", Example: eventExample(),
 	}, rest.Plural{Member: "events", Schema: "CustomEventList"}, e.listEvents, newEvent)
+	e.exporting(g)
 	detail := eventExample()
 	detail["matches"] = []any{map[string]any{"automation_id": "aut_01kf0m4w7he6x8q2v5b3n9c1ta", "version": 1, "outcome": "started", "run_id": "run_01kf0m4w7he6x8q2v5b3n9c1ta", "error": nil}}
 	rest.Get(g, rest.Operation{
@@ -160,8 +165,12 @@ func newReceipt(a ingest.Answer) EventReceipt {
 }
 
 func (e *edge) listEvents(ctx context.Context, c *rest.Call, in *eventQuery) (page.Page[*ent.CustomEvent], error) {
+	return e.findEvents(ctx, c, &in.EventFilters, in.Request())
+}
+
+func (e *edge) findEvents(ctx context.Context, c *rest.Call, in *EventFilters, r page.Request) (page.Page[*ent.CustomEvent], error) {
 	wrong := fault.Fields{}
-	f := automations.EventFilter{Request: in.Request(), Name: in.Name, UserID: in.UserID, Email: in.Email, Source: in.Source,
+	f := automations.EventFilter{Request: r, Name: in.Name, UserID: in.UserID, Email: in.Email, Source: in.Source,
 		Since: rest.QueryTime(wrong, "since", in.Since), Until: rest.QueryTime(wrong, "until", in.Until)}
 	if err := wrong.Err(); err != nil {
 		return page.Page[*ent.CustomEvent]{}, err

@@ -11,6 +11,7 @@ import (
 	"github.com/postrider/postrider/modules/sending"
 	"github.com/postrider/postrider/modules/sending/records"
 	"github.com/postrider/postrider/rest"
+	"github.com/postrider/postrider/rest/export"
 	"github.com/postrider/postrider/rest/wire"
 	"github.com/postrider/postrider/runtime/id"
 	"github.com/postrider/postrider/runtime/page"
@@ -104,15 +105,17 @@ func newEmailAnswer(e *ent.Email) emailAnswer { return emailAnswer{newEmailRecor
 type edge struct {
 	sender  Sender
 	records Records
+	turns   export.Turns
 }
 
 // Routes makes the routes of the resource emails.
-func Routes(sender Sender, records Records) rest.Routes {
+func Routes(sender Sender, records Records, turns export.Turns) rest.Routes {
 	return rest.NewRoutes("emails", func(a *rest.API) {
-		e := &edge{sender: sender, records: records}
+		e := &edge{sender: sender, records: records, turns: turns}
 		g := a.Tag(Tag, "Send emails and see what became of them.")
 		e.sending(g)
 		e.reading(g)
+		e.exporting(g)
 		e.changing(g)
 		e.delivery(g)
 	})

@@ -10,10 +10,8 @@ import (
 	"github.com/postrider/postrider/runtime/page"
 )
 
-// query is a page of the list and what narrows it.
-type query struct {
-	rest.Page
-
+// Filters are what narrows the list. It is embedded, and so exported.
+type Filters struct {
 	Status string `query:"status" enum:"queued,scheduled,sent,delivered,bounced,failed,cancelled" doc:"Only emails of this status."`
 	To     string `query:"to" doc:"Only emails with this address in to, cc or bcc." example:"bob@example.net"`
 	From   string `query:"from" doc:"Only emails from this address." example:"ada@example.com"`
@@ -24,19 +22,29 @@ type query struct {
 	Q      string `query:"q" doc:"Words to look for in subject, names, addresses and tags; all have to be found, each as the beginning of a word. At most 200 characters and 10 words. Also to:, from:, domain:, tag:name=value, status:, is:opened, is:clicked, is:bounced, template:, automation:, after:2026-01-31 and before:, each with a value; in quotes a text is taken as it is." example:"receipt to:ada@example.net"`
 }
 
-// listQuery names every wrong parameter at once.
-func (in *query) listQuery() (records.ListQuery, error) {
+// query is a page of the list.
+type query struct {
+	rest.Page
+	Filters
+}
+
+// of names every wrong parameter at once.
+func (in *Filters) of(r page.Request) (records.ListQuery, error) {
 	wrong := fault.Fields{}
 	filter := records.Filter{Status: in.Status, To: in.To, From: in.From, Tag: in.Tag, Domain: in.Domain, Q: in.Q,
 		Since: rest.QueryTime(wrong, "since", in.Since), Until: rest.QueryTime(wrong, "until", in.Until)}
 	for field, reason := range filter.Validate() {
 		wrong.Add(field, "%s", reason)
 	}
-	return records.ListQuery{Page: in.Request(), Filter: filter}, wrong.Err()
+	return records.ListQuery{Page: r, Filter: filter}, wrong.Err()
 }
 
 func (e *edge) list(ctx context.Context, c *rest.Call, in *query) (page.Page[*ent.Email], error) {
-	q, err := in.listQuery()
+	return e.find(ctx, c, &in.Filters, in.Request())
+}
+
+func (e *edge) find(ctx context.Context, c *rest.Call, in *Filters, r page.Request) (page.Page[*ent.Email], error) {
+	q, err := in.of(r)
 	if err != nil {
 		return page.Page[*ent.Email]{}, err
 	}

@@ -115,6 +115,7 @@ type Operation struct {
 	Problems   []int                                    // statuses beside those that every operation can answer
 	Answer     func(schemas huma.Registry) *huma.Schema // of the successful answer, where Huma sees bytes
 	Media      string                                   // of the successful answer, when it is text and not JSON
+	Forms      map[string]any                           // examples of the successful answer by media type, when it is one of several texts
 	Example    any                                      // of the successful answer
 }
 
@@ -191,6 +192,13 @@ func (o Operation) success(d *huma.OpenAPI, success *huma.Response) {
 	}
 	if o.Media != "" {
 		success.Content = map[string]*huma.MediaType{o.Media: {Schema: &huma.Schema{Type: huma.TypeString}, Example: o.Example}}
+		return
+	}
+	if len(o.Forms) > 0 {
+		success.Content = map[string]*huma.MediaType{}
+		for form, example := range o.Forms {
+			success.Content[form] = &huma.MediaType{Schema: &huma.Schema{Type: huma.TypeString}, Example: example}
+		}
 		return
 	}
 	media := success.Content[jsonType]

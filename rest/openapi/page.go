@@ -197,8 +197,9 @@ func (p *pageMaker) operation(op *huma.Operation) (referenceOperation, error) {
 
 // answerExample is the successful answer: JSON, or text as it is.
 func answerExample(op *huma.Operation) (string, error) {
-	for _, media := range successOf(op).Content {
-		if text, plain := media.Example.(string); plain {
+	content := successOf(op).Content
+	for _, form := range slices.Sorted(maps.Keys(content)) {
+		if text, plain := content[form].Example.(string); plain {
 			return text, nil
 		}
 	}

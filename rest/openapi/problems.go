@@ -41,7 +41,7 @@ var problemDocs = map[int]problemDoc{
 	http.StatusUnsupportedMediaType: {name: "UnsupportedMediaType", description: "`unsupported_media_type`: the body is not `application/json`, or is compressed.",
 		example: problem.ProblemBody{Code: fault.CodeUnsupportedMediaType, Message: "Content-Type must be application/json, not text/plain"}},
 	http.StatusTooManyRequests: {name: "TooManyRequests", retryAfter: true, description: "`rate_limit_exceeded`: too many requests per second; `Retry-After` says when to go on. " +
-		"`plan_limit`: the plan's cap is reached, `upgrade_url` is where to raise it.",
+		"`plan_limit`: the plan's cap is reached, `upgrade_url` is where to raise it. `export_in_progress`: another export of the account is under way.",
 		example: problem.ProblemBody{Code: fault.CodeRateLimit, Message: "More than 10 requests per second; slow down"}},
 	http.StatusInternalServerError: {name: "InternalError", description: "A defect on our side. The message names the request id.",
 		example: problem.ProblemBody{Code: problem.CodeInternal, Message: "Internal error (request id req_01kf0m4w7he6x8q2v5b3n9c1ta)"}},

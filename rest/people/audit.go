@@ -7,6 +7,7 @@ import (
 	"github.com/postrider/postrider/modules/accounts/audit"
 	"github.com/postrider/postrider/modules/accounts/rights"
 	"github.com/postrider/postrider/rest"
+	"github.com/postrider/postrider/rest/export"
 	"github.com/postrider/postrider/rest/wire"
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/page"
@@ -37,23 +38,29 @@ type auditRecord struct {
 	CreatedAt wire.Time      `json:"created_at"`
 }
 
-type auditInput struct {
-	rest.Page
-
+// AuditFilters are what narrows the audit log. It is embedded, and so exported.
+type AuditFilters struct {
 	Actor  string `query:"actor" doc:"Id of who did it."`
 	Action string `query:"action" doc:"An action, or its beginning up to a dot: member finds member.removed."`
 	Since  string `query:"since" format:"date-time" doc:"Entries from then on."`
 	Until  string `query:"until" format:"date-time" doc:"Entries before then."`
 }
 
-// AuditRoutes makes the route of the audit log.
-func AuditRoutes(service AuditLog) rest.Routes {
+type auditInput struct {
+	rest.Page
+	AuditFilters
+}
+
+// AuditRoutes makes the routes of the audit log.
+func AuditRoutes(service AuditLog, turns export.Turns) rest.Routes {
 	return rest.NewRoutes("audit-log", func(a *rest.API) {
-		ListAudit(a.Tag(tagTeam, ""), rest.Operation{
+		g := a.Tag(tagTeam, "")
+		ListAudit(g, rest.Operation{
 			Path: "/audit-log", ID: "listAuditLog", Needs: rights.Team,
 			Summary: "List the audit log", Description: "Who did what to the account, the newest first: members, invitations, settings, keys, and every other operation that changes something. " +
 				"Entries are kept for 400 days.",
 		}, service, func(c *rest.Call) string { return c.AccountID })
+		exportAudit(g, service, turns)
 	})
 }
 
@@ -70,7 +77,7 @@ func ListAudit(g *rest.Group, op rest.Operation, service AuditLog, of func(*rest
 	}, newAuditRecord)
 }
 
-func (in *auditInput) filter() (f audit.Filter, err error) {
+func (in *AuditFilters) filter() (f audit.Filter, err error) {
 	wrong := fault.Fields{}
 	f = audit.Filter{Actor: in.Actor, Action: in.Action}
 	if since := rest.QueryTime(wrong, "since", in.Since); since != nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/postrider/postrider/modules/suppression"
 	"github.com/postrider/postrider/rest"
 	"github.com/postrider/postrider/rest/body"
+	"github.com/postrider/postrider/rest/export"
 	"github.com/postrider/postrider/rest/problem"
 	"github.com/postrider/postrider/rest/wire"
 	"github.com/postrider/postrider/runtime/fault"
@@ -54,24 +55,32 @@ type suppressionItem struct {
 	Error  *problem.ProblemBody `json:"error,omitempty" doc:"Why the item failed; absent otherwise."`
 }
 
-type query struct {
-	rest.Page
-
+// Filters are what narrows the list. It is embedded, and so exported.
+type Filters struct {
 	Email  string `query:"email" doc:"Only this address." example:"bob@example.net"`
 	Reason string `query:"reason" enum:"bounce,failure,complaint,unsubscribe,manual" doc:"Only this reason."`
 }
 
+type query struct {
+	rest.Page
+	Filters
+}
+
 var suppressed = rest.Noun{Name: "suppression", About: "Id of the suppression, or the address, URL-encoded.", Example: "bob@example.net"}
 
-type edge struct{ list Service }
+type edge struct {
+	list  Service
+	turns export.Turns
+}
 
 // Routes makes the routes of the resources suppressions and category opt-outs.
-func Routes(service Service) rest.Routes {
+func Routes(service Service, turns export.Turns) rest.Routes {
 	return rest.NewRoutes("suppressions", func(a *rest.API) {
-		e := &edge{list: service}
+		e := &edge{list: service, turns: turns}
 		g := a.Tag(tagSuppressions, "Addresses that must not be written to. An email with a suppressed recipient is not sent to anybody.")
 		e.adding(g)
 		e.reading(g)
+		e.exporting(g)
 		e.optOuts(a)
 	})
 }
@@ -194,8 +203,12 @@ func newSuppressionBatch(items []suppression.BatchItem, requestID string) suppre
 	return out
 }
 
+func (in *Filters) of(r page.Request) suppression.Filter {
+	return suppression.Filter{Request: r, Email: in.Email, Reason: in.Reason}
+}
+
 func (e *edge) find(ctx context.Context, c *rest.Call, in *query) (page.Page[*ent.Suppression], error) {
-	return e.list.List(ctx, c.AccountID, suppression.Filter{Request: in.Request(), Email: in.Email, Reason: in.Reason})
+	return e.list.List(ctx, c.AccountID, in.of(in.Request()))
 }
 
 func (e *edge) get(ctx context.Context, accountID, name string) (*ent.Suppression, error) {

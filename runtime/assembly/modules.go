@@ -12,6 +12,7 @@ import (
 	"github.com/postrider/postrider/modules/accounts/audit"
 	"github.com/postrider/postrider/modules/accounts/brand"
 	"github.com/postrider/postrider/modules/accounts/desk"
+	"github.com/postrider/postrider/modules/accounts/exports"
 	"github.com/postrider/postrider/modules/accounts/plans"
 	"github.com/postrider/postrider/modules/accounts/team"
 	"github.com/postrider/postrider/modules/apilog"
@@ -146,7 +147,7 @@ func shows[I, S any](name string) any {
 var registry = []Module{
 	{
 		Name: "accounts", Line: "accounts, users, API keys, plans and their limits", Always: true,
-		Option: fx.Options(fx.Provide(accountsConfig), accounts.Module, team.Module, audit.Module, brand.Module, plans.Module),
+		Option: fx.Options(fx.Provide(accountsConfig), accounts.Module, team.Module, audit.Module, brand.Module, plans.Module, exports.Module),
 		Graph:  []part{shows[graph.Usage, plans.Service]},
 		Routes: []any{
 			func(s *accounts.Service) rest.Routes { return restaccount.Routes(s) },
@@ -168,9 +169,11 @@ var registry = []Module{
 		Name: "suppression", Line: "addresses that must not be written to, and the page where recipients unsubscribe",
 		Requires: []string{"accounts"},
 		Option:   suppression.Module,
-		Routes:   []any{func(s *suppression.Service) rest.Routes { return restsuppressions.Routes(s) }},
-		Graph:    []part{shows[graph.Suppressions, suppression.Service]},
-		Edges:    unsubscribeLinks,
+		Routes: []any{func(s *suppression.Service, turns *exports.Service) rest.Routes {
+			return restsuppressions.Routes(s, turns)
+		}},
+		Graph: []part{shows[graph.Suppressions, suppression.Service]},
+		Edges: unsubscribeLinks,
 	},
 	{
 		Name: "templates", Line: "messages with gaps: drafts, published versions, rendering",
@@ -204,7 +207,9 @@ var registry = []Module{
 		Option: fx.Options(records.Module, queue.Module, compose.Module, delivery.Module, sending.Module, release.Module,
 			fx.Provide(sendingConfig)),
 		Routes: []any{
-			func(s *sending.Service, r *records.Service) rest.Routes { return restemails.Routes(s, r) },
+			func(s *sending.Service, r *records.Service, turns *exports.Service) rest.Routes {
+				return restemails.Routes(s, r, turns)
+			},
 		},
 		Beside: map[string][]any{"webhooks": {func(r *records.Service, d *webhooks.Service, offer event.Offer) rest.Routes {
 			return restwebhooks.TestEventRoutes(r, d, offer)
@@ -226,7 +231,7 @@ var registry = []Module{
 			func(s *signin.Service, o *openid.Service) rest.Routes { return restsession.Routes(s, o) },
 			func(s *signin.Service, o *openid.Service) rest.Routes { return restsession.UserRoutes(s, o) },
 			func(s *team.Service) rest.Routes { return restpeople.Routes(s) },
-			func(s *audit.Service) rest.Routes { return restpeople.AuditRoutes(s) },
+			func(s *audit.Service, turns *exports.Service) rest.Routes { return restpeople.AuditRoutes(s, turns) },
 			func(d *desk.Service, s *audit.Service) rest.Routes { return restoperator.Routes(d, s) },
 		},
 	},
@@ -254,7 +259,9 @@ var registry = []Module{
 		Requires: []string{"accounts", "domains", "sending", "templates"}, Uses: []string{"sms", "tracking"},
 		Option: automations.Module,
 		Routes: []any{
-			func(s *automations.Service) rest.Routes { return restautomations.Routes(s) },
+			func(s *automations.Service, turns *exports.Service) rest.Routes {
+				return restautomations.Routes(s, turns)
+			},
 			func(s *automations.Service) rest.Routes { return restinsight.Routes(s) },
 		},
 		Graph: []part{shows[graph.Automations, automations.Service], shows[graph.AutomationFigures, figures.Service]},

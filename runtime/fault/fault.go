@@ -57,6 +57,7 @@ const (
 	CodeUnsupportedMediaType  = "unsupported_media_type"
 	CodePlanLimit             = "plan_limit"
 	CodeRateLimit             = "rate_limit_exceeded"
+	CodeExportInProgress      = "export_in_progress"
 	CodeUpstream              = "delivery_upstream_error"
 	CodeUnavailable           = "delivery_unavailable"
 )

@@ -255,7 +255,7 @@ func TestPeopleOfOneTeamAreNothingToAnother(t *testing.T) {
 	} {
 		want(t, what+" of another team", got, http.StatusNotFound, "not_found")
 	}
-	for path, secret := range map[string]string{"/api/members": bobID, "/api/invitations": invited.Invitation.ID, "/api/audit-log": bobID} {
+	for path, secret := range map[string]string{"/api/members": bobID, "/api/invitations": invited.Invitation.ID, "/api/audit-log": bobID, "/api/audit-log/export": bobID} {
 		if got := eve.Do(t, http.MethodGet, path, nil); got.Status != http.StatusOK || strings.Contains(string(got.Body), secret) {
 			t.Errorf("%s of the other team: %d %s, want nothing of the first one", path, got.Status, got.Body)
 		}

@@ -379,6 +379,9 @@ export interface paths {
   "/audit-log": {
     get: { parameters: { query?: { limit?: number; cursor?: string; actor?: string; action?: string; since?: string; until?: string }; path?: never; header?: never; cookie?: never }; requestBody?: never; responses: { 200: { headers: Record<string, unknown>; content: { "application/json": components['schemas']["AuditLog"] } }; default: { headers: Record<string, unknown>; content: { "application/json": components['schemas']['Error'] } } } }
   }
+  "/audit-log/export": {
+    get: { parameters: { query?: { format?: "jsonl" | "csv"; actor?: string; action?: string; since?: string; until?: string }; path?: never; header?: never; cookie?: never }; requestBody?: never; responses: { 200: { headers: Record<string, unknown>; content: { "application/jsonl": string; "text/csv": string } }; default: { headers: Record<string, unknown>; content: { "application/json": components['schemas']['Error'] } } } }
+  }
   "/automation-runs": {
     get: { parameters: { query?: { limit?: number; cursor?: string; status?: "running" | "waiting" | "completed" | "failed" | "cancelled"; user_id?: string; email?: string; step?: string; version?: number; since?: string; until?: string; automation_id?: string }; path?: never; header?: never; cookie?: never }; requestBody?: never; responses: { 200: { headers: Record<string, unknown>; content: { "application/json": components['schemas']["AutomationRunList"] } }; default: { headers: Record<string, unknown>; content: { "application/json": components['schemas']['Error'] } } } }
   }
@@ -525,6 +528,9 @@ export interface paths {
   "/emails/batch": {
     post: { parameters: { query?: never; path?: never; header?: { "Idempotency-Key"?: string }; cookie?: never }; requestBody: { content: { "application/json": components['schemas']["SendBatch"] } }; responses: { 200: { headers: Record<string, unknown>; content: { "application/json": components['schemas']["BatchAnswer"] } }; default: { headers: Record<string, unknown>; content: { "application/json": components['schemas']['Error'] } } } }
   }
+  "/emails/export": {
+    get: { parameters: { query?: { format?: "jsonl" | "csv"; status?: "queued" | "scheduled" | "sent" | "delivered" | "bounced" | "failed" | "cancelled"; to?: string; from?: string; tag?: string; domain?: string; since?: string; until?: string; q?: string }; path?: never; header?: never; cookie?: never }; requestBody?: never; responses: { 200: { headers: Record<string, unknown>; content: { "application/jsonl": string; "text/csv": string } }; default: { headers: Record<string, unknown>; content: { "application/json": components['schemas']['Error'] } } } }
+  }
   "/emails/test": {
     post: { parameters: { query?: never; path?: never; header?: never; cookie?: never }; requestBody: { content: { "application/json": components['schemas']["TestEvent"] } }; responses: { 200: { headers: Record<string, unknown>; content: { "application/json": components['schemas']["TestEventAnswer"] } }; default: { headers: Record<string, unknown>; content: { "application/json": components['schemas']['Error'] } } } }
   }
@@ -550,6 +556,9 @@ export interface paths {
   "/events": {
     get: { parameters: { query?: { limit?: number; cursor?: string; name?: string; user_id?: string; email?: string; source?: "api" | "dashboard" | "system"; since?: string; until?: string }; path?: never; header?: never; cookie?: never }; requestBody?: never; responses: { 200: { headers: Record<string, unknown>; content: { "application/json": components['schemas']["CustomEventList"] } }; default: { headers: Record<string, unknown>; content: { "application/json": components['schemas']['Error'] } } } }
     post: { parameters: { query?: never; path?: never; header?: { "Postrider-Cause"?: string; "Idempotency-Key"?: string }; cookie?: never }; requestBody: { content: { "application/json": components['schemas']["CustomEventInput"] } }; responses: { 202: { headers: Record<string, unknown>; content: { "application/json": components['schemas']["EventReceipt"] } }; default: { headers: Record<string, unknown>; content: { "application/json": components['schemas']['Error'] } } } }
+  }
+  "/events/export": {
+    get: { parameters: { query?: { format?: "jsonl" | "csv"; name?: string; user_id?: string; email?: string; source?: "api" | "dashboard" | "system"; since?: string; until?: string }; path?: never; header?: never; cookie?: never }; requestBody?: never; responses: { 200: { headers: Record<string, unknown>; content: { "application/jsonl": string; "text/csv": string } }; default: { headers: Record<string, unknown>; content: { "application/json": components['schemas']['Error'] } } } }
   }
   "/events/{id}": {
     get: { parameters: { query?: never; path: { id: string }; header?: never; cookie?: never }; requestBody?: never; responses: { 200: { headers: Record<string, unknown>; content: { "application/json": components['schemas']["CustomEventAnswer"] } }; default: { headers: Record<string, unknown>; content: { "application/json": components['schemas']['Error'] } } } }
@@ -700,6 +709,9 @@ export interface paths {
   }
   "/suppressions/batch": {
     post: { parameters: { query?: never; path?: never; header?: { "Idempotency-Key"?: string }; cookie?: never }; requestBody: { content: { "application/json": components['schemas']["AddSuppressions"] } }; responses: { 200: { headers: Record<string, unknown>; content: { "application/json": components['schemas']["SuppressionBatch"] } }; default: { headers: Record<string, unknown>; content: { "application/json": components['schemas']['Error'] } } } }
+  }
+  "/suppressions/export": {
+    get: { parameters: { query?: { format?: "jsonl" | "csv"; email?: string; reason?: "bounce" | "failure" | "complaint" | "unsubscribe" | "manual" }; path?: never; header?: never; cookie?: never }; requestBody?: never; responses: { 200: { headers: Record<string, unknown>; content: { "application/jsonl": string; "text/csv": string } }; default: { headers: Record<string, unknown>; content: { "application/json": components['schemas']['Error'] } } } }
   }
   "/suppressions/{id}": {
     get: { parameters: { query?: never; path: { id: string }; header?: never; cookie?: never }; requestBody?: never; responses: { 200: { headers: Record<string, unknown>; content: { "application/json": components['schemas']["SuppressionAnswer"] } }; default: { headers: Record<string, unknown>; content: { "application/json": components['schemas']['Error'] } } } }

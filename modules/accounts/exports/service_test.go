@@ -1,0 +1,72 @@
+package exports
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/postrider/postrider/runtime/db/dbtest"
+	"github.com/postrider/postrider/runtime/fault"
+)
+
+const ours, theirs = "acc_01kf0m4w7he6x8q2v5b3n9c1ta", "acc_01kf0m4w7he6x8q2v5b3n9c1tb"
+
+func TestAnAccountHasOneTurnOverAllProcesses(t *testing.T) {
+	t.Parallel()
+	d := dbtest.New(t)
+	here, there := New(d), New(d)
+	turn, err := here.Begin(t.Context(), ours)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = there.Begin(t.Context(), ours)
+	if got := fault.From(err); got.Kind != fault.Limit || got.Code != fault.CodeExportInProgress || got.RetryAfter < time.Second {
+		t.Errorf("a second export of the account is answered %#v, want a limit with its code and a wait", err)
+	}
+	if _, err := there.Begin(t.Context(), theirs); err != nil {
+		t.Errorf("an export of another account is answered %v", err)
+	}
+	if err := here.Keep(t.Context(), ours, turn); err != nil {
+		t.Errorf("the turn cannot be kept: %v", err)
+	}
+	if err := here.End(t.Context(), ours, turn); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := there.Begin(t.Context(), ours); err != nil {
+		t.Errorf("after the first export has ended, another is answered %v", err)
+	}
+}
+
+func TestATurnThatWasNotKeptGoesToTheNext(t *testing.T) {
+	t.Parallel()
+	d := dbtest.New(t)
+	here, there := New(d), New(d)
+	first, err := here.Begin(t.Context(), ours)
+	if err != nil {
+		t.Fatal(err)
+	}
+	overdue := func() {
+		t.Helper()
+		if _, err := d.SQL.ExecContext(t.Context(), `UPDATE exports SET until = now() - interval '1 second'`); err != nil {
+			t.Fatal(err)
+		}
+	}
+	overdue()
+	if err := here.Keep(t.Context(), ours, first); err != nil {
+		t.Errorf("a turn that nobody has taken cannot be kept any more: %v", err)
+	}
+	overdue()
+	second, err := there.Begin(t.Context(), ours)
+	if err != nil {
+		t.Fatalf("the turn of a process that died is not given on: %v", err)
+	}
+	if err := here.Keep(t.Context(), ours, first); !errors.Is(err, ErrLost) {
+		t.Errorf("keeping a turn that another export has: %v, want ErrLost", err)
+	}
+	if err := here.End(t.Context(), ours, first); err != nil {
+		t.Error(err)
+	}
+	if err := there.Keep(t.Context(), ours, second); err != nil {
+		t.Errorf("the end of the first export has taken the turn of the second: %v", err)
+	}
+}

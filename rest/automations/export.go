@@ -1,0 +1,43 @@
+package automations
+
+import (
+	"context"
+	"time"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/modules/accounts/rights"
+	"github.com/postrider/postrider/rest"
+	"github.com/postrider/postrider/rest/export"
+	"github.com/postrider/postrider/rest/wire"
+	"github.com/postrider/postrider/runtime/page"
+)
+
+type eventExport struct {
+	export.Input
+	EventFilters
+}
+
+func (e *edge) exporting(g *rest.Group) {
+	person, address := "user-17", "bob@example.net"
+	export.Add(g, rest.Operation{
+		Path: "/events/export", ID: "exportCustomEvents", Needs: rights.Read,
+		Summary: "Export custom events", Description: "All custom events that the filters leave.",
+	}, export.List[eventExport, *ent.CustomEvent, CustomEvent]{
+		Turns: e.turns, Name: "events", Show: newEvent, Columns: eventColumns,
+		Example: CustomEvent{ID: OfEvent.Example, Name: "user.created", UserID: &person, Email: &address, Data: wire.JSON(`{"name":"Bob"}`), Source: "api",
+			CreatedAt: wire.Time(time.Date(2026, 1, 15, 9, 30, 0, 0, time.UTC))},
+		Page: func(ctx context.Context, c *rest.Call, in *eventExport, r page.Request) (page.Page[*ent.CustomEvent], error) {
+			return e.findEvents(ctx, c, &in.EventFilters, r)
+		},
+	})
+}
+
+var eventColumns = []export.Column[CustomEvent]{
+	{Name: "id", Text: func(r CustomEvent) string { return r.ID }},
+	{Name: "created_at", Text: func(r CustomEvent) string { return export.Moment(r.CreatedAt) }},
+	{Name: "name", Text: func(r CustomEvent) string { return r.Name }},
+	{Name: "user_id", Text: func(r CustomEvent) string { return export.OrEmpty(r.UserID) }},
+	{Name: "email", Text: func(r CustomEvent) string { return export.OrEmpty(r.Email) }},
+	{Name: "source", Text: func(r CustomEvent) string { return r.Source }},
+	{Name: "data", Text: func(r CustomEvent) string { return string(r.Data) }},
+}
