@@ -5,8 +5,10 @@ export class Failed extends Error {
   readonly details: Record<string, unknown>
   readonly requestId: string
   readonly upgradeUrl: string
+  // retryAfter is in how many seconds it is worth trying again; 0: unsaid.
+  readonly retryAfter: number
 
-  constructor(message: string, more: { status?: number; code?: string; details?: Record<string, unknown>; requestId?: string; upgradeUrl?: string } = {}) {
+  constructor(message: string, more: { status?: number; code?: string; details?: Record<string, unknown>; requestId?: string; upgradeUrl?: string; retryAfter?: number } = {}) {
     super(message)
     this.name = 'Failed'
     this.status = more.status ?? 0
@@ -14,6 +16,7 @@ export class Failed extends Error {
     this.details = more.details ?? {}
     this.requestId = more.requestId ?? ''
     this.upgradeUrl = more.upgradeUrl ?? ''
+    this.retryAfter = more.retryAfter ?? 0
   }
 
   // fields are what is wrong with each field of a form, by its path in the request.
@@ -29,6 +32,8 @@ export function wordsOf(error: unknown): string {
   return error instanceof Error ? error.message : 'Something went wrong here.'
 }
 
+export const retryAfterOf = (response: Response) => Number(response.headers.get('Retry-After')) || 0
+
 // failureOf reads what a refusal says.
 export async function failureOf(response: Response): Promise<Failed> {
   const requestId = response.headers.get('X-Request-Id') ?? ''
@@ -37,7 +42,7 @@ export async function failureOf(response: Response): Promise<Failed> {
     const body = (await response.json()) as { error?: { message?: string; code?: string; details?: Record<string, unknown>; upgrade_url?: string }; errors?: { message: string; extensions?: { code?: string } }[] }
     const first = body.errors?.[0]
     if (first) return new Failed(first.message, { status, code: first.extensions?.code, requestId })
-    if (body.error) return new Failed(body.error.message ?? response.statusText, { status, code: body.error.code, details: body.error.details, requestId, upgradeUrl: body.error.upgrade_url })
+    if (body.error) return new Failed(body.error.message ?? response.statusText, { status, code: body.error.code, details: body.error.details, requestId, upgradeUrl: body.error.upgrade_url, retryAfter: retryAfterOf(response) })
   } catch {
     // not JSON: a proxy's page
   }

@@ -1,12 +1,12 @@
 import createClient from 'openapi-fetch'
 import { reach } from './connection'
 import { ask } from './door'
-import { Failed, failureOf } from './failed'
+import { Failed, failureOf, retryAfterOf } from './failed'
 import type { paths } from './rest.gen'
 
 // A write that meets an ended session, or one that must be confirmed, waits for the person and is
 // then sent again as it was.
-async function guarded(request: Request): Promise<Response> {
+export async function guarded(request: Request): Promise<Response> {
   const again = request.clone()
   const response = await reach(request)
   if (response.status === 401 && !request.url.endsWith('/api/session')) {
@@ -28,7 +28,7 @@ export async function done<T>(call: Promise<{ data?: T; error?: unknown; respons
   if (response.ok) return data as T
   const body = (error as { error?: { message?: string; code?: string; details?: Record<string, unknown>; upgrade_url?: string } } | undefined)?.error
   throw new Failed(body?.message ?? `The service answered ${response.status}`, {
-    status: response.status, code: body?.code, details: body?.details, upgradeUrl: body?.upgrade_url, requestId: response.headers.get('X-Request-Id') ?? '',
+    status: response.status, code: body?.code, details: body?.details, upgradeUrl: body?.upgrade_url, requestId: response.headers.get('X-Request-Id') ?? '', retryAfter: retryAfterOf(response),
   })
 }
 

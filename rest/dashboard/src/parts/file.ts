@@ -15,3 +15,8 @@ export function save(parts: BlobPart[], name: string, type = 'application/octet-
 }
 
 export const bytesOf = (base64: string): Uint8Array<ArrayBuffer> => Uint8Array.from(atob(base64), (c) => c.charCodeAt(0))
+
+const cell = (text: string) => `"${(/^[=+\-@\t\r]/.test(text) ? `'${text}` : text).replaceAll('"', '""')}"`
+
+// csvOf writes rows as CSV, safe from being taken for formulas.
+export const csvOf = (rows: string[][]) => rows.map((r) => r.map(cell).join(',')).join('\r\n') + '\r\n'

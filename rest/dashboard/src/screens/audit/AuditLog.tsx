@@ -5,6 +5,7 @@ import { useNarrow } from '@/app/narrow'
 import { useViewer } from '@/app/viewer'
 import { DataTable, type Column } from '@/parts/DataTable'
 import { EmptyState } from '@/parts/EmptyState'
+import { ExportButton } from '@/parts/Export'
 import { FilterBar, withTerm } from '@/parts/FilterBar'
 import { PageHead } from '@/parts/Page'
 import { Sheet, Split, neighbours } from '@/parts/Sheet'
@@ -50,7 +51,9 @@ export default function AuditLog() {
 
   return (
     <>
-      <PageHead title="Audit log" />
+      <PageHead title="Audit log">
+        <ExportButton noun="audit log" path="/audit-log/export" filter={wrong ? undefined : { actor: filter?.actor, action: filter?.action, since: filter?.createdAt?.gte, until: filter?.createdAt?.lt }} />
+      </PageHead>
       <Split
         sheet={address.open && row && (
           <Sheet label="Audit entry" head={<h2 className="truncate">{actionWords(row.action)}</h2>} onClose={() => open(null)} {...neighbours(list.rows.map((r) => r.id), address.open, open)}>

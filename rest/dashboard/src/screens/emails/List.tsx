@@ -11,6 +11,8 @@ import { BulkBar } from '@/parts/Bulk'
 import { Id } from '@/parts/Copy'
 import { DataTable, NewRows, type Column } from '@/parts/DataTable'
 import { EmptyState } from '@/parts/EmptyState'
+import { everything } from '@/parts/everything'
+import { ExportButton } from '@/parts/Export'
 import { FilterBar, withTerm } from '@/parts/FilterBar'
 import { PageHead } from '@/parts/Page'
 import { neighbours, Sheet, Split } from '@/parts/Sheet'
@@ -36,6 +38,8 @@ const hints = ['to:ada@example.com', 'from:', 'domain:example.com', 'tag:name=va
 
 export const pageSize = 50
 
+const nameOf = (e: Row) => `${e.to[0] ?? 'nobody'}: ${e.subject}`
+
 export default function List() {
   const [address, change] = useAddress()
   const { can } = useViewer()
@@ -48,6 +52,8 @@ export default function List() {
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set())
   const actions = useBulk()
   useEffect(() => setSelected(new Set()), [q])
+  const all = (signal: AbortSignal, tell: (read: number) => void) =>
+    everything(EmailList, { first: 100, q: q || null }, (d) => d.emails, signal, tell).then(({ nodes, more }) => ({ items: nodes.map((e) => ({ id: e.id, name: nameOf(e) })), more }))
   const go = (id: string | null) => change({ open: id ?? undefined }, !open)
   const filterBy = (field: string, value: string) => change({ q: withTerm(q, field, value), open: undefined }, true)
 
@@ -76,7 +82,10 @@ export default function List() {
 
   return (
     <>
-      <PageHead title="Emails">{can('SEND') && <Link to="/" search={{ step: 'send' } as never} className="btn">Send one</Link>}</PageHead>
+      <PageHead title="Emails">
+        {can('READ') && <ExportButton noun="emails" path="/emails/export" filter={wrong ? undefined : { q }} />}
+        {can('SEND') && <Link to="/" search={{ step: 'send' } as never} className="btn">Send one</Link>}
+      </PageHead>
       <Split
         sheet={open && (
           <Sheet label="Email" head={<Id id={open} />} page={`/emails/${open}`} onClose={() => go(null)} {...neighbours(list.rows.map((r) => r.id), open, go)}>
@@ -90,7 +99,7 @@ export default function List() {
           loading={list.isPending} error={wrong ? null : list.error} retry={() => void list.refetch()} hasMore={list.hasNextPage} more={() => !list.isFetching && void list.fetchNextPage()} empty={wrong ? null : empty}
           above={<NewRows count={fresh.count} show={fresh.show} />} selected={actions.length > 0 ? selected : undefined} onSelect={actions.length > 0 ? setSelected : undefined}
         />
-        <BulkBar ids={[...selected]} actions={actions} onSelect={setSelected} noun={['email', 'emails']} />
+        <BulkBar ids={[...selected]} actions={actions} onSelect={setSelected} noun={['email', 'emails']} nameOf={(id) => { const e = list.rows.find((r) => r.id === id); return e ? nameOf(e) : id }} all={list.hasNextPage ? all : undefined} />
       </Split>
     </>
   )

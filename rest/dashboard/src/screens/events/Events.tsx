@@ -7,6 +7,7 @@ import { useViewer } from '@/app/viewer'
 import { Badge } from '@/parts/Badge'
 import { DataTable, NewRows, type Column } from '@/parts/DataTable'
 import { EmptyState } from '@/parts/EmptyState'
+import { ExportButton } from '@/parts/Export'
 import { FilterBar, termOf, terms } from '@/parts/FilterBar'
 import { PageHead } from '@/parts/Page'
 import { neighbours, Sheet, Split } from '@/parts/Sheet'
@@ -54,7 +55,10 @@ export default function Events() {
   const row = list.rows.find((e) => e.id === open)
   return (
     <>
-      <PageHead title="Events">{can('SEND') && <button type="button" className="btn primary" onClick={send}><Plus aria-hidden />Send an event</button>}</PageHead>
+      <PageHead title="Events">
+        {can('READ') && <ExportButton noun="events" path="/events/export" filter={wrong ? undefined : { name: filter.name, email: filter.email, user_id: filter.userId, source: filter.source?.toLowerCase(), since: filter.since, until: filter.until }} />}
+        {can('SEND') && <button type="button" className="btn primary" onClick={send}><Plus aria-hidden />Send an event</button>}
+      </PageHead>
       <Split sheet={open && (
         <Sheet label="Event" head={<code className="block truncate font-medium">{row?.name ?? 'Event'}</code>} page={`/events/${open}`} onClose={() => go(null)} {...neighbours(list.rows.map((e) => e.id), open, go)}>
           <div className="p-4 md:p-5"><EventView key={open} id={open} /></div>

@@ -11,7 +11,7 @@ import { Tabs } from '@/parts/Tabs'
 import { Time } from '@/parts/Time'
 import { useSource, useWhole, type Whole } from './caught'
 import { Preview } from '../received/Preview'
-import { octets } from '../received/size'
+import { octets } from '@/parts/file'
 
 export function Mail({ base, id, onClose }: { base: string; id: string; onClose: () => void }) {
   const whole = useWhole(base, id)

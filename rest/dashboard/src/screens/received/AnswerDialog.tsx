@@ -5,7 +5,7 @@ import { toast } from '@/app/toasts'
 import { Dialog } from '@/parts/Dialog'
 import { Failure } from '@/parts/Failure'
 import { Field, useWrite } from '@/parts/Form'
-import { octets } from './size'
+import { octets } from '@/parts/file'
 import type { Received } from './Message'
 
 const list = (text: FormDataEntryValue | null) => String(text ?? '').split(/[,;\n]/).map((t) => t.trim()).filter(Boolean)

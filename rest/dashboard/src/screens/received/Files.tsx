@@ -2,7 +2,7 @@ import { Download, Paperclip } from 'lucide-react'
 import { useState } from 'react'
 import { Failure } from '@/parts/Failure'
 import { readWhole, type Received } from './Message'
-import { bytesOf, octets, save } from './size'
+import { bytesOf, octets, save } from '@/parts/file'
 
 // Files are what a message brings, to be saved and never shown: a stranger made them.
 export function Files({ mail }: { mail: Received }) {

@@ -22,7 +22,7 @@ import { Conversation, useConversation } from './Conversation'
 import { Files } from './Files'
 import { Preview } from './Preview'
 import { ReceivedOne, type ReceivedOneQuery } from './queries.gen'
-import { octets, save } from './size'
+import { octets, save } from '@/parts/file'
 import { SpamVerdict, Verdict } from './Verdict'
 
 export type Received = NonNullable<ReceivedOneQuery['receivedEmail']>

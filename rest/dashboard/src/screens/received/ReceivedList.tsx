@@ -1,12 +1,15 @@
 import { Link } from '@tanstack/react-router'
-import { Inbox, Paperclip } from 'lucide-react'
-import { useState } from 'react'
+import { Inbox, Paperclip, Trash2 } from 'lucide-react'
+import { useEffect, useState } from 'react'
 import { usePages } from '@/api/graphql'
 import { useLive } from '@/api/live'
+import { done, rest } from '@/api/rest'
 import { useAddress } from '@/app/address'
 import { useViewer } from '@/app/viewer'
+import { BulkBar, type BulkAction } from '@/parts/Bulk'
 import { DataTable, NewRows, type Column } from '@/parts/DataTable'
 import { EmptyState } from '@/parts/EmptyState'
+import { everything } from '@/parts/everything'
 import { FilterBar } from '@/parts/FilterBar'
 import { PageHead } from '@/parts/Page'
 import { Sheet, Split, neighbours } from '@/parts/Sheet'
@@ -26,6 +29,13 @@ const columns: Column<Row>[] = [
   { key: 'at', head: 'Received', width: '110px', right: true, cell: (r) => <span className="text-ink-3"><Time at={r.receivedAt} /></span> },
 ]
 
+const nameOf = (r: Row) => `${r.from || r.mailFrom || '(nobody)'}: ${r.subject || '(no subject)'}`
+
+const remove: BulkAction = {
+  name: 'Delete', icon: Trash2, danger: true, about: 'The messages and their files are gone then. What webhooks were told of them stays.',
+  run: (id) => done(rest.DELETE('/received-emails/{id}', { params: { path: { id } } })),
+}
+
 export default function ReceivedList() {
   const [address, change] = useAddress()
   const viewer = useViewer()
@@ -33,6 +43,11 @@ export default function ReceivedList() {
   const list = usePages(List, { filter }, (d) => d.receivedEmails, { keep: true })
   const [fresh, setFresh] = useState(0)
   useLive(['email.received'], () => setFresh((n) => n + 1))
+  const [selected, setSelected] = useState<ReadonlySet<string>>(new Set())
+  useEffect(() => setSelected(new Set()), [address.q])
+  const all = (signal: AbortSignal, tell: (read: number) => void) =>
+    everything(List, { filter }, (d) => d.receivedEmails, signal, tell).then(({ nodes, more }) => ({ items: nodes.map((r) => ({ id: r.id, name: nameOf(r) })), more }))
+  const may = viewer.can('WRITE')
   const open = (id: string | null) => change({ open: id ?? undefined })
   const { previous, next } = neighbours(list.rows.map((r) => r.id), address.open, open)
   const domain = viewer.development?.domain
@@ -52,7 +67,7 @@ export default function ReceivedList() {
         <DataTable
           label="Received emails" rows={list.rows} columns={columns} idOf={(r) => r.id} nameOf={(r) => r.subject || r.from} open={address.open} onOpen={open}
           loading={list.isPending} error={list.error} retry={() => void list.refetch()} more={() => void list.fetchNextPage()} hasMore={list.hasNextPage}
-          above={<NewRows count={fresh} show={() => { setFresh(0); void list.refetch() }} />}
+          above={<NewRows count={fresh} show={() => { setFresh(0); void list.refetch() }} />} selected={may ? selected : undefined} onSelect={may ? setSelected : undefined}
           empty={filter ? (
             <EmptyState icon={Inbox} title="Nothing matches" action={<button type="button" className="btn" onClick={() => change({ q: undefined })}>Clear the filter</button>}>No received email matches this filter.</EmptyState>
           ) : (
@@ -60,6 +75,10 @@ export default function ReceivedList() {
               {domain ? 'Send a mail to any address of your development domain:' : 'Switch on receiving for a domain, publish its MX record, and write to any address of it.'}
             </EmptyState>
           )}
+        />
+        <BulkBar
+          ids={[...selected]} actions={may ? [remove] : []} onSelect={setSelected} noun={['received email', 'received emails']} all={list.hasNextPage ? all : undefined} after={() => void list.refetch()}
+          nameOf={(id) => { const r = list.rows.find((x) => x.id === id); return r ? nameOf(r) : id }}
         />
       </Split>
     </>

@@ -5,7 +5,8 @@ import { Badge } from '@/parts/Badge'
 import { Dialog } from '@/parts/Dialog'
 import { Failure } from '@/parts/Failure'
 import { Field } from '@/parts/Form'
-import { addressesOf, csvOf, type Line } from './csv'
+import { csvOf, save } from '@/parts/file'
+import { addressesOf, type Line } from './csv'
 
 interface Result extends Line {
   status: 'added' | 'existing' | 'failed'
@@ -103,10 +104,5 @@ export function Import({ onClose, done: finished }: { onClose: () => void; done:
 }
 
 function saveReport(results: Result[]) {
-  const url = URL.createObjectURL(new Blob([csvOf([['line', 'address', 'result', 'why'], ...results.map((r) => [String(r.line), r.address, r.status, r.why])])], { type: 'text/csv' }))
-  const link = document.createElement('a')
-  link.href = url
-  link.download = 'suppressions-import.csv'
-  link.click()
-  setTimeout(() => URL.revokeObjectURL(url), 10_000)
+  save([csvOf([['line', 'address', 'result', 'why'], ...results.map((r) => [String(r.line), r.address, r.status, r.why])])], 'suppressions-import.csv', 'text/csv')
 }

@@ -1,19 +1,28 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { MailMinus, Trash2 } from 'lucide-react'
-import { useState } from 'react'
+import { useEffect, useState } from 'react'
 import { usePages } from '@/api/graphql'
 import { done, rest } from '@/api/rest'
 import { useAddress } from '@/app/address'
 import { toast } from '@/app/toasts'
 import { useViewer } from '@/app/viewer'
+import { BulkBar, type BulkAction } from '@/parts/Bulk'
 import { Confirm } from '@/parts/Confirm'
 import { DataTable, type Column } from '@/parts/DataTable'
 import { EmptyState } from '@/parts/EmptyState'
+import { everything } from '@/parts/everything'
 import { FilterBar, termOf, terms, withTerm } from '@/parts/FilterBar'
 import { Time } from '@/parts/Time'
 import { erased } from './look'
 import { OptOutList, type OptOutRowFragment } from './queries.gen'
+
+const nameOf = (o: OptOutRowFragment) => `${o.email ?? erased}: ${o.categoryLabel}`
+
+const remove: BulkAction = {
+  name: 'Remove', icon: Trash2, danger: true, about: 'These people may get mail of the category again. Do so only when they have asked for it.',
+  run: (id) => done(rest.DELETE('/category-opt-outs/{id}', { params: { path: { id } } })),
+}
 
 const sources: Record<string, string> = { one_click: 'Button of the mail client', page: 'Page behind the link' }
 
@@ -26,7 +35,12 @@ export function OptOuts() {
   const category = termOf(q, 'category')
   const words = terms(q).filter((t) => t.field !== 'category').map((t) => t.text)
   const wrong = words.length > 1 ? 'One address at a time; a category with spaces is written category:"Product news".' : undefined
-  const list = usePages(OptOutList, { first: 100, email: words[0] ?? null, category: category || null }, (d) => d.categoryOptOuts, { keep: true, enabled: !wrong })
+  const filter = { email: words[0] ?? null, category: category || null }
+  const [selected, setSelected] = useState<ReadonlySet<string>>(new Set())
+  useEffect(() => setSelected(new Set()), [q])
+  const all = (signal: AbortSignal, tell: (read: number) => void) =>
+    everything(OptOutList, { first: 100, ...filter }, (d) => d.categoryOptOuts, signal, tell).then(({ nodes, more }) => ({ items: nodes.map((o) => ({ id: o.id, name: nameOf(o) })), more }))
+  const list = usePages(OptOutList, { first: 100, ...filter }, (d) => d.categoryOptOuts, { keep: true, enabled: !wrong })
 
   const columns: Column<OptOutRowFragment>[] = [
     { key: 'email', head: 'Address', grows: true, cell: (o) => <span className="font-medium" title={o.email ?? erased}>{o.email ?? <i className="text-ink-3">{erased}</i>}</span> },
@@ -51,7 +65,11 @@ export function OptOuts() {
       <FilterBar placeholder="A whole address, or category:" wrong={wrong} />
       <DataTable
         label="Category opt-outs" rows={list.rows} columns={columns} idOf={(o) => o.id} nameOf={(o) => o.email ?? erased} loading={list.isPending && !wrong} error={list.error} retry={() => void list.refetch()}
-        hasMore={list.hasNextPage} more={() => !list.isFetching && void list.fetchNextPage()} empty={wrong ? null : empty}
+        hasMore={list.hasNextPage} more={() => !list.isFetching && void list.fetchNextPage()} empty={wrong ? null : empty} selected={can('WRITE') ? selected : undefined} onSelect={can('WRITE') ? setSelected : undefined}
+      />
+      <BulkBar
+        ids={[...selected]} actions={can('WRITE') ? [remove] : []} onSelect={setSelected} noun={['opt-out', 'opt-outs']} all={list.hasNextPage ? all : undefined}
+        nameOf={(id) => { const o = list.rows.find((x) => x.id === id); return o ? nameOf(o) : id }} after={() => void queries.invalidateQueries({ queryKey: [OptOutList.name] })}
       />
       {asking && (
         <Confirm

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { addressesOf, csvOf } from './csv'
+import { csvOf } from '@/parts/file'
+import { addressesOf } from './csv'
 
 describe('addressesOf', () => {
   it('takes one address a line', () => {

@@ -38,7 +38,3 @@ export function addressesOf(text: string): Line[] {
   const column = first ? first.fields.findIndex((f) => /^(e-?mail|address|email[ _-]?address|recipient)$/i.test(f)) : -1
   return (column >= 0 ? rows.slice(1) : rows).map(({ line, fields }) => ({ line, address: (column >= 0 ? fields[column] : (fields.find((f) => f.includes('@')) ?? fields[0])) ?? '' }))
 }
-
-const cell = (text: string) => `"${(/^[=+\-@\t]/.test(text) ? `'${text}` : text).replaceAll('"', '""')}"`
-
-export const csvOf = (rows: string[][]) => rows.map((r) => r.map(cell).join(',')).join('\r\n') + '\r\n'
