@@ -56,7 +56,7 @@ export default function Events() {
   return (
     <>
       <PageHead title="Events">
-        {can('READ') && <ExportButton noun="events" path="/events/export" filter={wrong ? undefined : { name: filter.name, email: filter.email, user_id: filter.userId, source: filter.source?.toLowerCase(), since: filter.since, until: filter.until }} />}
+        {can('READ') && <ExportButton noun="events" path="/events/export" filter={wrong ? undefined : { name: filter.name, email: filter.email, user_id: filter.userId, source: filter.source?.toLowerCase(), since: filter.createdAt.gte, until: filter.createdAt.lt }} />}
         {can('SEND') && <button type="button" className="btn primary" onClick={send}><Plus aria-hidden />Send an event</button>}
       </PageHead>
       <Split sheet={open && (
