@@ -6,8 +6,10 @@ import { chromium } from 'playwright-core'
 
 const axe = createRequire(import.meta.url).resolve('axe-core')
 
-export async function open(options = {}) {
-  const browser = await chromium.launch({ executablePath: process.env.CHROMIUM, args: ['--no-sandbox', '--disable-dev-shm-usage'] })
+// open gives a browser; `line` is a port of this machine by which alone it reaches the service.
+export async function open({ line, ...options } = {}) {
+  const rules = line ? [`--host-resolver-rules=MAP * 127.0.0.1:${line}`] : []
+  const browser = await chromium.launch({ executablePath: process.env.CHROMIUM, args: ['--no-sandbox', '--disable-dev-shm-usage', ...rules] })
   const context = await browser.newContext({ viewport: { width: 1000, height: 800 }, ...options })
   context.setDefaultTimeout(20_000)
   return { browser, context, page: await context.newPage() }

@@ -54,6 +54,16 @@ func TestModulesOffInABrowser(t *testing.T) {
 	}
 }
 
+// In a real browser: twelve tabs are live on one stream; a service that goes away, a session that ends and
+// a clock that is wrong lose nothing; two who write the same are told.
+func TestTheDashboardKeepsUpInABrowser(t *testing.T) {
+	t.Parallel()
+	app := captured(t)
+	for _, script := range []string{"tabs.mjs", "away.mjs", "together.mjs"} {
+		look(t, app, script)
+	}
+}
+
 // look runs a script that looks at the dashboard of an app; as its owner, unless the variables say otherwise.
 func look(t *testing.T, app *runtimetest.App, script string, variables ...string) {
 	t.Helper()

@@ -1,3 +1,4 @@
+import { hear } from './clock'
 import { away } from './failed'
 import { store } from './store'
 
@@ -49,6 +50,7 @@ export async function untilUp(): Promise<boolean> {
 // reach is fetch that knows when the service is away.
 export async function reach(input: Request | string, init?: RequestInit): Promise<Response> {
   let response: Response
+  const asked = Date.now()
   try {
     response = await fetch(input, init)
   } catch (error) {
@@ -56,6 +58,7 @@ export async function reach(input: Request | string, init?: RequestInit): Promis
     lost()
     throw away()
   }
+  hear(response, asked)
   if (response.status === 502 || response.status === 504) lost()
   return response
 }

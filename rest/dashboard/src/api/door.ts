@@ -7,15 +7,22 @@ export type Ask = { what: 'sign-in' | 'confirm'; done: (again: boolean) => void 
 export const door = store<Ask | null>(null)
 
 let waiting: Promise<boolean> | null = null
+let declined = 0
+const quiet = 30_000 // ms after a no in which nothing asks by itself
 
-// ask shows the dialog and tells whether to try again.
-export function ask(what: Ask['what']): Promise<boolean> {
+// inside tells whether a page stands there: what was typed on it would be lost by leaving.
+export const inside = store(false)
+
+// ask shows the dialog and tells whether to try again. What the page does `byItself` does not insist.
+export function ask(what: Ask['what'], byItself = false): Promise<boolean> {
+  if (byItself && !waiting && Date.now() - declined < quiet) return Promise.resolve(false)
   waiting ??= new Promise<boolean>((resolve) => {
     door.set({
       what,
       done(again) {
         door.set(null)
         waiting = null
+        declined = again ? 0 : Date.now()
         resolve(again)
       },
     })

@@ -6,12 +6,16 @@ import type { LiveEvent, LiveState } from './stream'
 // for this tab.
 export const live = store<LiveState>('off')
 
+// missed counts how often something may have happened that no event tells of: what is shown is read anew.
+export const missed = store(0)
+
 const listeners = new Set<(e: LiveEvent) => void>()
 
 // hand takes what the stream brings; follow.ts, which is loaded after the page, owns the stream.
 export const hand = {
   event: (e: LiveEvent) => listeners.forEach((l) => l(e)),
   state: (s: LiveState) => live.set(s),
+  missed: () => missed.set(missed.get() + 1),
 }
 
 // useLive calls back for each event of these types; a type may be the beginning of one, as `email.`.

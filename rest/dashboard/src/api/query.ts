@@ -1,6 +1,6 @@
 import { reach } from './connection'
 import { requestOf, type Document } from './document'
-import { ask, leaveForSignIn } from './door'
+import { ask, inside, leaveForSignIn } from './door'
 import { Failed, failureOf } from './failed'
 
 interface Answer<Data> {
@@ -10,13 +10,13 @@ interface Answer<Data> {
 
 const headers = { 'Content-Type': 'application/json', Accept: 'application/graphql-response+json, application/json' }
 
-// query reads. A session that has ended leads to the sign-in page, unless `stay` says that something
-// on the page would be lost.
-export async function query<Data, V>(document: Document<Data, V>, variables: V, signal?: AbortSignal, stay = false): Promise<Data> {
+// query reads. Where the session has ended it asks the person to sign in again, and stays: `asked` says
+// that it does what a person has asked for. Before there is a page it leads to the sign-in page.
+export async function query<Data, V>(document: Document<Data, V>, variables: V, signal?: AbortSignal, asked = false): Promise<Data> {
   const response = await reach('/graphql', { method: 'POST', headers, body: JSON.stringify(requestOf(document, variables)), signal })
   if (response.status === 401) {
-    if (stay && (await ask('sign-in'))) return query(document, variables, signal, stay)
-    if (!stay) leaveForSignIn()
+    if (!inside.get()) leaveForSignIn()
+    else if (await ask('sign-in', !asked)) return query(document, variables, signal, asked)
     throw await failureOf(response)
   }
   if (!response.headers.get('Content-Type')?.includes('json')) throw await failureOf(response)

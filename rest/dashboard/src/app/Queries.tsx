@@ -2,6 +2,7 @@ import { QueryClient, QueryClientProvider, useQuery } from '@tanstack/react-quer
 import type { ReactNode } from 'react'
 import { connection } from '@/api/connection'
 import { Failed } from '@/api/failed'
+import { missed } from '@/api/live'
 import { rereadViewer } from './viewer'
 
 const queries = new QueryClient({
@@ -21,6 +22,7 @@ const queries = new QueryClient({
 connection.follow(() => {
   if (connection.get() === 'up') void queries.invalidateQueries()
 })
+missed.follow(() => void queries.invalidateQueries())
 
 // Who is signed in is read before this part is there; invalidating the key ['viewer'] reads it anew.
 function Viewer() {

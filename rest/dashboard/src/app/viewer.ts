@@ -1,4 +1,5 @@
 import { createContext, useContext } from 'react'
+import { inside } from '@/api/door'
 import { query } from '@/api/query'
 import { store, useStore } from '@/api/store'
 import { DevelopmentSeeds, type DevelopmentSeedsQuery } from './development.gen'
@@ -28,6 +29,7 @@ export const useViewerState = () => useStore(state)
 export async function rereadViewer(): Promise<void> {
   try {
     state.set({ viewer: await readViewer() })
+    inside.set(true)
   } catch (error) {
     state.set({ viewer: state.get().viewer, error })
   }

@@ -1,14 +1,10 @@
-import { useEffect, useRef, type ReactNode } from 'react'
+import type { ReactNode } from 'react'
+import { useModal } from './modal'
 
 // Dialog is shown as long as it is rendered. The browser keeps the focus in it, closes it by Esc and
 // gives the focus back.
 export function Dialog({ title, onClose, children, actions, wide }: { title: string; onClose: () => void; children?: ReactNode; actions?: ReactNode; wide?: boolean }) {
-  const ref = useRef<HTMLDialogElement>(null)
-  useEffect(() => {
-    const dialog = ref.current
-    dialog?.showModal()
-    return () => dialog?.close()
-  }, [])
+  const ref = useModal()
   return (
     <dialog ref={ref} aria-label={title} onCancel={(e) => { e.preventDefault(); onClose() }} className={`m-auto max-h-[calc(100dvh-32px)] w-[calc(100%-32px)] animate-pop overflow-auto rounded-panel bg-raised p-5 shadow-panel ${wide ? 'max-w-[680px]' : 'max-w-[440px]'}`}>
       <div className="grid gap-3">

@@ -1,9 +1,12 @@
 import { useEffect, useState } from 'react'
+import { ahead, now as clockNow } from '@/api/clock'
 import { store, useStore } from '@/api/store'
 
 // One clock for all times on the page. What comes between two ticks is told by the time of its drawing.
-const now = store(Date.now())
-setInterval(() => now.set(Date.now()), 20_000)
+const now = store(clockNow())
+const tick = () => now.set(clockNow())
+setInterval(tick, 20_000)
+ahead.follow(tick)
 
 const zone = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' })
 const clock = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit', hour12: false })
@@ -29,7 +32,7 @@ export function Time({ at, exact, seconds }: { at: string | null | undefined; ex
   useStore(now)
   if (!at) return null
   const date = new Date(at)
-  return <time dateTime={at} title={`${utc(at)}\n${zone.format(date)} here`} className="whitespace-nowrap">{seconds ? clockSeconds.format(date) : exact ? zone.format(date) : relative(at, Date.now())}</time>
+  return <time dateTime={at} title={`${utc(at)}\n${zone.format(date)} here`} className="whitespace-nowrap">{seconds ? clockSeconds.format(date) : exact ? zone.format(date) : relative(at, clockNow())}</time>
 }
 
 // duration is `5 min 2 s`.
@@ -44,9 +47,9 @@ export function duration(ms: number): string {
 
 // useNow ticks every second, for countdowns.
 export function useNow(): number {
-  const [at, setAt] = useState(Date.now)
+  const [at, setAt] = useState(clockNow)
   useEffect(() => {
-    const timer = setInterval(() => setAt(Date.now()), 1000)
+    const timer = setInterval(() => setAt(clockNow()), 1000)
     return () => clearInterval(timer)
   }, [])
   return at

@@ -1,7 +1,7 @@
-import { useState, type FormEvent } from 'react'
-import { wordsOf } from '@/api/failed'
-import { failureOf } from '@/api/failed'
+import { useEffect, useRef, useState, type FormEvent } from 'react'
+import { failureOf, wordsOf } from '@/api/failed'
 import type { Ask } from '@/api/door'
+import { useViewer } from '@/app/viewer'
 import { Dialog } from '@/parts/Dialog'
 import { Field } from '@/parts/Form'
 
@@ -10,10 +10,45 @@ export default function DoorDialog({ ask }: { ask: Ask }) {
   return ask.what === 'sign-in' ? <SignInAgain ask={ask} /> : <Confirm ask={ask} />
 }
 
+interface Session {
+  session: { account_id: string | null }
+  user: { id: string; email: string }
+}
+
+async function presentSession(): Promise<Session | null> {
+  const response = await fetch('/api/session', { cache: 'no-store' })
+  if (response.status === 401) return null
+  if (!response.ok) throw await failureOf(response)
+  return (await response.json()) as Session
+}
+
+// SignInAgain goes on by itself once the person comes back from the tab where they signed in, unless they
+// are somebody else there: what is on this page is not for another account.
 function SignInAgain({ ask }: { ask: Ask }) {
+  const { user, account } = useViewer()
+  const [found, setFound] = useState<string>()
+  const look = useRef<(pressed: boolean) => Promise<void>>(async () => {})
+  look.current = async (pressed) => {
+    try {
+      const now = await presentSession()
+      if (!now) return setFound(pressed ? 'You have not signed in yet.' : undefined)
+      if (now.user.id !== user?.id) return setFound(`You are signed in as ${now.user.email} there. This page belongs to ${user?.email}.`)
+      if ((now.session.account_id ?? undefined) !== account?.id) return setFound(`You are in another account there. This page belongs to ${account?.name ?? 'none'}.`)
+      ask.done(true)
+      void import('@/api/follow').then(({ again }) => again())
+    } catch (error) {
+      if (pressed) setFound(wordsOf(error))
+    }
+  }
+  useEffect(() => {
+    const back = () => void look.current(false)
+    addEventListener('focus', back)
+    return () => removeEventListener('focus', back)
+  }, [])
   return (
-    <Dialog title="Your session has ended" onClose={() => ask.done(false)} actions={<><button type="button" className="btn" onClick={() => ask.done(false)}>Not now</button><button type="button" className="btn primary" onClick={() => ask.done(true)}>I have signed in: go on</button></>}>
+    <Dialog title="Your session has ended" onClose={() => ask.done(false)} actions={<><button type="button" className="btn" onClick={() => ask.done(false)}>Not now</button><button type="button" className="btn primary" onClick={() => void look.current(true)}>I have signed in: go on</button></>}>
       <p className="text-ink-2">Nothing you typed is lost. <a className="link" href="/sign-in" target="_blank" rel="noreferrer">Sign in again in a new tab</a>, then come back here and go on.</p>
+      {found && <p role="alert" className="text-bad">{found}</p>}
     </Dialog>
   )
 }

@@ -1,8 +1,9 @@
 import { useNavigate } from '@tanstack/react-router'
 import { Command } from 'cmdk'
 import { CornerDownLeft, Search } from 'lucide-react'
-import { useEffect, useRef, useState } from 'react'
+import { useEffect, useState } from 'react'
 import { useGraph } from '@/api/graphql'
+import { useModal } from '@/parts/modal'
 import { Time } from '@/parts/Time'
 import { navFor } from '../registry'
 import { setTheme } from '../theme'
@@ -28,11 +29,10 @@ const kinds: Record<string, string> = { EMAIL: 'Email', RECEIVED_EMAIL: 'Receive
 export default function Palette() {
   const viewer = useViewer()
   const navigate = useNavigate()
-  const dialog = useRef<HTMLDialogElement>(null)
+  const dialog = useModal()
   const [text, setText] = useState('')
   const [asked, setAsked] = useState('')
   useEffect(() => {
-    dialog.current?.showModal()
     dialog.current?.querySelector('input')?.focus() // the browser would give the focus to the list
   }, [])
   useEffect(() => {

@@ -1,4 +1,5 @@
 import { ScrollText } from 'lucide-react'
+import { now } from '@/api/clock'
 import { usePages } from '@/api/graphql'
 import { useAddress } from '@/app/address'
 import { useNarrow } from '@/app/narrow'
@@ -15,7 +16,7 @@ import { filterOf, hints } from './filter'
 import { AuditEntries } from './queries.gen'
 import { actionWords, kinds } from './words'
 
-const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString().slice(0, 10)
+const daysAgo = (days: number) => new Date(now() - days * 86_400_000).toISOString().slice(0, 10)
 
 const choices = [
   { field: 'action', label: 'Any action', values: [['session', 'Sign-ins'], ['password', 'Passwords'], ['passkey', 'Passkeys'], ['member', 'Members'], ['invitation', 'Invitations'], ['account', 'Account'], ['operator', 'Operator']].map(([value = '', name = '']) => ({ value, name })) },

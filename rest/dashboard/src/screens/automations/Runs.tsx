@@ -1,6 +1,7 @@
 import { Link, useNavigate } from '@tanstack/react-router'
 import { Route } from 'lucide-react'
 import { useRef, useState } from 'react'
+import { now } from '@/api/clock'
 import { keyOf, usePages } from '@/api/graphql'
 import { useQueryClient } from '@tanstack/react-query'
 import { done, onceKey, rest } from '@/api/rest'
@@ -50,7 +51,7 @@ export function Runs({ automation: a }: { automation: Detail }) {
   }
   const list = usePages(AutomationRuns, { filter }, (d) => d.automationRuns ?? { nodes: [], pageInfo: { hasNextPage: false } }, { keep: true })
   async function retryFailed() {
-    const { runs } = await done(rest.POST('/automations/{id}/retry-failed', { params: { path: { id: a.id }, header: { 'Idempotency-Key': once.current } }, body: { since: new Date(Date.now() - 30 * 86_400_000).toISOString(), ...(filter.step ? { step: filter.step } : {}) } }))
+    const { runs } = await done(rest.POST('/automations/{id}/retry-failed', { params: { path: { id: a.id }, header: { 'Idempotency-Key': once.current } }, body: { since: new Date(now() - 30 * 86_400_000).toISOString(), ...(filter.step ? { step: filter.step } : {}) } }))
     once.current = onceKey()
     toast.ok(`${runs} runs go on`)
     void client.invalidateQueries({ queryKey: keyOf(AutomationRuns) })

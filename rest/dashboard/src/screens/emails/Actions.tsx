@@ -2,6 +2,7 @@ import { useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { Ban, CalendarClock, CircleMinus, Link2, Send } from 'lucide-react'
 import { useRef, useState } from 'react'
+import { now } from '@/api/clock'
 import { done, onceKey, rest } from '@/api/rest'
 import { toast } from '@/app/toasts'
 import { useViewer } from '@/app/viewer'
@@ -77,7 +78,7 @@ function Cancel({ email, onClose }: Asking) {
 
 function Reschedule({ email, onClose }: Asking) {
   const reread = useReread(email.id)
-  const [at, setAt] = useState(() => local(new Date(email.scheduledAt ?? Date.now())))
+  const [at, setAt] = useState(() => local(new Date(email.scheduledAt ?? now())))
   async function run() {
     await done(rest.PATCH('/emails/{id}', { params: { path: { id: email.id } }, body: { scheduled_at: new Date(at).toISOString() } }))
     await reread()

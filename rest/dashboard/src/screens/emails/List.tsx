@@ -1,6 +1,7 @@
 import { Link } from '@tanstack/react-router'
 import { Mail } from 'lucide-react'
 import { useEffect, useState } from 'react'
+import { now } from '@/api/clock'
 import { usePages } from '@/api/graphql'
 import { Failed } from '@/api/failed'
 import { useAddress } from '@/app/address'
@@ -25,7 +26,7 @@ import { lookOfEmail } from './status'
 
 type Row = EmailRowFragment
 
-const daysAgo = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString().slice(0, 10)
+const daysAgo = (days: number) => new Date(now() - days * 86_400_000).toISOString().slice(0, 10)
 
 const choices = [
   {

@@ -1,4 +1,5 @@
 import { useState, type FormEvent } from 'react'
+import { now } from '@/api/clock'
 import { done, rest } from '@/api/rest'
 import { CodeBlock } from '@/parts/CodeBlock'
 import { Dialog } from '@/parts/Dialog'
@@ -19,7 +20,7 @@ export function CreateKey({ onClose, made }: { onClose: () => void; made: () => 
   const [ids, setIds] = useState<string[]>([])
   const [secret, setSecret] = useState<string>()
   const create = useWrite(() =>
-    done(rest.POST('/api-keys', { body: { name: name.trim(), scope, domain_ids: scope === 'read' ? null : ids, expires_at: days ? new Date(Date.now() + days * 86_400_000).toISOString() : null } })),
+    done(rest.POST('/api-keys', { body: { name: name.trim(), scope, domain_ids: scope === 'read' ? null : ids, expires_at: days ? new Date(now() + days * 86_400_000).toISOString() : null } })),
   )
   async function submit(e: FormEvent) {
     e.preventDefault()

@@ -1,4 +1,5 @@
 import { Ban, Check, Clock, type LucideIcon } from 'lucide-react'
+import { now } from '@/api/clock'
 import type { Tone } from '@/parts/Badge'
 import type { ApiKeyScope } from './queries.gen'
 
@@ -16,7 +17,7 @@ export interface Look {
 
 export function lookOf(k: { revokedAt: string | null; expiresAt?: string | null }): Look {
   if (k.revokedAt) return { word: 'Revoked', tone: 'bad', icon: Ban }
-  if (k.expiresAt && new Date(k.expiresAt).getTime() <= Date.now()) return { word: 'Expired', tone: 'warn', icon: Clock }
+  if (k.expiresAt && new Date(k.expiresAt).getTime() <= now()) return { word: 'Expired', tone: 'warn', icon: Clock }
   return { word: 'Active', tone: 'ok', icon: Check }
 }
 

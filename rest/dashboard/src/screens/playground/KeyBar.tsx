@@ -1,5 +1,6 @@
 import { KeyRound, Trash2 } from 'lucide-react'
 import { useState, type FormEvent } from 'react'
+import { now } from '@/api/clock'
 import { done, rest } from '@/api/rest'
 import { useStore } from '@/api/store'
 import { toast } from '@/app/toasts'
@@ -18,7 +19,7 @@ export function KeyBar() {
   const held = useStore(key)
   const [text, setText] = useState('')
   const make = useWrite(async () => {
-    const made = await done(rest.POST('/api-keys', { body: { name: 'Playground', scope: 'read', expires_at: new Date(Date.now() + hour).toISOString() } }))
+    const made = await done(rest.POST('/api-keys', { body: { name: 'Playground', scope: 'read', expires_at: new Date(now() + hour).toISOString() } }))
     key.set({ secret: made.secret, id: made.api_key.id, ends: made.api_key.expires_at ?? undefined })
   })
   function take(e: FormEvent) {

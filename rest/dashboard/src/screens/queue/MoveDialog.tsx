@@ -1,4 +1,5 @@
 import { useState } from 'react'
+import { now } from '@/api/clock'
 import { Dialog } from '@/parts/Dialog'
 import { Failure } from '@/parts/Failure'
 import { Field, useWrite } from '@/parts/Form'
@@ -12,7 +13,7 @@ function local(at: Date): string {
 }
 
 export function MoveDialog({ title, at, step, move, onClose }: { title: string; at?: string | null; step: string; move: (at: string) => Promise<void>; onClose: () => void }) {
-  const [value, setValue] = useState(() => local(at ? new Date(at) : new Date(Date.now() + 3_600_000)))
+  const [value, setValue] = useState(() => local(at ? new Date(at) : new Date(now() + 3_600_000)))
   const when = new Date(value)
   const known = !Number.isNaN(when.getTime())
   const write = useWrite(async () => {

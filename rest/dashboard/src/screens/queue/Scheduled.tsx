@@ -2,6 +2,7 @@ import { Link } from '@tanstack/react-router'
 import { useQueryClient } from '@tanstack/react-query'
 import { CalendarClock, CalendarX, X } from 'lucide-react'
 import { useState } from 'react'
+import { now } from '@/api/clock'
 import { keyOf, usePages } from '@/api/graphql'
 import { done, rest } from '@/api/rest'
 import { toast } from '@/app/toasts'
@@ -81,4 +82,4 @@ export function Scheduled() {
   )
 }
 
-const tomorrow = () => new Date(Date.now() + 86_400_000).toISOString().replace(/:\d\d\.\d+Z/, ':00Z')
+const tomorrow = () => new Date(now() + 86_400_000).toISOString().replace(/:\d\d\.\d+Z/, ':00Z')

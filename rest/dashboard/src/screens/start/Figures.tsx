@@ -1,5 +1,6 @@
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
+import { now } from '@/api/clock'
 import { useGraph } from '@/api/graphql'
 import { useLive } from '@/api/live'
 import { useQueryClient } from '@tanstack/react-query'
@@ -10,7 +11,7 @@ const hour = 3_600_000
 // Figures are the last 24 hours.
 export function Figures() {
   const queries = useQueryClient()
-  const [until] = useState(() => Math.ceil((Date.now() + 1) / hour) * hour)
+  const [until] = useState(() => Math.ceil((now() + 1) / hour) * hour)
   const range = { gte: new Date(until - 24 * hour).toISOString(), lt: new Date(until).toISOString(), timezone: Intl.DateTimeFormat().resolvedOptions().timeZone || 'UTC' }
   const figures = useGraph(StartFigures, range, { refetchInterval: 60_000 })
   useLive(['email.delivered', 'email.bounced', 'email.complained'], () => {

@@ -1,4 +1,5 @@
 import { X } from 'lucide-react'
+import { now } from '@/api/clock'
 import { useAddress } from '@/app/address'
 import { Segments } from '@/parts/Tabs'
 import { dimensions, intervals, ranges, type Choice } from './range'
@@ -16,7 +17,7 @@ export function Controls({ choice }: { choice: Choice }) {
         <span className="flex flex-wrap items-center gap-2">
           <input type="date" aria-label="From" value={choice.from} max={choice.to} onChange={(e) => e.target.value && change({ from: e.target.value })} className={select} />
           <span aria-hidden className="text-ink-3">–</span>
-          <input type="date" aria-label="To, that day included" value={choice.to} min={choice.from} max={dayIn(Date.now(), choice.zone)} onChange={(e) => e.target.value && change({ to: e.target.value })} className={select} />
+          <input type="date" aria-label="To, that day included" value={choice.to} min={choice.from} max={dayIn(now(), choice.zone)} onChange={(e) => e.target.value && change({ to: e.target.value })} className={select} />
         </span>
       )}
       <select aria-label="Interval" value={choice.interval} onChange={(e) => change({ by: e.target.value })} className={select}>

@@ -1,5 +1,6 @@
 import { ChartColumn, RotateCw, Table2 } from 'lucide-react'
 import { useMemo } from 'react'
+import { now } from '@/api/clock'
 import { useGraph } from '@/api/graphql'
 import { useAddress } from '@/app/address'
 import { useViewer } from '@/app/viewer'
@@ -21,7 +22,7 @@ import { namesOf } from './when'
 
 export default function Statistics() {
   const [address] = useAddress()
-  const choice = choiceOf(address, Date.now())
+  const choice = choiceOf(address, now())
   const range = { gte: choice.gte, lt: choice.lt }
   const variables = { range, interval: choice.interval, timezone: choice.zone, filter: choice.filter }
   const figures = useGraph(MailFigures, variables, { keep: true, refetchInterval: 60_000 })

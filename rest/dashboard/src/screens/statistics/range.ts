@@ -1,3 +1,4 @@
+import { now } from '@/api/clock'
 import type { StatisticsDimension, StatisticsFilter, StatisticsInterval } from './queries.gen'
 import { addDays, dayIn, isDay, isZone, ownZone, startOf } from './zone'
 
@@ -96,7 +97,7 @@ export function searchTerm(only: Choice['only']): string | undefined {
 
 // emailsOf is the search of the list of emails for a stretch of time.
 export function emailsOf(choice: Choice, from: string, to: string | undefined, more = ''): { q: string } {
-  const open = to === undefined || Date.parse(to) > Date.now()
+  const open = to === undefined || Date.parse(to) > now()
   return { q: [searchTerm(choice.only) ?? '', more, `after:${short(from)}`, open ? '' : `before:${short(to)}`].filter(Boolean).join(' ') }
 }
 

@@ -1,11 +1,12 @@
 import { useState, type FormEvent } from 'react'
+import { now } from '@/api/clock'
 import { done, rest } from '@/api/rest'
 import { Dialog } from '@/parts/Dialog'
 import { Failure } from '@/parts/Failure'
 import { Field, useWrite } from '@/parts/Form'
 
 const local = (at: Date) => new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 16)
-const ago = (hours: number) => local(new Date(Date.now() - hours * 3_600_000))
+const ago = (hours: number) => local(new Date(now() - hours * 3_600_000))
 
 // Recover queues what failed since a time; a long list takes several requests.
 export function Recover({ id, onClose, done: finished }: { id: string; onClose: () => void; done: () => void }) {

@@ -1,4 +1,5 @@
 import { Check, CirclePause, CircleX, Clock, RotateCw, TriangleAlert, type LucideIcon } from 'lucide-react'
+import { now } from '@/api/clock'
 import type { Tone } from '@/parts/Badge'
 import type { WebhookDayQuery, WebhookDeliveryState, WebhookRowFragment } from './queries.gen'
 
@@ -39,7 +40,7 @@ export type Figures = WebhookDayQuery['webhookStatistics']['endpoints'][number][
 // lastDay is the range of the figures; it moves by whole minutes, so that it is not a new question at
 // each look.
 export function lastDay(): { gte: string; lt: string } {
-  const minute = Math.floor(Date.now() / 60_000 + 1) * 60_000
+  const minute = Math.floor(now() / 60_000 + 1) * 60_000
   return { gte: new Date(minute - 86_400_000).toISOString(), lt: new Date(minute).toISOString() }
 }
 

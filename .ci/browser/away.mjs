@@ -1,0 +1,87 @@
+// The service goes away and comes back: the page says so, comes back by itself and misses nothing. The
+// session ends while something is typed: it is still there after signing in again. The clock of the browser
+// is wrong by a day: times are told by the service's.
+import { check, nothing, open, watch } from './browser.mjs'
+import { api, base, seen, send, signIn } from './dashboard.mjs'
+import { line } from './line.mjs'
+
+const { port, cut, mend } = await line(base)
+let cutOff = false
+const { browser, context, page } = await open({ line: port, viewport: { width: 1440, height: 900 } })
+const wrong = watch(context, base, text => cutOff || text.includes('401'))
+await signIn(context)
+const live = () => page.getByText('Live', { exact: true }).waitFor()
+const at = async path => {
+  await page.goto(base + path)
+  await page.getByRole('heading', { level: 1 }).first().waitFor()
+  await live()
+}
+
+// 1. Away and back, with mail meanwhile, and nothing that was seen before by the stream.
+await at('/emails')
+cutOff = true
+await cut()
+await page.getByText('Connection lost').waitFor()
+const subjects = ['One while away', 'Two while away'].map(s => `${s} ${Date.now()}`)
+for (const subject of subjects) await send({ subject })
+await mend()
+await page.getByText('Connection lost').waitFor({ state: 'detached' })
+await live()
+for (const subject of subjects) {
+  const news = page.getByRole('button', { name: /new: show/ })
+  await seen(page, subject).or(news).first().waitFor()
+  if (await news.isVisible()) await news.click()
+  await seen(page, subject).first().waitFor()
+}
+cutOff = false
+const later = `Afterwards ${Date.now()}`
+await send({ subject: later })
+await page.getByRole('button', { name: '1 new: show' }).click()
+await seen(page, later).first().waitFor()
+
+// 2. The session ends while a template is written, and while a form is open. Reads find it out first.
+const { template } = await api('POST', '/templates', { name: 'Half written', subject: 'Draft', html: '<p>Hello</p>' })
+await at(`/templates/${template.id}`)
+await page.getByLabel('Subject').fill('Typed before the session ended')
+await context.request.delete(base + '/api/session', { headers: { Origin: base } })
+await page.getByRole('tab', { name: /Versions/ }).click() // reads
+const ended = page.getByRole('dialog', { name: 'Your session has ended' })
+await ended.waitFor()
+await ended.getByRole('button', { name: /go on/ }).click()
+await ended.getByText('You have not signed in yet.').waitFor()
+const [signInPage] = await Promise.all([context.waitForEvent('page'), ended.getByRole('link').click()])
+await signInPage.getByLabel('Email').fill(process.env.EMAIL)
+await signInPage.getByLabel('Password').fill(process.env.PASSWORD)
+await signInPage.getByRole('button', { name: 'Sign in', exact: true }).click()
+await signInPage.waitForURL(base + '/')
+await signInPage.close()
+await page.bringToFront()
+if (await ended.isVisible()) await ended.getByRole('button', { name: /go on/ }).click({ timeout: 2000 }).catch(() => {}) // it goes on by itself when the window gets the focus
+await ended.waitFor({ state: 'detached' })
+check(await page.getByLabel('Subject').inputValue() === 'Typed before the session ended', 'what was typed is there after signing in again')
+await live()
+await page.getByRole('button', { name: 'Save', exact: true }).click()
+await page.getByRole('button', { name: 'Saved' }).waitFor()
+check((await api('GET', `/templates/${template.id}`)).template.subject === 'Typed before the session ended', 'what was typed is saved')
+await context.request.delete(base + '/api/session', { headers: { Origin: base } })
+await page.getByRole('link', { name: 'Suppressions' }).click()
+await ended.waitFor()
+await signIn(context)
+await ended.getByRole('button', { name: /go on/ }).click()
+await page.getByRole('heading', { name: 'Suppressions', level: 1 }).waitFor()
+
+// 3. Wrong by a day, in both directions.
+for (const days of [-1, 1]) {
+  const wrongClock = await context.newPage()
+  await wrongClock.clock.setSystemTime(Date.now() + days * 86_400_000)
+  const subject = `At the right time ${days} ${Date.now()}`
+  await send({ subject })
+  await wrongClock.goto(base + '/emails')
+  const row = wrongClock.getByRole('row').filter({ hasText: subject })
+  await row.waitFor()
+  check((await row.locator('time').first().innerText()) === 'just now', `a clock that is wrong by ${days} day says ${await row.locator('time').first().innerText()}`)
+  await row.click()
+  await wrongClock.close()
+}
+await browser.close()
+nothing(wrong)

@@ -1,0 +1,72 @@
+// Two people write the same template, and the same automation: the second is told, loses nothing, and may
+// save over the first or not. On a slow line a list says that it comes, and an impatient second press does
+// not do a thing twice.
+import { check, nothing, open, watch } from './browser.mjs'
+import { api, base, signIn, visit } from './dashboard.mjs'
+
+const { browser, context: ada } = await open({ viewport: { width: 1440, height: 900 } })
+const bob = await browser.newContext({ viewport: { width: 1440, height: 900 } })
+bob.setDefaultTimeout(20_000)
+const wrong = [ada, bob].map(context => watch(context, base, text => text.includes('409')))
+await Promise.all([signIn(ada), signIn(bob)])
+const [first] = ada.pages()
+const second = await bob.newPage()
+const both = path => Promise.all([visit(first, path), visit(second, path)])
+const saved = page => page.getByRole('button', { name: 'Saved' }).waitFor()
+
+// 1. A template.
+const { template } = await api('POST', '/templates', { name: 'Ours', subject: 'Hello', from: 'ada@dev.test', html: '<p>Hello</p>' })
+await both(`/templates/${template.id}`)
+await first.getByLabel('Subject').fill('What Ada wrote')
+await second.getByLabel('Name', { exact: true }).fill('What Bob wrote')
+await first.getByRole('button', { name: 'Save', exact: true }).click()
+await saved(first)
+await second.getByRole('button', { name: 'Save', exact: true }).click()
+const told = second.getByRole('dialog', { name: 'Somebody else has changed this template' })
+await told.getByRole('button', { name: 'Go on writing' }).click()
+check(await second.getByLabel('Name', { exact: true }).inputValue() === 'What Bob wrote', 'the second has what they wrote')
+check((await api('GET', `/templates/${template.id}`)).template.name === 'Ours', 'nothing was saved over the first')
+await second.getByRole('button', { name: 'Save', exact: true }).click()
+await told.getByRole('button', { name: 'Save mine over theirs' }).click()
+await saved(second)
+const { template: now } = await api('GET', `/templates/${template.id}`)
+check(now.name === 'What Bob wrote' && now.subject === 'What Ada wrote', `both are there where they wrote different things: ${now.name}, ${now.subject}`)
+
+// 2. The draft of an automation.
+const steps = [{ key: 'hello', type: 'send_email', from: 'ada@dev.test', subject: 'Hello', text: 'Hello' }]
+const { automation } = await api('POST', '/automations', { name: 'Ours', trigger: { event: 'user.created' }, steps })
+await both(`/automations/${automation.id}?tab=definition`)
+const write = async (page, subject) => {
+  const editor = page.locator('.cm-content')
+  await editor.waitFor()
+  const text = await editor.evaluate(e => e.cmTile?.view?.state.doc.toString() ?? e.innerText)
+  await editor.fill(text.replace('"subject": "Hello"', `"subject": "${subject}"`))
+}
+await write(first, 'What Ada wrote')
+await write(second, 'What Bob wrote')
+await first.getByRole('button', { name: 'Save the draft' }).click()
+await saved(first)
+await second.getByRole('button', { name: 'Save the draft' }).click()
+const toldToo = second.getByRole('dialog', { name: 'Somebody else has changed this draft' })
+await toldToo.getByRole('button', { name: 'Go on writing' }).click()
+await second.locator('.cm-content').getByText('What Bob wrote').waitFor()
+const draft = async () => (await api('GET', `/automations/${automation.id}`)).automation.steps[0].subject
+check(await draft() === 'What Ada wrote', 'nothing was saved over the first')
+await second.getByRole('button', { name: 'Save the draft' }).click()
+await toldToo.getByRole('button', { name: 'Discard mine, load theirs' }).click()
+await second.locator('.cm-content').getByText('What Ada wrote').waitFor()
+
+// 3. A slow line: half a second each way.
+const devtools = await ada.newCDPSession(first)
+await devtools.send('Network.enable')
+await devtools.send('Network.emulateNetworkConditions', { offline: false, latency: 500, downloadThroughput: 100_000, uploadThroughput: 100_000 })
+await first.getByRole('link', { name: 'Webhooks' }).click()
+await first.locator('.skeleton, [aria-busy=true]').first().waitFor()
+await first.getByRole('button', { name: 'Add an endpoint' }).first().click()
+await first.getByLabel('URL').fill('http://127.0.0.1:9/once')
+await first.getByRole('dialog').getByRole('button', { name: 'Add endpoint' }).dblclick()
+await first.getByRole('button', { name: 'I have copied it' }).click()
+const { webhooks } = await api('GET', '/webhooks')
+check(webhooks.filter(w => w.url.endsWith('/once')).length === 1, 'two presses add one endpoint')
+await browser.close()
+nothing(wrong.flat())
