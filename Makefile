@@ -41,6 +41,11 @@ screenshots: build postgres ## write a picture of every screen of the dashboard,
 ui: dashboard ## work on the dashboard with hot reload, beside a running server (SERVER=http://127.0.0.1:8080)
 	@cd rest/dashboard && POSTRIDER_URL='$(or $(SERVER),http://127.0.0.1:8080)' npm run dev
 
+.PHONY: ui-million
+ui-million: dashboard postgres ## measure the dashboard on a list of ROWS (default a million) emails, and look at more of what strangers write
+	@POSTRIDER_UI_ROWS=$(or $(ROWS),1000000) $(GO) test -count=1 -timeout=20m -v -run AVeryLongListInABrowser ./runtime/journeys
+	@POSTRIDER_UI_LONG=1 $(GO) test -count=1 -timeout=20m -run TheDashboardInABrowser ./runtime/journeys
+
 .PHONY: ui-check
 ui-check: dashboard ## look after the dashboard's sources: types, linter, tests of its parts, freshness of what is generated
 	@.ci/ui-check

@@ -7,7 +7,7 @@ import { line } from './line.mjs'
 
 const { port, cut, mend } = await line(base)
 let cutOff = false
-const { browser, context, page } = await open({ line: port, viewport: { width: 1440, height: 900 } })
+const { browser, context, page } = await open({ hosts: `* 127.0.0.1:${port}`, viewport: { width: 1440, height: 900 } })
 const wrong = watch(context, base, text => cutOff || text.includes('401'))
 await signIn(context)
 const live = () => page.getByText('Live', { exact: true }).waitFor()

@@ -6,9 +6,9 @@ import { chromium } from 'playwright-core'
 
 const axe = createRequire(import.meta.url).resolve('axe-core')
 
-// open gives a browser; `line` is a port of this machine by which alone it reaches the service.
-export async function open({ line, ...options } = {}) {
-  const rules = line ? [`--host-resolver-rules=MAP * 127.0.0.1:${line}`] : []
+// open gives a browser; `hosts` says where others are found, as "evil.example 127.0.0.1:8000".
+export async function open({ hosts, ...options } = {}) {
+  const rules = hosts ? [`--host-resolver-rules=MAP ${hosts}`] : []
   const browser = await chromium.launch({ executablePath: process.env.CHROMIUM, args: ['--no-sandbox', '--disable-dev-shm-usage', ...rules] })
   const context = await browser.newContext({ viewport: { width: 1000, height: 800 }, ...options })
   context.setDefaultTimeout(20_000)

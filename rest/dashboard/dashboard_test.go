@@ -190,9 +190,10 @@ func TestAPreviewCanDoNothing(t *testing.T) {
 	h := newTestApp(t, built(t))
 	here := http.Header{"Sec-Fetch-Site": {"same-origin"}}
 	const html = "<p>Hello</p><script>alert(1)</script>"
+	const shown = "<html><head></head><body><p>Hello</p></body></html>"
 	r := post(t, h, map[string]string{"html": html}, here)
 	policy := r.Header.Get("Content-Security-Policy")
-	if r.StatusCode != http.StatusOK || bodyOf(t, r) != html || !strings.HasPrefix(policy, "sandbox; default-src 'none'; ") || strings.Contains(policy, "https:") || strings.Contains(policy, "script-src") {
+	if r.StatusCode != http.StatusOK || bodyOf(t, r) != shown || !strings.HasPrefix(policy, "sandbox; default-src 'none'; ") || strings.Contains(policy, "https:") || strings.Contains(policy, "script-src") {
 		t.Errorf("got %d with the policy %s", r.StatusCode, policy)
 	}
 	if policy := post(t, h, map[string]string{"html": html, "pictures": "yes"}, here).Header.Get("Content-Security-Policy"); !strings.Contains(policy, "img-src data: https: http:;") {
@@ -209,5 +210,32 @@ func TestAPreviewCanDoNothing(t *testing.T) {
 	}
 	if r := get(t, h, Preview, person); r.StatusCode != http.StatusMethodNotAllowed {
 		t.Errorf("GET got %d, want 405", r.StatusCode)
+	}
+}
+
+// What reaches the network past a policy is not in a preview; how an email looks is.
+func TestAnEmailIsShownAsItLooks(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name, email, shown string
+		pictures           bool
+	}{
+		{"styles", `<style>p{color:red}</style><p style="color:blue" class="a">x</p>`, `<html><head><style>p{color:red}</style></head><body><p style="color:blue" class="a">x</p></body></html>`, false},
+		{"links", `<a href="https://a.example/?a=1&amp;b=2">x</a><a href="mailto:a@b.c">y</a>`, `<html><head></head><body><a href="https://a.example/?a=1&amp;b=2">x</a><a href="mailto:a@b.c">y</a></body></html>`, false},
+		{"pictures of elsewhere", `<img src="https://a.example/x.png" alt="x"><img srcset="a.png 1x, //a.example/y.png 2x"><td background="//a.example/z.png">`, `<html><head></head><body><img alt="x"/><img/></body></html>`, false},
+		{"pictures that were asked for", `<img src="https://a.example/x.png">`, `<html><head></head><body><img src="https://a.example/x.png"/></body></html>`, true},
+		{"pictures of its own", `<img src="data:image/gif;base64,R0lGOD">`, `<html><head></head><body><img src="data:image/gif;base64,R0lGOD"/></body></html>`, false},
+		{"what is fetched past a policy", `<link rel="dns-prefetch" href="//evil.example"><base href="//evil.example"><meta http-equiv="refresh" content="0;url=//evil.example"><meta charset="utf-8"><p>x</p>`, `<html><head><meta charset="utf-8"/></head><body><p>x</p></body></html>`, false},
+		{"frames and objects", `<p>x</p><iframe srcdoc="<p>y"></iframe><object data="//evil.example"></object><embed src="//evil.example"><portal src="//evil.example"></portal>`, `<html><head></head><body><p>x</p></body></html>`, false},
+		{"handlers and links that run", "<p onclick=alert(1)>x</p><a href=\" java\tscript:alert(1)\">y</a><svg><a xlink:href=\"javascript:alert(1)\">z</a></svg>", `<html><head></head><body><p>x</p><a>y</a><svg><a>z</a></svg></body></html>`, false},
+		{"a script in an SVG", `<svg><script>alert(1)</script><text>x</text></svg>`, `<html><head></head><body><svg><text>x</text></svg></body></html>`, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			var got strings.Builder
+			if err := clean(&got, c.email, c.pictures); err != nil || got.String() != c.shown {
+				t.Errorf("shown as %s (%v), want %s", got.String(), err, c.shown)
+			}
+		})
 	}
 }

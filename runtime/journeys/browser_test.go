@@ -2,9 +2,15 @@ package journeys_test
 
 import (
 	"net/http"
+	"net/http/httptest"
+	"os"
+	"strconv"
 	"strings"
 	"testing"
 
+	"github.com/miekg/dns"
+
+	"github.com/postrider/postrider/runtime/mail/dkim"
 	"github.com/postrider/postrider/runtime/mail/smtpclient/smtptest"
 	"github.com/postrider/postrider/runtime/runtimetest"
 	"github.com/postrider/postrider/runtime/setting"
@@ -27,7 +33,8 @@ func TestTheDashboardInABrowser(t *testing.T) {
 	mx.Always(smtptest.Rcpt, "nobody@seen.test", smtptest.Reply(550, "5.1.1", "No such user"))
 	s.mailHosts(t, "seen.test", 20)
 	look(t, s.App, "live.mjs", "DOMAIN=seen.test", "REFUSED=nobody@seen.test", "WORDS=No such user")
-	look(t, s.App, "hostile.mjs", "DOMAIN=seen.test")
+	s.mailHosts(t, "hostile.test", 30)
+	look(t, s.App, "hostile.mjs", "MX="+s.at(30), "INBOUND="+*s.InboundAddr)
 	look(t, s.App, "screens.mjs")
 }
 
@@ -64,14 +71,72 @@ func TestTheDashboardKeepsUpInABrowser(t *testing.T) {
 	}
 }
 
-// look runs a script that looks at the dashboard of an app; as its owner, unless the variables say otherwise.
-func look(t *testing.T, app *runtimetest.App, script string, variables ...string) {
+// In a real browser, by mouse and by keyboard alone: what people do to have mail sent.
+func TestWhatPeopleDoInABrowser(t *testing.T) {
+	t.Parallel()
+	app := captured(t)
+	look(t, app, "acts.mjs", "ZONE="+zone(t, app))
+}
+
+// zone is where a domain's records are published in the DNS of the test, as its owner does at a provider.
+func zone(t *testing.T, app *runtimetest.App) string {
+	t.Helper()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var list struct {
+			Domains []struct {
+				Name    string
+				Records []struct{ Type, Name, Value string }
+			}
+		}
+		app.Do(t, http.MethodGet, "/api/domains", nil).JSON(t, &list)
+		for _, d := range list.Domains {
+			if d.Name != r.FormValue("domain") {
+				continue
+			}
+			for _, record := range d.Records {
+				value := record.Value + "."
+				if record.Type == "TXT" {
+					value = dkim.ZoneText(record.Value)
+				}
+				rr, err := dns.NewRR(record.Name + ". 60 IN " + record.Type + " " + value)
+				if err != nil {
+					http.Error(w, err.Error(), http.StatusInternalServerError)
+					return
+				}
+				app.DNS.Put(rr)
+			}
+			return
+		}
+		http.NotFound(w, r)
+	}))
+	t.Cleanup(server.Close)
+	return server.URL
+}
+
+// In a real browser: a list of very many emails. make ui-million runs it; POSTRIDER_UI_ROWS says how many.
+func TestAVeryLongListInABrowser(t *testing.T) {
+	rows, err := strconv.Atoi(os.Getenv("POSTRIDER_UI_ROWS"))
+	if err != nil {
+		t.Skip("make ui-million runs it")
+	}
+	s := scenarioOf(t, captured(t))
+	s.exec(t, `INSERT INTO emails (id, account_id, domain_id, "from", from_address, "to", subject, message_id, status, last_event, created_at, sent_at)
+		SELECT 'msg_01' || lpad(i::text, 24, '0'), d.account_id, d.id, 'ada@dev.test', 'ada@dev.test', jsonb_build_array('reader' || i || '@example.net'), 'Receipt ' || i,
+			i || '@dev.test', 'delivered', 'email.delivered', now() - i * interval '1 second', now() - i * interval '1 second'
+		FROM generate_series(1, $1::int) i, (SELECT id, account_id FROM domains WHERE account_id = $2) d`, rows, s.AccountID)
+	s.exec(t, `ANALYZE emails`)
+	t.Log(look(t, s.App, "scroll.mjs"))
+}
+
+// look runs a script that looks at the dashboard of an app; as its owner, unless the variables say otherwise. It
+// gives what the script has said.
+func look(t *testing.T, app *runtimetest.App, script string, variables ...string) (said string) {
 	t.Helper()
 	if strings.Contains(string(home(t, app)), "was not built") {
 		t.Skip("the dashboard was not built; make dashboard builds it, with Node.js")
 	}
 	all := []string{"LINK=" + app.DashboardURL, "KEY=" + app.APIKey, "EMAIL=" + app.Owner.Email, "PASSWORD=" + app.Owner.Password}
-	runtimetest.Script(t, script, append(all, variables...)...)
+	return runtimetest.Script(t, script, append(all, variables...)...)
 }
 
 // home is what stands at / for a browser.

@@ -13,9 +13,9 @@ import (
 
 const scriptTimeout = 3 * time.Minute
 
-// Script runs a script of .ci/browser in Chromium, and fails the test with what the script says. Its
-// variables come as NAME=value. Without Node.js or Chromium the test is skipped, and says so.
-func Script(t testing.TB, name string, variables ...string) {
+// Script runs a script of .ci/browser in Chromium and gives what it says, with which the test fails where
+// it does. Its variables come as NAME=value. Without Node.js or Chromium the test is skipped, and says so.
+func Script(t testing.TB, name string, variables ...string) string {
 	t.Helper()
 	chromium := program(t, "chromium", "chromium-browser", "google-chrome")
 	node := program(t, "node")
@@ -26,9 +26,11 @@ func Script(t testing.TB, name string, variables ...string) {
 	cmd.Dir, cmd.Env = folder, append(append(os.Environ(), "CHROMIUM="+chromium), variables...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // the browser ends with the script
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
-	if out, err := cmd.CombinedOutput(); err != nil {
+	out, err := cmd.CombinedOutput()
+	if err != nil {
 		t.Fatalf("%s: %v\n%s", name, err, out)
 	}
+	return string(out)
 }
 
 func program(t testing.TB, names ...string) string {

@@ -2,9 +2,9 @@ import { Hourglass } from 'lucide-react'
 import type { components } from '@/api/rest.gen'
 import { Badge } from '@/parts/Badge'
 import { CodeBlock } from '@/parts/CodeBlock'
+import { HtmlPreview } from '@/parts/HtmlPreview'
 import { Fact, Facts } from '@/parts/Page'
 import { duration } from '@/parts/Time'
-import { previewOf } from '@/screens/code/preview'
 import { Conditions } from './Conditions'
 import type { Played } from './DryRun'
 import { Way } from './Way'
@@ -56,7 +56,7 @@ function Taken({ step, after }: { step: Step; after: number }) {
           <summary className="cursor-pointer wrap-anywhere">Email to {step.email.to.join(', ')}: <b className="font-medium">{step.email.subject}</b></summary>
           <div className="mt-2 grid gap-2">
             <Facts><Fact name="From">{step.email.from}</Fact><Fact name="Template">{step.email.template_id && `${step.email.template_id}, version ${step.email.template_version}`}</Fact></Facts>
-            {step.email.html ? <iframe title={`The email of ${step.key}`} sandbox="" srcDoc={previewOf(step.email.html)} className="block h-72 w-full rounded-control border border-line bg-[white] [color-scheme:light]" /> : <CodeBlock text={step.email.text ?? ''} title="Text" wrap />}
+            {step.email.html ? <HtmlPreview html={step.email.html} label={`The email of ${step.key}`} className="h-72" /> : <CodeBlock text={step.email.text ?? ''} title="Text" wrap />}
           </div>
         </details>
       )}

@@ -25,17 +25,12 @@ export function Preview({ html, title, pictures }: { html: string; title: string
   )
 }
 
-// withPictures puts pictures in the places of their `cid:` links (RFC 2392), and makes handlers and
-// script links into nothing: the frame would not run them, but the browser would complain about each.
-// Safety does not rest on it. It works on the text, since a document that the app parses has the
-// policy of the app.
+// withPictures puts pictures in the places of their `cid:` links (RFC 2392).
 function withPictures(html: string, pictures: Picture[]): string {
-  return html
-    .replace(/<[a-z][^>]*>/gi, (tag) => tag.replace(/([\s"'/])on([a-z]+\s*=)/gi, '$1data-on$2').replace(/(=\s*["']?\s*)javascript:/gi, '$1about:blank#'))
-    .replace(/\bcid:([^"'\s<>()\\]+)/gi, (link, id: string) => {
-      const own = pictures.find((p) => p.contentId === decode(id) && /^image\/[a-z0-9.+-]+$/.test(p.type))
-      return own ? `data:${own.type};base64,${own.data}` : link
-    })
+  return html.replace(/\bcid:([^"'\s<>()\\]+)/gi, (link, id: string) => {
+    const own = pictures.find((p) => p.contentId === decode(id) && /^image\/[a-z0-9.+-]+$/.test(p.type))
+    return own ? `data:${own.type};base64,${own.data}` : link
+  })
 }
 
 function decode(text: string): string {

@@ -2,9 +2,9 @@ import { useQuery } from '@tanstack/react-query'
 import { useDeferredValue, useEffect, useState, type ReactNode } from 'react'
 import { done, rest } from '@/api/rest'
 import { Failure } from '@/parts/Failure'
+import { HtmlPreview } from '@/parts/HtmlPreview'
 import { SkeletonText } from '@/parts/Skeleton'
 import { Segments } from '@/parts/Tabs'
-import { previewOf } from '@/screens/code/preview'
 
 type View = 'desktop' | 'mobile' | 'text'
 
@@ -35,10 +35,10 @@ export function Preview({ id, stamp, values, version = 'draft', note }: { id: st
           <p className="border-b border-line bg-surface px-3 py-2 wrap-anywhere"><span className="text-xs text-ink-3">Subject </span><b className="font-medium">{rendered.data.subject ?? 'given by the send'}</b></p>
           {shown === 'text'
             ? <pre tabIndex={0} className="h-[560px] overflow-auto bg-surface p-3 whitespace-pre-wrap wrap-anywhere">{rendered.data.text ?? 'No text part is written: sends make it from the html.'}</pre>
-            : <iframe title="The rendered message" sandbox="" srcDoc={previewOf(html ?? '')} className={`mx-auto block h-[560px] max-w-full border-0 bg-[white] [color-scheme:light] ${shown === 'mobile' ? 'w-[375px]' : 'w-full'}`} />}
+            : <HtmlPreview html={html ?? ''} label="The rendered message" mobile={shown === 'mobile'} className="h-[560px]" />}
         </div>
       )}
-      <p className="text-xs text-ink-3">Rendered by the service. Pictures of other servers are not loaded.</p>
+      <p className="text-xs text-ink-3">Rendered by the service.</p>
     </section>
   )
 }

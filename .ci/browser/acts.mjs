@@ -1,0 +1,125 @@
+// What people do, once by clicking and once by keyboard alone: add a domain and see its records found, write,
+// preview and publish a template and send it as a test, make an automation, try and activate it, invite a
+// colleague, replay a webhook that failed. ZONE publishes the records of a domain in the DNS of the test.
+import { check, nothing, open, watch } from './browser.mjs'
+import { api, base, seen, send, signIn, until, visit } from './dashboard.mjs'
+import { keyboard, mouse } from './hands.mjs'
+import { website } from './strangers.mjs'
+
+let gone = true // the endpoint answers that it is, and later that all is well
+const endpoint = await website(answer => answer.writeHead(gone ? 410 : 200).end())
+const { browser, context, page } = await open({ viewport: { width: 1440, height: 900 } })
+const wrong = watch(context, base, (text, url) => url.endsWith('/tracking-host') && text.includes('404')) // there is none
+await signIn(context)
+await visit(page, '/')
+const button = (name, within = page) => within.getByRole('button', { name, exact: true })
+const dialog = name => page.getByRole('dialog', { name })
+// closed waits until a dialog is gone, and sees that the focus is not lost.
+const closed = async (hand, name) => {
+  await dialog(name).waitFor({ state: 'detached' })
+  if (hand.name === 'keyboard') await page.waitForFunction(() => document.activeElement !== document.body, null, { timeout: 5000 }).catch(() => wrong.push(`the focus is lost after the dialog "${name}"`))
+}
+
+async function all(hand) {
+  const by = hand.name
+
+  await hand.go('Domains')
+  await hand.press(button('Add a domain').first())
+  await hand.fill(dialog('Add a domain').getByLabel('Name'), `${by}.example`)
+  await hand.press(button('Add domain'))
+  await closed(hand, 'Add a domain')
+  await page.getByRole('heading', { name: `${by}.example`, level: 1 }).waitFor()
+  const records = page.getByRole('table', { name: 'DNS records' }).getByRole('row')
+  await records.filter({ hasText: 'Not checked' }).first().waitFor()
+  await hand.press(button('Verify now'))
+  await records.filter({ hasText: 'DKIM' }).getByText('Missing').waitFor()
+  check((await fetch(`${process.env.ZONE}?domain=${by}.example`, { method: 'POST' })).ok, 'the records are published')
+  await hand.press(button('Verify now'))
+  await records.filter({ hasText: 'DKIM' }).getByText('Found').waitFor()
+  await records.filter({ hasText: 'Ownership' }).getByText('Found').waitFor()
+  await seen(page, 'Verified').first().waitFor()
+
+  await hand.go('Templates')
+  await hand.press(button('New template').first())
+  await hand.fill(dialog('New template').getByLabel('Name'), `Receipt by ${by}`)
+  await hand.press(button('Create the draft'))
+  await closed(hand, 'New template')
+  await hand.fill(page.getByLabel('Subject'), `Thank you by ${by}`)
+  await hand.fill(page.getByLabel('From'), 'ada@dev.test')
+  await hand.press(button('Save'))
+  await page.getByRole('region', { name: 'Preview' }).getByText(`Thank you by ${by}`).waitFor()
+  await hand.press(button('Publish'))
+  await hand.press(button('Publish', dialog('Publish the draft?')))
+  await seen(page, 'Version 1 is published').first().waitFor()
+  await closed(hand, 'Publish the draft?')
+  await hand.press(button('More actions'))
+  await hand.press(page.getByRole('menuitem', { name: 'Send a test' }))
+  await hand.fill(dialog('Send a test').getByLabel('To'), `test-${by}@example.net`)
+  await hand.press(button('Send', dialog('Send a test')))
+  await page.getByText('It is accepted.').waitFor()
+  await hand.press(button('Close', dialog('Send a test')))
+  await closed(hand, 'Send a test')
+
+  await hand.go('Automations')
+  await hand.press(button('New automation').first())
+  await hand.fill(dialog('New automation').getByLabel('Name'), `Welcome by ${by}`)
+  await hand.press(button('Create the draft'))
+  await closed(hand, 'New automation')
+  await hand.press(page.getByRole('tab', { name: 'Dry run' }))
+  await hand.press(button('Dry run'))
+  await page.getByRole('region', { name: 'What would happen' }).getByText('Welcome').first().waitFor()
+  await hand.press(button('Activate'))
+  await hand.press(button('Activate', dialog('Activate the draft?')))
+  await seen(page, 'Version 1 is active').first().waitFor()
+  await closed(hand, 'Activate the draft?')
+
+  await hand.go('Team')
+  await hand.press(button('Invite'))
+  await hand.fill(dialog('Invite somebody').getByLabel('Email'), `${by}@example.com`)
+  await hand.press(button('Send the invitation'))
+  await closed(hand, 'Invite somebody')
+  await page.getByRole('row').or(page.getByRole('listitem')).filter({ hasText: `${by}@example.com` }).first().waitFor()
+
+  gone = true
+  const { webhook } = await api('POST', '/webhooks', { url: `http://127.0.0.1:${endpoint.port}/${by}`, events: ['email.sent'] })
+  await send({ subject: 'To be told' })
+  const failed = await until('a delivery fails', async () => (await api('GET', `/webhooks/${webhook.id}/deliveries`)).deliveries.find(d => d.state === 'failed'))
+  gone = false
+  await api('PATCH', `/webhooks/${webhook.id}`, { enabled: true })
+  await hand.go('Webhooks')
+  await hand.press(page.getByRole('link', { name: new RegExp(`/${by}$`) }))
+  await page.getByRole('heading', { level: 1 }).waitFor()
+  await hand.press(page.getByRole('table').getByRole('link', { name: 'email.sent' }).first())
+  await hand.press(button('Replay'))
+  await until('the delivery is told again', async () => (await api('GET', `/webhook-deliveries/${failed.id}`)).delivery.state === 'delivered')
+  await page.getByRole('complementary').getByText('Delivered').first().waitFor()
+}
+
+await all(mouse(page))
+
+// What only a keyboard has: the link past the menu, the keys of lists.
+await visit(page, '/emails')
+await page.keyboard.press('Tab')
+await page.getByRole('link', { name: 'Skip to content' }).waitFor()
+await page.keyboard.press('Enter')
+check(await page.evaluate(() => document.activeElement?.id) === 'content', 'the first link leads past the menu')
+const rows = page.getByRole('table', { name: 'Emails' }).locator('tr[data-row]')
+await page.keyboard.press('j')
+await page.keyboard.press('j')
+await page.keyboard.press('k')
+await page.keyboard.press('Enter')
+const sheet = page.getByRole('complementary', { name: 'Email' })
+await sheet.waitFor()
+check(new URL(page.url()).searchParams.get('open') === await rows.first().getAttribute('data-row'), 'j, k and Enter open the first row')
+await page.keyboard.press('Escape')
+await sheet.waitFor({ state: 'detached' })
+await page.keyboard.press('/')
+await page.keyboard.type('test-mouse')
+await page.keyboard.press('Enter')
+await page.waitForURL(/q=test-mouse/)
+await page.waitForFunction(() => document.querySelectorAll('tr[data-row]').length === 1)
+
+await visit(page, '/')
+await all(keyboard(page, wrong))
+await browser.close()
+nothing(wrong)

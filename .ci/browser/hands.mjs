@@ -1,0 +1,62 @@
+// Two ways to do the same: with a mouse, and with a keyboard alone. Both can press, fill and go to a screen.
+import { check } from './browser.mjs'
+
+export const mouse = page => ({
+  name: 'mouse',
+  press: it => it.click(),
+  fill: (it, text) => it.fill(text),
+  go: name => page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name, exact: true }).click(),
+})
+
+// keyboard reaches things as somebody does who has no mouse, and notes in `wrong` where the focus is lost
+// or does not show.
+export function keyboard(page, wrong) {
+  // step tells where the focus is, and which key leads towards an element.
+  const step = it => it.evaluate(e => {
+    const at = document.activeElement
+    const style = getComputedStyle(at)
+    const shows = (s => s.outlineStyle !== 'none' && s.outlineWidth !== '0px' || s.boxShadow !== 'none')
+    const around = [at, at.parentElement, at.parentElement?.parentElement].filter(Boolean)
+    const after = at.compareDocumentPosition(e) & Node.DOCUMENT_POSITION_FOLLOWING
+    const role = e.getAttribute('role')
+    return {
+      there: at === e,
+      lost: at === document.body,
+      what: `${at.localName} ${at.getAttribute('aria-label') ?? at.innerText?.slice(0, 40) ?? ''}`,
+      shows: at.id === 'content' || style.display === 'contents' || at.getAttribute('role') === 'menu' || around.some(a => shows(getComputedStyle(a))),
+      key: role === 'menuitem' || role === 'option' ? 'ArrowDown' : role === 'tab' && at.getAttribute('role') === 'tab' ? (after ? 'ArrowRight' : 'ArrowLeft') : at === document.body || after ? 'Tab' : 'Shift+Tab',
+    }
+  })
+  const at = () => new URL(page.url()).pathname
+  async function reach(it) {
+    await it.waitFor()
+    for (let i = 0; i < 150; i++) {
+      const now = await step(it)
+      if (!now.shows && !now.lost) wrong.push(`${at()}: one cannot see that the focus is on ${now.what}`)
+      if (now.there) return
+      await page.keyboard.press(now.key)
+    }
+    check(false, `${await it.innerText() || it} is reached by keyboard on ${at()}`)
+  }
+  return {
+    name: 'keyboard',
+    async press(it) {
+      await reach(it)
+      await page.keyboard.press(await it.evaluate(e => /checkbox|radio/.test(e.type)) ? 'Space' : 'Enter')
+    },
+    async fill(it, text) {
+      await reach(it)
+      await page.keyboard.press('Control+a')
+      await page.keyboard.type(text)
+    },
+    async go(name) {
+      await page.keyboard.press('Control+k')
+      const palette = page.getByRole('dialog', { name: 'Search or go to' })
+      await palette.waitFor()
+      await page.keyboard.type(name)
+      await palette.getByRole('option', { name, exact: false }).first().waitFor()
+      await page.keyboard.press('Enter')
+      await palette.waitFor({ state: 'detached' })
+    },
+  }
+}
