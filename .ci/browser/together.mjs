@@ -48,12 +48,12 @@ await first.getByRole('button', { name: 'Save the draft' }).click()
 await saved(first)
 await second.getByRole('button', { name: 'Save the draft' }).click()
 const toldToo = second.getByRole('dialog', { name: 'Somebody else has changed this draft' })
-await toldToo.getByRole('button', { name: 'Go on writing' }).click()
+await toldToo.getByRole('button', { name: 'Go on editing' }).click()
 await second.locator('.cm-content').getByText('What Bob wrote').waitFor()
 const draft = async () => (await api('GET', `/automations/${automation.id}`)).automation.steps[0].subject
 check(await draft() === 'What Ada wrote', 'nothing was saved over the first')
 await second.getByRole('button', { name: 'Save the draft' }).click()
-await toldToo.getByRole('button', { name: 'Discard mine, load theirs' }).click()
+await toldToo.getByRole('button', { name: 'Take theirs' }).click()
 await second.locator('.cm-content').getByText('What Ada wrote').waitFor()
 
 // 3. A slow line: half a second each way.

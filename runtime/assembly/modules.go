@@ -33,7 +33,6 @@ import (
 	"github.com/postrider/postrider/modules/sending"
 	"github.com/postrider/postrider/modules/sending/compose"
 	"github.com/postrider/postrider/modules/sending/delivery"
-	"github.com/postrider/postrider/modules/sending/compose"
 	"github.com/postrider/postrider/modules/sending/queue"
 	"github.com/postrider/postrider/modules/sending/records"
 	"github.com/postrider/postrider/modules/sending/release"
