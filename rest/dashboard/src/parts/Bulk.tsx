@@ -26,7 +26,7 @@ interface Props {
   onSelect: (ids: Set<string>) => void
   noun: [string, string]
   nameOf: (id: string) => string
-  // all reads everything that matches the filter; undefined: all of it is loaded.
+  // all reads everything that matches the filter; undefined: all of it is selected.
   all?: (signal: AbortSignal, tell: (read: number) => void) => Promise<{ items: Item[]; more: boolean }>
   // after is called when an action is over.
   after?: () => void

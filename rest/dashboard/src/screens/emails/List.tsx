@@ -100,7 +100,7 @@ export default function List() {
           loading={list.isPending} error={wrong ? null : list.error} retry={() => void list.refetch()} hasMore={list.hasNextPage} more={() => !list.isFetching && void list.fetchNextPage()} empty={wrong ? null : empty}
           above={<NewRows count={fresh.count} show={fresh.show} />} selected={actions.length > 0 ? selected : undefined} onSelect={actions.length > 0 ? setSelected : undefined}
         />
-        <BulkBar ids={[...selected]} actions={actions} onSelect={setSelected} noun={['email', 'emails']} nameOf={(id) => { const e = list.rows.find((r) => r.id === id); return e ? nameOf(e) : id }} all={list.hasNextPage ? all : undefined} />
+        <BulkBar ids={[...selected]} actions={actions} onSelect={setSelected} noun={['email', 'emails']} nameOf={(id) => { const e = list.rows.find((r) => r.id === id); return e ? nameOf(e) : id }} all={list.hasNextPage || selected.size < list.rows.length ? all : undefined} />
       </Split>
     </>
   )

@@ -77,7 +77,7 @@ export default function ReceivedList() {
           )}
         />
         <BulkBar
-          ids={[...selected]} actions={may ? [remove] : []} onSelect={setSelected} noun={['received email', 'received emails']} all={list.hasNextPage ? all : undefined} after={() => void list.refetch()}
+          ids={[...selected]} actions={may ? [remove] : []} onSelect={setSelected} noun={['received email', 'received emails']} all={list.hasNextPage || selected.size < list.rows.length ? all : undefined} after={() => void list.refetch()}
           nameOf={(id) => { const r = list.rows.find((x) => x.id === id); return r ? nameOf(r) : id }}
         />
       </Split>

@@ -69,7 +69,7 @@ export function List({ add }: { add?: () => void }) {
         />
         <BulkBar
           ids={[...selected]} actions={can('WRITE') ? [remove] : []} onSelect={setSelected} noun={['suppression', 'suppressions']} nameOf={(id) => list.rows.find((s) => s.id === id)?.email ?? id}
-          all={list.hasNextPage ? all : undefined} after={() => void queries.invalidateQueries({ queryKey: [SuppressionList.name] })}
+          all={list.hasNextPage || selected.size < list.rows.length ? all : undefined} after={() => void queries.invalidateQueries({ queryKey: [SuppressionList.name] })}
         />
       </Split>
     </>

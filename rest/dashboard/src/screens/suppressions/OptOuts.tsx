@@ -68,7 +68,7 @@ export function OptOuts() {
         hasMore={list.hasNextPage} more={() => !list.isFetching && void list.fetchNextPage()} empty={wrong ? null : empty} selected={can('WRITE') ? selected : undefined} onSelect={can('WRITE') ? setSelected : undefined}
       />
       <BulkBar
-        ids={[...selected]} actions={can('WRITE') ? [remove] : []} onSelect={setSelected} noun={['opt-out', 'opt-outs']} all={list.hasNextPage ? all : undefined}
+        ids={[...selected]} actions={can('WRITE') ? [remove] : []} onSelect={setSelected} noun={['opt-out', 'opt-outs']} all={list.hasNextPage || selected.size < list.rows.length ? all : undefined}
         nameOf={(id) => { const o = list.rows.find((x) => x.id === id); return o ? nameOf(o) : id }} after={() => void queries.invalidateQueries({ queryKey: [OptOutList.name] })}
       />
       {asking && (
