@@ -9,7 +9,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/postrider/postrider/modules/statistics"
-	"github.com/postrider/postrider/runtime/timeseries"
 )
 
 type fakeStatistics struct{}
@@ -23,9 +22,9 @@ func (fakeStatistics) AskReceived(_ context.Context, accountID string, q statist
 		return out, err
 	}
 	figures := statistics.ReceivedFigures{Received: 3, Ham: 2, Spam: 1, Octets: 5_000_000_000}
-	buckets := []timeseries.Bucket[statistics.ReceivedFigures]{{Start: day, Figures: figures}}
-	group := timeseries.Group[statistics.ReceivedFigures]{Key: string(q.GroupBy), Label: "a label", Totals: figures, Buckets: buckets}
-	return statistics.ReceivedAnswer{Totals: figures, Buckets: buckets, Groups: []timeseries.Group[statistics.ReceivedFigures]{group}, Other: &timeseries.Group[statistics.ReceivedFigures]{Totals: figures}}, nil
+	buckets := []statistics.ReceivedBucket{{Start: day, Figures: figures}}
+	group := statistics.ReceivedGroup{Key: string(q.GroupBy), Label: "a label", Totals: figures, Buckets: buckets}
+	return statistics.ReceivedAnswer{Totals: figures, Buckets: buckets, Groups: []statistics.ReceivedGroup{group}, Other: &statistics.ReceivedGroup{Totals: figures}}, nil
 }
 
 func TestReceivedMailIsCounted(t *testing.T) {

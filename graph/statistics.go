@@ -10,7 +10,6 @@ import (
 	"github.com/postrider/postrider/graph/generated"
 	"github.com/postrider/postrider/graph/model"
 	"github.com/postrider/postrider/modules/statistics"
-	"github.com/postrider/postrider/runtime/timeseries"
 )
 
 // Statistics counts what became of mail.
@@ -155,11 +154,11 @@ func toReceivedStatistics(a statistics.ReceivedAnswer) *model.ReceivedStatistics
 	return out
 }
 
-func toReceivedGroup(g timeseries.Group[statistics.ReceivedFigures]) *model.ReceivedGroup {
+func toReceivedGroup(g statistics.ReceivedGroup) *model.ReceivedGroup {
 	return &model.ReceivedGroup{Key: g.Key, Label: g.Label, Totals: toReceivedFigures(g.Totals), Buckets: toReceivedBuckets(g.Buckets)}
 }
 
-func toReceivedBuckets(list []timeseries.Bucket[statistics.ReceivedFigures]) []*model.ReceivedBucket {
+func toReceivedBuckets(list []statistics.ReceivedBucket) []*model.ReceivedBucket {
 	out := make([]*model.ReceivedBucket, len(list))
 	for i, b := range list {
 		out[i] = &model.ReceivedBucket{Start: b.Start, Figures: toReceivedFigures(b.Figures)}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/postrider/postrider/cmd/bench/caller"
+	"github.com/postrider/postrider/cmd/bench/figures"
 	"github.com/postrider/postrider/cmd/bench/postgres"
 	"github.com/postrider/postrider/cmd/bench/process"
 )
@@ -71,7 +72,7 @@ func acceptRounds(ctx context.Context, p plan, r ready, inserts *postgres.Pgbenc
 		bases, rates, all = append(bases, base), append(rates, rate), append(all, took...)
 		t.ratios = append(t.ratios, rate/base)
 	}
-	fmt.Printf("%-10d %14.0f %14.0f %10s %10s\n", clients, median(bases), median(rates), percentile(all, 50), percentile(all, 95))
+	fmt.Printf("%-10d %14.0f %14.0f %10s %10s\n", clients, figures.Median(bases), figures.Median(rates), figures.Percentile(all, 50), figures.Percentile(all, 95))
 	return t, nil
 }
 
@@ -170,12 +171,4 @@ func sampleEmail(r ready) []byte {
 		panic(err) // strings always encode
 	}
 	return body
-}
-
-func percentile(took []time.Duration, p int) string {
-	if len(took) == 0 {
-		return "-"
-	}
-	slices.Sort(took)
-	return took[min(len(took)-1, len(took)*p/100)].Round(10 * time.Microsecond).String()
 }

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"net/http"
 	"time"
+
+	"github.com/postrider/postrider/cmd/bench/figures"
 )
 
 // batchSize is as large as a batch may be.
@@ -44,9 +46,9 @@ func benchBatch(ctx context.Context, p plan, dir string) ([]target, error) {
 		one.ratios, all.ratios = append(one.ratios, batch/single), append(all.ratios, batch/manySingle)
 	}
 	fmt.Printf("%-36s %11s\n", "messages/s", "")
-	fmt.Printf("%-36s %11.0f\n", "single sends, one client", median(singles))
-	fmt.Printf("%-36s %11.0f\n", fmt.Sprintf("single sends, %d clients", many), median(manySingles))
-	fmt.Printf("%-36s %11.0f\n", fmt.Sprintf("batches of %d, one client", batchSize), median(batches))
+	fmt.Printf("%-36s %11.0f\n", "single sends, one client", figures.Median(singles))
+	fmt.Printf("%-36s %11.0f\n", fmt.Sprintf("single sends, %d clients", many), figures.Median(manySingles))
+	fmt.Printf("%-36s %11.0f\n", fmt.Sprintf("batches of %d, one client", batchSize), figures.Median(batches))
 	return []target{one, all}, nil
 }
 

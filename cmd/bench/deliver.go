@@ -2,23 +2,17 @@ package main
 
 import (
 	"context"
-	"crypto"
-	"crypto/rand"
-	"crypto/rsa"
-	"crypto/sha256"
 	"fmt"
-	"os/exec"
-	"runtime"
 	"slices"
-	"strconv"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/postrider/postrider/cmd/bench/caller"
+	"github.com/postrider/postrider/cmd/bench/figures"
 	"github.com/postrider/postrider/cmd/bench/process"
 	"github.com/postrider/postrider/cmd/bench/receivers"
+	"github.com/postrider/postrider/cmd/bench/signing"
 )
 
 // benchDelivery posts messages from 16 clients to a server that delivers to a
@@ -44,7 +38,7 @@ func endToEnd(ctx context.Context, p plan, dir string) (target, error) {
 	if _, _, err := sendAndWait(ctx, server.Ready, sink, p.messages/10, 16); err != nil { // warm-up
 		return t, err
 	}
-	if !haveOpenSSL() {
+	if !signing.HaveOpenSSL() {
 		t.name, t.least = "end to end / Go's RSA-2048 signatures", 0.6
 	}
 	progress("%d rounds of signatures for %s and of %d messages end to end", p.rounds, p.each, p.messages)
@@ -52,7 +46,7 @@ func endToEnd(ctx context.Context, p plan, dir string) (target, error) {
 	var signatures, rates []float64
 	var accepts []time.Duration
 	for range p.rounds {
-		signed, err := measureSignatures(ctx, p.each)
+		signed, err := signing.Rate(ctx, p.each)
 		if err != nil {
 			return t, err
 		}
@@ -65,8 +59,8 @@ func endToEnd(ctx context.Context, p plan, dir string) (target, error) {
 		t.ratios = append(t.ratios, rate/signed)
 	}
 	after := process.UsageOf(server.cmd.Process.Pid)
-	fmt.Printf("%-36s %8.0f /s\n%-36s %8.0f /s\n", "RSA-2048 signatures, all cores", median(signatures), "messages end to end, DKIM-signed", median(rates))
-	fmt.Printf("%-36s %11s %11s\n", "accepts meanwhile, p50 and p95", percentile(accepts, 50), percentile(accepts, 95))
+	fmt.Printf("%-36s %8.0f /s\n%-36s %8.0f /s\n", "RSA-2048 signatures, all cores", figures.Median(signatures), "messages end to end, DKIM-signed", figures.Median(rates))
+	fmt.Printf("%-36s %11s %11s\n", "accepts meanwhile, p50 and p95", figures.Percentile(accepts, 50), figures.Percentile(accepts, 95))
 	if after.Known {
 		perThousand := (after.CPU - before.CPU).Seconds() * 1000 / float64(p.rounds*p.messages)
 		fmt.Printf("%-36s %9.2f s\n", "CPU of the server per 1,000 messages", perThousand)
@@ -113,60 +107,4 @@ func sendAndWait(ctx context.Context, r ready, s *receivers.Sink, messages, clie
 	case <-ctx.Done():
 		return 0, nil, ctx.Err()
 	}
-}
-
-func haveOpenSSL() bool {
-	_, err := exec.LookPath("openssl")
-	return err == nil
-}
-
-// measureSignatures is the ceiling of delivery: every message costs one. OpenSSL's are the
-// fastest that there are; without its command they are Go's, which are slower.
-func measureSignatures(ctx context.Context, length time.Duration) (float64, error) {
-	if !haveOpenSSL() {
-		return signWithGo(length)
-	}
-	seconds := max(1, int(length.Seconds()))
-	output, err := exec.CommandContext(ctx, "openssl", "speed", "-seconds", strconv.Itoa(seconds), "-multi", strconv.Itoa(runtime.NumCPU()), "rsa2048").Output()
-	if err != nil {
-		return 0, fmt.Errorf("openssl speed: %w", err)
-	}
-	lines := strings.Split(strings.TrimSpace(string(output)), "\n")
-	fields := strings.Fields(lines[len(lines)-1]) // rsa 2048 bits 0.000439s 0.000012s 2278.5 84057.0
-	if len(fields) < 2 {
-		return 0, fmt.Errorf("openssl speed printed %q, want the signatures per second in the last field but one", lines[len(lines)-1])
-	}
-	rate, err := strconv.ParseFloat(fields[len(fields)-2], 64)
-	if err != nil {
-		return 0, fmt.Errorf("openssl speed printed %q, want the signatures per second in the last field but one", lines[len(lines)-1])
-	}
-	return rate, nil
-}
-
-func signWithGo(length time.Duration) (float64, error) {
-	key, err := rsa.GenerateKey(rand.Reader, 2048)
-	if err != nil {
-		return 0, err
-	}
-	digest := sha256.Sum256([]byte("postrider"))
-	var done atomic.Int64
-	var failed atomic.Pointer[error]
-	var all sync.WaitGroup
-	begin := time.Now()
-	for range runtime.NumCPU() {
-		all.Go(func() {
-			for time.Since(begin) < length {
-				if _, err := key.Sign(rand.Reader, digest[:], crypto.SHA256); err != nil {
-					failed.Store(&err)
-					return
-				}
-				done.Add(1)
-			}
-		})
-	}
-	all.Wait()
-	if err := failed.Load(); err != nil {
-		return 0, *err
-	}
-	return float64(done.Load()) / time.Since(begin).Seconds(), nil
 }

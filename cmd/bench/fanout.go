@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"time"
+
+	"github.com/postrider/postrider/cmd/bench/figures"
 )
 
 // benchFanout measures how many events a second the bus turns into deliveries, for an
@@ -37,7 +39,7 @@ func benchFanout(ctx context.Context, p plan, dir string) ([]target, error) {
 				rates = append(rates, rate)
 			}
 		}
-		fmt.Printf("%-12d %12.0f %14.0f\n", endpoints, median(rates), median(rates)*float64(endpoints))
+		fmt.Printf("%-12d %12.0f %14.0f\n", endpoints, figures.Median(rates), figures.Median(rates)*float64(endpoints))
 	}
 	return nil, nil
 }

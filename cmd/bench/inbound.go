@@ -11,6 +11,7 @@ import (
 
 	"github.com/miekg/dns"
 
+	"github.com/postrider/postrider/cmd/bench/figures"
 	"github.com/postrider/postrider/cmd/bench/postfix"
 	"github.com/postrider/postrider/cmd/bench/process"
 	"github.com/postrider/postrider/cmd/bench/receivers"
@@ -72,7 +73,7 @@ func benchInbound(ctx context.Context, p plan, dir string) ([]target, error) {
 		ours, theirs, t.ratios = append(ours, ourRate), append(theirs, theirRate), append(t.ratios, ourRate/theirRate)
 	}
 	fmt.Printf("%-44s %14s %14s\n", "", "Postrider", "Postfix")
-	fmt.Printf("%-44s %12.0f/s %12.0f/s\n", "messages taken in durably, 16 sessions", median(ours), median(theirs))
+	fmt.Printf("%-44s %12.0f/s %12.0f/s\n", "messages taken in durably, 16 sessions", figures.Median(ours), figures.Median(theirs))
 	return []target{t}, nil
 }
 

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/postrider/postrider/cmd/bench/figures"
 	"github.com/postrider/postrider/cmd/bench/receivers"
 )
 
@@ -81,7 +82,7 @@ func benchWebhookIsolation(ctx context.Context, p plan, dir string) ([]target, e
 		}
 		alones, besides, t.ratios = append(alones, alone), append(besides, beside), append(t.ratios, beside/alone)
 	}
-	fmt.Printf("%-46s %8.1f ms\n%-46s %8.1f ms\n\n", "p99 until a webhook arrives, alone", 1000*median(alones), "beside one that hangs and one that fails", 1000*median(besides))
+	fmt.Printf("%-46s %8.1f ms\n%-46s %8.1f ms\n\n", "p99 until a webhook arrives, alone", 1000*figures.Median(alones), "beside one that hangs and one that fails", 1000*figures.Median(besides))
 	return []target{t}, nil
 }
 

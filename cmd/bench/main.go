@@ -51,6 +51,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/postrider/postrider/cmd/bench/figures"
 )
 
 // plan is how much to measure.
@@ -182,15 +184,6 @@ func report(targets []target) {
 		case t.most > 0:
 			wanted = fmt.Sprintf("≤ %.2f", t.most)
 		}
-		fmt.Printf("%-46s %8.2f %8s   %.2f\n", t.name, median(t.ratios), wanted, t.ratios)
+		fmt.Printf("%-46s %8.2f %8s   %.2f\n", t.name, figures.Median(t.ratios), wanted, t.ratios)
 	}
-}
-
-func median(values []float64) float64 {
-	sorted := slices.Sorted(slices.Values(values))
-	middle := len(sorted) / 2
-	if len(sorted)%2 == 1 {
-		return sorted[middle]
-	}
-	return (sorted[middle-1] + sorted[middle]) / 2
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/postrider/postrider/cmd/bench/postgres"
 	"github.com/postrider/postrider/cmd/bench/receivers"
+	"github.com/postrider/postrider/cmd/bench/stored"
 )
 
 const (
@@ -76,7 +77,7 @@ func queueMillion(ctx context.Context, p plan, dir string, env []string) error {
 		return err
 	}
 	defer server.stop()
-	for _, statement := range []string{fmt.Sprintf(queueSQL, queued/perEmail, perEmail, queuedDomains), `VACUUM ANALYZE emails`, `VACUUM ANALYZE recipients`} {
+	for _, statement := range []string{fmt.Sprintf(stored.QueueSQL, queued/perEmail, perEmail, queuedDomains), `VACUUM ANALYZE emails`, `VACUUM ANALYZE recipients`} {
 		if err := postgres.Exec(ctx, server.Ready.DatabaseURL, statement); err != nil {
 			return err
 		}
@@ -144,22 +145,3 @@ func holdings(pid int) (octets int64, connections int, err error) {
 	}
 	return octets, connections, lines.Err()
 }
-
-// queueSQL stores emails as accepting writes them, with many recipients each.
-const queueSQL = `
-WITH stored AS (
-INSERT INTO emails (id, account_id, domain_id, "from", from_address, "to", cc, bcc, reply_to, headers, tags, subject, text, message_id,
-	status, last_event, created_at, sent_at, search)
-SELECT 'msg_00000000' || lpad(i::text, 18, '0'), a.id, d.id, 'Bench <bench@' || d.name || '>', 'bench@' || d.name, '["many@example.net"]',
-	'[]', '[]', '[]', '[]', '[]', 'Your receipt ' || i, repeat('One line of what was bought. ', 10), 'msg_00000000' || lpad(i::text, 18, '0') || '@' || d.name,
-	'sent', 'email.sent', now(), clock_timestamp(), to_tsvector('simple', 'Your receipt ' || i)
-FROM generate_series(1, %[1]d) i
-CROSS JOIN (SELECT id FROM accounts ORDER BY id LIMIT 1) a
-CROSS JOIN (SELECT id, name FROM domains WHERE account_id IS NOT NULL ORDER BY id LIMIT 1) d
-RETURNING id, account_id
-)
-INSERT INTO recipients (email_id, account_id, kind, destination, address, state, due_at)
-SELECT s.id, s.account_id, 'to', v.destination, 'user' || j || '@' || v.destination, 'queued', now()
-FROM (SELECT id, account_id, row_number() OVER () AS n FROM stored) s
-CROSS JOIN generate_series(1, %[2]d) j
-CROSS JOIN LATERAL (SELECT 'd' || (s.n * %[2]d + j) %% %[3]d || '.test' AS destination) v`

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/postrider/postrider/cmd/bench/figures"
 	"github.com/postrider/postrider/cmd/bench/postfix"
 	"github.com/postrider/postrider/cmd/bench/process"
 	"github.com/postrider/postrider/cmd/bench/receivers"
@@ -92,7 +93,7 @@ func (r race) rounds(ctx context.Context, rounds, messages, sessions int) (targe
 		ours, theirs, t.ratios = append(ours, our), append(theirs, their), append(t.ratios, our/their)
 	}
 	thousands := float64(rounds*messages) / 1000
-	fmt.Printf("%-10d %14.0f/s %14.0f/s %18.2f s %18.2f s\n", sessions, median(ours), median(theirs), ourCPU.Seconds()/thousands, theirCPU.Seconds()/thousands)
+	fmt.Printf("%-10d %14.0f/s %14.0f/s %18.2f s %18.2f s\n", sessions, figures.Median(ours), figures.Median(theirs), ourCPU.Seconds()/thousands, theirCPU.Seconds()/thousands)
 	return t, nil
 }
 

@@ -12,6 +12,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/postrider/postrider/cmd/bench/figures"
 )
 
 // relayClients is how many connections hand in mail at a time.
@@ -48,7 +50,7 @@ func benchRelay(ctx context.Context, p plan, dir string) ([]target, error) {
 		posts, relayed, all = append(posts, post), append(relayed, rate), append(all, took...)
 		t.ratios = append(t.ratios, rate/post)
 	}
-	fmt.Printf("%-36s %11.0f\n%-36s %11.0f   p50 %s, p95 %s\n", "POST /emails/s", median(posts), "messages by SMTP/s", median(relayed), percentile(all, 50), percentile(all, 95))
+	fmt.Printf("%-36s %11.0f\n%-36s %11.0f   p50 %s, p95 %s\n", "POST /emails/s", figures.Median(posts), "messages by SMTP/s", figures.Median(relayed), figures.Percentile(all, 50), figures.Percentile(all, 95))
 	return []target{t}, nil
 }
 

@@ -13,8 +13,9 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/postrider/postrider/cmd/bench/postgres"
+	"github.com/postrider/postrider/cmd/bench/figures"
 	"github.com/postrider/postrider/cmd/bench/receivers"
+	"github.com/postrider/postrider/cmd/bench/stored"
 )
 
 // pickedBy is how the statement begins that the product picks due recipients by. What is
@@ -77,7 +78,7 @@ func benchRelease(ctx context.Context, p plan, few, many string) ([]target, erro
 	}
 	defer both.stop()
 	progress("storing %d scheduled emails in one of them", waitingEmails)
-	if err := storeScheduled(ctx, both.many.Ready); err != nil {
+	if err := stored.Scheduled(ctx, both.many.Ready.DatabaseURL, waitingEmails); err != nil {
 		return nil, err
 	}
 	release := target{name: "release of 1,000: beside 1 million / none", most: 1.1}
@@ -101,8 +102,8 @@ func benchRelease(ctx context.Context, p plan, few, many string) ([]target, erro
 		release.ratios, lookup.ratios = append(release.ratios, b.last/a.last), append(lookup.ratios, b.lookup/a.lookup)
 	}
 	fmt.Printf("%-42s %14s %14s\n", "scheduled emails that wait", "none", "1 million")
-	fmt.Printf("%-42s %12.0f ms %11.0f ms\n", "the last of 1,000 is released after", 1000*median(few95), 1000*median(many95))
-	fmt.Printf("%-42s %12.2f ms %11.2f ms\n", "PostgreSQL picks due recipients in", 1000*median(fewLook), 1000*median(manyLook))
+	fmt.Printf("%-42s %12.0f ms %11.0f ms\n", "the last of 1,000 is released after", 1000*figures.Median(few95), 1000*figures.Median(many95))
+	fmt.Printf("%-42s %12.2f ms %11.2f ms\n", "PostgreSQL picks due recipients in", 1000*figures.Median(fewLook), 1000*figures.Median(manyLook))
 	return []target{release, lookup}, nil
 }
 
@@ -129,7 +130,7 @@ func benchAcceptsBeside(ctx context.Context, p plan, few, many string) (target, 
 		}
 		fewRates, manyRates, t.ratios = append(fewRates, a), append(manyRates, b), append(t.ratios, b/a)
 	}
-	fmt.Printf("%-42s %12.0f /s %11.0f /s\n", "accepts from 16 clients", median(fewRates), median(manyRates))
+	fmt.Printf("%-42s %12.0f /s %11.0f /s\n", "accepts from 16 clients", figures.Median(fewRates), figures.Median(manyRates))
 	return t, nil
 }
 
@@ -213,34 +214,3 @@ func scheduleAll(ctx context.Context, r ready, at time.Time) error {
 	}
 	return nil
 }
-
-// storeScheduled inserts emails as accepting writes them, for the days from
-// tomorrow on.
-func storeScheduled(ctx context.Context, r ready) error {
-	const chunk = 50_000
-	for at := 0; at < waitingEmails; at += chunk {
-		if err := postgres.Exec(ctx, r.DatabaseURL, fmt.Sprintf(storeScheduledSQL, at+1, at+chunk)); err != nil {
-			return err
-		}
-	}
-	// As autovacuum does it some time after.
-	return errors.Join(postgres.Exec(ctx, r.DatabaseURL, `VACUUM ANALYZE emails`), postgres.Exec(ctx, r.DatabaseURL, `VACUUM ANALYZE recipients`))
-}
-
-const storeScheduledSQL = `
-WITH stored AS (
-INSERT INTO emails (id, account_id, domain_id, "from", from_address, "to", cc, bcc, reply_to, headers, tags, subject, text, message_id,
-	status, last_event, created_at, scheduled_at, uncommon, release_at, search)
-SELECT 'msg_00000000' || lpad(i::text, 18, '0'), a.id, d.id, 'Bench <bench@' || d.name || '>', 'bench@' || d.name, jsonb_build_array('user' || i || '@example.net'),
-	'[]', '[]', '[]', '[]', '[]', 'Your receipt ' || i, repeat('One line of what was bought. ', 10), i || '@' || d.name,
-	'scheduled', 'email.scheduled', now(), v.at, 'scheduled', v.at,
-	to_tsvector('simple', 'Your receipt ' || i || ' bench dev test user' || i || '@example.net')
-		|| array_to_tsvector(ARRAY['a=' || a.id, 'f=bench@' || d.name, 'd=' || d.name, 'r=user' || i || '@example.net'])
-FROM generate_series(%d, %d) i
-CROSS JOIN (SELECT id FROM accounts ORDER BY id LIMIT 1) a
-CROSS JOIN (SELECT id, name FROM domains WHERE account_id IS NOT NULL ORDER BY id LIMIT 1) d
-CROSS JOIN LATERAL (SELECT now() + interval '1 day' + i * interval '20 seconds' AS at) v
-RETURNING id, account_id, "to"
-)
-INSERT INTO recipients (email_id, account_id, kind, address, destination, state)
-SELECT id, account_id, 'to', "to" ->> 0, 'example.net', 'queued' FROM stored`

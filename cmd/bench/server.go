@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/postrider/postrider/cmd/bench/process"
+	"github.com/postrider/postrider/cmd/bench/reading"
 )
 
 // ready is what `postrider dev --ready-file` writes.
@@ -27,6 +28,10 @@ type ready struct {
 		Username string `json:"username"`
 		Password string `json:"password"`
 	} `json:"relay"`
+}
+
+func (r ready) reading() reading.Server {
+	return reading.Server{APIURL: r.APIURL, GraphQLURL: r.GraphQLURL, APIKey: r.APIKey}
 }
 
 // server is the binary under measurement, in a process of its own.

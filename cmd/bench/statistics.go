@@ -1,18 +1,15 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
-	"net/http"
-	"slices"
-	"strings"
 	"time"
 
+	"github.com/postrider/postrider/cmd/bench/figures"
 	"github.com/postrider/postrider/cmd/bench/postgres"
+	"github.com/postrider/postrider/cmd/bench/reading"
+	"github.com/postrider/postrider/cmd/bench/stored"
 )
 
 // countedEmails is how many emails the statistics of the account have, over a year.
@@ -55,7 +52,7 @@ func benchStatistics(ctx context.Context, p plan, dir string) ([]target, error) 
 		emails = countedEmails
 	}
 	progress("storing what statistics keep of %d emails", emails)
-	for _, statement := range fillStatistics(emails) {
+	for _, statement := range stored.Statistics(emails) {
 		if err := postgres.Exec(ctx, server.Ready.DatabaseURL, statement); err != nil {
 			return nil, err
 		}
@@ -77,9 +74,9 @@ func benchStatistics(ctx context.Context, p plan, dir string) ([]target, error) 
 				continue // the pages are in memory from here on
 			}
 			all = append(all, took...)
-			t.ratios = append(t.ratios, 1000*ninetyNinth(took))
+			t.ratios = append(t.ratios, 1000*figures.NinetyNinth(took))
 		}
-		fmt.Printf("%-46s %10s %10s\n", q.name, percentile(all, 50), percentile(all, 99))
+		fmt.Printf("%-46s %10s %10s\n", q.name, figures.Percentile(all, 50), figures.Percentile(all, 99))
 		out = append(out, t)
 	}
 	fmt.Println()
@@ -93,7 +90,7 @@ func askStatistics(ctx context.Context, r ready, text string) (took []time.Durat
 	}
 	for range statisticsReads {
 		begin := time.Now()
-		answer, err := postGraphQL(ctx, r, body)
+		answer, err := reading.Post(ctx, r.reading(), body)
 		if err != nil {
 			return nil, err
 		}
@@ -114,79 +111,4 @@ func askStatistics(ctx context.Context, r ready, text string) (took []time.Durat
 		}
 	}
 	return took, nil
-}
-
-// postGraphQL gives the answer to a request, which must have no errors.
-func postGraphQL(ctx context.Context, r ready, body []byte) (answer []byte, err error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, r.GraphQLURL, bytes.NewReader(body))
-	if err != nil {
-		return nil, err
-	}
-	req.Header.Set("Authorization", "Bearer "+r.APIKey)
-	req.Header.Set("Content-Type", "application/json")
-	res, err := http.DefaultClient.Do(req)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, res.Body.Close()) }()
-	if answer, err = io.ReadAll(res.Body); err != nil {
-		return nil, err
-	}
-	if res.StatusCode != http.StatusOK || bytes.Contains(answer, []byte(`"errors":`)) {
-		return nil, fmt.Errorf("GraphQL answered %d: %.500s", res.StatusCode, answer)
-	}
-	return answer, nil
-}
-
-// fillStatistics gives the statements that write what counting the facts of so many emails over a
-// year would: of three domains with two keys each, to a thousand recipients' domains of which few
-// have most of the mail, with two tags each.
-func fillStatistics(emails int) []string {
-	const dims = `domain_id, api_key_id, template_id, automation_id, key`
-	const figures = `accepted, recipients, delivered, delayed, bounced, failed, complained, opened, clicked, unsubscribed, suppressed`
-	sums := make([]string, 0, 11)
-	for figure := range strings.SplitSeq(figures, ", ") {
-		sums = append(sums, "sum("+figure+")")
-	}
-	mail := fmt.Sprintf(`CREATE UNLOGGED TABLE bench_mail AS SELECT date_bin('15 minutes', date_trunc('day', now(), 'UTC') - random() * interval '365 days', timestamptz '2000-01-01 00:00:00Z') AS start,
-		floor(random() * 6)::int AS sender, floor(random() * 5)::int AS tag, random() < 0.8 AS prod, floor(1000 * power(random(), 4))::int AS destination,
-		floor(20 + 4 * (random() + random() - 1))::int AS bin, (random() < 0.02)::int AS bounced, (random() < 0.3)::int AS opened FROM generate_series(1, %d)`, emails)
-	out := []string{mail}
-	const account = `(SELECT id FROM accounts ORDER BY id LIMIT 1)`
-	kinds := []struct{ senders, key, from string }{
-		{``, `''`, ``},
-		{`yes`, `''`, ``},
-		{`yes`, `t.name`, `, LATERAL (VALUES ('kind=' || tag), (CASE WHEN prod THEN 'env=prod' ELSE 'env=test' END)) t (name)`},
-		{`yes`, `'d' || destination || '.example'`, ``},
-		{`yes`, `'bad_address'`, ` WHERE bounced = 1`},
-	}
-	for kind, k := range kinds {
-		senders := `'', ''`
-		if k.senders != "" {
-			senders = `'dom_bench' || sender / 2, 'key_bench' || sender`
-		}
-		sent := `count(*)`
-		if kind == 4 {
-			sent = `0`
-		}
-		out = append(out, fmt.Sprintf(`INSERT INTO statistics (account_id, grain, placed, kind, start, `+dims+`, `+figures+`)
-			SELECT %s, 15, 0, %d, start, %s, '', '', %s, %s, %s, count(*) - sum(bounced), 0, sum(bounced), 0, 0, sum(opened), 0, 0, 0 FROM bench_mail%s GROUP BY 5, 6, 7, 10 ORDER BY 5, 6, 7, 10`,
-			account, kind, senders, k.key, sent, sent, k.from),
-			fmt.Sprintf(`INSERT INTO statistics_latencies (account_id, grain, placed, kind, start, `+dims+`, bin, recipients)
-			SELECT %s, 15, 0, %d, start, %s, '', '', %s, bin, count(*) FROM bench_mail%s GROUP BY 5, 6, 7, 10, 11 ORDER BY 5, 6, 7, 10, 11`, account, kind, senders, k.key, strings.ReplaceAll(k.from, "bounced = 1", "false")))
-	}
-	for _, grain := range []struct {
-		of, minutes int
-		width       string
-	}{{15, 60, `1 hour`}, {60, 1440, `1 day`}} {
-		for table, columns := range map[string][2]string{"statistics": {figures, strings.Join(sums, ", ")}, "statistics_latencies": {"bin, recipients", "bin, sum(recipients)"}} {
-			groups := `1, 2, 3, 4, 5, 6, 7, 8, 9, 10`
-			if table != "statistics" {
-				groups += `, 11`
-			}
-			out = append(out, fmt.Sprintf(`INSERT INTO %s (account_id, grain, placed, kind, start, %s, %s) SELECT account_id, %d, placed, kind, date_bin('%s', start, timestamptz '2000-01-01 00:00:00Z'), %[2]s, %[6]s
-				FROM %[1]s WHERE grain = %[7]d GROUP BY %[8]s ORDER BY %[8]s`, table, dims, columns[0], grain.minutes, grain.width, columns[1], grain.of, groups))
-		}
-	}
-	return slices.Concat(out, []string{`DROP TABLE bench_mail`, `VACUUM ANALYZE statistics`, `VACUUM ANALYZE statistics_latencies`})
 }

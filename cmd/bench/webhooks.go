@@ -15,8 +15,10 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/postrider/postrider/cmd/bench/figures"
 	"github.com/postrider/postrider/cmd/bench/process"
 	"github.com/postrider/postrider/cmd/bench/receivers"
+	"github.com/postrider/postrider/cmd/bench/stored"
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/egress"
 	"github.com/postrider/postrider/runtime/event"
@@ -84,8 +86,8 @@ func benchWebhooks(ctx context.Context, p plan, dir string) ([]target, error) {
 		raws, rates, wholes = append(raws, raw), append(rates, rate), append(wholes, both)
 		queued.ratios, whole.ratios = append(queued.ratios, rate/raw), append(whole.ratios, both/raw)
 	}
-	fmt.Printf("%-46s %8.0f /s\n%-46s %8.0f /s\n%-46s %8.0f /s\n", "raw signed POSTs", median(raws), "webhook deliveries, fanned out before", median(rates),
-		"webhook deliveries, fanned out meanwhile", median(wholes))
+	fmt.Printf("%-46s %8.0f /s\n%-46s %8.0f /s\n%-46s %8.0f /s\n", "raw signed POSTs", figures.Median(raws), "webhook deliveries, fanned out before", figures.Median(rates),
+		"webhook deliveries, fanned out meanwhile", figures.Median(wholes))
 	fmt.Printf("%-46s %9.2f s\n", "CPU per 1,000 raw POSTs, with the receiver", rawCPU.Seconds()*1000/posts)
 	deliveries := float64(p.rounds*p.messages) / 1000
 	fmt.Printf("%-46s %9.2f s, PostgreSQL %.2f s\n\n", "CPU per 1,000 deliveries: server", own.Seconds()/deliveries, (cpu-own).Seconds()/deliveries)
@@ -174,19 +176,9 @@ func (h *hooks) until(ctx context.Context, question string) error {
 	}
 }
 
-// storeFactsSQL makes facts, the accounts that have endpoints taking their turns.
-const storeFactsSQL = `
-WITH stored AS (
-	INSERT INTO facts (id, account_id, type, subject_id, data, created_at)
-	SELECT f.id, a.account_id, 'email.delivered', 'msg_01kf0m4w7he6x8q2v5b3n9c1ta', $2::jsonb, now()
-	FROM unnest($1::text[]) WITH ORDINALITY AS f (id, n)
-	JOIN (SELECT account_id, row_number() OVER () - 1 AS n, count(*) OVER () AS accounts FROM (SELECT DISTINCT account_id FROM webhooks) o) a ON f.n % a.accounts = a.n
-	RETURNING id, account_id, created_at
-)`
-
 // fannedOut stores events with their deliveries, as the fan-out leaves them.
 func (h *hooks) fannedOut(ctx context.Context, n int) error {
-	return h.store(ctx, n, storeFactsSQL+`, handled AS (
+	return h.store(ctx, n, stored.FactsSQL+`, handled AS (
 	INSERT INTO bus_handled (consumer, first_id, last_id, fact_ids) SELECT 'webhooks', min(id), max(id), array_agg(id) FROM stored
 ), made AS (
 	INSERT INTO webhook_deliveries (id, account_id, webhook_id, event_id, event_type, event_created_at, state, due_at, attempts, replays, error, created_at)
@@ -199,14 +191,10 @@ INSERT INTO webhook_works (id, webhook_id, due_at, fence, attempts, round) SELEC
 
 // onTheBus stores events as they are published.
 func (h *hooks) onTheBus(ctx context.Context, n int) error {
-	return h.store(ctx, n, onTheBusSQL, busChannel)
+	return h.store(ctx, n, stored.OnTheBusSQL, busChannel)
 }
 
-const (
-	busChannel  = "postrider_bus"
-	onTheBusSQL = storeFactsSQL + `
-INSERT INTO bus_messages (consumer, fact_id) SELECT 'webhooks', id FROM stored`
-)
+const busChannel = "postrider_bus"
 
 func (h *hooks) store(ctx context.Context, n int, statement, wake string) error {
 	ids := make([]string, n)
@@ -220,7 +208,7 @@ func (h *hooks) store(ctx context.Context, n int, statement, wake string) error 
 func (h *hooks) publish(ctx context.Context, begun func(event string)) error {
 	event := id.New(id.Fact)
 	begun(event)
-	return h.storeAs(ctx, []string{event}, onTheBusSQL, busChannel)
+	return h.storeAs(ctx, []string{event}, stored.OnTheBusSQL, busChannel)
 }
 
 func (h *hooks) storeAs(ctx context.Context, ids []string, statement, wake string) error {

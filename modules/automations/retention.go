@@ -12,8 +12,8 @@ import (
 	"github.com/postrider/postrider/runtime/id"
 )
 
-// purgeStep keeps the transactions of a purge short beside the traffic.
-const purgeStep = 500
+// rowsAtOnce keeps a transaction over many rows short beside the traffic.
+const rowsAtOnce = 500
 
 const purgeEventsSQL = `
 WITH old AS (
@@ -39,15 +39,15 @@ func (s *Service) Purge(ctx context.Context, accountID string, before time.Time)
 				n, err = db.One(ctx, tx, db.Value[int], statement, args...)
 				return err
 			})
-			if deleted += int64(n); err != nil || n < purgeStep {
+			if deleted += int64(n); err != nil || n < rowsAtOnce {
 				return err
 			}
 		}
 	}
-	if err := step(purgeEventsSQL, accountID, id.Since(id.CustomEvent, before), purgeStep); err != nil {
+	if err := step(purgeEventsSQL, accountID, id.Since(id.CustomEvent, before), rowsAtOnce); err != nil {
 		return deleted, fmt.Errorf("purge events: %w", err)
 	}
-	if err := step(purgeRunsSQL, accountID, id.Since(id.Run, before), purgeStep, before); err != nil {
+	if err := step(purgeRunsSQL, accountID, id.Since(id.Run, before), rowsAtOnce, before); err != nil {
 		return deleted, fmt.Errorf("purge runs: %w", err)
 	}
 	return deleted, nil

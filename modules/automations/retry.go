@@ -114,9 +114,6 @@ type Failed struct {
 	Keep  func(ctx context.Context, tx idempotency.Execer, n int) error
 }
 
-// retryStep is how many runs one transaction lets go on.
-const retryStep = 500
-
 const failedSQL = `
 SELECT id, version, account_id, coalesce(user_id, ''), coalesce(email_key, '') FROM automation_runs
 WHERE account_id = $1 AND automation_id = $2 AND status = 'failed' AND version > 0 AND id > $3 AND ended_at >= $4 AND ended_at <= $5 AND ended_at > now() - interval '30 days'
@@ -153,11 +150,11 @@ func (s *Service) RetryFailed(ctx context.Context, accountID, automationID strin
 	for !done {
 		n := 0
 		err := s.db.InTx(ctx, func(tx *ent.Tx) error {
-			list, err := db.All(ctx, tx, (*failed).columns, failedSQL, accountID, automationID, after, in.Since, until, db.Array(versions), db.Array(indexes), retryStep)
+			list, err := db.All(ctx, tx, (*failed).columns, failedSQL, accountID, automationID, after, in.Since, until, db.Array(versions), db.Array(indexes), rowsAtOnce)
 			if err != nil {
 				return err
 			}
-			if done = len(list) < retryStep; len(list) > 0 {
+			if done = len(list) < rowsAtOnce; len(list) > 0 {
 				after = list[len(list)-1].id
 				if n, err = s.restart(ctx, tx, accountID, automationID, list); err != nil {
 					return err

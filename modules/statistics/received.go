@@ -48,6 +48,12 @@ func (f *ReceivedFigures) Size() int64 { return f.Received }
 // ReceivedAnswer is what was asked for.
 type ReceivedAnswer = timeseries.Answer[ReceivedFigures]
 
+// ReceivedGroup is what has something in common.
+type ReceivedGroup = timeseries.Group[ReceivedFigures]
+
+// ReceivedBucket is a period.
+type ReceivedBucket = timeseries.Bucket[ReceivedFigures]
+
 const (
 	receivedCounts  = `ham, spam, unknown, ham_octets, spam_octets, unknown_octets`
 	receivedKey     = `account_id, grain, kind, start, domain_id`
