@@ -13,7 +13,10 @@ import (
 
 	"go.uber.org/fx"
 
+	"github.com/postrider/postrider/modules/accounts/exports"
+	"github.com/postrider/postrider/modules/webhooks"
 	"github.com/postrider/postrider/runtime/assembly"
+	"github.com/postrider/postrider/runtime/assembly/development"
 	"github.com/postrider/postrider/runtime/egress"
 	"github.com/postrider/postrider/runtime/mail/dnsx"
 	"github.com/postrider/postrider/runtime/mail/returnpath"
@@ -106,7 +109,10 @@ var everything = fx.Invoke(func(struct {
 	Transport   *smtpclient.Transport
 	Shutdowner  fx.Shutdowner
 	Graph       fx.DotGraph
-	Kept        []module.Kept `group:"kept"`
+	Exports     *exports.Service
+	Reach       development.Reach `optional:"true"`
+	Brief       webhooks.Brief    `optional:"true"`
+	Kept        []module.Kept     `group:"kept"`
 }) {
 })
 
