@@ -110,7 +110,7 @@ func TestExportsInBothForms(t *testing.T) {
 		}
 	}
 	asLines := b.do(t, request{method: "GET", path: "/api/suppressions/export"})
-	if name, kind := asLines.header.Get("Content-Disposition"), asLines.header.Get("Content-Type"); kind != "application/jsonl" ||
+	if name, kind := asLines.header.Get("Content-Disposition"), asLines.header.Get("Content-Type"); kind != "application/x-ndjson" ||
 		!strings.HasPrefix(name, `attachment; filename="suppressions-20`) || !strings.HasSuffix(name, `.jsonl"`) {
 		t.Errorf("the lines came as %q, %q", kind, name)
 	}

@@ -84,7 +84,7 @@ func Add[I, T, R any](g *rest.Group, op rest.Operation, of List[I, T, R]) {
 }
 
 const (
-	jsonLines = "application/jsonl"
+	jsonLines = "application/x-ndjson" // and not application/jsonl, whose beginning programs take for JSON
 	csvType   = "text/csv"
 )
 
