@@ -132,7 +132,7 @@ func TestRecipientsSeeTheBrandOfTheSender(t *testing.T) {
 		!strings.Contains(string(got.Body), `"color":`) || !strings.Contains(string(got.Body), `"logo":`) || !strings.Contains(string(got.Body), `"name":`) {
 		t.Errorf("a brand of which everything is wrong is answered %d %s, want 400 that names each field", got.Status, got.Body)
 	}
-	marks := []string{"<strong>Acme</strong>", "--button: #aa0000", "data:image/png;base64," + pixel}
+	marks := []string{"<strong>Acme</strong>", "--brand: #aa0000", "data:image/png;base64," + pixel}
 	look := func(when string, want bool) {
 		t.Helper()
 		status, page := visit(t, http.MethodGet, link, "")
