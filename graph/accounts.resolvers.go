@@ -35,11 +35,7 @@ func (r *queryResolver) Account(ctx context.Context) (*model.Account, error) {
 }
 
 func (r *queryResolver) APIKeys(ctx context.Context, first *int, after *string, last *int, before *string) (*model.APIKeyConnection, error) {
-	caller, err := authorized(ctx, rights.Write) // as over REST: keys open everything
-	if err != nil {
-		return nil, err
-	}
-	request, err := pageRequest(first, after, last, before)
+	caller, request, err := askedPage(ctx, rights.Write, first, after, last, before) // as over REST: keys open everything
 	if err != nil {
 		return nil, err
 	}

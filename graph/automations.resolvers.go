@@ -17,6 +17,7 @@ import (
 	"github.com/postrider/postrider/modules/accounts/rights"
 	"github.com/postrider/postrider/modules/automations"
 	"github.com/postrider/postrider/modules/automations/figures"
+	"github.com/postrider/postrider/runtime/page"
 )
 
 func (r *automationResolver) Description(ctx context.Context, obj *model.Automation) (*string, error) {
@@ -161,11 +162,7 @@ func (r *emailResolver) Automation(ctx context.Context, obj *model.Email) (*mode
 }
 
 func (r *queryResolver) Automations(ctx context.Context, first *int, after *string, last *int, before *string, filter *model.AutomationFilter) (*model.AutomationConnection, error) {
-	caller, err := authorized(ctx, rights.Read)
-	if err != nil {
-		return nil, err
-	}
-	request, err := pageRequest(first, after, last, before)
+	caller, request, err := askedPage(ctx, rights.Read, first, after, last, before)
 	if err != nil {
 		return nil, err
 	}
@@ -175,7 +172,7 @@ func (r *queryResolver) Automations(ctx context.Context, first *int, after *stri
 		return nil, argumentError(pageError(request, err), "q", "query")
 	}
 	nodes := r.automationPage(ctx, caller.AccountID, found.Items)
-	return &model.AutomationConnection{Connection: connection[model.AutomationEdge](shown(found, nodes), func(ctx context.Context, most int) (int, error) {
+	return &model.AutomationConnection{Connection: connection[model.AutomationEdge](page.With(found, nodes), func(ctx context.Context, most int) (int, error) {
 		return part[Automations](r.parts).CountAutomations(ctx, caller.AccountID, wanted, most)
 	})}, nil
 }
@@ -193,11 +190,7 @@ func (r *queryResolver) Automation(ctx context.Context, id string) (*model.Autom
 }
 
 func (r *queryResolver) AutomationRuns(ctx context.Context, first *int, after *string, last *int, before *string, filter *model.AutomationRunFilter) (*model.AutomationRunConnection, error) {
-	caller, err := authorized(ctx, rights.Read)
-	if err != nil {
-		return nil, err
-	}
-	request, err := pageRequest(first, after, last, before)
+	caller, request, err := askedPage(ctx, rights.Read, first, after, last, before)
 	if err != nil {
 		return nil, err
 	}
@@ -207,7 +200,7 @@ func (r *queryResolver) AutomationRuns(ctx context.Context, first *int, after *s
 		return noneIfMissing[model.AutomationRunConnection](nil, argumentError(pageError(request, err), "since", "startedAt", "until", "startedAt"))
 	}
 	nodes := r.runPage(ctx, caller.AccountID, found.Items, r.detailsOf(ctx, caller.AccountID, found.Items))
-	return &model.AutomationRunConnection{Connection: connection[model.AutomationRunEdge](shown(found, nodes), func(ctx context.Context, most int) (int, error) {
+	return &model.AutomationRunConnection{Connection: connection[model.AutomationRunEdge](page.With(found, nodes), func(ctx context.Context, most int) (int, error) {
 		return part[Automations](r.parts).CountRuns(ctx, caller.AccountID, wanted, most)
 	})}, nil
 }
@@ -227,11 +220,7 @@ func (r *queryResolver) AutomationRun(ctx context.Context, id string) (*model.Au
 }
 
 func (r *queryResolver) CustomEvents(ctx context.Context, first *int, after *string, last *int, before *string, filter *model.CustomEventFilter) (*model.CustomEventConnection, error) {
-	caller, err := authorized(ctx, rights.ReadSent)
-	if err != nil {
-		return nil, err
-	}
-	request, err := pageRequest(first, after, last, before)
+	caller, request, err := askedPage(ctx, rights.ReadSent, first, after, last, before)
 	if err != nil {
 		return nil, err
 	}

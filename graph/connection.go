@@ -1,12 +1,26 @@
 package graph
 
 import (
+	"context"
 	"errors"
 
 	"github.com/postrider/postrider/graph/model"
+	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/accounts/rights"
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/page"
 )
+
+// askedPage gives the caller, if it may do the operation, and the page that the arguments of a
+// connection ask for.
+func askedPage(ctx context.Context, op rights.Operation, first *int, after *string, last *int, before *string) (accounts.Caller, page.Request, error) {
+	caller, err := authorized(ctx, op)
+	if err != nil {
+		return caller, page.Request{}, err
+	}
+	request, err := pageRequest(first, after, last, before)
+	return caller, request, err
+}
 
 // pageRequest reads the arguments of a connection.
 func pageRequest(first *int, after *string, last *int, before *string) (page.Request, error) {
@@ -65,11 +79,6 @@ func connection[E interface{ ~struct{ model.Edge[N] } }, N any](found page.Page[
 		out.PageInfo.StartCursor, out.PageInfo.EndCursor = &found.Cursors[0], &found.Cursors[n-1]
 	}
 	return out
-}
-
-// shown is the page with the items that the schema shows.
-func shown[A, B any](p page.Page[A], items []B) page.Page[B] {
-	return page.Page[B]{Items: items, HasMore: p.HasMore, HasPrevious: p.HasPrevious, NextCursor: p.NextCursor, Cursors: p.Cursors}
 }
 
 // pageSize is how many entries a connection is asked for. It takes what is out of range for the

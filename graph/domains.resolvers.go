@@ -13,6 +13,7 @@ import (
 	"github.com/postrider/postrider/graph/model"
 	"github.com/postrider/postrider/modules/accounts/rights"
 	"github.com/postrider/postrider/modules/sending/records"
+	"github.com/postrider/postrider/runtime/page"
 )
 
 func (r *domainResolver) Health(ctx context.Context, obj *model.Domain, first *int) ([]*model.DomainCheck, error) {
@@ -33,11 +34,7 @@ func (r *domainResolver) SendingCounts(ctx context.Context, obj *model.Domain, d
 }
 
 func (r *queryResolver) Domains(ctx context.Context, first *int, after *string, last *int, before *string) (*model.DomainConnection, error) {
-	caller, err := authorized(ctx, rights.Read)
-	if err != nil {
-		return nil, err
-	}
-	request, err := pageRequest(first, after, last, before)
+	caller, request, err := askedPage(ctx, rights.Read, first, after, last, before)
 	if err != nil {
 		return nil, err
 	}
@@ -46,7 +43,7 @@ func (r *queryResolver) Domains(ctx context.Context, first *int, after *string, 
 		return nil, pageError(request, err)
 	}
 	nodes := r.domainPage(ctx, caller.AccountID, found.Items)
-	return &model.DomainConnection{Connection: connection[model.DomainEdge](shown(found, nodes), func(ctx context.Context, most int) (int, error) {
+	return &model.DomainConnection{Connection: connection[model.DomainEdge](page.With(found, nodes), func(ctx context.Context, most int) (int, error) {
 		return part[Domains](r.parts).Count(ctx, caller.AccountID, most)
 	})}, nil
 }

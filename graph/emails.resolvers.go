@@ -15,6 +15,7 @@ import (
 	"github.com/postrider/postrider/graph/model"
 	"github.com/postrider/postrider/modules/accounts/rights"
 	"github.com/postrider/postrider/modules/sending/records"
+	"github.com/postrider/postrider/runtime/page"
 )
 
 func (r *attachmentResolver) ContentID(ctx context.Context, obj *ent.Attachment) (*string, error) {
@@ -105,11 +106,7 @@ func (r *emailContentResolver) Raw(ctx context.Context, obj *model.EmailContent)
 }
 
 func (r *queryResolver) Emails(ctx context.Context, first *int, after *string, last *int, before *string, filter *model.EmailFilter) (*model.EmailConnection, error) {
-	caller, err := authorized(ctx, rights.ReadSent)
-	if err != nil {
-		return nil, err
-	}
-	request, err := pageRequest(first, after, last, before)
+	caller, request, err := askedPage(ctx, rights.ReadSent, first, after, last, before)
 	if err != nil {
 		return nil, err
 	}
@@ -119,7 +116,7 @@ func (r *queryResolver) Emails(ctx context.Context, first *int, after *string, l
 		return nil, argumentError(pageError(request, err), "since", "createdAt", "until", "createdAt", "domain", "domainId", "q", "query")
 	}
 	nodes := r.emailPage(ctx, caller.AccountID, found.Items)
-	return &model.EmailConnection{Connection: connection[model.EmailEdge](shown(found, nodes), func(ctx context.Context, most int) (int, error) {
+	return &model.EmailConnection{Connection: connection[model.EmailEdge](page.With(found, nodes), func(ctx context.Context, most int) (int, error) {
 		return part[Emails](r.parts).Count(ctx, caller.AccountID, wanted, most)
 	})}, nil
 }

@@ -55,21 +55,16 @@ func (r *queryResolver) Invitations(ctx context.Context) (*model.InvitationConne
 }
 
 func (r *queryResolver) AuditLog(ctx context.Context, first *int, after *string, last *int, before *string, filter *model.AuditLogFilter) (*model.AuditLogConnection, error) {
-	caller, err := authorized(ctx, rights.Team)
+	caller, request, err := askedPage(ctx, rights.Team, first, after, last, before)
 	if err != nil {
 		return nil, err
 	}
-	request, err := pageRequest(first, after, last, before)
-	if err != nil {
-		return nil, err
-	}
-	wanted := auditFilter(filter)
-	found, err := part[AuditLog](r.parts).List(ctx, caller.AccountID, wanted, request)
+	found, err := part[AuditLog](r.parts).List(ctx, caller.AccountID, auditFilter(filter), request)
 	if err != nil {
 		return nil, pageError(request, err)
 	}
 	return &model.AuditLogConnection{Connection: connection[model.AuditLogEdge](page.Map(found, toAuditEntry), func(ctx context.Context, most int) (int, error) {
-		return part[AuditLog](r.parts).Count(ctx, caller.AccountID, wanted, most)
+		return part[AuditLog](r.parts).Count(ctx, caller.AccountID, auditFilter(filter), most)
 	})}, nil
 }
 

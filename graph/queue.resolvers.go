@@ -31,11 +31,7 @@ func (r *mutationResolver) DropDelivery(ctx context.Context, selection model.Que
 }
 
 func (r *queryResolver) Queue(ctx context.Context, first *int, after *string, last *int, before *string, filter *model.QueueFilter) (*model.QueueConnection, error) {
-	caller, err := authorized(ctx, rights.Read)
-	if err != nil {
-		return nil, err
-	}
-	request, err := pageRequest(first, after, last, before)
+	caller, request, err := askedPage(ctx, rights.Read, first, after, last, before)
 	if err != nil {
 		return nil, err
 	}

@@ -14,11 +14,7 @@ import (
 )
 
 func (r *queryResolver) SMTPCredentials(ctx context.Context, first *int, after *string, last *int, before *string) (*model.SMTPCredentialConnection, error) {
-	caller, err := authorized(ctx, rights.Write) // as over REST, and as with keys
-	if err != nil {
-		return nil, err
-	}
-	request, err := pageRequest(first, after, last, before)
+	caller, request, err := askedPage(ctx, rights.Write, first, after, last, before) // as over REST, and as with keys
 	if err != nil {
 		return nil, err
 	}

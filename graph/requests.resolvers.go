@@ -13,6 +13,7 @@ import (
 	"github.com/postrider/postrider/graph/model"
 	"github.com/postrider/postrider/modules/accounts/rights"
 	"github.com/postrider/postrider/modules/apilog"
+	"github.com/postrider/postrider/runtime/page"
 )
 
 func (r *aPIRequestResolver) APIKey(ctx context.Context, obj *model.APIRequest) (*ent.APIKey, error) {
@@ -38,11 +39,7 @@ func (r *aPIRequestResolver) Email(ctx context.Context, obj *model.APIRequest) (
 }
 
 func (r *queryResolver) APIRequests(ctx context.Context, first *int, after *string, last *int, before *string, filter *model.APIRequestFilter) (*model.APIRequestConnection, error) {
-	caller, err := authorized(ctx, rights.Read)
-	if err != nil {
-		return nil, err
-	}
-	request, err := pageRequest(first, after, last, before)
+	caller, request, err := askedPage(ctx, rights.Read, first, after, last, before)
 	if err != nil {
 		return nil, err
 	}
@@ -52,7 +49,7 @@ func (r *queryResolver) APIRequests(ctx context.Context, first *int, after *stri
 		return nil, argumentError(pageError(request, err), "since", "createdAt", "until", "createdAt", "status_from", "status", "status_below", "status")
 	}
 	nodes := r.requestPage(ctx, caller.AccountID, found.Items)
-	return &model.APIRequestConnection{Connection: connection[model.APIRequestEdge](shown(found, nodes), func(ctx context.Context, most int) (int, error) {
+	return &model.APIRequestConnection{Connection: connection[model.APIRequestEdge](page.With(found, nodes), func(ctx context.Context, most int) (int, error) {
 		return part[APIRequests](r.parts).Count(ctx, caller.AccountID, wanted, most)
 	})}, nil
 }

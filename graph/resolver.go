@@ -62,7 +62,7 @@ func argumentName(name string, names []string) string {
 		}
 	}
 	first, rest, _ := strings.Cut(name, "_")
-	for _, word := range strings.Split(rest, "_") {
+	for word := range strings.SplitSeq(rest, "_") {
 		if word != "" {
 			first += strings.ToUpper(word[:1]) + word[1:]
 		}

@@ -16,11 +16,7 @@ import (
 )
 
 func (r *queryResolver) Suppressions(ctx context.Context, first *int, after *string, last *int, before *string, email *string, reason *entsuppression.Reason) (*model.SuppressionConnection, error) {
-	caller, err := authorized(ctx, rights.Read)
-	if err != nil {
-		return nil, err
-	}
-	request, err := pageRequest(first, after, last, before)
+	caller, request, err := askedPage(ctx, rights.Read, first, after, last, before)
 	if err != nil {
 		return nil, err
 	}
@@ -43,11 +39,7 @@ func (r *queryResolver) Suppression(ctx context.Context, id string) (*ent.Suppre
 }
 
 func (r *queryResolver) CategoryOptOuts(ctx context.Context, first *int, after *string, last *int, before *string, email *string, category *string) (*model.CategoryOptOutConnection, error) {
-	caller, err := authorized(ctx, rights.Read)
-	if err != nil {
-		return nil, err
-	}
-	request, err := pageRequest(first, after, last, before)
+	caller, request, err := askedPage(ctx, rights.Read, first, after, last, before)
 	if err != nil {
 		return nil, err
 	}

@@ -13,14 +13,11 @@ import (
 	"github.com/postrider/postrider/modules/accounts/rights"
 	"github.com/postrider/postrider/modules/templates"
 	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/page"
 )
 
 func (r *queryResolver) Templates(ctx context.Context, first *int, after *string, last *int, before *string, filter *model.TemplateFilter) (*model.TemplateConnection, error) {
-	caller, err := authorized(ctx, rights.Read)
-	if err != nil {
-		return nil, err
-	}
-	request, err := pageRequest(first, after, last, before)
+	caller, request, err := askedPage(ctx, rights.Read, first, after, last, before)
 	if err != nil {
 		return nil, err
 	}
@@ -33,7 +30,7 @@ func (r *queryResolver) Templates(ctx context.Context, first *int, after *string
 	if err != nil {
 		return nil, err
 	}
-	return &model.TemplateConnection{Connection: connection[model.TemplateEdge](shown(found, nodes), func(ctx context.Context, most int) (int, error) {
+	return &model.TemplateConnection{Connection: connection[model.TemplateEdge](page.With(found, nodes), func(ctx context.Context, most int) (int, error) {
 		return part[Templates](r.parts).Count(ctx, caller.AccountID, wanted, most)
 	})}, nil
 }
@@ -74,11 +71,7 @@ func (r *templateResolver) Text(ctx context.Context, obj *model.Template) (*stri
 }
 
 func (r *templateResolver) Versions(ctx context.Context, obj *model.Template, first *int, after *string, last *int, before *string) (*model.TemplateVersionConnection, error) {
-	caller, err := authorized(ctx, rights.Read)
-	if err != nil {
-		return nil, err
-	}
-	request, err := pageRequest(first, after, last, before)
+	caller, request, err := askedPage(ctx, rights.Read, first, after, last, before)
 	if err != nil {
 		return nil, err
 	}
@@ -90,7 +83,7 @@ func (r *templateResolver) Versions(ctx context.Context, obj *model.Template, fi
 	if err != nil {
 		return nil, err
 	}
-	return &model.TemplateVersionConnection{Connection: connection[model.TemplateVersionEdge](shown(found, nodes), func(ctx context.Context, most int) (int, error) {
+	return &model.TemplateVersionConnection{Connection: connection[model.TemplateVersionEdge](page.With(found, nodes), func(ctx context.Context, most int) (int, error) {
 		return part[Templates](r.parts).CountVersions(ctx, caller.AccountID, obj.ID, most)
 	})}, nil
 }

@@ -37,7 +37,7 @@ func (f fakeTemplates) List(_ context.Context, accountID string, q templates.Lis
 	return page.Page[templates.Template]{Items: someTemplates(), HasMore: true, NextCursor: "next", Cursors: []string{"first", "next"}}, f.call("Templates.List")
 }
 
-func (f fakeTemplates) Count(ctx context.Context, accountID string, q templates.ListQuery, most int) (int, error) {
+func (f fakeTemplates) Count(ctx context.Context, accountID string, _ templates.ListQuery, most int) (int, error) {
 	n, err := lengthOf(f.List(ctx, accountID, templates.ListQuery{Page: whole}))
 	return min(n, most), err
 }

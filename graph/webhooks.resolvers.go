@@ -14,14 +14,11 @@ import (
 	"github.com/postrider/postrider/graph/model"
 	"github.com/postrider/postrider/modules/accounts/rights"
 	"github.com/postrider/postrider/modules/webhooks"
+	"github.com/postrider/postrider/runtime/page"
 )
 
 func (r *queryResolver) Webhooks(ctx context.Context, first *int, after *string, last *int, before *string) (*model.WebhookConnection, error) {
-	caller, err := authorized(ctx, rights.Read)
-	if err != nil {
-		return nil, err
-	}
-	request, err := pageRequest(first, after, last, before)
+	caller, request, err := askedPage(ctx, rights.Read, first, after, last, before)
 	if err != nil {
 		return nil, err
 	}
@@ -43,11 +40,7 @@ func (r *queryResolver) Webhook(ctx context.Context, id string) (*ent.Webhook, e
 }
 
 func (r *queryResolver) WebhookDeliveries(ctx context.Context, webhookID string, first *int, after *string, last *int, before *string, state *webhookdelivery.State) (*model.WebhookDeliveryConnection, error) {
-	caller, err := authorized(ctx, rights.Read)
-	if err != nil {
-		return nil, err
-	}
-	request, err := pageRequest(first, after, last, before)
+	caller, request, err := askedPage(ctx, rights.Read, first, after, last, before)
 	if err != nil {
 		return nil, err
 	}
@@ -57,7 +50,7 @@ func (r *queryResolver) WebhookDeliveries(ctx context.Context, webhookID string,
 		return noneIfMissing[model.WebhookDeliveryConnection](nil, pageError(request, err))
 	}
 	nodes := r.deliveryPage(ctx, caller.AccountID, found.Items)
-	return &model.WebhookDeliveryConnection{Connection: connection[model.WebhookDeliveryEdge](shown(found, nodes), func(ctx context.Context, most int) (int, error) {
+	return &model.WebhookDeliveryConnection{Connection: connection[model.WebhookDeliveryEdge](page.With(found, nodes), func(ctx context.Context, most int) (int, error) {
 		return part[Webhooks](r.parts).CountDeliveries(ctx, caller.AccountID, webhookID, wanted, most)
 	})}, nil
 }

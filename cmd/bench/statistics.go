@@ -98,10 +98,12 @@ func askStatistics(ctx context.Context, r ready, text string) (took []time.Durat
 		var got struct {
 			Data struct {
 				EmailStatistics struct {
-					Totals  struct{ Delivered int }
-					Buckets []struct{}
-				}
-			}
+					Totals struct {
+						Delivered int `json:"delivered"`
+					} `json:"totals"`
+					Buckets []struct{} `json:"buckets"`
+				} `json:"emailStatistics"`
+			} `json:"data"`
 		}
 		if err := json.Unmarshal(answer, &got); err != nil {
 			return nil, err

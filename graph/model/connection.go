@@ -36,72 +36,136 @@ func (c Connection[N, E]) Count(ctx context.Context, limit int) (*Count, error) 
 	return &Count{Value: min(found, limit), IsExact: found <= limit}, err
 }
 
-// The lists of the schema.
-type (
-	APIKeyConnection struct {
-		Connection[*ent.APIKey, *APIKeyEdge]
-	}
-	APIKeyEdge           struct{ Edge[*ent.APIKey] }
-	APIRequestConnection struct {
-		Connection[*APIRequest, *APIRequestEdge]
-	}
-	APIRequestEdge     struct{ Edge[*APIRequest] }
-	AuditLogConnection struct {
-		Connection[*AuditEntry, *AuditLogEdge]
-	}
-	AuditLogEdge         struct{ Edge[*AuditEntry] }
-	AutomationConnection struct {
-		Connection[*Automation, *AutomationEdge]
-	}
-	AutomationEdge          struct{ Edge[*Automation] }
-	AutomationRunConnection struct {
-		Connection[*AutomationRun, *AutomationRunEdge]
-	}
-	AutomationRunEdge        struct{ Edge[*AutomationRun] }
-	CategoryOptOutConnection struct {
-		Connection[*ent.CategoryOptOut, *CategoryOptOutEdge]
-	}
-	CategoryOptOutEdge    struct{ Edge[*ent.CategoryOptOut] }
-	CustomEventConnection struct {
-		Connection[*ent.CustomEvent, *CustomEventEdge]
-	}
-	CustomEventEdge  struct{ Edge[*ent.CustomEvent] }
-	DomainConnection struct {
-		Connection[*Domain, *DomainEdge]
-	}
-	DomainEdge      struct{ Edge[*Domain] }
-	EmailConnection struct{ Connection[*Email, *EmailEdge] }
-	EmailEdge       struct{ Edge[*Email] }
-	QueueConnection struct {
-		Connection[*QueuedRecipient, *QueueEdge]
-	}
-	QueueEdge               struct{ Edge[*QueuedRecipient] }
-	ReceivedEmailConnection struct {
-		Connection[*ent.ReceivedEmail, *ReceivedEmailEdge]
-	}
-	ReceivedEmailEdge        struct{ Edge[*ent.ReceivedEmail] }
-	SMTPCredentialConnection struct {
-		Connection[*SMTPCredential, *SMTPCredentialEdge]
-	}
-	SMTPCredentialEdge    struct{ Edge[*SMTPCredential] }
-	SuppressionConnection struct {
-		Connection[*ent.Suppression, *SuppressionEdge]
-	}
-	SuppressionEdge    struct{ Edge[*ent.Suppression] }
-	TemplateConnection struct {
-		Connection[*Template, *TemplateEdge]
-	}
-	TemplateEdge              struct{ Edge[*Template] }
-	TemplateVersionConnection struct {
-		Connection[*TemplateVersion, *TemplateVersionEdge]
-	}
-	TemplateVersionEdge struct{ Edge[*TemplateVersion] }
-	WebhookConnection   struct {
-		Connection[*ent.Webhook, *WebhookEdge]
-	}
-	WebhookEdge               struct{ Edge[*ent.Webhook] }
-	WebhookDeliveryConnection struct {
-		Connection[*WebhookDelivery, *WebhookDeliveryEdge]
-	}
-	WebhookDeliveryEdge struct{ Edge[*WebhookDelivery] }
-)
+// APIKeyConnection is a page of a list.
+type APIKeyConnection struct {
+	Connection[*ent.APIKey, *APIKeyEdge]
+}
+
+// APIKeyEdge is an entry of such a page.
+type APIKeyEdge struct{ Edge[*ent.APIKey] }
+
+// APIRequestConnection is a page of a list.
+type APIRequestConnection struct {
+	Connection[*APIRequest, *APIRequestEdge]
+}
+
+// APIRequestEdge is an entry of such a page.
+type APIRequestEdge struct{ Edge[*APIRequest] }
+
+// AuditLogConnection is a page of a list.
+type AuditLogConnection struct {
+	Connection[*AuditEntry, *AuditLogEdge]
+}
+
+// AuditLogEdge is an entry of such a page.
+type AuditLogEdge struct{ Edge[*AuditEntry] }
+
+// AutomationConnection is a page of a list.
+type AutomationConnection struct {
+	Connection[*Automation, *AutomationEdge]
+}
+
+// AutomationEdge is an entry of such a page.
+type AutomationEdge struct{ Edge[*Automation] }
+
+// AutomationRunConnection is a page of a list.
+type AutomationRunConnection struct {
+	Connection[*AutomationRun, *AutomationRunEdge]
+}
+
+// AutomationRunEdge is an entry of such a page.
+type AutomationRunEdge struct{ Edge[*AutomationRun] }
+
+// CategoryOptOutConnection is a page of a list.
+type CategoryOptOutConnection struct {
+	Connection[*ent.CategoryOptOut, *CategoryOptOutEdge]
+}
+
+// CategoryOptOutEdge is an entry of such a page.
+type CategoryOptOutEdge struct{ Edge[*ent.CategoryOptOut] }
+
+// CustomEventConnection is a page of a list.
+type CustomEventConnection struct {
+	Connection[*ent.CustomEvent, *CustomEventEdge]
+}
+
+// CustomEventEdge is an entry of such a page.
+type CustomEventEdge struct{ Edge[*ent.CustomEvent] }
+
+// DomainConnection is a page of a list.
+type DomainConnection struct {
+	Connection[*Domain, *DomainEdge]
+}
+
+// DomainEdge is an entry of such a page.
+type DomainEdge struct{ Edge[*Domain] }
+
+// EmailConnection is a page of a list.
+type EmailConnection struct{ Connection[*Email, *EmailEdge] }
+
+// EmailEdge is an entry of such a page.
+type EmailEdge struct{ Edge[*Email] }
+
+// QueueConnection is a page of a list.
+type QueueConnection struct {
+	Connection[*QueuedRecipient, *QueueEdge]
+}
+
+// QueueEdge is an entry of such a page.
+type QueueEdge struct{ Edge[*QueuedRecipient] }
+
+// ReceivedEmailConnection is a page of a list.
+type ReceivedEmailConnection struct {
+	Connection[*ent.ReceivedEmail, *ReceivedEmailEdge]
+}
+
+// ReceivedEmailEdge is an entry of such a page.
+type ReceivedEmailEdge struct{ Edge[*ent.ReceivedEmail] }
+
+// SMTPCredentialConnection is a page of a list.
+type SMTPCredentialConnection struct {
+	Connection[*SMTPCredential, *SMTPCredentialEdge]
+}
+
+// SMTPCredentialEdge is an entry of such a page.
+type SMTPCredentialEdge struct{ Edge[*SMTPCredential] }
+
+// SuppressionConnection is a page of a list.
+type SuppressionConnection struct {
+	Connection[*ent.Suppression, *SuppressionEdge]
+}
+
+// SuppressionEdge is an entry of such a page.
+type SuppressionEdge struct{ Edge[*ent.Suppression] }
+
+// TemplateConnection is a page of a list.
+type TemplateConnection struct {
+	Connection[*Template, *TemplateEdge]
+}
+
+// TemplateEdge is an entry of such a page.
+type TemplateEdge struct{ Edge[*Template] }
+
+// TemplateVersionConnection is a page of a list.
+type TemplateVersionConnection struct {
+	Connection[*TemplateVersion, *TemplateVersionEdge]
+}
+
+// TemplateVersionEdge is an entry of such a page.
+type TemplateVersionEdge struct{ Edge[*TemplateVersion] }
+
+// WebhookConnection is a page of a list.
+type WebhookConnection struct {
+	Connection[*ent.Webhook, *WebhookEdge]
+}
+
+// WebhookEdge is an entry of such a page.
+type WebhookEdge struct{ Edge[*ent.Webhook] }
+
+// WebhookDeliveryConnection is a page of a list.
+type WebhookDeliveryConnection struct {
+	Connection[*WebhookDelivery, *WebhookDeliveryEdge]
+}
+
+// WebhookDeliveryEdge is an entry of such a page.
+type WebhookDeliveryEdge struct{ Edge[*WebhookDelivery] }

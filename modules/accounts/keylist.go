@@ -12,17 +12,8 @@ import (
 // Keys returns one page of the account's keys, newest first, revoked ones included.
 // Error: Invalid.
 func (s *Service) Keys(ctx context.Context, accountID string, r page.Request) (page.Page[*ent.APIKey], error) {
-	list := page.List{Name: "api_keys", AccountID: accountID}
-	at, err := s.cursors.Open(list, r.OrDefault())
-	if err != nil {
-		return page.Page[*ent.APIKey]{}, err
-	}
-	rows, err := s.db.Ent.APIKey.Query().Where(apikey.AccountID(accountID), at.Newest(apikey.FieldID)).
-		Order(at.Order(apikey.FieldID)).Limit(at.Rows()).All(ctx)
-	if err != nil {
-		return page.Page[*ent.APIKey]{}, fmt.Errorf("keys: %w", err)
-	}
-	return page.Of(s.cursors, list, rows, at, func(k *ent.APIKey) string { return k.ID }), nil
+	return page.Newest(ctx, s.cursors, page.List{Name: "api_keys", AccountID: accountID}, r.OrDefault(), s.db.Ent.APIKey.Query().Where(apikey.AccountID(accountID)),
+		func(k *ent.APIKey) string { return k.ID })
 }
 
 // CountKeys counts the account's keys, up to a number.

@@ -52,20 +52,12 @@ type Filter struct {
 
 // List returns one page of the account's automations, newest first.
 func (s *Service) List(ctx context.Context, accountID string, f Filter) (out page.Page[*ent.Automation], err error) {
-	list := page.List{Name: "automations", AccountID: accountID}
-	at, err := s.cursors.Open(list, f.Request)
-	if err != nil {
-		return out, err
-	}
 	q, err := s.matching(accountID, f)
 	if err != nil {
 		return out, err
 	}
-	rows, err := q.Where(at.Newest(automation.FieldID)).Order(at.Order(automation.FieldID)).Limit(at.Rows()).All(ctx)
-	if err != nil {
-		return out, fmt.Errorf("list automations: %w", err)
-	}
-	return page.Of(s.cursors, list, rows, at, func(a *ent.Automation) string { return a.ID }), nil
+	return page.Newest(ctx, s.cursors, page.List{Name: "automations", AccountID: accountID}, f.Request, q,
+		func(a *ent.Automation) string { return a.ID })
 }
 
 // CountAutomations counts those that a filter lets pass, up to a number.
@@ -133,20 +125,12 @@ type EventFilter struct {
 
 // Events returns one page of the account's custom events, newest first.
 func (s *Service) Events(ctx context.Context, accountID string, f EventFilter) (out page.Page[*ent.CustomEvent], err error) {
-	list := page.List{Name: "custom events", AccountID: accountID}
-	at, err := s.cursors.Open(list, f.Request)
-	if err != nil {
-		return out, err
-	}
 	q, err := s.matchingEvents(accountID, f)
 	if err != nil {
 		return out, err
 	}
-	rows, err := q.Where(at.Newest(customevent.FieldID)).Order(at.Order(customevent.FieldID)).Limit(at.Rows()).All(ctx)
-	if err != nil {
-		return out, fmt.Errorf("list events: %w", err)
-	}
-	return page.Of(s.cursors, list, rows, at, func(e *ent.CustomEvent) string { return e.ID }), nil
+	return page.Newest(ctx, s.cursors, page.List{Name: "custom events", AccountID: accountID}, f.Request, q,
+		func(e *ent.CustomEvent) string { return e.ID })
 }
 
 // CountEvents counts those that a filter lets pass, up to a number.

@@ -77,20 +77,12 @@ func (f RunFilter) predicates() (where []predicate.AutomationRun) {
 // Runs returns one page of the account's runs, newest first. Errors: NotFound for an automation
 // that the account does not have, Invalid with all wrong fields.
 func (s *Service) Runs(ctx context.Context, accountID string, f RunFilter) (out page.Page[*ent.AutomationRun], err error) {
-	list := page.List{Name: "automation runs", AccountID: accountID}
-	at, err := s.cursors.Open(list, f.Request)
-	if err != nil {
-		return out, err
-	}
 	q, err := s.matchingRuns(ctx, accountID, f)
 	if err != nil {
 		return out, err
 	}
-	rows, err := q.Where(at.Newest(automationrun.FieldID)).Order(at.Order(automationrun.FieldID)).Limit(at.Rows()).All(ctx)
-	if err != nil {
-		return out, fmt.Errorf("list runs: %w", err)
-	}
-	return page.Of(s.cursors, list, rows, at, func(r *ent.AutomationRun) string { return r.ID }), nil
+	return page.Newest(ctx, s.cursors, page.List{Name: "automation runs", AccountID: accountID}, f.Request, q,
+		func(r *ent.AutomationRun) string { return r.ID })
 }
 
 // CountRuns counts those that a filter lets pass, up to a number. Errors as of Runs.

@@ -92,17 +92,12 @@ func (s *Service) hosted(ctx context.Context, accountID, kind string, open func(
 	}
 	defer s.end(ctx, w)
 	if at := w.checkout.Expires; at != nil && time.Until(*at) > left {
-		if w.kind == kind && w.checkout.URL != "" {
-			still, err := s.stripe.PageOpen(ctx, w.checkout.ID)
-			if err != nil {
-				return Page{}, provider.Upstream(err)
-			}
-			if still { // open, and not one that was completed, or ended there
-				return Page{w.checkout.URL, at}, nil
-			}
-		}
-		if err := s.stripe.EndPage(ctx, w.checkout.ID); err != nil {
+		still, err := s.stays(ctx, w, kind)
+		if err != nil {
 			return Page{}, provider.Upstream(err)
+		}
+		if still {
+			return Page{w.checkout.URL, at}, nil
 		}
 	}
 	made, err := open(w)
@@ -116,6 +111,17 @@ func (s *Service) hosted(ctx context.Context, accountID, kind string, open func(
 		return Page{}, fmt.Errorf("billing: %w", err)
 	}
 	return Page{made.URL, made.Expires}, nil
+}
+
+// stays tells whether the page that was made is for the same and still open: not one that was completed,
+// or ended there. One that does not stay is ended.
+func (s *Service) stays(ctx context.Context, w *writing, kind string) (bool, error) {
+	if w.kind == kind && w.checkout.URL != "" {
+		if still, err := s.stripe.PageOpen(ctx, w.checkout.ID); still || err != nil {
+			return still, err
+		}
+	}
+	return false, s.stripe.EndPage(ctx, w.checkout.ID)
 }
 
 // Portal makes a page with an account's invoices, cards and tax ids.

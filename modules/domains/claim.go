@@ -173,21 +173,15 @@ func (s *Service) findClaim(ctx context.Context, accountID, claimID string) (*en
 
 // ListClaims returns one page of the account's claims, newest first. Error: Invalid.
 func (s *Service) ListClaims(ctx context.Context, accountID string, r page.Request) (page.Page[Claim], error) {
-	list := page.List{Name: "domain claims", AccountID: accountID}
-	at, err := s.cursors.Open(list, r)
+	found, err := page.Newest(ctx, s.cursors, page.List{Name: "domain claims", AccountID: accountID}, r, s.db.Ent.DomainClaim.Query().Where(domainclaim.AccountID(accountID)),
+		func(row *ent.DomainClaim) string { return row.ID })
 	if err != nil {
 		return page.Page[Claim]{}, err
-	}
-	rows, err := s.db.Ent.DomainClaim.Query().Where(domainclaim.AccountID(accountID), at.Newest(domainclaim.FieldID)).
-		Order(at.Order(domainclaim.FieldID)).Limit(at.Rows()).All(ctx)
-	if err != nil {
-		return page.Page[Claim]{}, fmt.Errorf("list claims: %w", err)
 	}
 	now, err := s.clock(ctx)
 	if err != nil {
 		return page.Page[Claim]{}, err
 	}
-	found := page.Of(s.cursors, list, rows, at, func(row *ent.DomainClaim) string { return row.ID })
 	return page.Map(found, func(row *ent.DomainClaim) Claim { return toClaim(row, now) }), nil
 }
 

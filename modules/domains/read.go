@@ -31,17 +31,8 @@ func (s *Service) Get(ctx context.Context, accountID, domainID string) (*ent.Dom
 
 // List returns one page of the account's domains, newest first. Error: Invalid.
 func (s *Service) List(ctx context.Context, accountID string, r page.Request) (page.Page[*ent.Domain], error) {
-	list := page.List{Name: "domains", AccountID: accountID}
-	at, err := s.cursors.Open(list, r.OrDefault())
-	if err != nil {
-		return page.Page[*ent.Domain]{}, err
-	}
-	rows, err := s.db.Ent.Domain.Query().Where(domain.AccountID(accountID), at.Newest(domain.FieldID)).WithKeys(signing.Shown).
-		Order(at.Order(domain.FieldID)).Limit(at.Rows()).All(ctx)
-	if err != nil {
-		return page.Page[*ent.Domain]{}, fmt.Errorf("list domains: %w", err)
-	}
-	return page.Of(s.cursors, list, rows, at, func(d *ent.Domain) string { return d.ID }), nil
+	return page.Newest(ctx, s.cursors, page.List{Name: "domains", AccountID: accountID}, r.OrDefault(), s.db.Ent.Domain.Query().Where(domain.AccountID(accountID)).WithKeys(signing.Shown),
+		func(d *ent.Domain) string { return d.ID })
 }
 
 // Count counts the account's domains, up to a number.

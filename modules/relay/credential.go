@@ -206,17 +206,8 @@ func (s *Service) Revoke(ctx context.Context, accountID, credentialID string) (*
 // List returns one page of the account's credentials, newest first, revoked ones
 // included. Error: Invalid.
 func (s *Service) List(ctx context.Context, accountID string, r page.Request) (page.Page[*ent.SMTPCredential], error) {
-	list := page.List{Name: "smtp_credentials", AccountID: accountID}
-	at, err := s.cursors.Open(list, r)
-	if err != nil {
-		return page.Page[*ent.SMTPCredential]{}, err
-	}
-	rows, err := s.db.Ent.SMTPCredential.Query().Where(smtpcredential.AccountID(accountID), at.Newest(smtpcredential.FieldID)).
-		Order(at.Order(smtpcredential.FieldID)).Limit(at.Rows()).All(ctx)
-	if err != nil {
-		return page.Page[*ent.SMTPCredential]{}, fmt.Errorf("smtp credentials: %w", err)
-	}
-	return page.Of(s.cursors, list, rows, at, func(c *ent.SMTPCredential) string { return c.ID }), nil
+	return page.Newest(ctx, s.cursors, page.List{Name: "smtp_credentials", AccountID: accountID}, r, s.db.Ent.SMTPCredential.Query().Where(smtpcredential.AccountID(accountID)),
+		func(c *ent.SMTPCredential) string { return c.ID })
 }
 
 // Count counts the account's credentials, up to a number.

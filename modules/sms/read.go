@@ -56,16 +56,8 @@ func (s *Service) List(ctx context.Context, accountID string, f Filter) (out pag
 	if err := wrong.Err(); err != nil {
 		return out, err
 	}
-	list := page.List{Name: "sms messages", AccountID: accountID}
-	at, err := s.cursors.Open(list, f.Request)
-	if err != nil {
-		return out, err
-	}
-	rows, err := q.Where(at.Newest(smsmessage.FieldID)).Order(at.Order(smsmessage.FieldID)).Limit(at.Rows()).All(ctx)
-	if err != nil {
-		return out, fmt.Errorf("list text messages: %w", err)
-	}
-	return page.Of(s.cursors, list, rows, at, func(m *ent.SMSMessage) string { return m.ID }), nil
+	return page.Newest(ctx, s.cursors, page.List{Name: "sms messages", AccountID: accountID}, f.Request, q,
+		func(m *ent.SMSMessage) string { return m.ID })
 }
 
 // Stored is a message with its attempts, oldest first.

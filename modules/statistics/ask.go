@@ -13,11 +13,11 @@ import (
 	"github.com/postrider/postrider/runtime/timeseries"
 )
 
-// Range and Interval are those of a series.
-type (
-	Range    = timeseries.Range
-	Interval = timeseries.Interval
-)
+// Range is the time of a question.
+type Range = timeseries.Range
+
+// Interval is how long its periods are.
+type Interval = timeseries.Interval
 
 // The intervals.
 const (
@@ -130,12 +130,14 @@ func (f *Figures) Took(share float64) (time.Duration, bool) {
 	return 0, false
 }
 
-// Bucket, Group and Answer have these figures.
-type (
-	Bucket = timeseries.Bucket[Figures]
-	Group  = timeseries.Group[Figures]
-	Answer = timeseries.Answer[Figures]
-)
+// Bucket is a period.
+type Bucket = timeseries.Bucket[Figures]
+
+// Group is mail that has something in common.
+type Group = timeseries.Group[Figures]
+
+// Answer is what a question is answered.
+type Answer = timeseries.Answer[Figures]
 
 const maxTop = 100
 

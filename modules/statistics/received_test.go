@@ -104,7 +104,7 @@ func TestReceivedMailIsCounted(t *testing.T) {
 			account := tr.account[tr.dice.IntN(2)]
 			a, err := tr.AskReceived(t.Context(), account, q)
 			if err != nil {
-				t.Fatalf("%s: %+v: %v", what, q, err)
+				t.Fatalf("%s: the question %+v has no answer: %v", what, q, err)
 			}
 			var starts []time.Time
 			for _, b := range a.Buckets {
@@ -182,7 +182,7 @@ func TestGroupsOfReceivedMail(t *testing.T) {
 	tr.exec(`INSERT INTO domains (id, account_id, name, status, ownership_token, created_at, updated_at) VALUES ('dom_a', $1, 'a.example', 'verified', 'x', now(), now())`, tr.account[0])
 	a, err := tr.AskReceived(t.Context(), tr.account[0], ReceivedQuestion{Range: between(at, at.Add(time.Hour)), Interval: Hour, Timezone: "UTC", GroupBy: ByDomain, Top: 2})
 	if err != nil || len(a.Groups) != 2 || a.Other == nil || len(a.Buckets) != 2 || a.Totals.Received != 60 {
-		t.Fatalf("%+v, %v", a, err)
+		t.Fatalf("by domain, two groups shown: %+v, %v; want 2 groups, the rest, 2 hours and 60 messages", a, err)
 	}
 	rest := a.Totals.Received
 	for _, g := range a.Groups {
@@ -215,7 +215,7 @@ func TestQuestionsOfReceivedMailNameWhatIsWrong(t *testing.T) {
 		q := ReceivedQuestion{Range: between(day.AddDate(0, 0, -2), day), Interval: Day, Timezone: "UTC"}
 		change(&q)
 		if _, err := tr.AskReceived(t.Context(), tr.account[0], q); fault.From(err).Fields[strings.TrimSpace(field)] == "" {
-			t.Errorf("%s: %v", field, err)
+			t.Errorf("a wrong %s is answered %v, want an error that names it", field, err)
 		}
 	}
 }

@@ -71,16 +71,8 @@ func (s *Service) OptOuts(ctx context.Context, accountID string, f OptOutFilter)
 	if err != nil {
 		return page.Page[*ent.CategoryOptOut]{}, err
 	}
-	list := page.List{Name: "category opt-outs", AccountID: accountID}
-	at, err := s.cursors.Open(list, f.Request.OrDefault())
-	if err != nil {
-		return page.Page[*ent.CategoryOptOut]{}, err
-	}
-	rows, err := query.Where(at.Newest(categoryoptout.FieldID)).Order(at.Order(categoryoptout.FieldID)).Limit(at.Rows()).All(ctx)
-	if err != nil {
-		return page.Page[*ent.CategoryOptOut]{}, fmt.Errorf("list category opt-outs: %w", err)
-	}
-	return page.Of(s.cursors, list, rows, at, func(found *ent.CategoryOptOut) string { return found.ID }), nil
+	return page.Newest(ctx, s.cursors, page.List{Name: "category opt-outs", AccountID: accountID}, f.Request.OrDefault(), query,
+		func(found *ent.CategoryOptOut) string { return found.ID })
 }
 
 // CountOptOuts counts those that a filter lets pass, up to a number.

@@ -56,16 +56,8 @@ func (s *Service) List(ctx context.Context, accountID string, f Filter) (page.Pa
 	if err != nil {
 		return page.Page[*ent.Suppression]{}, err
 	}
-	list := page.List{Name: "suppressions", AccountID: accountID}
-	at, err := s.cursors.Open(list, f.Request.OrDefault())
-	if err != nil {
-		return page.Page[*ent.Suppression]{}, err
-	}
-	rows, err := query.Where(at.Newest(entsuppression.FieldID)).Order(at.Order(entsuppression.FieldID)).Limit(at.Rows()).All(ctx)
-	if err != nil {
-		return page.Page[*ent.Suppression]{}, fmt.Errorf("list suppressions: %w", err)
-	}
-	return page.Of(s.cursors, list, rows, at, func(found *ent.Suppression) string { return found.ID }), nil
+	return page.Newest(ctx, s.cursors, page.List{Name: "suppressions", AccountID: accountID}, f.Request.OrDefault(), query,
+		func(found *ent.Suppression) string { return found.ID })
 }
 
 // Count counts those that a filter lets pass, up to a number.

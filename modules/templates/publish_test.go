@@ -242,7 +242,7 @@ func TestBodiesOfVersions(t *testing.T) {
 	w.publish(t, made.ID)
 	list, err := w.Versions(t.Context(), ada, made.ID, page.Request{Limit: 9})
 	if err != nil || len(list.Items) != 2 {
-		t.Fatalf("%+v, %v", list, err)
+		t.Fatalf("the versions are %+v, %v; want 2", list, err)
 	}
 	newest, oldest := list.Items[0].ID, list.Items[1].ID
 	got, err := w.VersionBodies(t.Context(), ada, newest, oldest, 1<<40)

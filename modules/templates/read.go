@@ -94,11 +94,7 @@ func (s *Service) List(ctx context.Context, accountID string, q ListQuery) (page
 	if err != nil {
 		return page.Page[Template]{}, err
 	}
-	byID := make(map[string]Template, len(whole))
-	for _, t := range whole {
-		byID[t.ID] = t
-	}
-	return page.Map(found, func(t *ent.Template) Template { return byID[t.ID] }), nil
+	return page.With(found, whole), nil
 }
 
 // Count counts the templates that the filters let pass, up to a number.

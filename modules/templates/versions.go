@@ -2,7 +2,6 @@ package templates
 
 import (
 	"context"
-	"fmt"
 	"strconv"
 
 	"github.com/postrider/postrider/ent"
@@ -18,17 +17,10 @@ func (s *Service) Versions(ctx context.Context, accountID, idOrAlias string, r p
 	if err != nil {
 		return page.Page[*ent.TemplateVersion]{}, err
 	}
-	list := page.List{Name: "templates/" + t.ID + "/versions", AccountID: accountID}
-	at, err := s.cursors.Open(list, r)
-	if err != nil {
-		return page.Page[*ent.TemplateVersion]{}, err
-	}
-	rows, err := s.db.Ent.TemplateVersion.Query().Where(templateversion.AccountID(accountID), templateversion.TemplateID(t.ID), at.Newest(templateversion.FieldNumber)).
-		Order(at.Order(templateversion.FieldNumber)).Limit(at.Rows()).Select(withoutBodies(templateversion.Columns)...).All(ctx)
-	if err != nil {
-		return page.Page[*ent.TemplateVersion]{}, fmt.Errorf("list versions: %w", err)
-	}
-	return page.Of(s.cursors, list, rows, at, func(v *ent.TemplateVersion) string { return strconv.Itoa(v.Number) }), nil
+	return page.Read(s.cursors, page.List{Name: "templates/" + t.ID + "/versions", AccountID: accountID}, r, func(at page.Place) ([]*ent.TemplateVersion, error) {
+		return s.db.Ent.TemplateVersion.Query().Where(templateversion.AccountID(accountID), templateversion.TemplateID(t.ID), at.Newest(templateversion.FieldNumber)).
+			Order(at.Order(templateversion.FieldNumber)).Limit(at.Rows()).Select(withoutBodies(templateversion.Columns)...).All(ctx)
+	}, func(v *ent.TemplateVersion) string { return strconv.Itoa(v.Number) })
 }
 
 // CountVersions counts the versions of a template, up to a number.

@@ -136,17 +136,8 @@ func room(ctx context.Context, tx *ent.Tx, accountID string) error {
 
 // List returns one page of the account's endpoints, newest first. Error: Invalid.
 func (s *Service) List(ctx context.Context, accountID string, r page.Request) (page.Page[*ent.Webhook], error) {
-	list := page.List{Name: "webhooks", AccountID: accountID}
-	at, err := s.cursors.Open(list, r)
-	if err != nil {
-		return page.Page[*ent.Webhook]{}, err
-	}
-	rows, err := s.db.Ent.Webhook.Query().Where(webhook.AccountID(accountID), at.Newest(webhook.FieldID)).
-		Order(at.Order(webhook.FieldID)).Limit(at.Rows()).All(ctx)
-	if err != nil {
-		return page.Page[*ent.Webhook]{}, fmt.Errorf("list webhooks: %w", err)
-	}
-	return page.Of(s.cursors, list, rows, at, func(w *ent.Webhook) string { return w.ID }), nil
+	return page.Newest(ctx, s.cursors, page.List{Name: "webhooks", AccountID: accountID}, r, s.db.Ent.Webhook.Query().Where(webhook.AccountID(accountID)),
+		func(w *ent.Webhook) string { return w.ID })
 }
 
 // Count counts the account's endpoints, up to a number.

@@ -117,7 +117,7 @@ func TestFiguresByPeriod(t *testing.T) {
 		asked := q
 		change(&asked)
 		if _, err := w.Ask(t.Context(), ada, "", asked); fault.From(err).Fields[strings.TrimSpace(field)] == "" {
-			t.Errorf("%s: %v", field, err)
+			t.Errorf("a wrong %s is answered %v, want an error that names it", field, err)
 		}
 	}
 }

@@ -38,19 +38,12 @@ func (s *Service) Deliveries(ctx context.Context, accountID, webhookID string, f
 	if err != nil {
 		return page.Page[*ent.WebhookDelivery]{}, err
 	}
-	list := page.List{Name: "webhook deliveries/" + webhookID, AccountID: accountID}
-	at, err := s.cursors.Open(list, f.Request)
+	found, err := page.Newest(ctx, s.cursors, page.List{Name: "webhook deliveries/" + webhookID, AccountID: accountID}, f.Request, query,
+		func(d *ent.WebhookDelivery) string { return d.ID })
 	if err != nil {
-		return page.Page[*ent.WebhookDelivery]{}, err
+		return found, err
 	}
-	rows, err := query.Where(at.Newest(webhookdelivery.FieldID)).Order(at.Order(webhookdelivery.FieldID)).Limit(at.Rows()).All(ctx)
-	if err != nil {
-		return page.Page[*ent.WebhookDelivery]{}, fmt.Errorf("list webhook deliveries: %w", err)
-	}
-	if err := s.countRunning(ctx, rows...); err != nil {
-		return page.Page[*ent.WebhookDelivery]{}, err
-	}
-	return page.Of(s.cursors, list, rows, at, func(d *ent.WebhookDelivery) string { return d.ID }), nil
+	return found, s.countRunning(ctx, found.Items...)
 }
 
 func (s *Service) deliveries(accountID, webhookID string, f Filter) (*ent.WebhookDeliveryQuery, error) {

@@ -169,7 +169,7 @@ func sendJSON(w http.ResponseWriter, v any) error {
 }
 
 func write(w http.ResponseWriter, content []byte) error {
-	if _, err := w.Write(content); err != nil { //nolint:gosec // JSON or plain text, which no browser takes for a page
+	if _, err := w.Write(content); err != nil {
 		return nil //nolint:nilerr // the reader has left; there is nobody to tell
 	}
 	return nil

@@ -22,7 +22,7 @@ type Joined struct {
 func Join(mode setting.Mode, modules []Module, more ...fx.Option) (Joined, error) {
 	j := Joined{map[string]int{}, map[string]int{}}
 	f := Foundation{Config: setting.Values{Mode: mode}, Modules: modules, Logger: slog.New(slog.DiscardHandler)}
-	//nolint:staticcheck // fx.WithLogger takes a constructor, and none is run here.
+	// fx.WithLogger takes a constructor, and none is run here.
 	err := fx.ValidateApp(append(f.options(more...), fx.Logger(j))...)
 	return j, err
 }

@@ -117,7 +117,7 @@ func (l *till) buy() {
 		defer answer.Body.Close()
 		said, err := io.ReadAll(answer.Body)
 		if err != nil || answer.StatusCode != http.StatusOK || json.Unmarshal(said, into) != nil {
-			l.t.Fatalf("%s: %d %s %v", path, answer.StatusCode, said, err)
+			l.t.Fatalf("asking %s is answered %d %s (%v), want 200 with JSON", path, answer.StatusCode, said, err)
 		}
 	}
 	post("/api/session", map[string]string{"email": l.Owner.Email, "password": l.Owner.Password}, &struct{}{})
@@ -135,7 +135,7 @@ func (l *till) tell() {
 	l.t.Helper()
 	for _, e := range l.stripe.Events() {
 		if status, said := stripetest.Post(l.t, l.BaseURL+"/api/billing/stripe", stripetest.Secret, e.Body, time.Now()); status != http.StatusOK {
-			l.t.Fatalf("%s: %d %s", e.Type, status, said)
+			l.t.Fatalf("telling of %s is answered %d %s, want 200", e.Type, status, said)
 		}
 	}
 }

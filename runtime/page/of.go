@@ -1,6 +1,12 @@
 package page
 
-import "slices"
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"entgo.io/ent/dialect/sql"
+)
 
 // Page is one page of a list. Both edges encode it, so every service returns its lists
 // as one.
@@ -34,11 +40,45 @@ func Of[T any](c *Codec, l List, rows []T, place Place, mark func(T) string) Pag
 	return p
 }
 
+// Read gives the page that is asked for of a list: rows finds place.Rows() rows, outwards from where
+// the page begins. Error: Invalid naming `limit` or `cursor`.
+func Read[T any](c *Codec, l List, r Request, rows func(place Place) ([]T, error), mark func(T) string) (Page[T], error) {
+	place, err := c.Open(l, r)
+	if err != nil {
+		return Page[T]{}, err
+	}
+	found, err := rows(place)
+	if err != nil {
+		return Page[T]{}, fmt.Errorf("list %s: %w", l.Name, err)
+	}
+	return Of(c, l, found, place, mark), nil
+}
+
+// query is a query of Ent for rows T.
+type query[T any, P, O ~func(*sql.Selector), Q any] interface {
+	Where(conditions ...P) Q
+	Order(by ...O) Q
+	Limit(n int) Q
+	All(ctx context.Context) ([]T, error)
+}
+
+// Newest is Read for the rows of a query of Ent, in the order of their ids from the newest on.
+func Newest[T any, P, O ~func(*sql.Selector), Q query[T, P, O, Q]](ctx context.Context, c *Codec, l List, r Request, q Q, mark func(T) string) (Page[T], error) {
+	return Read(c, l, r, func(at Place) ([]T, error) {
+		return q.Where(P(at.Newest("id"))).Order(O(at.Order("id"))).Limit(at.Rows()).All(ctx)
+	}, mark)
+}
+
+// With is the same page with other items, one for each.
+func With[A, B any](p Page[A], items []B) Page[B] {
+	return Page[B]{Items: items, HasMore: p.HasMore, HasPrevious: p.HasPrevious, NextCursor: p.NextCursor, Cursors: p.Cursors}
+}
+
 // Map makes the same page of other items.
 func Map[A, B any](p Page[A], to func(A) B) Page[B] {
-	out := Page[B]{Items: make([]B, len(p.Items)), HasMore: p.HasMore, HasPrevious: p.HasPrevious, NextCursor: p.NextCursor, Cursors: p.Cursors}
+	items := make([]B, len(p.Items))
 	for i, item := range p.Items {
-		out.Items[i] = to(item)
+		items[i] = to(item)
 	}
-	return out
+	return With(p, items)
 }

@@ -27,10 +27,12 @@ func GraphQLPage(ctx context.Context, s Server, arguments string) (end string, e
 	var got struct {
 		Data struct {
 			Emails struct {
-				Nodes    []json.RawMessage
-				PageInfo struct{ EndCursor string }
-			}
-		}
+				Nodes    []json.RawMessage `json:"nodes"`
+				PageInfo struct {
+					EndCursor string `json:"endCursor"`
+				} `json:"pageInfo"`
+			} `json:"emails"`
+		} `json:"data"`
 	}
 	if err := json.Unmarshal(answer, &got); err != nil {
 		return "", err

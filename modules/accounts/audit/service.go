@@ -58,20 +58,12 @@ type Filter struct {
 // List gives one page of an account's entries, the newest first; without an account, of those about the
 // installation. Error: Invalid.
 func (s *Service) List(ctx context.Context, accountID string, f Filter, r page.Request) (page.Page[*ent.AuditEntry], error) {
-	list := page.List{Name: "audit_log", AccountID: accountID}
-	at, err := s.cursors.Open(list, r.OrDefault())
-	if err != nil {
-		return page.Page[*ent.AuditEntry]{}, err
-	}
 	query, err := s.matching(accountID, f)
 	if err != nil {
 		return page.Page[*ent.AuditEntry]{}, err
 	}
-	rows, err := query.Where(at.Newest(auditentry.FieldID)).Order(at.Order(auditentry.FieldID)).Limit(at.Rows()).All(ctx)
-	if err != nil {
-		return page.Page[*ent.AuditEntry]{}, fmt.Errorf("audit log: %w", err)
-	}
-	return page.Of(s.cursors, list, rows, at, func(e *ent.AuditEntry) string { return e.ID }), nil
+	return page.Newest(ctx, s.cursors, page.List{Name: "audit_log", AccountID: accountID}, r.OrDefault(), query,
+		func(e *ent.AuditEntry) string { return e.ID })
 }
 
 // Count counts those that a filter lets pass, up to a number.

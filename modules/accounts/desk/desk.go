@@ -51,12 +51,7 @@ type Filter struct {
 
 // Accounts gives one page of the installation's accounts, the newest first. Error: Invalid.
 func (s *Service) Accounts(ctx context.Context, f Filter, r page.Request) (page.Page[*ent.Account], error) {
-	list := page.List{Name: "operator_accounts"}
-	at, err := s.cursors.Open(list, r.OrDefault())
-	if err != nil {
-		return page.Page[*ent.Account]{}, err
-	}
-	query := s.db.Ent.Account.Query().Where(account.System(false)).Where(at.Newest(account.FieldID)).Order(at.Order(account.FieldID)).Limit(at.Rows())
+	query := s.db.Ent.Account.Query().Where(account.System(false))
 	if f.Text != "" {
 		query.Where(account.Or(account.EmailContainsFold(f.Text), account.NameContainsFold(f.Text), account.ID(f.Text)))
 	}
@@ -71,11 +66,8 @@ func (s *Service) Accounts(ctx context.Context, f Filter, r page.Request) (page.
 	case PaymentDue:
 		query.Where(account.PaymentDueAtNotNil())
 	}
-	rows, err := query.All(ctx)
-	if err != nil {
-		return page.Page[*ent.Account]{}, fmt.Errorf("accounts: %w", err)
-	}
-	return page.Of(s.cursors, list, rows, at, func(a *ent.Account) string { return a.ID }), nil
+	return page.Newest(ctx, s.cursors, page.List{Name: "operator_accounts"}, r.OrDefault(), query,
+		func(a *ent.Account) string { return a.ID })
 }
 
 // Account is one with what it has sent of its caps.
