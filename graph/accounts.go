@@ -11,6 +11,17 @@ func toAccount(a accounts.Account) *model.Account {
 		Plan: toPlan(a.Plan)}
 }
 
+func keyFilter(in *model.APIKeyFilter) (f accounts.KeyFilter) {
+	if in == nil {
+		return f
+	}
+	f.Text, f.Revoked = given(in.Query), in.Revoked
+	if in.Scope != nil {
+		f.Scope = *in.Scope
+	}
+	return f
+}
+
 func toUsage(u accounts.Usage) *model.Usage {
 	day, month := int(u.Day), int(u.Month)
 	return &model.Usage{Day: &day, Month: &month, DailyCap: u.DailyCap, MonthlyCap: u.MonthlyCap, DayResetsAt: u.DayEnds, MonthResetsAt: u.MonthEnds}

@@ -34,17 +34,18 @@ func (r *queryResolver) Account(ctx context.Context) (*model.Account, error) {
 	return toAccount(found), nil
 }
 
-func (r *queryResolver) APIKeys(ctx context.Context, first *int, after *string, last *int, before *string) (*model.APIKeyConnection, error) {
+func (r *queryResolver) APIKeys(ctx context.Context, first *int, after *string, last *int, before *string, filter *model.APIKeyFilter) (*model.APIKeyConnection, error) {
 	caller, request, err := askedPage(ctx, rights.Write, first, after, last, before) // as over REST: keys open everything
 	if err != nil {
 		return nil, err
 	}
-	found, err := part[Accounts](r.parts).Keys(ctx, caller.AccountID, request)
+	wanted := keyFilter(filter)
+	found, err := part[Accounts](r.parts).FilteredKeys(ctx, caller.AccountID, wanted, request)
 	if err != nil {
 		return nil, pageError(request, err)
 	}
 	return &model.APIKeyConnection{Connection: connection[model.APIKeyEdge](found, func(ctx context.Context, most int) (int, error) {
-		return part[Accounts](r.parts).CountKeys(ctx, caller.AccountID, most)
+		return part[Accounts](r.parts).CountKeys(ctx, caller.AccountID, wanted, most)
 	})}, nil
 }
 

@@ -113,10 +113,22 @@ func toRunTimeline(ctx context.Context, list []automations.TimelineEntry) ([]*mo
 	return out, nil
 }
 
-func toMatches(e *ent.CustomEvent) []*model.CustomEventMatch {
+// customEventPage ties custom events that were read together to the runs that they point at.
+func (r *Resolver) customEventPage(ctx context.Context, accountID string, rows []*ent.CustomEvent) []*model.CustomEvent {
+	var ids []string
+	for _, row := range rows {
+		for _, m := range row.Matches {
+			ids = append(ids, m.RunID)
+		}
+	}
+	runs := r.runsOf(ctx, accountID, ids)
+	return shownAs(rows, func(row *ent.CustomEvent) *model.CustomEvent { return &model.CustomEvent{CustomEvent: row, Runs: runs} })
+}
+
+func toMatches(e *model.CustomEvent) []*model.CustomEventMatch {
 	out := make([]*model.CustomEventMatch, len(e.Matches))
 	for i, m := range e.Matches {
-		out[i] = &model.CustomEventMatch{AutomationID: m.AutomationID, Version: m.Version, Outcome: m.Outcome, RunID: filled(m.RunID), Error: filled(m.Error)}
+		out[i] = &model.CustomEventMatch{AutomationID: m.AutomationID, Version: m.Version, Outcome: m.Outcome, RunID: filled(m.RunID), Error: filled(m.Error), Runs: e.Runs}
 	}
 	return out
 }

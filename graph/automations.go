@@ -202,5 +202,5 @@ func originOf(email *model.Email) (*model.EmailAutomation, error) {
 		return nil, err
 	}
 	of := found[email.ID]
-	return &model.EmailAutomation{AutomationID: *email.AutomationID, RunID: *email.RunID, AutomationName: filled(of.AutomationName), StepKey: filled(of.StepKey)}, nil
+	return &model.EmailAutomation{AutomationID: *email.AutomationID, RunID: *email.RunID, AutomationName: filled(of.AutomationName), StepKey: filled(of.StepKey), Runs: email.Page.Runs}, nil
 }

@@ -130,19 +130,19 @@ func (r *automationVersionResolver) Definition(ctx context.Context, obj *ent.Aut
 	return spent(ctx, obj.Definition)
 }
 
-func (r *customEventResolver) Data(ctx context.Context, obj *ent.CustomEvent) (json.RawMessage, error) {
+func (r *customEventResolver) Data(ctx context.Context, obj *model.CustomEvent) (json.RawMessage, error) {
 	return spent(ctx, obj.Data)
 }
 
-func (r *customEventResolver) Source(ctx context.Context, obj *ent.CustomEvent) (model.CustomEventSource, error) {
+func (r *customEventResolver) Source(ctx context.Context, obj *model.CustomEvent) (model.CustomEventSource, error) {
 	return model.CustomEventSource(strings.ToUpper(obj.Source)), nil
 }
 
-func (r *customEventResolver) Matches(ctx context.Context, obj *ent.CustomEvent) ([]*model.CustomEventMatch, error) {
+func (r *customEventResolver) Matches(ctx context.Context, obj *model.CustomEvent) ([]*model.CustomEventMatch, error) {
 	return toMatches(obj), nil
 }
 
-func (r *customEventResolver) Explanation(ctx context.Context, obj *ent.CustomEvent) (*model.CustomEventExplanation, error) {
+func (r *customEventResolver) Explanation(ctx context.Context, obj *model.CustomEvent) (*model.CustomEventExplanation, error) {
 	caller, err := authorized(ctx, rights.Read)
 	if err != nil {
 		return nil, err
@@ -154,11 +154,24 @@ func (r *customEventResolver) Explanation(ctx context.Context, obj *ent.CustomEv
 	return toExplanation(ctx, found)
 }
 
+func (r *customEventMatchResolver) Run(ctx context.Context, obj *model.CustomEventMatch) (*model.AutomationRun, error) {
+	if obj.RunID == nil {
+		return nil, nil
+	}
+	found, err := obj.Runs()
+	return found[*obj.RunID], err
+}
+
 func (r *emailResolver) Automation(ctx context.Context, obj *model.Email) (*model.EmailAutomation, error) {
 	if _, err := authorized(ctx, rights.Read); err != nil {
 		return nil, err
 	}
 	return originOf(obj)
+}
+
+func (r *emailAutomationResolver) Run(ctx context.Context, obj *model.EmailAutomation) (*model.AutomationRun, error) {
+	found, err := obj.Runs()
+	return found[obj.RunID], err
 }
 
 func (r *queryResolver) Automations(ctx context.Context, first *int, after *string, last *int, before *string, filter *model.AutomationFilter) (*model.AutomationConnection, error) {
@@ -229,17 +242,22 @@ func (r *queryResolver) CustomEvents(ctx context.Context, first *int, after *str
 	if err != nil {
 		return nil, argumentError(pageError(request, err), "since", "createdAt", "until", "createdAt")
 	}
-	return &model.CustomEventConnection{Connection: connection[model.CustomEventEdge](found, func(ctx context.Context, most int) (int, error) {
+	nodes := r.customEventPage(ctx, caller.AccountID, found.Items)
+	return &model.CustomEventConnection{Connection: connection[model.CustomEventEdge](page.With(found, nodes), func(ctx context.Context, most int) (int, error) {
 		return part[Automations](r.parts).CountEvents(ctx, caller.AccountID, wanted, most)
 	})}, nil
 }
 
-func (r *queryResolver) CustomEvent(ctx context.Context, id string) (*ent.CustomEvent, error) {
+func (r *queryResolver) CustomEvent(ctx context.Context, id string) (*model.CustomEvent, error) {
 	caller, err := authorized(ctx, rights.ReadSent)
 	if err != nil {
 		return nil, err
 	}
-	return noneIfMissing(part[Automations](r.parts).Event(ctx, caller.AccountID, id))
+	found, err := noneIfMissing(part[Automations](r.parts).Event(ctx, caller.AccountID, id))
+	if found == nil || err != nil {
+		return nil, err
+	}
+	return r.customEventPage(ctx, caller.AccountID, []*ent.CustomEvent{found})[0], nil
 }
 
 func (r *Resolver) Automation() generated.AutomationResolver { return &automationResolver{r} }
@@ -264,6 +282,14 @@ func (r *Resolver) AutomationVersion() generated.AutomationVersionResolver {
 
 func (r *Resolver) CustomEvent() generated.CustomEventResolver { return &customEventResolver{r} }
 
+func (r *Resolver) CustomEventMatch() generated.CustomEventMatchResolver {
+	return &customEventMatchResolver{r}
+}
+
+func (r *Resolver) EmailAutomation() generated.EmailAutomationResolver {
+	return &emailAutomationResolver{r}
+}
+
 type (
 	automationResolver          struct{ *Resolver }
 	automationRunResolver       struct{ *Resolver }
@@ -272,4 +298,6 @@ type (
 	automationStepStatsResolver struct{ *Resolver }
 	automationVersionResolver   struct{ *Resolver }
 	customEventResolver         struct{ *Resolver }
+	customEventMatchResolver    struct{ *Resolver }
+	emailAutomationResolver     struct{ *Resolver }
 )

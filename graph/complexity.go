@@ -31,7 +31,10 @@ func costs() generated.ComplexityRoot {
 	c.Query.Emails = func(child int, first *int, after *string, last *int, before *string, _ *model.EmailFilter) int {
 		return connection(child, first, after, last, before)
 	}
-	c.Query.Domains = connection
+	c.Query.Domains = func(child int, first *int, after *string, last *int, before *string, _ *model.DomainFilter) int {
+		return connection(child, first, after, last, before)
+	}
+	operatorCosts(&c)
 	requestCosts(&c)
 	suppressionCosts(&c)
 	statisticsCosts(&c)
@@ -43,8 +46,12 @@ func costs() generated.ComplexityRoot {
 	receivedCosts(&c)
 	automationCosts(&c)
 	c.Query.Events = func(child int, first *int, _ *string, _ []string) int { return times(pageSize(first, nil), child) }
-	c.Query.APIKeys = connection
-	c.Query.SMTPCredentials = connection
+	c.Query.APIKeys = func(child int, first *int, after *string, last *int, before *string, _ *model.APIKeyFilter) int {
+		return connection(child, first, after, last, before)
+	}
+	c.Query.SMTPCredentials = func(child int, first *int, after *string, last *int, before *string, _ *model.SMTPCredentialFilter) int {
+		return connection(child, first, after, last, before)
+	}
 	c.Account.Usage = func(child int) int { return lookCost + child }
 	c.Query.Templates = func(child int, first *int, after *string, last *int, before *string, _ *model.TemplateFilter) int {
 		return connection(child, first, after, last, before)

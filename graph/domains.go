@@ -7,6 +7,7 @@ import (
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/ent/domain"
 	"github.com/postrider/postrider/graph/model"
+	"github.com/postrider/postrider/modules/domains"
 	"github.com/postrider/postrider/modules/domains/dnscheck"
 	"github.com/postrider/postrider/modules/domains/signing"
 	"github.com/postrider/postrider/modules/sending/records"
@@ -34,11 +35,22 @@ func (r *Resolver) domainPage(ctx context.Context, accountID string, rows []*ent
 	return out
 }
 
+func domainFilter(in *model.DomainFilter) (f domains.Filter) {
+	if in == nil {
+		return f
+	}
+	f.Text, f.Inbound = given(in.Query), in.InboundEnabled
+	if in.Status != nil {
+		f.Status = *in.Status
+	}
+	return f
+}
+
 // onceEach asks at most once for each argument.
-func onceEach[T any](ask func(int) (T, error)) func(int) (T, error) {
+func onceEach[K comparable, T any](ask func(K) (T, error)) func(K) (T, error) {
 	var mu sync.Mutex
-	asked := map[int]func() (T, error){}
-	return func(n int) (T, error) {
+	asked := map[K]func() (T, error){}
+	return func(n K) (T, error) {
 		mu.Lock()
 		answer, known := asked[n]
 		if !known {

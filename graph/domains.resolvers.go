@@ -33,18 +33,19 @@ func (r *domainResolver) SendingCounts(ctx context.Context, obj *model.Domain, d
 	return &of, nil
 }
 
-func (r *queryResolver) Domains(ctx context.Context, first *int, after *string, last *int, before *string) (*model.DomainConnection, error) {
+func (r *queryResolver) Domains(ctx context.Context, first *int, after *string, last *int, before *string, filter *model.DomainFilter) (*model.DomainConnection, error) {
 	caller, request, err := askedPage(ctx, rights.Read, first, after, last, before)
 	if err != nil {
 		return nil, err
 	}
-	found, err := part[Domains](r.parts).List(ctx, caller.AccountID, request)
+	wanted := domainFilter(filter)
+	found, err := part[Domains](r.parts).Filtered(ctx, caller.AccountID, wanted, request)
 	if err != nil {
 		return nil, pageError(request, err)
 	}
 	nodes := r.domainPage(ctx, caller.AccountID, found.Items)
 	return &model.DomainConnection{Connection: connection[model.DomainEdge](page.With(found, nodes), func(ctx context.Context, most int) (int, error) {
-		return part[Domains](r.parts).Count(ctx, caller.AccountID, most)
+		return part[Domains](r.parts).Count(ctx, caller.AccountID, wanted, most)
 	})}, nil
 }
 

@@ -18,6 +18,7 @@ import (
 	"github.com/postrider/postrider/ent/schema/shape"
 	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/accounts/rights"
+	"github.com/postrider/postrider/modules/domains"
 	"github.com/postrider/postrider/modules/domains/dnscheck"
 	"github.com/postrider/postrider/modules/sending/queue"
 	"github.com/postrider/postrider/modules/sending/records"
@@ -98,8 +99,16 @@ func (f fakeAccounts) Keys(_ context.Context, accountID string, r page.Request) 
 	return out, orElse(err, f.call("Keys"))
 }
 
-func (f fakeAccounts) CountKeys(ctx context.Context, accountID string, most int) (int, error) {
-	n, err := lengthOf(f.Keys(ctx, accountID, whole))
+func (f fakeAccounts) FilteredKeys(ctx context.Context, accountID string, of accounts.KeyFilter, r page.Request) (page.Page[*ent.APIKey], error) {
+	out, err := f.Keys(ctx, accountID, r)
+	out.Items = slices.DeleteFunc(out.Items, func(k *ent.APIKey) bool {
+		return of.Scope != "" && k.Scope != of.Scope || of.Revoked != nil && *of.Revoked != (k.RevokedAt != nil)
+	})
+	return out, err
+}
+
+func (f fakeAccounts) CountKeys(ctx context.Context, accountID string, of accounts.KeyFilter, most int) (int, error) {
+	n, err := lengthOf(f.FilteredKeys(ctx, accountID, of, whole))
 	return min(n, most), err
 }
 
@@ -142,8 +151,14 @@ func (f fakeDomains) List(_ context.Context, accountID string, r page.Request) (
 	return out, orElse(err, f.call("domains.List"))
 }
 
-func (f fakeDomains) Count(ctx context.Context, accountID string, most int) (int, error) {
-	n, err := lengthOf(f.List(ctx, accountID, whole))
+func (f fakeDomains) Filtered(ctx context.Context, accountID string, of domains.Filter, r page.Request) (page.Page[*ent.Domain], error) {
+	out, err := f.List(ctx, accountID, r)
+	out.Items = slices.DeleteFunc(out.Items, func(d *ent.Domain) bool { return of.Status != "" && d.Status != of.Status })
+	return out, err
+}
+
+func (f fakeDomains) Count(ctx context.Context, accountID string, of domains.Filter, most int) (int, error) {
+	n, err := lengthOf(f.Filtered(ctx, accountID, of, whole))
 	return min(n, most), err
 }
 

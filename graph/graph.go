@@ -40,7 +40,8 @@ type Accounts interface {
 	Account(ctx context.Context, accountID string) (accounts.Account, error)
 	Usage(ctx context.Context, accountID string) (accounts.Usage, error)
 	Keys(ctx context.Context, accountID string, r page.Request) (page.Page[*ent.APIKey], error)
-	CountKeys(ctx context.Context, accountID string, most int) (int, error)
+	FilteredKeys(ctx context.Context, accountID string, f accounts.KeyFilter, r page.Request) (page.Page[*ent.APIKey], error)
+	CountKeys(ctx context.Context, accountID string, f accounts.KeyFilter, most int) (int, error)
 	Key(ctx context.Context, accountID, keyID string) (*ent.APIKey, error)
 	SeveralKeys(ctx context.Context, accountID string, keyIDs ...string) ([]*ent.APIKey, error)
 }
@@ -48,7 +49,8 @@ type Accounts interface {
 // Domains reads sending domains.
 type Domains interface {
 	List(ctx context.Context, accountID string, r page.Request) (page.Page[*ent.Domain], error)
-	Count(ctx context.Context, accountID string, most int) (int, error)
+	Filtered(ctx context.Context, accountID string, f domains.Filter, r page.Request) (page.Page[*ent.Domain], error)
+	Count(ctx context.Context, accountID string, f domains.Filter, most int) (int, error)
 	Get(ctx context.Context, accountID, domainID string) (*ent.Domain, error)
 	Records(d *ent.Domain) []dnscheck.Record
 	Several(ctx context.Context, accountID string, domainIDs ...string) ([]*ent.Domain, error)

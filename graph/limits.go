@@ -25,7 +25,7 @@ const (
 	maxAliases       = 15
 	maxDirectives    = 30
 	maxSelections    = 1000    // fields and fragments, with fragments written out
-	maxComplexity    = 12000   // see complexity.go
+	maxComplexity    = 12100   // see complexity.go
 	maxResult        = 5 << 20 // octets of an answer
 	cachedQueries    = 128     // at most 8 MB of text
 )

@@ -2,6 +2,7 @@ package graph
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"sync"
 
@@ -9,13 +10,17 @@ import (
 	"github.com/postrider/postrider/graph/generated"
 	"github.com/postrider/postrider/graph/model"
 	"github.com/postrider/postrider/modules/accounts/rights"
+	"github.com/postrider/postrider/modules/automations"
 )
 
-// linkCosts: what emails point at is read once for the page, and many of them point at the same.
+// linkCosts: what the entries of a page point at is read once for the page, and many of them point at
+// the same.
 func linkCosts(c *generated.ComplexityRoot) {
 	link := func(child int) int { return child }
 	c.Email.Domain, c.Email.APIKey, c.Email.Template, c.Email.WebhookDeliveries, c.WebhookDelivery.Webhook = link, link, link, link, link
-	c.Query.WebhookStatistics = func(child int, _ model.TimeRange, _ *string) int { return healthCost + times(fewPerEmail, child) }
+	c.QueuedRecipient.Email, c.Suppression.CausedBy, c.EmailAutomation.Run, c.CustomEventMatch.Run, c.ReceivedEmail.Domain = link, link, link, link, link
+	c.ReceivedEmail.WebhookDeliveries = link
+	c.Email.Suppressions = link
 }
 
 // linksOf ties emails that were read together to what they point at. Each kind is asked for once per
@@ -37,6 +42,10 @@ func (r *Resolver) linksOf(ctx context.Context, accountID string, rows []*ent.Em
 		shown, err := r.templatePage(ctx, accountID, found)
 		return byID(shown, func(t *model.Template) string { return t.ID }), err
 	})
+	page.Runs = linked(ctx, rights.Read, func(e *ent.Email) string { return given(e.RunID) }, rows, func(ids []string) (map[string]*model.AutomationRun, error) {
+		return r.runsOf(ctx, accountID, ids)()
+	})
+	page.Suppressed = sync.OnceValues(func() (map[string]*model.Suppression, error) { return r.suppressedOf(ctx, accountID, page) })
 	page.Deliveries = sync.OnceValues(func() (map[string][]*model.WebhookDelivery, error) { return r.deliveriesOf(ctx, accountID, page) })
 }
 
@@ -116,3 +125,74 @@ func byID[T any](list []T, id func(T) string) map[string]T {
 	}
 	return out
 }
+
+// emailsOf gives the emails that the entries of a page point at.
+func (r *Resolver) emailsOf(ctx context.Context, accountID string, ids []string) model.Emails {
+	return linked(ctx, rights.ReadSent, itself, ids, func(ids []string) (map[string]*model.Email, error) {
+		found, err := part[Emails](r.parts).Several(ctx, accountID, ids...)
+		return byID(r.emailPage(ctx, accountID, found), func(e *model.Email) string { return e.ID }), err
+	})
+}
+
+// runsOf gives the runs of automations that the entries of a page point at.
+func (r *Resolver) runsOf(ctx context.Context, accountID string, ids []string) model.Runs {
+	return linked(ctx, rights.Read, itself, ids, func(ids []string) (map[string]*model.AutomationRun, error) {
+		found, err := part[Automations](r.parts).Details(ctx, accountID, ids...)
+		rows := make([]*ent.AutomationRun, 0, len(found))
+		for _, run := range found {
+			rows = append(rows, run.AutomationRun)
+		}
+		details := func() (map[string]automations.Run, error) { return found, nil }
+		return byID(r.runPage(ctx, accountID, rows, details), func(run *model.AutomationRun) string { return run.ID }), err
+	})
+}
+
+// suppressedOf gives the suppressions of the recipients of a page, by their addresses.
+func (r *Resolver) suppressedOf(ctx context.Context, accountID string, page *model.EmailPage) (map[string]*model.Suppression, error) {
+	if caller, err := callerOf(ctx); err != nil || caller.Authorize(rights.Read) != nil {
+		return nil, err
+	}
+	recipients, err := page.Recipients()
+	if err != nil {
+		return nil, err
+	}
+	var addresses []string
+	for _, list := range recipients {
+		for _, recipient := range list {
+			addresses = append(addresses, recipient.Address)
+		}
+	}
+	slices.Sort(addresses)
+	found, err := part[Suppressions](r.parts).Of(ctx, accountID, slices.Compact(addresses)...)
+	if err != nil {
+		return nil, err
+	}
+	rows := slices.Collect(maps.Values(found))
+	shown := byID(r.suppressionPage(ctx, accountID, rows), func(s *model.Suppression) string { return s.ID })
+	out := make(map[string]*model.Suppression, len(found))
+	for address, row := range found {
+		out[address] = shown[row.ID]
+	}
+	return out, nil
+}
+
+// emailSuppressions are those of the recipients of one email.
+func emailSuppressions(e *model.Email) ([]*model.Suppression, error) {
+	out := []*model.Suppression{}
+	recipients, err := e.Page.Recipients()
+	if err != nil {
+		return nil, err
+	}
+	found, err := e.Page.Suppressed()
+	if err != nil {
+		return nil, err
+	}
+	for _, recipient := range recipients[e.ID] {
+		if s := found[recipient.Address]; s != nil && !slices.Contains(out, s) {
+			out = append(out, s)
+		}
+	}
+	return out, nil
+}
+
+func itself(id string) string { return id }

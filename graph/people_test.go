@@ -25,6 +25,9 @@ func (fakePeople) Person(_ context.Context, token, _ string) (accounts.Caller, e
 	if token == "nobody" {
 		return accounts.Caller{Person: &accounts.Someone{UserID: "usr_2", Email: "eve@example.com"}}, nil
 	}
+	if token == "operator" {
+		return accounts.Caller{AccountID: ada, Person: &accounts.Someone{UserID: "usr_3", Email: "op@example.com", Role: rights.RoleViewer, Operator: true}}, nil
+	}
 	if !rights.Role(token).Known() {
 		return accounts.Caller{}, fault.Unauthenticated()
 	}

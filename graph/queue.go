@@ -75,9 +75,17 @@ func orNone(s *queue.State) queue.State {
 	return *s
 }
 
-func toQueued(r queue.Queued) *model.QueuedRecipient {
-	return &model.QueuedRecipient{ID: r.ID, EmailID: r.EmailID, Address: r.Address, Destination: r.Destination,
-		State: r.State, Running: r.Running, Attempts: r.Attempts, NextAttemptAt: r.NextAttempt, QueuedAt: r.QueuedAt, Diagnostic: filled(r.Diagnostic)}
+// queuePage ties recipients that were read together to their emails.
+func (r *Resolver) queuePage(ctx context.Context, accountID string, rows []queue.Queued) []*model.QueuedRecipient {
+	ids := make([]string, len(rows))
+	for i, row := range rows {
+		ids[i] = row.EmailID
+	}
+	emails := r.emailsOf(ctx, accountID, ids)
+	return shownAs(rows, func(q queue.Queued) *model.QueuedRecipient {
+		return &model.QueuedRecipient{ID: q.ID, EmailID: q.EmailID, Address: q.Address, Destination: q.Destination, State: q.State, Running: q.Running,
+			Attempts: q.Attempts, NextAttemptAt: q.NextAttempt, QueuedAt: q.QueuedAt, Diagnostic: filled(q.Diagnostic), Emails: emails}
+	})
 }
 
 func toBacklog(found []queue.Backlog) []*model.QueueBacklog {

@@ -8,6 +8,7 @@ package graph
 import (
 	"context"
 
+	"github.com/postrider/postrider/graph/generated"
 	"github.com/postrider/postrider/graph/model"
 	"github.com/postrider/postrider/modules/accounts/rights"
 	"github.com/postrider/postrider/modules/sending/queue"
@@ -40,7 +41,8 @@ func (r *queryResolver) Queue(ctx context.Context, first *int, after *string, la
 	if err != nil {
 		return nil, pageError(request, err)
 	}
-	return &model.QueueConnection{Connection: connection[model.QueueEdge](page.Map(found, toQueued), func(ctx context.Context, most int) (int, error) {
+	nodes := r.queuePage(ctx, caller.AccountID, found.Items)
+	return &model.QueueConnection{Connection: connection[model.QueueEdge](page.With(found, nodes), func(ctx context.Context, most int) (int, error) {
 		return part[Queue](r.parts).CountOf(ctx, caller.AccountID, selection, most)
 	})}, nil
 }
@@ -53,3 +55,14 @@ func (r *queryResolver) QueueByDestination(ctx context.Context, filter *model.Qu
 	found, err := part[Queue](r.parts).BacklogOf(ctx, caller.AccountID, queueSelection(filter))
 	return toBacklog(found), err
 }
+
+func (r *queuedRecipientResolver) Email(ctx context.Context, obj *model.QueuedRecipient) (*model.Email, error) {
+	found, err := obj.Emails()
+	return found[obj.EmailID], err
+}
+
+func (r *Resolver) QueuedRecipient() generated.QueuedRecipientResolver {
+	return &queuedRecipientResolver{r}
+}
+
+type queuedRecipientResolver struct{ *Resolver }

@@ -9,6 +9,7 @@ import (
 	"github.com/postrider/postrider/ent/schema/shape"
 	"github.com/postrider/postrider/graph/generated"
 	"github.com/postrider/postrider/graph/model"
+	"github.com/postrider/postrider/modules/accounts/rights"
 	"github.com/postrider/postrider/modules/inbound"
 	"github.com/postrider/postrider/modules/inbound/addressrules"
 	"github.com/postrider/postrider/runtime/page"
@@ -50,6 +51,23 @@ func toRules(r addressrules.Rules) *model.AddressRules {
 		out.Rules = append(out.Rules, &model.AddressRule{Match: rule.Match, Action: model.AddressRuleAction(strings.ToUpper(rule.Action))})
 	}
 	return out
+}
+
+// receivedPage ties received emails that were read together to what hangs off them.
+func (r *Resolver) receivedPage(ctx context.Context, accountID string, rows []*ent.ReceivedEmail) []*model.ReceivedEmail {
+	shared := &model.ReceivedPage{
+		Domains: linked(ctx, rights.Read, func(e *ent.ReceivedEmail) string { return e.DomainID }, rows, func(ids []string) (map[string]*model.Domain, error) {
+			found, err := part[Domains](r.parts).Several(ctx, accountID, ids...)
+			return byID(r.domainPage(ctx, accountID, found), func(d *model.Domain) string { return d.ID }), err
+		}),
+		Deliveries: linked(ctx, rights.Read, func(e *ent.ReceivedEmail) string { return e.ID }, rows, func(ids []string) (map[string][]*model.WebhookDelivery, error) {
+			found, err := part[Webhooks](r.parts).OfSubjects(ctx, accountID, ids...)
+			return r.deliveriesBy(ctx, accountID, found), err
+		}),
+	}
+	return shownAs(rows, func(row *ent.ReceivedEmail) *model.ReceivedEmail {
+		return &model.ReceivedEmail{ReceivedEmail: row, Page: shared}
+	})
 }
 
 // receivedContent is nil once it was deleted by age.

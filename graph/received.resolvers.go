@@ -14,6 +14,7 @@ import (
 	"github.com/postrider/postrider/graph/model"
 	"github.com/postrider/postrider/modules/accounts/rights"
 	"github.com/postrider/postrider/modules/inbound"
+	"github.com/postrider/postrider/runtime/page"
 )
 
 func (r *queryResolver) ReceivedEmails(ctx context.Context, first *int, after *string, last *int, before *string, filter *model.ReceivedEmailFilter) (*model.ReceivedEmailConnection, error) {
@@ -26,17 +27,22 @@ func (r *queryResolver) ReceivedEmails(ctx context.Context, first *int, after *s
 	if err != nil {
 		return nil, argumentError(pageError(request, err), "since", "receivedAt", "until", "receivedAt", "domain", "domainId", "q", "query")
 	}
-	return &model.ReceivedEmailConnection{Connection: connection[model.ReceivedEmailEdge](found, func(ctx context.Context, most int) (int, error) {
+	nodes := r.receivedPage(ctx, caller.AccountID, found.Items)
+	return &model.ReceivedEmailConnection{Connection: connection[model.ReceivedEmailEdge](page.With(found, nodes), func(ctx context.Context, most int) (int, error) {
 		return part[Received](r.parts).Count(ctx, caller.AccountID, wanted, most)
 	})}, nil
 }
 
-func (r *queryResolver) ReceivedEmail(ctx context.Context, id string) (*ent.ReceivedEmail, error) {
+func (r *queryResolver) ReceivedEmail(ctx context.Context, id string) (*model.ReceivedEmail, error) {
 	caller, err := authorized(ctx, rights.Read)
 	if err != nil {
 		return nil, err
 	}
-	return noneIfMissing(part[Received](r.parts).Get(ctx, caller.AccountID, id))
+	found, err := noneIfMissing(part[Received](r.parts).Get(ctx, caller.AccountID, id))
+	if found == nil || err != nil {
+		return nil, err
+	}
+	return r.receivedPage(ctx, caller.AccountID, []*ent.ReceivedEmail{found})[0], nil
 }
 
 func (r *queryResolver) AddressRules(ctx context.Context, domainID string) (*model.AddressRules, error) {
@@ -60,16 +66,26 @@ func (r *receivedAuthenticationResolver) DmarcPolicy(ctx context.Context, obj *s
 	return filled(obj.DMARCPolicy), nil
 }
 
-func (r *receivedEmailResolver) Size(ctx context.Context, obj *ent.ReceivedEmail) (int, error) {
+func (r *receivedEmailResolver) Size(ctx context.Context, obj *model.ReceivedEmail) (int, error) {
 	return int(obj.Size), nil
 }
 
-func (r *receivedEmailResolver) TLS(ctx context.Context, obj *ent.ReceivedEmail) (*string, error) {
+func (r *receivedEmailResolver) TLS(ctx context.Context, obj *model.ReceivedEmail) (*string, error) {
 	return filled(obj.TLS), nil
 }
 
-func (r *receivedEmailResolver) Content(ctx context.Context, obj *ent.ReceivedEmail) (*model.ReceivedContent, error) {
-	return r.receivedContent(ctx, obj)
+func (r *receivedEmailResolver) Content(ctx context.Context, obj *model.ReceivedEmail) (*model.ReceivedContent, error) {
+	return r.receivedContent(ctx, obj.ReceivedEmail)
+}
+
+func (r *receivedEmailResolver) Domain(ctx context.Context, obj *model.ReceivedEmail) (*model.Domain, error) {
+	found, err := obj.Page.Domains()
+	return found[obj.DomainID], err
+}
+
+func (r *receivedEmailResolver) WebhookDeliveries(ctx context.Context, obj *model.ReceivedEmail) ([]*model.WebhookDelivery, error) {
+	found, err := obj.Page.Deliveries()
+	return append([]*model.WebhookDelivery{}, found[obj.ID]...), err
 }
 
 func (r *Resolver) ReceivedAttachment() generated.ReceivedAttachmentResolver {

@@ -12,8 +12,8 @@ import (
 
 // SMTPCredentials reads the credentials of the SMTP relay.
 type SMTPCredentials interface {
-	List(ctx context.Context, accountID string, r page.Request) (page.Page[*ent.SMTPCredential], error)
-	Count(ctx context.Context, accountID string, most int) (int, error)
+	Filtered(ctx context.Context, accountID string, f relay.Filter, r page.Request) (page.Page[*ent.SMTPCredential], error)
+	Count(ctx context.Context, accountID string, f relay.Filter, most int) (int, error)
 	Get(ctx context.Context, accountID, credentialID string) (*ent.SMTPCredential, error)
 	Endpoint() (host string, port int, tls string)
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/modules/relay"
 	"github.com/postrider/postrider/runtime/expect"
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/page"
@@ -27,13 +28,13 @@ func someSMTPCredentials() []*ent.SMTPCredential {
 	return rows
 }
 
-func (f fakeSMTPCredentials) List(_ context.Context, accountID string, r page.Request) (page.Page[*ent.SMTPCredential], error) {
+func (f fakeSMTPCredentials) Filtered(_ context.Context, accountID string, _ relay.Filter, r page.Request) (page.Page[*ent.SMTPCredential], error) {
 	out, err := paged(someSMTPCredentials(), func(c *ent.SMTPCredential) (string, string) { return c.AccountID, c.ID }, "smtp_credentials", accountID, r)
 	return out, orElse(err, f.call("SMTPCredentials.List"))
 }
 
-func (f fakeSMTPCredentials) Count(ctx context.Context, accountID string, most int) (int, error) {
-	n, err := lengthOf(f.List(ctx, accountID, whole))
+func (f fakeSMTPCredentials) Count(ctx context.Context, accountID string, of relay.Filter, most int) (int, error) {
+	n, err := lengthOf(f.Filtered(ctx, accountID, of, whole))
 	return min(n, most), err
 }
 

@@ -19,7 +19,7 @@ import (
 	"github.com/postrider/postrider/runtime/intake"
 )
 
-var allModules = []string{"signin", "billing", "accounts", "domains", "sending", "suppression", "templates", "tracking", "webhooks", "inbound", "eventlog", "relay", "automations", "statistics", "apilog", "development"}
+var allModules = []string{"signin", "billing", "accounts", "domains", "sending", "suppression", "templates", "tracking", "webhooks", "inbound", "eventlog", "relay", "automations", "statistics", "apilog", "outbound", "development"}
 
 // server is the handler behind a real listener, over fakes.
 type server struct {
@@ -78,7 +78,8 @@ func newServer(t testing.TB, s setup) *server {
 		Show[Automations]("automations", fakeAutomations{srv.calls}), Show[AutomationFigures]("automations", fakeFigures{srv.calls}),
 		Show[Teams]("signin", fakeTeams{}), Show[AuditLog]("signin", fakeAuditLog{}),
 		Show[Statistics]("statistics", fakeStatistics{}), Show[APIRequests]("apilog", fakeRequests{srv.calls}), Show[RawMail]("sending", fakeRaw{srv.calls}), ShowSeeds(fakeSeeds{}), Show[Doctor](moduleAccounts, fakeDoctor{}),
-		Show[Usage]("accounts", fakeBilling{srv.calls}), Show[Billing]("billing", fakeBilling{srv.calls}),
+		Show[Desk]("signin", fakeInstallation{}), Show[BillingWatch]("billing", fakeInstallation{}), Show[WholeQueue]("sending", fakeInstallation{}), Show[Sources]("outbound", fakeInstallation{}),
+		Show[Lanes]("sending", fakeInstallation{}), Show[Processes](moduleAccounts, fakeInstallation{}), Show[Usage]("accounts", fakeBilling{srv.calls}), Show[Billing]("billing", fakeBilling{srv.calls}),
 	}, Logger: slog.New(slog.NewTextHandler(srv.log, &slog.HandlerOptions{Level: slog.LevelDebug}))})
 	if err != nil {
 		t.Fatal(err)

@@ -34,6 +34,9 @@ func statisticsCosts(c *generated.ComplexityRoot) {
 	c.Query.EmailStatistics = func(child int, r model.TimeRange, interval model.StatisticsInterval, _ string, _ *model.StatisticsDimension, _ int, _ *model.StatisticsFilter, _ model.StatisticsMoment) int {
 		return series(child, r, interval)
 	}
+	c.Query.WebhookStatistics = func(child int, r model.TimeRange, interval model.StatisticsInterval, _ string, _ *string) int {
+		return healthCost + series(child, r, interval)
+	}
 	c.Query.ReceivedStatistics = func(child int, r model.TimeRange, interval model.StatisticsInterval, _ string, _ *model.ReceivedDimension, _ int) int {
 		return series(child, r, interval)
 	}

@@ -4,8 +4,8 @@ import (
 	"context"
 
 	"github.com/postrider/postrider/ent"
-	entsuppression "github.com/postrider/postrider/ent/suppression"
 	"github.com/postrider/postrider/graph/generated"
+	"github.com/postrider/postrider/graph/model"
 	"github.com/postrider/postrider/modules/suppression"
 	"github.com/postrider/postrider/runtime/page"
 )
@@ -15,6 +15,8 @@ type Suppressions interface {
 	List(ctx context.Context, accountID string, f suppression.Filter) (page.Page[*ent.Suppression], error)
 	Count(ctx context.Context, accountID string, f suppression.Filter, most int) (int, error)
 	Get(ctx context.Context, accountID, idOrAddress string) (*ent.Suppression, error)
+	// Of gives suppressions by the addresses that are asked for.
+	Of(ctx context.Context, accountID string, addresses ...string) (map[string]*ent.Suppression, error)
 	OptOuts(ctx context.Context, accountID string, f suppression.OptOutFilter) (page.Page[*ent.CategoryOptOut], error)
 	CountOptOuts(ctx context.Context, accountID string, f suppression.OptOutFilter, most int) (int, error)
 	OptOut(ctx context.Context, accountID, optOutID string) (*ent.CategoryOptOut, error)
@@ -24,12 +26,41 @@ var _ Suppressions = (*suppression.Service)(nil)
 
 // suppressionCosts counts the two lists by their length.
 func suppressionCosts(c *generated.ComplexityRoot) {
-	c.Query.Suppressions = func(child int, first *int, _ *string, last *int, _, _ *string, _ *entsuppression.Reason) int {
+	c.Query.Suppressions = func(child int, first *int, _ *string, last *int, _ *string, _ *model.SuppressionFilter) int {
 		return times(pageSize(first, last), child)
 	}
-	c.Query.CategoryOptOuts = func(child int, first *int, _ *string, last *int, _, _, _ *string) int {
+	c.Query.CategoryOptOuts = func(child int, first *int, _ *string, last *int, _ *string, _ *model.CategoryOptOutFilter) int {
 		return times(pageSize(first, last), child)
 	}
+}
+
+// suppressionPage ties suppressions that were read together to the emails that led to them.
+func (r *Resolver) suppressionPage(ctx context.Context, accountID string, rows []*ent.Suppression) []*model.Suppression {
+	ids := make([]string, len(rows))
+	for i, row := range rows {
+		ids[i] = given(row.EmailID)
+	}
+	emails := r.emailsOf(ctx, accountID, ids)
+	return shownAs(rows, func(row *ent.Suppression) *model.Suppression {
+		return &model.Suppression{Suppression: row, Emails: emails}
+	})
+}
+
+func suppressionFilter(request page.Request, in *model.SuppressionFilter) suppression.Filter {
+	f := suppression.Filter{Request: request}
+	if in != nil {
+		f.Email, f.Reason = given(in.Email), orEmpty(in.Reason)
+		f.Since, f.Until = within(in.CreatedAt)
+	}
+	return f
+}
+
+func optOutFilter(request page.Request, in *model.CategoryOptOutFilter) suppression.OptOutFilter {
+	f := suppression.OptOutFilter{Request: request}
+	if in != nil {
+		f.Email, f.Category = given(in.Email), given(in.Category)
+	}
+	return f
 }
 
 // orEmpty is an optional argument; null is the same as not given.

@@ -9,41 +9,50 @@ import (
 	"context"
 
 	"github.com/postrider/postrider/ent"
-	entsuppression "github.com/postrider/postrider/ent/suppression"
+	"github.com/postrider/postrider/graph/generated"
 	"github.com/postrider/postrider/graph/model"
 	"github.com/postrider/postrider/modules/accounts/rights"
-	"github.com/postrider/postrider/modules/suppression"
+	"github.com/postrider/postrider/runtime/page"
 )
 
-func (r *queryResolver) Suppressions(ctx context.Context, first *int, after *string, last *int, before *string, email *string, reason *entsuppression.Reason) (*model.SuppressionConnection, error) {
+func (r *emailResolver) Suppressions(ctx context.Context, obj *model.Email) ([]*model.Suppression, error) {
+	return emailSuppressions(obj)
+}
+
+func (r *queryResolver) Suppressions(ctx context.Context, first *int, after *string, last *int, before *string, filter *model.SuppressionFilter) (*model.SuppressionConnection, error) {
 	caller, request, err := askedPage(ctx, rights.Read, first, after, last, before)
 	if err != nil {
 		return nil, err
 	}
-	wanted := suppression.Filter{Request: request, Email: orEmpty(email), Reason: orEmpty(reason)}
+	wanted := suppressionFilter(request, filter)
 	found, err := part[Suppressions](r.parts).List(ctx, caller.AccountID, wanted)
 	if err != nil {
-		return nil, pageError(request, err)
+		return nil, argumentError(pageError(request, err), "since", "createdAt", "until", "createdAt")
 	}
-	return &model.SuppressionConnection{Connection: connection[model.SuppressionEdge](found, func(ctx context.Context, most int) (int, error) {
+	nodes := r.suppressionPage(ctx, caller.AccountID, found.Items)
+	return &model.SuppressionConnection{Connection: connection[model.SuppressionEdge](page.With(found, nodes), func(ctx context.Context, most int) (int, error) {
 		return part[Suppressions](r.parts).Count(ctx, caller.AccountID, wanted, most)
 	})}, nil
 }
 
-func (r *queryResolver) Suppression(ctx context.Context, id string) (*ent.Suppression, error) {
+func (r *queryResolver) Suppression(ctx context.Context, id string) (*model.Suppression, error) {
 	caller, err := authorized(ctx, rights.Read)
 	if err != nil {
 		return nil, err
 	}
-	return noneIfMissing(part[Suppressions](r.parts).Get(ctx, caller.AccountID, id))
+	found, err := noneIfMissing(part[Suppressions](r.parts).Get(ctx, caller.AccountID, id))
+	if found == nil || err != nil {
+		return nil, err
+	}
+	return r.suppressionPage(ctx, caller.AccountID, []*ent.Suppression{found})[0], nil
 }
 
-func (r *queryResolver) CategoryOptOuts(ctx context.Context, first *int, after *string, last *int, before *string, email *string, category *string) (*model.CategoryOptOutConnection, error) {
+func (r *queryResolver) CategoryOptOuts(ctx context.Context, first *int, after *string, last *int, before *string, filter *model.CategoryOptOutFilter) (*model.CategoryOptOutConnection, error) {
 	caller, request, err := askedPage(ctx, rights.Read, first, after, last, before)
 	if err != nil {
 		return nil, err
 	}
-	wanted := suppression.OptOutFilter{Request: request, Email: orEmpty(email), Category: orEmpty(category)}
+	wanted := optOutFilter(request, filter)
 	found, err := part[Suppressions](r.parts).OptOuts(ctx, caller.AccountID, wanted)
 	if err != nil {
 		return nil, pageError(request, err)
@@ -60,3 +69,15 @@ func (r *queryResolver) CategoryOptOut(ctx context.Context, id string) (*ent.Cat
 	}
 	return noneIfMissing(part[Suppressions](r.parts).OptOut(ctx, caller.AccountID, id))
 }
+
+func (r *suppressionResolver) CausedBy(ctx context.Context, obj *model.Suppression) (*model.Email, error) {
+	if obj.EmailID == nil {
+		return nil, nil
+	}
+	found, err := obj.Emails()
+	return found[*obj.EmailID], err
+}
+
+func (r *Resolver) Suppression() generated.SuppressionResolver { return &suppressionResolver{r} }
+
+type suppressionResolver struct{ *Resolver }

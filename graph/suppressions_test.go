@@ -3,6 +3,7 @@ package graph
 import (
 	"context"
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/postrider/postrider/ent"
@@ -69,6 +70,17 @@ func (f fakeSuppressions) Get(_ context.Context, accountID, id string) (*ent.Sup
 	return nil, fault.Missing("suppression", id)
 }
 
+// Of finds those of addresses that are on the list.
+func (f fakeSuppressions) Of(_ context.Context, accountID string, addresses ...string) (map[string]*ent.Suppression, error) {
+	out := map[string]*ent.Suppression{}
+	for _, row := range someSuppressions() {
+		if row.AccountID == accountID && row.Email != nil && slices.Contains(addresses, *row.Email) {
+			out[*row.Email] = row
+		}
+	}
+	return out, f.call("suppressions.Of")
+}
+
 func (f fakeSuppressions) OptOuts(_ context.Context, accountID string, q module.OptOutFilter) (page.Page[*ent.CategoryOptOut], error) {
 	out, err := paged(someOptOuts(), func(o *ent.CategoryOptOut) (string, string) { return o.AccountID, o.ID }, "category opt-outs", accountID, q.Request)
 	if q.Email+q.Category != "" {
@@ -101,7 +113,7 @@ func TestSuppressionsAnswerEveryField(t *testing.T) {
 func TestSuppressionFiltersAndCursors(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, setup{})
-	a := s.ask(t, `{ suppressions(email: "bob@example.net", reason: BOUNCE) { nodes { id } } categoryOptOuts(email: "bob@example.net", category: "News") { nodes { id } } }`, nil)
+	a := s.ask(t, `{ suppressions(filter: {email: "bob@example.net", reason: BOUNCE}) { nodes { id } } categoryOptOuts(filter: {email: "bob@example.net", category: "News"}) { nodes { id } } }`, nil)
 	same(t, "filters", map[string]any{
 		"suppressions":    map[string]any{"nodes": []any{map[string]any{"id": "bob@example.net bounce"}}},
 		"categoryOptOuts": map[string]any{"nodes": []any{map[string]any{"id": "bob@example.net News"}}},

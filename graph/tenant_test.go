@@ -58,7 +58,7 @@ func TestScopesDecideWhatAKeyReads(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sendingMay := map[string]bool{"email": true, "emails": true, "viewer": true, "node": true, "nodes": true, "search": true, "customEvent": true, "customEvents": true} // who asks is told to everybody
+	sendingMay := map[string]bool{"email": true, "emails": true, "viewer": true, "operator": true, "node": true, "nodes": true, "search": true, "customEvent": true, "customEvents": true} // who asks is told to everybody
 	peopleOnly := map[string]bool{"invitations": true, "auditLog": true}
 	fullOnly := map[string]bool{"apiKey": true, "apiKeys": true, "smtpCredential": true, "smtpCredentials": true, // keys open everything
 		"usage": true, "billing": true} // money is not for programs that only read

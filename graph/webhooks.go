@@ -2,9 +2,9 @@ package graph
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"sync"
-	"time"
 
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/ent/webhookdelivery"
@@ -12,12 +12,14 @@ import (
 	"github.com/postrider/postrider/graph/model"
 	"github.com/postrider/postrider/modules/webhooks"
 	"github.com/postrider/postrider/runtime/page"
+	"github.com/postrider/postrider/runtime/timeseries"
 )
 
 // Webhooks reads endpoints and what was delivered to them.
 type Webhooks interface {
 	List(ctx context.Context, accountID string, r page.Request) (page.Page[*ent.Webhook], error)
-	Count(ctx context.Context, accountID string, most int) (int, error)
+	Filtered(ctx context.Context, accountID string, f webhooks.EndpointFilter, r page.Request) (page.Page[*ent.Webhook], error)
+	Count(ctx context.Context, accountID string, f webhooks.EndpointFilter, most int) (int, error)
 	Get(ctx context.Context, accountID, webhookID string) (*ent.Webhook, error)
 	Events(endpoint *ent.Webhook) []string
 	Deliveries(ctx context.Context, accountID, webhookID string, f webhooks.Filter) (page.Page[*ent.WebhookDelivery], error)
@@ -27,18 +29,25 @@ type Webhooks interface {
 	Several(ctx context.Context, accountID string, webhookIDs ...string) (map[string]*ent.Webhook, error)
 	// OfEvents gives deliveries by the id of their event.
 	OfEvents(ctx context.Context, accountID string, eventIDs ...string) (map[string][]*ent.WebhookDelivery, error)
-	Figures(ctx context.Context, accountID, webhookID string, since, until time.Time) (webhooks.Figures, []webhooks.EndpointFigures, error)
+	// OfSubjects gives deliveries by the id of what their event is about.
+	OfSubjects(ctx context.Context, accountID string, subjectIDs ...string) (map[string][]*ent.WebhookDelivery, error)
+	// Latest gives the latest deliveries by endpoint.
+	Latest(ctx context.Context, accountID, state string, most int, webhookIDs ...string) (map[string][]*ent.WebhookDelivery, error)
+	Ask(ctx context.Context, accountID, webhookID string, q timeseries.Question) (webhooks.Answer, error)
 }
 
 var _ Webhooks = (*webhooks.Service)(nil)
 
 // webhookCosts counts the lists by their length; attempts are looked for once for all of them.
 func webhookCosts(c *generated.ComplexityRoot) {
-	c.Query.Webhooks = func(child int, first *int, _ *string, last *int, _ *string) int {
+	c.Query.Webhooks = func(child int, first *int, _ *string, last *int, _ *string, _ *model.WebhookFilter) int {
 		return times(pageSize(first, last), child)
 	}
-	c.Query.WebhookDeliveries = func(child int, _ string, first *int, _ *string, last *int, _ *string, _ *webhookdelivery.State) int {
+	c.Query.WebhookDeliveries = func(child int, _ string, first *int, _ *string, last *int, _ *string, _ *model.WebhookDeliveryFilter) int {
 		return times(pageSize(first, last), child)
+	}
+	c.Webhook.Deliveries = func(child int, first int, _ *webhookdelivery.State) int {
+		return lookCost + times(pageSize(&first, nil), child)
 	}
 	c.WebhookDelivery.Attempts = func(child int) int { return times(fewPerEmail, child) }
 }
@@ -50,16 +59,81 @@ func (r *Resolver) deliveryPage(ctx context.Context, accountID string, rows []*e
 		ids[i] = row.ID
 	}
 	attempts := once(ctx, accountID, ids, part[Webhooks](r.parts).Attempts)
-	endpoints := sync.OnceValues(func() (map[string]*ent.Webhook, error) {
+	endpoints := sync.OnceValues(func() (map[string]*model.Webhook, error) {
 		var wanted []string
 		for _, row := range rows {
 			wanted = append(wanted, row.WebhookID)
 		}
 		slices.Sort(wanted)
-		return part[Webhooks](r.parts).Several(ctx, accountID, slices.Compact(wanted)...)
+		found, err := part[Webhooks](r.parts).Several(ctx, accountID, slices.Compact(wanted)...)
+		return byID(r.webhookPage(ctx, accountID, slices.Collect(maps.Values(found))), func(w *model.Webhook) string { return w.ID }), err
 	})
 	for i, row := range rows {
 		out[i] = &model.WebhookDelivery{WebhookDelivery: row, Page: attempts, Endpoints: endpoints}
+	}
+	return out
+}
+
+// deliveriesBy are deliveries that were read together, by what they were read for.
+func (r *Resolver) deliveriesBy(ctx context.Context, accountID string, found map[string][]*ent.WebhookDelivery) map[string][]*model.WebhookDelivery {
+	var rows []*ent.WebhookDelivery
+	for _, list := range found {
+		rows = append(rows, list...)
+	}
+	shown := byID(r.deliveryPage(ctx, accountID, rows), func(d *model.WebhookDelivery) string { return d.ID })
+	out := make(map[string][]*model.WebhookDelivery, len(found))
+	for of, list := range found {
+		out[of] = shownAs(list, func(d *ent.WebhookDelivery) *model.WebhookDelivery { return shown[d.ID] })
+	}
+	return out
+}
+
+// webhookPage ties endpoints that were read together to their latest deliveries.
+func (r *Resolver) webhookPage(ctx context.Context, accountID string, rows []*ent.Webhook) []*model.Webhook {
+	ids := make([]string, len(rows))
+	for i, row := range rows {
+		ids[i] = row.ID
+	}
+	type asked struct {
+		first int
+		state string
+	}
+	latest := onceEach(func(a asked) (map[string][]*model.WebhookDelivery, error) {
+		found, err := part[Webhooks](r.parts).Latest(ctx, accountID, a.state, a.first, ids...)
+		return r.deliveriesBy(ctx, accountID, found), err
+	})
+	return shownAs(rows, func(row *ent.Webhook) *model.Webhook {
+		return &model.Webhook{Webhook: row, Latest: func(first int, state string) (map[string][]*model.WebhookDelivery, error) {
+			return latest(asked{first, state})
+		}}
+	})
+}
+
+func endpointFilter(in *model.WebhookFilter) webhooks.EndpointFilter {
+	if in == nil {
+		return webhooks.EndpointFilter{}
+	}
+	return webhooks.EndpointFilter{Enabled: in.Enabled, Event: given(in.Event)}
+}
+
+func deliveryFilter(request page.Request, in *model.WebhookDeliveryFilter) webhooks.Filter {
+	f := webhooks.Filter{Request: request}
+	if in != nil {
+		f.State, f.Event = orEmpty(in.State), given(in.Event)
+		f.Since, f.Until = within(in.CreatedAt)
+	}
+	return f
+}
+
+func (r *Resolver) toWebhookStatistics(ctx context.Context, accountID string, a webhooks.Answer) *model.WebhookStatistics {
+	rows := shownAs(a.Endpoints, func(e webhooks.EndpointFigures) *ent.Webhook { return e.Webhook })
+	endpoints := r.webhookPage(ctx, accountID, rows)
+	out := &model.WebhookStatistics{Totals: toWebhookFigures(a.Totals), Endpoints: make([]*model.WebhookEndpointFigures, len(endpoints)),
+		Buckets: shownAs(a.Buckets, func(b timeseries.Bucket[webhooks.Figures]) *model.WebhookBucket {
+			return &model.WebhookBucket{Start: b.Start, Figures: toWebhookFigures(b.Figures)}
+		})}
+	for i, e := range a.Endpoints {
+		out.Endpoints[i] = &model.WebhookEndpointFigures{Webhook: endpoints[i], Figures: toWebhookFigures(e.Figures)}
 	}
 	return out
 }

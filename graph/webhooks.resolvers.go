@@ -7,47 +7,55 @@ package graph
 
 import (
 	"context"
+	"strings"
 
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/ent/webhookdelivery"
 	"github.com/postrider/postrider/graph/generated"
 	"github.com/postrider/postrider/graph/model"
 	"github.com/postrider/postrider/modules/accounts/rights"
-	"github.com/postrider/postrider/modules/webhooks"
+	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/page"
+	"github.com/postrider/postrider/runtime/timeseries"
 )
 
-func (r *queryResolver) Webhooks(ctx context.Context, first *int, after *string, last *int, before *string) (*model.WebhookConnection, error) {
+func (r *queryResolver) Webhooks(ctx context.Context, first *int, after *string, last *int, before *string, filter *model.WebhookFilter) (*model.WebhookConnection, error) {
 	caller, request, err := askedPage(ctx, rights.Read, first, after, last, before)
 	if err != nil {
 		return nil, err
 	}
-	found, err := part[Webhooks](r.parts).List(ctx, caller.AccountID, request)
+	wanted := endpointFilter(filter)
+	found, err := part[Webhooks](r.parts).Filtered(ctx, caller.AccountID, wanted, request)
 	if err != nil {
 		return nil, pageError(request, err)
 	}
-	return &model.WebhookConnection{Connection: connection[model.WebhookEdge](found, func(ctx context.Context, most int) (int, error) {
-		return part[Webhooks](r.parts).Count(ctx, caller.AccountID, most)
+	nodes := r.webhookPage(ctx, caller.AccountID, found.Items)
+	return &model.WebhookConnection{Connection: connection[model.WebhookEdge](page.With(found, nodes), func(ctx context.Context, most int) (int, error) {
+		return part[Webhooks](r.parts).Count(ctx, caller.AccountID, wanted, most)
 	})}, nil
 }
 
-func (r *queryResolver) Webhook(ctx context.Context, id string) (*ent.Webhook, error) {
+func (r *queryResolver) Webhook(ctx context.Context, id string) (*model.Webhook, error) {
 	caller, err := authorized(ctx, rights.Read)
 	if err != nil {
 		return nil, err
 	}
-	return noneIfMissing(part[Webhooks](r.parts).Get(ctx, caller.AccountID, id))
+	found, err := noneIfMissing(part[Webhooks](r.parts).Get(ctx, caller.AccountID, id))
+	if found == nil || err != nil {
+		return nil, err
+	}
+	return r.webhookPage(ctx, caller.AccountID, []*ent.Webhook{found})[0], nil
 }
 
-func (r *queryResolver) WebhookDeliveries(ctx context.Context, webhookID string, first *int, after *string, last *int, before *string, state *webhookdelivery.State) (*model.WebhookDeliveryConnection, error) {
+func (r *queryResolver) WebhookDeliveries(ctx context.Context, webhookID string, first *int, after *string, last *int, before *string, filter *model.WebhookDeliveryFilter) (*model.WebhookDeliveryConnection, error) {
 	caller, request, err := askedPage(ctx, rights.Read, first, after, last, before)
 	if err != nil {
 		return nil, err
 	}
-	wanted := webhooks.Filter{Request: request, State: orEmpty(state)}
+	wanted := deliveryFilter(request, filter)
 	found, err := part[Webhooks](r.parts).Deliveries(ctx, caller.AccountID, webhookID, wanted)
 	if err != nil {
-		return noneIfMissing[model.WebhookDeliveryConnection](nil, pageError(request, err))
+		return noneIfMissing[model.WebhookDeliveryConnection](nil, argumentError(pageError(request, err), "since", "createdAt", "until", "createdAt"))
 	}
 	nodes := r.deliveryPage(ctx, caller.AccountID, found.Items)
 	return &model.WebhookDeliveryConnection{Connection: connection[model.WebhookDeliveryEdge](page.With(found, nodes), func(ctx context.Context, most int) (int, error) {
@@ -67,28 +75,33 @@ func (r *queryResolver) WebhookDelivery(ctx context.Context, id string) (*model.
 	return r.deliveryPage(ctx, caller.AccountID, []*ent.WebhookDelivery{found})[0], nil
 }
 
-func (r *queryResolver) WebhookStatistics(ctx context.Context, rangeArg model.TimeRange, webhookID *string) (*model.WebhookStatistics, error) {
+func (r *queryResolver) WebhookStatistics(ctx context.Context, rangeArg model.TimeRange, interval model.StatisticsInterval, timezone string, webhookID *string) (*model.WebhookStatistics, error) {
 	caller, err := authorized(ctx, rights.Read)
 	if err != nil {
 		return nil, err
 	}
-	all, each, err := part[Webhooks](r.parts).Figures(ctx, caller.AccountID, given(webhookID), rangeArg.Gte, rangeArg.Lt)
+	found, err := part[Webhooks](r.parts).Ask(ctx, caller.AccountID, given(webhookID), timeseries.Question{Range: statisticsRange(rangeArg),
+		Interval: timeseries.Interval(strings.ToLower(string(interval))), Timezone: timezone})
 	if err != nil {
 		return nil, err
 	}
-	out := &model.WebhookStatistics{Totals: toWebhookFigures(all), Endpoints: make([]*model.WebhookEndpointFigures, len(each))}
-	for i, one := range each {
-		out.Endpoints[i] = &model.WebhookEndpointFigures{Webhook: one.Webhook, Figures: toWebhookFigures(one.Figures)}
-	}
-	return out, nil
+	return r.toWebhookStatistics(ctx, caller.AccountID, found), nil
 }
 
-func (r *webhookResolver) Events(ctx context.Context, obj *ent.Webhook) ([]string, error) {
-	return part[Webhooks](r.parts).Events(obj), nil
+func (r *webhookResolver) Events(ctx context.Context, obj *model.Webhook) ([]string, error) {
+	return part[Webhooks](r.parts).Events(obj.Webhook), nil
 }
 
-func (r *webhookResolver) DisabledReason(ctx context.Context, obj *ent.Webhook) (*string, error) {
+func (r *webhookResolver) DisabledReason(ctx context.Context, obj *model.Webhook) (*string, error) {
 	return filled(obj.DisabledReason), nil
+}
+
+func (r *webhookResolver) Deliveries(ctx context.Context, obj *model.Webhook, first int, state *webhookdelivery.State) ([]*model.WebhookDelivery, error) {
+	if first < 1 || first > page.MaxLimit {
+		return nil, fault.InvalidField("first", "must be between 1 and %d", page.MaxLimit)
+	}
+	found, err := obj.Latest(first, orEmpty(state))
+	return append([]*model.WebhookDelivery{}, found[obj.ID]...), err
 }
 
 func (r *webhookAttemptResolver) Error(ctx context.Context, obj *ent.WebhookAttempt) (*string, error) {
@@ -99,7 +112,7 @@ func (r *webhookAttemptResolver) RemoteAddr(ctx context.Context, obj *ent.Webhoo
 	return filled(obj.RemoteAddr), nil
 }
 
-func (r *webhookDeliveryResolver) Webhook(ctx context.Context, obj *model.WebhookDelivery) (*ent.Webhook, error) {
+func (r *webhookDeliveryResolver) Webhook(ctx context.Context, obj *model.WebhookDelivery) (*model.Webhook, error) {
 	found, err := obj.Endpoints()
 	return found[obj.WebhookID], err
 }

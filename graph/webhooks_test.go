@@ -10,10 +10,12 @@ import (
 
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/ent/webhookattempt"
+	"github.com/postrider/postrider/ent/webhookdelivery"
 	module "github.com/postrider/postrider/modules/webhooks"
 	"github.com/postrider/postrider/runtime/expect"
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/page"
+	"github.com/postrider/postrider/runtime/timeseries"
 )
 
 // fakeWebhooks has two endpoints of ada's and one of bob's, each with one delivery.
@@ -38,8 +40,14 @@ func (f fakeWebhooks) List(_ context.Context, accountID string, r page.Request) 
 	return out, orElse(err, f.call("webhooks.List"))
 }
 
-func (f fakeWebhooks) Count(ctx context.Context, accountID string, most int) (int, error) {
-	n, err := lengthOf(f.List(ctx, accountID, whole))
+func (f fakeWebhooks) Filtered(ctx context.Context, accountID string, of module.EndpointFilter, r page.Request) (page.Page[*ent.Webhook], error) {
+	out, err := f.List(ctx, accountID, r)
+	out.Items = slices.DeleteFunc(out.Items, func(w *ent.Webhook) bool { return of.Enabled != nil && *of.Enabled != w.Enabled })
+	return out, err
+}
+
+func (f fakeWebhooks) Count(ctx context.Context, accountID string, of module.EndpointFilter, most int) (int, error) {
+	n, err := lengthOf(f.Filtered(ctx, accountID, of, whole))
 	return min(n, most), err
 }
 
@@ -77,9 +85,30 @@ func (f fakeWebhooks) OfEvents(_ context.Context, accountID string, ids ...strin
 	return out, f.call("OfEvents")
 }
 
-func (f fakeWebhooks) Figures(_ context.Context, _, _ string, _, _ time.Time) (module.Figures, []module.EndpointFigures, error) {
+// OfSubjects gives a delivery of each thing.
+func (f fakeWebhooks) OfSubjects(_ context.Context, accountID string, ids ...string) (map[string][]*ent.WebhookDelivery, error) {
+	out := map[string][]*ent.WebhookDelivery{}
+	for _, id := range ids {
+		out[id] = []*ent.WebhookDelivery{{ID: "whd_of_" + id, AccountID: accountID, WebhookID: "wh_001", EventType: "email.received", State: "delivered", CreatedAt: day}}
+	}
+	return out, f.call("OfSubjects")
+}
+
+// Latest gives as many deliveries to each endpoint as are asked for, all in the state.
+func (f fakeWebhooks) Latest(_ context.Context, accountID, state string, most int, ids ...string) (map[string][]*ent.WebhookDelivery, error) {
+	out := map[string][]*ent.WebhookDelivery{}
+	for _, id := range ids {
+		for n := range most {
+			out[id] = append(out[id], &ent.WebhookDelivery{ID: fmt.Sprintf("whd_%d_of_%s", n, id), AccountID: accountID, WebhookID: id, EventType: "email.bounced", State: webhookdelivery.State(state), CreatedAt: day})
+		}
+	}
+	return out, f.call("Latest")
+}
+
+func (f fakeWebhooks) Ask(_ context.Context, _, _ string, q timeseries.Question) (module.Answer, error) {
 	figures := module.Figures{Deliveries: 4, Succeeded: 2, Failed: 1, Attempts: 5, Half: time.Second, Most: 2 * time.Second}
-	return figures, []module.EndpointFigures{{Webhook: someWebhooks()[0], Figures: figures}}, f.call("Figures")
+	return module.Answer{Totals: figures, Buckets: []timeseries.Bucket[module.Figures]{{Start: q.Range.Since, Figures: figures}},
+		Endpoints: []module.EndpointFigures{{Webhook: someWebhooks()[0], Figures: figures}}}, f.call("Ask")
 }
 
 func (f fakeWebhooks) Events(*ent.Webhook) []string { return []string{"email.bounced"} }
@@ -138,7 +167,7 @@ func TestWebhooksAnswerEveryField(t *testing.T) {
 	expect.Golden(t, "webhooks.json", indented(t, a.body))
 	a = s.ask(t, `{ webhookDeliveries(webhookId: "wh_999") { nodes { id } } }`, nil)
 	same(t, "bob's", map[string]any{"webhookDeliveries": nil}, a.Data)
-	a = s.ask(t, `{ webhookDeliveries(webhookId: "wh_001", state: FAILED, first: 1) { nodes { eventType } } }`, nil)
+	a = s.ask(t, `{ webhookDeliveries(webhookId: "wh_001", filter: {state: FAILED}, first: 1) { nodes { eventType } } }`, nil)
 	same(t, "filtered", map[string]any{"webhookDeliveries": map[string]any{"nodes": []any{map[string]any{"eventType": "failed"}}}}, a.Data)
 }
 

@@ -975,6 +975,50 @@ func (ec *executionContext) fieldContext_Usage_monthResetsAt(_ context.Context, 
 
 // region    **************************** input.gotpl *****************************
 
+func (ec *executionContext) unmarshalInputAPIKeyFilter(ctx context.Context, obj any) (model.APIKeyFilter, error) {
+	var it model.APIKeyFilter
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"query", "scope", "revoked"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "query":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("query"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Query = data
+		case "scope":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("scope"))
+			data, err := ec.unmarshalOAPIKeyScope2ᚖgithubᚗcomᚋpostriderᚋpostriderᚋentᚋapikeyᚐScope(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Scope = data
+		case "revoked":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("revoked"))
+			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Revoked = data
+		}
+	}
+	return it, nil
+}
+
 // endregion **************************** input.gotpl *****************************
 
 // region    ************************** interface.gotpl ***************************
@@ -1576,6 +1620,46 @@ func (ec *executionContext) marshalOAPIKey2ᚖgithubᚗcomᚋpostriderᚋpostrid
 	}
 	return ec._APIKey(ctx, sel, v)
 }
+
+func (ec *executionContext) unmarshalOAPIKeyFilter2ᚖgithubᚗcomᚋpostriderᚋpostriderᚋgraphᚋmodelᚐAPIKeyFilter(ctx context.Context, v any) (*model.APIKeyFilter, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := ec.unmarshalInputAPIKeyFilter(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalOAPIKeyScope2ᚖgithubᚗcomᚋpostriderᚋpostriderᚋentᚋapikeyᚐScope(ctx context.Context, v any) (*apikey.Scope, error) {
+	if v == nil {
+		return nil, nil
+	}
+	tmp, err := graphql.UnmarshalString(v)
+	res := unmarshalOAPIKeyScope2ᚖgithubᚗcomᚋpostriderᚋpostriderᚋentᚋapikeyᚐScope[tmp]
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalOAPIKeyScope2ᚖgithubᚗcomᚋpostriderᚋpostriderᚋentᚋapikeyᚐScope(ctx context.Context, sel ast.SelectionSet, v *apikey.Scope) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	_ = sel
+	_ = ctx
+	res := graphql.MarshalString(marshalOAPIKeyScope2ᚖgithubᚗcomᚋpostriderᚋpostriderᚋentᚋapikeyᚐScope[*v])
+	return res
+}
+
+var (
+	unmarshalOAPIKeyScope2ᚖgithubᚗcomᚋpostriderᚋpostriderᚋentᚋapikeyᚐScope = map[string]apikey.Scope{
+		"FULL":    apikey.ScopeFull,
+		"SENDING": apikey.ScopeSending,
+		"READ":    apikey.ScopeRead,
+	}
+	marshalOAPIKeyScope2ᚖgithubᚗcomᚋpostriderᚋpostriderᚋentᚋapikeyᚐScope = map[apikey.Scope]string{
+		apikey.ScopeFull:    "FULL",
+		apikey.ScopeSending: "SENDING",
+		apikey.ScopeRead:    "READ",
+	}
+)
 
 func (ec *executionContext) marshalOAccount2ᚖgithubᚗcomᚋpostriderᚋpostriderᚋgraphᚋmodelᚐAccount(ctx context.Context, sel ast.SelectionSet, v *model.Account) graphql.Marshaler {
 	if v == nil {

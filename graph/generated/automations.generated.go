@@ -62,11 +62,17 @@ type AutomationVersionResolver interface {
 	Definition(ctx context.Context, obj *ent.AutomationVersion) (json.RawMessage, error)
 }
 type CustomEventResolver interface {
-	Data(ctx context.Context, obj *ent.CustomEvent) (json.RawMessage, error)
-	Source(ctx context.Context, obj *ent.CustomEvent) (model.CustomEventSource, error)
+	Data(ctx context.Context, obj *model.CustomEvent) (json.RawMessage, error)
+	Source(ctx context.Context, obj *model.CustomEvent) (model.CustomEventSource, error)
 
-	Matches(ctx context.Context, obj *ent.CustomEvent) ([]*model.CustomEventMatch, error)
-	Explanation(ctx context.Context, obj *ent.CustomEvent) (*model.CustomEventExplanation, error)
+	Matches(ctx context.Context, obj *model.CustomEvent) ([]*model.CustomEventMatch, error)
+	Explanation(ctx context.Context, obj *model.CustomEvent) (*model.CustomEventExplanation, error)
+}
+type CustomEventMatchResolver interface {
+	Run(ctx context.Context, obj *model.CustomEventMatch) (*model.AutomationRun, error)
+}
+type EmailAutomationResolver interface {
+	Run(ctx context.Context, obj *model.EmailAutomation) (*model.AutomationRun, error)
 }
 
 // endregion ************************** generated!.gotpl **************************
@@ -2626,7 +2632,7 @@ func (ec *executionContext) fieldContext_AutomationWait_until(_ context.Context,
 	return graphql.NewScalarFieldContext("AutomationWait", field, false, false, errors.New("field of type DateTime does not have child fields"))
 }
 
-func (ec *executionContext) _CustomEvent_id(ctx context.Context, field graphql.CollectedField, obj *ent.CustomEvent) (ret graphql.Marshaler) {
+func (ec *executionContext) _CustomEvent_id(ctx context.Context, field graphql.CollectedField, obj *model.CustomEvent) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -2649,7 +2655,7 @@ func (ec *executionContext) fieldContext_CustomEvent_id(_ context.Context, field
 	return graphql.NewScalarFieldContext("CustomEvent", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
-func (ec *executionContext) _CustomEvent_name(ctx context.Context, field graphql.CollectedField, obj *ent.CustomEvent) (ret graphql.Marshaler) {
+func (ec *executionContext) _CustomEvent_name(ctx context.Context, field graphql.CollectedField, obj *model.CustomEvent) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -2672,7 +2678,7 @@ func (ec *executionContext) fieldContext_CustomEvent_name(_ context.Context, fie
 	return graphql.NewScalarFieldContext("CustomEvent", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _CustomEvent_userId(ctx context.Context, field graphql.CollectedField, obj *ent.CustomEvent) (ret graphql.Marshaler) {
+func (ec *executionContext) _CustomEvent_userId(ctx context.Context, field graphql.CollectedField, obj *model.CustomEvent) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -2695,7 +2701,7 @@ func (ec *executionContext) fieldContext_CustomEvent_userId(_ context.Context, f
 	return graphql.NewScalarFieldContext("CustomEvent", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _CustomEvent_email(ctx context.Context, field graphql.CollectedField, obj *ent.CustomEvent) (ret graphql.Marshaler) {
+func (ec *executionContext) _CustomEvent_email(ctx context.Context, field graphql.CollectedField, obj *model.CustomEvent) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -2718,7 +2724,7 @@ func (ec *executionContext) fieldContext_CustomEvent_email(_ context.Context, fi
 	return graphql.NewScalarFieldContext("CustomEvent", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _CustomEvent_data(ctx context.Context, field graphql.CollectedField, obj *ent.CustomEvent) (ret graphql.Marshaler) {
+func (ec *executionContext) _CustomEvent_data(ctx context.Context, field graphql.CollectedField, obj *model.CustomEvent) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -2741,7 +2747,7 @@ func (ec *executionContext) fieldContext_CustomEvent_data(_ context.Context, fie
 	return graphql.NewScalarFieldContext("CustomEvent", field, true, true, errors.New("field of type JSON does not have child fields"))
 }
 
-func (ec *executionContext) _CustomEvent_source(ctx context.Context, field graphql.CollectedField, obj *ent.CustomEvent) (ret graphql.Marshaler) {
+func (ec *executionContext) _CustomEvent_source(ctx context.Context, field graphql.CollectedField, obj *model.CustomEvent) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -2764,7 +2770,7 @@ func (ec *executionContext) fieldContext_CustomEvent_source(_ context.Context, f
 	return graphql.NewScalarFieldContext("CustomEvent", field, true, true, errors.New("field of type CustomEventSource does not have child fields"))
 }
 
-func (ec *executionContext) _CustomEvent_createdAt(ctx context.Context, field graphql.CollectedField, obj *ent.CustomEvent) (ret graphql.Marshaler) {
+func (ec *executionContext) _CustomEvent_createdAt(ctx context.Context, field graphql.CollectedField, obj *model.CustomEvent) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -2787,7 +2793,7 @@ func (ec *executionContext) fieldContext_CustomEvent_createdAt(_ context.Context
 	return graphql.NewScalarFieldContext("CustomEvent", field, false, false, errors.New("field of type DateTime does not have child fields"))
 }
 
-func (ec *executionContext) _CustomEvent_matches(ctx context.Context, field graphql.CollectedField, obj *ent.CustomEvent) (ret graphql.Marshaler) {
+func (ec *executionContext) _CustomEvent_matches(ctx context.Context, field graphql.CollectedField, obj *model.CustomEvent) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -2819,7 +2825,7 @@ func (ec *executionContext) fieldContext_CustomEvent_matches(_ context.Context, 
 	return fc, nil
 }
 
-func (ec *executionContext) _CustomEvent_explanation(ctx context.Context, field graphql.CollectedField, obj *ent.CustomEvent) (ret graphql.Marshaler) {
+func (ec *executionContext) _CustomEvent_explanation(ctx context.Context, field graphql.CollectedField, obj *model.CustomEvent) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -2895,8 +2901,8 @@ func (ec *executionContext) _CustomEventConnection_nodes(ctx context.Context, fi
 			return obj.Nodes, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*ent.CustomEvent) graphql.Marshaler {
-			return ec.marshalNCustomEvent2ᚕᚖgithubᚗcomᚋpostriderᚋpostriderᚋentᚐCustomEventᚄ(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.CustomEvent) graphql.Marshaler {
+			return ec.marshalNCustomEvent2ᚕᚖgithubᚗcomᚋpostriderᚋpostriderᚋgraphᚋmodelᚐCustomEventᚄ(ctx, selections, v)
 		},
 		true,
 		true,
@@ -3026,8 +3032,8 @@ func (ec *executionContext) _CustomEventEdge_node(ctx context.Context, field gra
 			return obj.Node, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *ent.CustomEvent) graphql.Marshaler {
-			return ec.marshalNCustomEvent2ᚖgithubᚗcomᚋpostriderᚋpostriderᚋentᚐCustomEvent(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *model.CustomEvent) graphql.Marshaler {
+			return ec.marshalNCustomEvent2ᚖgithubᚗcomᚋpostriderᚋpostriderᚋgraphᚋmodelᚐCustomEvent(ctx, selections, v)
 		},
 		true,
 		true,
@@ -3202,6 +3208,38 @@ func (ec *executionContext) fieldContext_CustomEventMatch_runId(_ context.Contex
 	return graphql.NewScalarFieldContext("CustomEventMatch", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
+func (ec *executionContext) _CustomEventMatch_run(ctx context.Context, field graphql.CollectedField, obj *model.CustomEventMatch) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CustomEventMatch_run(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.CustomEventMatch().Run(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.AutomationRun) graphql.Marshaler {
+			return ec.marshalOAutomationRun2ᚖgithubᚗcomᚋpostriderᚋpostriderᚋgraphᚋmodelᚐAutomationRun(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_CustomEventMatch_run(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "CustomEventMatch",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_AutomationRun(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _CustomEventMatch_error(ctx context.Context, field graphql.CollectedField, obj *model.CustomEventMatch) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -3292,6 +3330,38 @@ func (ec *executionContext) _EmailAutomation_runId(ctx context.Context, field gr
 }
 func (ec *executionContext) fieldContext_EmailAutomation_runId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("EmailAutomation", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _EmailAutomation_run(ctx context.Context, field graphql.CollectedField, obj *model.EmailAutomation) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_EmailAutomation_run(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.EmailAutomation().Run(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.AutomationRun) graphql.Marshaler {
+			return ec.marshalOAutomationRun2ᚖgithubᚗcomᚋpostriderᚋpostriderᚋgraphᚋmodelᚐAutomationRun(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_EmailAutomation_run(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "EmailAutomation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_AutomationRun(ctx, field)
+		},
+	}
+	return fc, nil
 }
 
 func (ec *executionContext) _EmailAutomation_stepKey(ctx context.Context, field graphql.CollectedField, obj *model.EmailAutomation) (ret graphql.Marshaler) {
@@ -5787,7 +5857,7 @@ func (ec *executionContext) _AutomationWait(ctx context.Context, sel ast.Selecti
 
 var customEventImplementors = []string{"CustomEvent", "Node"}
 
-func (ec *executionContext) _CustomEvent(ctx context.Context, sel ast.SelectionSet, obj *ent.CustomEvent) graphql.Marshaler {
+func (ec *executionContext) _CustomEvent(ctx context.Context, sel ast.SelectionSet, obj *model.CustomEvent) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, customEventImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -6182,27 +6252,65 @@ func (ec *executionContext) _CustomEventMatch(ctx context.Context, sel ast.Selec
 		case "automationId":
 			out.Values[i] = ec._CustomEventMatch_automationId(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "version":
 			out.Values[i] = ec._CustomEventMatch_version(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "outcome":
 			out.Values[i] = ec._CustomEventMatch_outcome(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "runId":
 			out.Values[i] = ec._CustomEventMatch_runId(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
+		case "run":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._CustomEventMatch_run(ctx, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		case "error":
 			out.Values[i] = ec._CustomEventMatch_error(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
@@ -6240,22 +6348,60 @@ func (ec *executionContext) _EmailAutomation(ctx context.Context, sel ast.Select
 		case "automationId":
 			out.Values[i] = ec._EmailAutomation_automationId(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "automationName":
 			out.Values[i] = ec._EmailAutomation_automationName(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "runId":
 			out.Values[i] = ec._EmailAutomation_runId(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
+		case "run":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._EmailAutomation_run(ctx, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		case "stepKey":
 			out.Values[i] = ec._EmailAutomation_stepKey(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
@@ -6840,11 +6986,11 @@ func (ec *executionContext) marshalNAutomationVersion2ᚖgithubᚗcomᚋpostride
 	return ec._AutomationVersion(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalNCustomEvent2ᚕᚖgithubᚗcomᚋpostriderᚋpostriderᚋentᚐCustomEventᚄ(ctx context.Context, sel ast.SelectionSet, v []*ent.CustomEvent) graphql.Marshaler {
+func (ec *executionContext) marshalNCustomEvent2ᚕᚖgithubᚗcomᚋpostriderᚋpostriderᚋgraphᚋmodelᚐCustomEventᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.CustomEvent) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
-		return ec.marshalNCustomEvent2ᚖgithubᚗcomᚋpostriderᚋpostriderᚋentᚐCustomEvent(ctx, sel, v[i])
+		return ec.marshalNCustomEvent2ᚖgithubᚗcomᚋpostriderᚋpostriderᚋgraphᚋmodelᚐCustomEvent(ctx, sel, v[i])
 	})
 
 	for _, e := range ret {
@@ -6856,7 +7002,7 @@ func (ec *executionContext) marshalNCustomEvent2ᚕᚖgithubᚗcomᚋpostrider�
 	return ret
 }
 
-func (ec *executionContext) marshalNCustomEvent2ᚖgithubᚗcomᚋpostriderᚋpostriderᚋentᚐCustomEvent(ctx context.Context, sel ast.SelectionSet, v *ent.CustomEvent) graphql.Marshaler {
+func (ec *executionContext) marshalNCustomEvent2ᚖgithubᚗcomᚋpostriderᚋpostriderᚋgraphᚋmodelᚐCustomEvent(ctx context.Context, sel ast.SelectionSet, v *model.CustomEvent) graphql.Marshaler {
 	if v == nil {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
@@ -7218,7 +7364,7 @@ func (ec *executionContext) marshalOAutomationWait2ᚖgithubᚗcomᚋpostrider�
 	return ec._AutomationWait(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalOCustomEvent2ᚖgithubᚗcomᚋpostriderᚋpostriderᚋentᚐCustomEvent(ctx context.Context, sel ast.SelectionSet, v *ent.CustomEvent) graphql.Marshaler {
+func (ec *executionContext) marshalOCustomEvent2ᚖgithubᚗcomᚋpostriderᚋpostriderᚋgraphᚋmodelᚐCustomEvent(ctx context.Context, sel ast.SelectionSet, v *model.CustomEvent) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}

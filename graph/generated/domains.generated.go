@@ -1478,6 +1478,50 @@ func (ec *executionContext) fieldContext_SendingCounts_failed(_ context.Context,
 
 // region    **************************** input.gotpl *****************************
 
+func (ec *executionContext) unmarshalInputDomainFilter(ctx context.Context, obj any) (model.DomainFilter, error) {
+	var it model.DomainFilter
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"query", "status", "inboundEnabled"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "query":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("query"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Query = data
+		case "status":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("status"))
+			data, err := ec.unmarshalODomainStatus2ᚖgithubᚗcomᚋpostriderᚋpostriderᚋentᚋdomainᚐStatus(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Status = data
+		case "inboundEnabled":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("inboundEnabled"))
+			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.InboundEnabled = data
+		}
+	}
+	return it, nil
+}
+
 // endregion **************************** input.gotpl *****************************
 
 // region    ************************** interface.gotpl ***************************
@@ -2421,5 +2465,47 @@ func (ec *executionContext) marshalODomain2ᚖgithubᚗcomᚋpostriderᚋpostrid
 	}
 	return ec._Domain(ctx, sel, v)
 }
+
+func (ec *executionContext) unmarshalODomainFilter2ᚖgithubᚗcomᚋpostriderᚋpostriderᚋgraphᚋmodelᚐDomainFilter(ctx context.Context, v any) (*model.DomainFilter, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := ec.unmarshalInputDomainFilter(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalODomainStatus2ᚖgithubᚗcomᚋpostriderᚋpostriderᚋentᚋdomainᚐStatus(ctx context.Context, v any) (*domain.Status, error) {
+	if v == nil {
+		return nil, nil
+	}
+	tmp, err := graphql.UnmarshalString(v)
+	res := unmarshalODomainStatus2ᚖgithubᚗcomᚋpostriderᚋpostriderᚋentᚋdomainᚐStatus[tmp]
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalODomainStatus2ᚖgithubᚗcomᚋpostriderᚋpostriderᚋentᚋdomainᚐStatus(ctx context.Context, sel ast.SelectionSet, v *domain.Status) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	_ = sel
+	_ = ctx
+	res := graphql.MarshalString(marshalODomainStatus2ᚖgithubᚗcomᚋpostriderᚋpostriderᚋentᚋdomainᚐStatus[*v])
+	return res
+}
+
+var (
+	unmarshalODomainStatus2ᚖgithubᚗcomᚋpostriderᚋpostriderᚋentᚋdomainᚐStatus = map[string]domain.Status{
+		"PENDING":           domain.StatusPending,
+		"VERIFIED":          domain.StatusVerified,
+		"TEMPORARY_FAILURE": domain.StatusTemporaryFailure,
+		"FAILED":            domain.StatusFailed,
+	}
+	marshalODomainStatus2ᚖgithubᚗcomᚋpostriderᚋpostriderᚋentᚋdomainᚐStatus = map[domain.Status]string{
+		domain.StatusPending:          "PENDING",
+		domain.StatusVerified:         "VERIFIED",
+		domain.StatusTemporaryFailure: "TEMPORARY_FAILURE",
+		domain.StatusFailed:           "FAILED",
+	}
+)
 
 // endregion ***************************** type.gotpl *****************************

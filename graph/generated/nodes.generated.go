@@ -161,9 +161,9 @@ func (ec *executionContext) _Node(ctx context.Context, sel ast.SelectionSet, obj
 			return graphql.Null
 		}
 		return ec._WebhookDelivery(ctx, sel, obj)
-	case ent.Webhook:
+	case model.Webhook:
 		return ec._Webhook(ctx, sel, &obj)
-	case *ent.Webhook:
+	case *model.Webhook:
 		if obj == nil {
 			return graphql.Null
 		}
@@ -175,9 +175,9 @@ func (ec *executionContext) _Node(ctx context.Context, sel ast.SelectionSet, obj
 			return graphql.Null
 		}
 		return ec._Template(ctx, sel, obj)
-	case ent.Suppression:
+	case model.Suppression:
 		return ec._Suppression(ctx, sel, &obj)
-	case *ent.Suppression:
+	case *model.Suppression:
 		if obj == nil {
 			return graphql.Null
 		}
@@ -189,9 +189,9 @@ func (ec *executionContext) _Node(ctx context.Context, sel ast.SelectionSet, obj
 			return graphql.Null
 		}
 		return ec._SMTPCredential(ctx, sel, obj)
-	case ent.ReceivedEmail:
+	case model.ReceivedEmail:
 		return ec._ReceivedEmail(ctx, sel, &obj)
-	case *ent.ReceivedEmail:
+	case *model.ReceivedEmail:
 		if obj == nil {
 			return graphql.Null
 		}
@@ -210,9 +210,9 @@ func (ec *executionContext) _Node(ctx context.Context, sel ast.SelectionSet, obj
 			return graphql.Null
 		}
 		return ec._Domain(ctx, sel, obj)
-	case ent.CustomEvent:
+	case model.CustomEvent:
 		return ec._CustomEvent(ctx, sel, &obj)
-	case *ent.CustomEvent:
+	case *model.CustomEvent:
 		if obj == nil {
 			return graphql.Null
 		}

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/99designs/gqlgen/graphql"
-	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/ent/receivedemail"
 	"github.com/postrider/postrider/ent/schema/shape"
 	"github.com/postrider/postrider/graph/model"
@@ -29,11 +28,13 @@ type ReceivedAuthenticationResolver interface {
 	DmarcPolicy(ctx context.Context, obj *shape.Authentication) (*string, error)
 }
 type ReceivedEmailResolver interface {
-	Size(ctx context.Context, obj *ent.ReceivedEmail) (int, error)
+	Size(ctx context.Context, obj *model.ReceivedEmail) (int, error)
 
-	TLS(ctx context.Context, obj *ent.ReceivedEmail) (*string, error)
+	TLS(ctx context.Context, obj *model.ReceivedEmail) (*string, error)
 
-	Content(ctx context.Context, obj *ent.ReceivedEmail) (*model.ReceivedContent, error)
+	Content(ctx context.Context, obj *model.ReceivedEmail) (*model.ReceivedContent, error)
+	Domain(ctx context.Context, obj *model.ReceivedEmail) (*model.Domain, error)
+	WebhookDeliveries(ctx context.Context, obj *model.ReceivedEmail) ([]*model.WebhookDelivery, error)
 }
 
 // endregion ************************** generated!.gotpl **************************
@@ -467,7 +468,7 @@ func (ec *executionContext) fieldContext_ReceivedContent_headers(_ context.Conte
 	return fc, nil
 }
 
-func (ec *executionContext) _ReceivedEmail_id(ctx context.Context, field graphql.CollectedField, obj *ent.ReceivedEmail) (ret graphql.Marshaler) {
+func (ec *executionContext) _ReceivedEmail_id(ctx context.Context, field graphql.CollectedField, obj *model.ReceivedEmail) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -490,7 +491,7 @@ func (ec *executionContext) fieldContext_ReceivedEmail_id(_ context.Context, fie
 	return graphql.NewScalarFieldContext("ReceivedEmail", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
-func (ec *executionContext) _ReceivedEmail_domainId(ctx context.Context, field graphql.CollectedField, obj *ent.ReceivedEmail) (ret graphql.Marshaler) {
+func (ec *executionContext) _ReceivedEmail_domainId(ctx context.Context, field graphql.CollectedField, obj *model.ReceivedEmail) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -513,7 +514,7 @@ func (ec *executionContext) fieldContext_ReceivedEmail_domainId(_ context.Contex
 	return graphql.NewScalarFieldContext("ReceivedEmail", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
-func (ec *executionContext) _ReceivedEmail_rcptTo(ctx context.Context, field graphql.CollectedField, obj *ent.ReceivedEmail) (ret graphql.Marshaler) {
+func (ec *executionContext) _ReceivedEmail_rcptTo(ctx context.Context, field graphql.CollectedField, obj *model.ReceivedEmail) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -536,7 +537,7 @@ func (ec *executionContext) fieldContext_ReceivedEmail_rcptTo(_ context.Context,
 	return graphql.NewScalarFieldContext("ReceivedEmail", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _ReceivedEmail_mailFrom(ctx context.Context, field graphql.CollectedField, obj *ent.ReceivedEmail) (ret graphql.Marshaler) {
+func (ec *executionContext) _ReceivedEmail_mailFrom(ctx context.Context, field graphql.CollectedField, obj *model.ReceivedEmail) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -559,7 +560,7 @@ func (ec *executionContext) fieldContext_ReceivedEmail_mailFrom(_ context.Contex
 	return graphql.NewScalarFieldContext("ReceivedEmail", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _ReceivedEmail_from(ctx context.Context, field graphql.CollectedField, obj *ent.ReceivedEmail) (ret graphql.Marshaler) {
+func (ec *executionContext) _ReceivedEmail_from(ctx context.Context, field graphql.CollectedField, obj *model.ReceivedEmail) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -582,7 +583,7 @@ func (ec *executionContext) fieldContext_ReceivedEmail_from(_ context.Context, f
 	return graphql.NewScalarFieldContext("ReceivedEmail", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _ReceivedEmail_to(ctx context.Context, field graphql.CollectedField, obj *ent.ReceivedEmail) (ret graphql.Marshaler) {
+func (ec *executionContext) _ReceivedEmail_to(ctx context.Context, field graphql.CollectedField, obj *model.ReceivedEmail) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -605,7 +606,7 @@ func (ec *executionContext) fieldContext_ReceivedEmail_to(_ context.Context, fie
 	return graphql.NewScalarFieldContext("ReceivedEmail", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _ReceivedEmail_cc(ctx context.Context, field graphql.CollectedField, obj *ent.ReceivedEmail) (ret graphql.Marshaler) {
+func (ec *executionContext) _ReceivedEmail_cc(ctx context.Context, field graphql.CollectedField, obj *model.ReceivedEmail) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -628,7 +629,7 @@ func (ec *executionContext) fieldContext_ReceivedEmail_cc(_ context.Context, fie
 	return graphql.NewScalarFieldContext("ReceivedEmail", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _ReceivedEmail_replyTo(ctx context.Context, field graphql.CollectedField, obj *ent.ReceivedEmail) (ret graphql.Marshaler) {
+func (ec *executionContext) _ReceivedEmail_replyTo(ctx context.Context, field graphql.CollectedField, obj *model.ReceivedEmail) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -651,7 +652,7 @@ func (ec *executionContext) fieldContext_ReceivedEmail_replyTo(_ context.Context
 	return graphql.NewScalarFieldContext("ReceivedEmail", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _ReceivedEmail_subject(ctx context.Context, field graphql.CollectedField, obj *ent.ReceivedEmail) (ret graphql.Marshaler) {
+func (ec *executionContext) _ReceivedEmail_subject(ctx context.Context, field graphql.CollectedField, obj *model.ReceivedEmail) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -674,7 +675,7 @@ func (ec *executionContext) fieldContext_ReceivedEmail_subject(_ context.Context
 	return graphql.NewScalarFieldContext("ReceivedEmail", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _ReceivedEmail_messageId(ctx context.Context, field graphql.CollectedField, obj *ent.ReceivedEmail) (ret graphql.Marshaler) {
+func (ec *executionContext) _ReceivedEmail_messageId(ctx context.Context, field graphql.CollectedField, obj *model.ReceivedEmail) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -697,7 +698,7 @@ func (ec *executionContext) fieldContext_ReceivedEmail_messageId(_ context.Conte
 	return graphql.NewScalarFieldContext("ReceivedEmail", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _ReceivedEmail_inReplyTo(ctx context.Context, field graphql.CollectedField, obj *ent.ReceivedEmail) (ret graphql.Marshaler) {
+func (ec *executionContext) _ReceivedEmail_inReplyTo(ctx context.Context, field graphql.CollectedField, obj *model.ReceivedEmail) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -720,7 +721,7 @@ func (ec *executionContext) fieldContext_ReceivedEmail_inReplyTo(_ context.Conte
 	return graphql.NewScalarFieldContext("ReceivedEmail", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _ReceivedEmail_references(ctx context.Context, field graphql.CollectedField, obj *ent.ReceivedEmail) (ret graphql.Marshaler) {
+func (ec *executionContext) _ReceivedEmail_references(ctx context.Context, field graphql.CollectedField, obj *model.ReceivedEmail) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -743,7 +744,7 @@ func (ec *executionContext) fieldContext_ReceivedEmail_references(_ context.Cont
 	return graphql.NewScalarFieldContext("ReceivedEmail", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _ReceivedEmail_authentication(ctx context.Context, field graphql.CollectedField, obj *ent.ReceivedEmail) (ret graphql.Marshaler) {
+func (ec *executionContext) _ReceivedEmail_authentication(ctx context.Context, field graphql.CollectedField, obj *model.ReceivedEmail) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -775,7 +776,7 @@ func (ec *executionContext) fieldContext_ReceivedEmail_authentication(_ context.
 	return fc, nil
 }
 
-func (ec *executionContext) _ReceivedEmail_spamStatus(ctx context.Context, field graphql.CollectedField, obj *ent.ReceivedEmail) (ret graphql.Marshaler) {
+func (ec *executionContext) _ReceivedEmail_spamStatus(ctx context.Context, field graphql.CollectedField, obj *model.ReceivedEmail) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -798,7 +799,7 @@ func (ec *executionContext) fieldContext_ReceivedEmail_spamStatus(_ context.Cont
 	return graphql.NewScalarFieldContext("ReceivedEmail", field, false, false, errors.New("field of type SpamStatus does not have child fields"))
 }
 
-func (ec *executionContext) _ReceivedEmail_spamScore(ctx context.Context, field graphql.CollectedField, obj *ent.ReceivedEmail) (ret graphql.Marshaler) {
+func (ec *executionContext) _ReceivedEmail_spamScore(ctx context.Context, field graphql.CollectedField, obj *model.ReceivedEmail) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -821,7 +822,7 @@ func (ec *executionContext) fieldContext_ReceivedEmail_spamScore(_ context.Conte
 	return graphql.NewScalarFieldContext("ReceivedEmail", field, false, false, errors.New("field of type Float does not have child fields"))
 }
 
-func (ec *executionContext) _ReceivedEmail_autoSubmitted(ctx context.Context, field graphql.CollectedField, obj *ent.ReceivedEmail) (ret graphql.Marshaler) {
+func (ec *executionContext) _ReceivedEmail_autoSubmitted(ctx context.Context, field graphql.CollectedField, obj *model.ReceivedEmail) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -844,7 +845,7 @@ func (ec *executionContext) fieldContext_ReceivedEmail_autoSubmitted(_ context.C
 	return graphql.NewScalarFieldContext("ReceivedEmail", field, false, false, errors.New("field of type Boolean does not have child fields"))
 }
 
-func (ec *executionContext) _ReceivedEmail_size(ctx context.Context, field graphql.CollectedField, obj *ent.ReceivedEmail) (ret graphql.Marshaler) {
+func (ec *executionContext) _ReceivedEmail_size(ctx context.Context, field graphql.CollectedField, obj *model.ReceivedEmail) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -867,7 +868,7 @@ func (ec *executionContext) fieldContext_ReceivedEmail_size(_ context.Context, f
 	return graphql.NewScalarFieldContext("ReceivedEmail", field, true, true, errors.New("field of type Int does not have child fields"))
 }
 
-func (ec *executionContext) _ReceivedEmail_attachments(ctx context.Context, field graphql.CollectedField, obj *ent.ReceivedEmail) (ret graphql.Marshaler) {
+func (ec *executionContext) _ReceivedEmail_attachments(ctx context.Context, field graphql.CollectedField, obj *model.ReceivedEmail) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -899,7 +900,7 @@ func (ec *executionContext) fieldContext_ReceivedEmail_attachments(_ context.Con
 	return fc, nil
 }
 
-func (ec *executionContext) _ReceivedEmail_defects(ctx context.Context, field graphql.CollectedField, obj *ent.ReceivedEmail) (ret graphql.Marshaler) {
+func (ec *executionContext) _ReceivedEmail_defects(ctx context.Context, field graphql.CollectedField, obj *model.ReceivedEmail) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -922,7 +923,7 @@ func (ec *executionContext) fieldContext_ReceivedEmail_defects(_ context.Context
 	return graphql.NewScalarFieldContext("ReceivedEmail", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _ReceivedEmail_remoteIp(ctx context.Context, field graphql.CollectedField, obj *ent.ReceivedEmail) (ret graphql.Marshaler) {
+func (ec *executionContext) _ReceivedEmail_remoteIp(ctx context.Context, field graphql.CollectedField, obj *model.ReceivedEmail) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -945,7 +946,7 @@ func (ec *executionContext) fieldContext_ReceivedEmail_remoteIp(_ context.Contex
 	return graphql.NewScalarFieldContext("ReceivedEmail", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _ReceivedEmail_helo(ctx context.Context, field graphql.CollectedField, obj *ent.ReceivedEmail) (ret graphql.Marshaler) {
+func (ec *executionContext) _ReceivedEmail_helo(ctx context.Context, field graphql.CollectedField, obj *model.ReceivedEmail) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -968,7 +969,7 @@ func (ec *executionContext) fieldContext_ReceivedEmail_helo(_ context.Context, f
 	return graphql.NewScalarFieldContext("ReceivedEmail", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _ReceivedEmail_tls(ctx context.Context, field graphql.CollectedField, obj *ent.ReceivedEmail) (ret graphql.Marshaler) {
+func (ec *executionContext) _ReceivedEmail_tls(ctx context.Context, field graphql.CollectedField, obj *model.ReceivedEmail) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -991,7 +992,7 @@ func (ec *executionContext) fieldContext_ReceivedEmail_tls(_ context.Context, fi
 	return graphql.NewScalarFieldContext("ReceivedEmail", field, true, true, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _ReceivedEmail_receivedAt(ctx context.Context, field graphql.CollectedField, obj *ent.ReceivedEmail) (ret graphql.Marshaler) {
+func (ec *executionContext) _ReceivedEmail_receivedAt(ctx context.Context, field graphql.CollectedField, obj *model.ReceivedEmail) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -1014,7 +1015,7 @@ func (ec *executionContext) fieldContext_ReceivedEmail_receivedAt(_ context.Cont
 	return graphql.NewScalarFieldContext("ReceivedEmail", field, false, false, errors.New("field of type DateTime does not have child fields"))
 }
 
-func (ec *executionContext) _ReceivedEmail_content(ctx context.Context, field graphql.CollectedField, obj *ent.ReceivedEmail) (ret graphql.Marshaler) {
+func (ec *executionContext) _ReceivedEmail_content(ctx context.Context, field graphql.CollectedField, obj *model.ReceivedEmail) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -1041,6 +1042,70 @@ func (ec *executionContext) fieldContext_ReceivedEmail_content(_ context.Context
 		IsResolver: true,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return ec.childFields_ReceivedContent(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _ReceivedEmail_domain(ctx context.Context, field graphql.CollectedField, obj *model.ReceivedEmail) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ReceivedEmail_domain(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.ReceivedEmail().Domain(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Domain) graphql.Marshaler {
+			return ec.marshalODomain2ᚖgithubᚗcomᚋpostriderᚋpostriderᚋgraphᚋmodelᚐDomain(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_ReceivedEmail_domain(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "ReceivedEmail",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Domain(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _ReceivedEmail_webhookDeliveries(ctx context.Context, field graphql.CollectedField, obj *model.ReceivedEmail) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ReceivedEmail_webhookDeliveries(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.ReceivedEmail().WebhookDeliveries(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.WebhookDelivery) graphql.Marshaler {
+			return ec.marshalNWebhookDelivery2ᚕᚖgithubᚗcomᚋpostriderᚋpostriderᚋgraphᚋmodelᚐWebhookDeliveryᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ReceivedEmail_webhookDeliveries(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "ReceivedEmail",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_WebhookDelivery(ctx, field)
 		},
 	}
 	return fc, nil
@@ -1090,8 +1155,8 @@ func (ec *executionContext) _ReceivedEmailConnection_nodes(ctx context.Context, 
 			return obj.Nodes, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*ent.ReceivedEmail) graphql.Marshaler {
-			return ec.marshalNReceivedEmail2ᚕᚖgithubᚗcomᚋpostriderᚋpostriderᚋentᚐReceivedEmailᚄ(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.ReceivedEmail) graphql.Marshaler {
+			return ec.marshalNReceivedEmail2ᚕᚖgithubᚗcomᚋpostriderᚋpostriderᚋgraphᚋmodelᚐReceivedEmailᚄ(ctx, selections, v)
 		},
 		true,
 		true,
@@ -1221,8 +1286,8 @@ func (ec *executionContext) _ReceivedEmailEdge_node(ctx context.Context, field g
 			return obj.Node, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *ent.ReceivedEmail) graphql.Marshaler {
-			return ec.marshalNReceivedEmail2ᚖgithubᚗcomᚋpostriderᚋpostriderᚋentᚐReceivedEmail(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *model.ReceivedEmail) graphql.Marshaler {
+			return ec.marshalNReceivedEmail2ᚖgithubᚗcomᚋpostriderᚋpostriderᚋgraphᚋmodelᚐReceivedEmail(ctx, selections, v)
 		},
 		true,
 		true,
@@ -1662,7 +1727,7 @@ func (ec *executionContext) _ReceivedContent(ctx context.Context, sel ast.Select
 
 var receivedEmailImplementors = []string{"ReceivedEmail", "Node"}
 
-func (ec *executionContext) _ReceivedEmail(ctx context.Context, sel ast.SelectionSet, obj *ent.ReceivedEmail) graphql.Marshaler {
+func (ec *executionContext) _ReceivedEmail(ctx context.Context, sel ast.SelectionSet, obj *model.ReceivedEmail) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, receivedEmailImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -1864,6 +1929,82 @@ func (ec *executionContext) _ReceivedEmail(ctx context.Context, sel ast.Selectio
 				}()
 				res = ec._ReceivedEmail_content(ctx, field, obj)
 				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "domain":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._ReceivedEmail_domain(ctx, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "webhookDeliveries":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._ReceivedEmail_webhookDeliveries(ctx, field, obj)
+				if res == graphql.Null {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
 				return res
@@ -2105,11 +2246,11 @@ func (ec *executionContext) marshalNReceivedAuthentication2githubᚗcomᚋpostri
 	return ec._ReceivedAuthentication(ctx, sel, &v)
 }
 
-func (ec *executionContext) marshalNReceivedEmail2ᚕᚖgithubᚗcomᚋpostriderᚋpostriderᚋentᚐReceivedEmailᚄ(ctx context.Context, sel ast.SelectionSet, v []*ent.ReceivedEmail) graphql.Marshaler {
+func (ec *executionContext) marshalNReceivedEmail2ᚕᚖgithubᚗcomᚋpostriderᚋpostriderᚋgraphᚋmodelᚐReceivedEmailᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.ReceivedEmail) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
-		return ec.marshalNReceivedEmail2ᚖgithubᚗcomᚋpostriderᚋpostriderᚋentᚐReceivedEmail(ctx, sel, v[i])
+		return ec.marshalNReceivedEmail2ᚖgithubᚗcomᚋpostriderᚋpostriderᚋgraphᚋmodelᚐReceivedEmail(ctx, sel, v[i])
 	})
 
 	for _, e := range ret {
@@ -2121,7 +2262,7 @@ func (ec *executionContext) marshalNReceivedEmail2ᚕᚖgithubᚗcomᚋpostrider
 	return ret
 }
 
-func (ec *executionContext) marshalNReceivedEmail2ᚖgithubᚗcomᚋpostriderᚋpostriderᚋentᚐReceivedEmail(ctx context.Context, sel ast.SelectionSet, v *ent.ReceivedEmail) graphql.Marshaler {
+func (ec *executionContext) marshalNReceivedEmail2ᚖgithubᚗcomᚋpostriderᚋpostriderᚋgraphᚋmodelᚐReceivedEmail(ctx context.Context, sel ast.SelectionSet, v *model.ReceivedEmail) graphql.Marshaler {
 	if v == nil {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
@@ -2215,7 +2356,7 @@ func (ec *executionContext) marshalOReceivedContent2ᚖgithubᚗcomᚋpostrider�
 	return ec._ReceivedContent(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalOReceivedEmail2ᚖgithubᚗcomᚋpostriderᚋpostriderᚋentᚐReceivedEmail(ctx context.Context, sel ast.SelectionSet, v *ent.ReceivedEmail) graphql.Marshaler {
+func (ec *executionContext) marshalOReceivedEmail2ᚖgithubᚗcomᚋpostriderᚋpostriderᚋgraphᚋmodelᚐReceivedEmail(ctx context.Context, sel ast.SelectionSet, v *model.ReceivedEmail) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}

@@ -468,6 +468,36 @@ func (ec *executionContext) fieldContext_SMTPCredentialEdge_node(_ context.Conte
 
 // region    **************************** input.gotpl *****************************
 
+func (ec *executionContext) unmarshalInputSMTPCredentialFilter(ctx context.Context, obj any) (model.SMTPCredentialFilter, error) {
+	var it model.SMTPCredentialFilter
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"revoked"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "revoked":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("revoked"))
+			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Revoked = data
+		}
+	}
+	return it, nil
+}
+
 // endregion **************************** input.gotpl *****************************
 
 // region    ************************** interface.gotpl ***************************
@@ -773,6 +803,14 @@ func (ec *executionContext) marshalOSMTPCredential2ᚖgithubᚗcomᚋpostrider�
 		return graphql.Null
 	}
 	return ec._SMTPCredential(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalOSMTPCredentialFilter2ᚖgithubᚗcomᚋpostriderᚋpostriderᚋgraphᚋmodelᚐSMTPCredentialFilter(ctx context.Context, v any) (*model.SMTPCredentialFilter, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := ec.unmarshalInputSMTPCredentialFilter(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
 // endregion ***************************** type.gotpl *****************************

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/99designs/gqlgen/graphql"
-	"github.com/postrider/postrider/ent/suppression"
 	"github.com/postrider/postrider/ent/webhookdelivery"
 	"github.com/postrider/postrider/graph/model"
 	gqlparser "github.com/vektah/gqlparser/v2"
@@ -35,16 +34,21 @@ type ResolverRoot interface {
 	AutomationStepStats() AutomationStepStatsResolver
 	AutomationVersion() AutomationVersionResolver
 	CustomEvent() CustomEventResolver
+	CustomEventMatch() CustomEventMatchResolver
 	Domain() DomainResolver
 	Email() EmailResolver
+	EmailAutomation() EmailAutomationResolver
 	EmailContent() EmailContentResolver
 	Mutation() MutationResolver
+	Operator() OperatorResolver
 	Query() QueryResolver
+	QueuedRecipient() QueuedRecipientResolver
 	ReceivedAttachment() ReceivedAttachmentResolver
 	ReceivedAuthentication() ReceivedAuthenticationResolver
 	ReceivedEmail() ReceivedEmailResolver
 	Recipient() RecipientResolver
 	Subscription() SubscriptionResolver
+	Suppression() SuppressionResolver
 	Template() TemplateResolver
 	Viewer() ViewerResolver
 	Webhook() WebhookResolver
@@ -405,6 +409,7 @@ type ComplexityRoot struct {
 		AutomationID func(childComplexity int) int
 		Error        func(childComplexity int) int
 		Outcome      func(childComplexity int) int
+		Run          func(childComplexity int) int
 		RunID        func(childComplexity int) int
 		Version      func(childComplexity int) int
 	}
@@ -456,6 +461,22 @@ type ComplexityRoot struct {
 		TLS          func(childComplexity int) int
 		TLSPolicy    func(childComplexity int) int
 		Way          func(childComplexity int) int
+	}
+
+	DeliveryLane struct {
+		Active      func(childComplexity int) int
+		Delivered   func(childComplexity int) int
+		Name        func(childComplexity int) int
+		PausedUntil func(childComplexity int) int
+		PerMinute   func(childComplexity int) int
+		Provider    func(childComplexity int) int
+		Reason      func(childComplexity int) int
+		Refused     func(childComplexity int) int
+		Throttled   func(childComplexity int) int
+		Unreachable func(childComplexity int) int
+		UsedAt      func(childComplexity int) int
+		Way         func(childComplexity int) int
+		Window      func(childComplexity int) int
 	}
 
 	Development struct {
@@ -536,6 +557,7 @@ type ComplexityRoot struct {
 		SentAt            func(childComplexity int) int
 		Status            func(childComplexity int) int
 		Subject           func(childComplexity int) int
+		Suppressions      func(childComplexity int) int
 		Tags              func(childComplexity int) int
 		Template          func(childComplexity int) int
 		Timeline          func(childComplexity int) int
@@ -546,6 +568,7 @@ type ComplexityRoot struct {
 	EmailAutomation struct {
 		AutomationID   func(childComplexity int) int
 		AutomationName func(childComplexity int) int
+		Run            func(childComplexity int) int
 		RunID          func(childComplexity int) int
 		StepKey        func(childComplexity int) int
 	}
@@ -681,6 +704,15 @@ type ComplexityRoot struct {
 		SubjectID func(childComplexity int) int
 	}
 
+	InstallationProcess struct {
+		Alive     func(childComplexity int) int
+		Name      func(childComplexity int) int
+		Roles     func(childComplexity int) int
+		SeenAt    func(childComplexity int) int
+		StartedAt func(childComplexity int) int
+		Version   func(childComplexity int) int
+	}
+
 	Invitation struct {
 		CreatedAt func(childComplexity int) int
 		Email     func(childComplexity int) int
@@ -739,6 +771,90 @@ type ComplexityRoot struct {
 		StepKey      func(childComplexity int) int
 	}
 
+	Operator struct {
+		Account            func(childComplexity int, id string) int
+		Accounts           func(childComplexity int, first *int, after *string, last *int, before *string, filter *model.OperatorAccountFilter) int
+		Billing            func(childComplexity int) int
+		Health             func(childComplexity int) int
+		Lanes              func(childComplexity int) int
+		Plans              func(childComplexity int) int
+		Processes          func(childComplexity int) int
+		QueueByDestination func(childComplexity int) int
+		Sources            func(childComplexity int) int
+	}
+
+	OperatorAccount struct {
+		CreatedAt          func(childComplexity int) int
+		Email              func(childComplexity int) int
+		ID                 func(childComplexity int) int
+		MonthlyLimit       func(childComplexity int) int
+		Name               func(childComplexity int) int
+		PaymentDueAt       func(childComplexity int) int
+		PaymentMethodAt    func(childComplexity int) int
+		PlanID             func(childComplexity int) int
+		ProductionUnlocked func(childComplexity int) int
+		SuspendedAt        func(childComplexity int) int
+		Unmetered          func(childComplexity int) int
+	}
+
+	OperatorAccountConnection struct {
+		Count    func(childComplexity int, limit int) int
+		Edges    func(childComplexity int) int
+		Nodes    func(childComplexity int) int
+		PageInfo func(childComplexity int) int
+	}
+
+	OperatorAccountDetails struct {
+		Account func(childComplexity int) int
+		Usage   func(childComplexity int) int
+	}
+
+	OperatorAccountEdge struct {
+		Cursor func(childComplexity int) int
+		Node   func(childComplexity int) int
+	}
+
+	OperatorBilling struct {
+		Customers               func(childComplexity int) int
+		Due                     func(childComplexity int) int
+		Enabled                 func(childComplexity int) int
+		Failing                 func(childComplexity int) int
+		LastEventAt             func(childComplexity int) int
+		Mode                    func(childComplexity int) int
+		OldestUnreportedSeconds func(childComplexity int) int
+		PastDue                 func(childComplexity int) int
+		Problems                func(childComplexity int) int
+		Stuck                   func(childComplexity int) int
+		UnreportedHours         func(childComplexity int) int
+	}
+
+	OperatorBillingProblem struct {
+		AccountID func(childComplexity int) int
+		What      func(childComplexity int) int
+	}
+
+	OperatorPlan struct {
+		DailyEmails       func(childComplexity int) int
+		DailySms          func(childComplexity int) int
+		ID                func(childComplexity int) int
+		IncludedEmails    func(childComplexity int) int
+		MaxDomains        func(childComplexity int) int
+		MonthlyEmails     func(childComplexity int) int
+		Name              func(childComplexity int) int
+		Overage           func(childComplexity int) int
+		Rank              func(childComplexity int) int
+		RequestsPerSecond func(childComplexity int) int
+		Sandboxed         func(childComplexity int) int
+		SelfService       func(childComplexity int) int
+	}
+
+	OperatorStuckHour struct {
+		AccountID func(childComplexity int) int
+		Emails    func(childComplexity int) int
+		Hour      func(childComplexity int) int
+		Reason    func(childComplexity int) int
+	}
+
 	PageInfo struct {
 		EndCursor       func(childComplexity int) int
 		HasNextPage     func(childComplexity int) int
@@ -782,7 +898,7 @@ type ComplexityRoot struct {
 
 	Query struct {
 		APIKey             func(childComplexity int, id string) int
-		APIKeys            func(childComplexity int, first *int, after *string, last *int, before *string) int
+		APIKeys            func(childComplexity int, first *int, after *string, last *int, before *string, filter *model.APIKeyFilter) int
 		APIRequest         func(childComplexity int, id string) int
 		APIRequests        func(childComplexity int, first *int, after *string, last *int, before *string, filter *model.APIRequestFilter) int
 		Account            func(childComplexity int) int
@@ -794,11 +910,11 @@ type ComplexityRoot struct {
 		Automations        func(childComplexity int, first *int, after *string, last *int, before *string, filter *model.AutomationFilter) int
 		Billing            func(childComplexity int) int
 		CategoryOptOut     func(childComplexity int, id string) int
-		CategoryOptOuts    func(childComplexity int, first *int, after *string, last *int, before *string, email *string, category *string) int
+		CategoryOptOuts    func(childComplexity int, first *int, after *string, last *int, before *string, filter *model.CategoryOptOutFilter) int
 		CustomEvent        func(childComplexity int, id string) int
 		CustomEvents       func(childComplexity int, first *int, after *string, last *int, before *string, filter *model.CustomEventFilter) int
 		Domain             func(childComplexity int, id string) int
-		Domains            func(childComplexity int, first *int, after *string, last *int, before *string) int
+		Domains            func(childComplexity int, first *int, after *string, last *int, before *string, filter *model.DomainFilter) int
 		Email              func(childComplexity int, id string) int
 		EmailStatistics    func(childComplexity int, rangeArg model.TimeRange, interval model.StatisticsInterval, timezone string, groupBy *model.StatisticsDimension, top int, filter *model.StatisticsFilter, placedBy model.StatisticsMoment) int
 		Emails             func(childComplexity int, first *int, after *string, last *int, before *string, filter *model.EmailFilter) int
@@ -808,6 +924,7 @@ type ComplexityRoot struct {
 		Members            func(childComplexity int) int
 		Node               func(childComplexity int, id string) int
 		Nodes              func(childComplexity int, ids []string) int
+		Operator           func(childComplexity int) int
 		Plans              func(childComplexity int) int
 		Queue              func(childComplexity int, first *int, after *string, last *int, before *string, filter *model.QueueFilter) int
 		QueueByDestination func(childComplexity int, filter *model.QueueFilter) int
@@ -815,20 +932,20 @@ type ComplexityRoot struct {
 		ReceivedEmails     func(childComplexity int, first *int, after *string, last *int, before *string, filter *model.ReceivedEmailFilter) int
 		ReceivedStatistics func(childComplexity int, rangeArg model.TimeRange, interval model.StatisticsInterval, timezone string, groupBy *model.ReceivedDimension, top int) int
 		SMTPCredential     func(childComplexity int, id string) int
-		SMTPCredentials    func(childComplexity int, first *int, after *string, last *int, before *string) int
+		SMTPCredentials    func(childComplexity int, first *int, after *string, last *int, before *string, filter *model.SMTPCredentialFilter) int
 		Search             func(childComplexity int, query string, types []model.SearchType, first *int) int
 		Suppression        func(childComplexity int, id string) int
-		Suppressions       func(childComplexity int, first *int, after *string, last *int, before *string, email *string, reason *suppression.Reason) int
+		Suppressions       func(childComplexity int, first *int, after *string, last *int, before *string, filter *model.SuppressionFilter) int
 		Template           func(childComplexity int, id string) int
 		Templates          func(childComplexity int, first *int, after *string, last *int, before *string, filter *model.TemplateFilter) int
 		TopBounceReasons   func(childComplexity int, rangeArg model.TimeRange, filter *model.StatisticsFilter, first int) int
 		Usage              func(childComplexity int, since *time.Time, until *time.Time, by model.UsagePeriodLength) int
 		Viewer             func(childComplexity int) int
 		Webhook            func(childComplexity int, id string) int
-		WebhookDeliveries  func(childComplexity int, webhookID string, first *int, after *string, last *int, before *string, state *webhookdelivery.State) int
+		WebhookDeliveries  func(childComplexity int, webhookID string, first *int, after *string, last *int, before *string, filter *model.WebhookDeliveryFilter) int
 		WebhookDelivery    func(childComplexity int, id string) int
-		WebhookStatistics  func(childComplexity int, rangeArg model.TimeRange, webhookID *string) int
-		Webhooks           func(childComplexity int, first *int, after *string, last *int, before *string) int
+		WebhookStatistics  func(childComplexity int, rangeArg model.TimeRange, interval model.StatisticsInterval, timezone string, webhookID *string) int
+		Webhooks           func(childComplexity int, first *int, after *string, last *int, before *string, filter *model.WebhookFilter) int
 	}
 
 	QueueBacklog struct {
@@ -865,6 +982,7 @@ type ComplexityRoot struct {
 		Attempts      func(childComplexity int) int
 		Destination   func(childComplexity int) int
 		Diagnostic    func(childComplexity int) int
+		Email         func(childComplexity int) int
 		EmailID       func(childComplexity int) int
 		ID            func(childComplexity int) int
 		NextAttemptAt func(childComplexity int) int
@@ -906,30 +1024,32 @@ type ComplexityRoot struct {
 	}
 
 	ReceivedEmail struct {
-		Attachments    func(childComplexity int) int
-		Authentication func(childComplexity int) int
-		AutoSubmitted  func(childComplexity int) int
-		Cc             func(childComplexity int) int
-		Content        func(childComplexity int) int
-		Defects        func(childComplexity int) int
-		DomainID       func(childComplexity int) int
-		From           func(childComplexity int) int
-		Helo           func(childComplexity int) int
-		ID             func(childComplexity int) int
-		InReplyTo      func(childComplexity int) int
-		MailFrom       func(childComplexity int) int
-		MessageID      func(childComplexity int) int
-		RcptTo         func(childComplexity int) int
-		ReceivedAt     func(childComplexity int) int
-		References     func(childComplexity int) int
-		RemoteIP       func(childComplexity int) int
-		ReplyTo        func(childComplexity int) int
-		Size           func(childComplexity int) int
-		SpamScore      func(childComplexity int) int
-		SpamStatus     func(childComplexity int) int
-		Subject        func(childComplexity int) int
-		TLS            func(childComplexity int) int
-		To             func(childComplexity int) int
+		Attachments       func(childComplexity int) int
+		Authentication    func(childComplexity int) int
+		AutoSubmitted     func(childComplexity int) int
+		Cc                func(childComplexity int) int
+		Content           func(childComplexity int) int
+		Defects           func(childComplexity int) int
+		Domain            func(childComplexity int) int
+		DomainID          func(childComplexity int) int
+		From              func(childComplexity int) int
+		Helo              func(childComplexity int) int
+		ID                func(childComplexity int) int
+		InReplyTo         func(childComplexity int) int
+		MailFrom          func(childComplexity int) int
+		MessageID         func(childComplexity int) int
+		RcptTo            func(childComplexity int) int
+		ReceivedAt        func(childComplexity int) int
+		References        func(childComplexity int) int
+		RemoteIP          func(childComplexity int) int
+		ReplyTo           func(childComplexity int) int
+		Size              func(childComplexity int) int
+		SpamScore         func(childComplexity int) int
+		SpamStatus        func(childComplexity int) int
+		Subject           func(childComplexity int) int
+		TLS               func(childComplexity int) int
+		To                func(childComplexity int) int
+		WebhookDeliveries func(childComplexity int) int
 	}
 
 	ReceivedEmailConnection struct {
@@ -1020,11 +1140,29 @@ type ComplexityRoot struct {
 		Sent      func(childComplexity int) int
 	}
 
+	SendingSource struct {
+		AccountID func(childComplexity int) int
+		Address   func(childComplexity int) int
+		CreatedAt func(childComplexity int) int
+		Hostname  func(childComplexity int) int
+		ID        func(childComplexity int) int
+		PausedAt  func(childComplexity int) int
+		Pool      func(childComplexity int) int
+		Warmup    func(childComplexity int) int
+	}
+
+	SourceWarmup struct {
+		Day   func(childComplexity int) int
+		Limit func(childComplexity int) int
+		Used  func(childComplexity int) int
+	}
+
 	Subscription struct {
 		Events func(childComplexity int, after *string, types []string) int
 	}
 
 	Suppression struct {
+		CausedBy  func(childComplexity int) int
 		CreatedAt func(childComplexity int) int
 		Email     func(childComplexity int) int
 		EmailID   func(childComplexity int) int
@@ -1166,6 +1304,7 @@ type ComplexityRoot struct {
 
 	Webhook struct {
 		CreatedAt      func(childComplexity int) int
+		Deliveries     func(childComplexity int, first int, state *webhookdelivery.State) int
 		DisabledAt     func(childComplexity int) int
 		DisabledReason func(childComplexity int) int
 		Enabled        func(childComplexity int) int
@@ -1186,6 +1325,11 @@ type ComplexityRoot struct {
 		Response   func(childComplexity int) int
 		StartedAt  func(childComplexity int) int
 		StatusCode func(childComplexity int) int
+	}
+
+	WebhookBucket struct {
+		Figures func(childComplexity int) int
+		Start   func(childComplexity int) int
 	}
 
 	WebhookConnection struct {
@@ -1243,6 +1387,7 @@ type ComplexityRoot struct {
 	}
 
 	WebhookStatistics struct {
+		Buckets   func(childComplexity int) int
 		Endpoints func(childComplexity int) int
 		Totals    func(childComplexity int) int
 	}
@@ -2710,6 +2855,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.CustomEventMatch.Outcome(childComplexity), true
+	case "CustomEventMatch.run":
+		if e.ComplexityRoot.CustomEventMatch.Run == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CustomEventMatch.Run(childComplexity), true
 	case "CustomEventMatch.runId":
 		if e.ComplexityRoot.CustomEventMatch.RunID == nil {
 			break
@@ -2948,6 +3099,85 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.DeliveryAttempt.Way(childComplexity), true
+
+	case "DeliveryLane.active":
+		if e.ComplexityRoot.DeliveryLane.Active == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DeliveryLane.Active(childComplexity), true
+	case "DeliveryLane.delivered":
+		if e.ComplexityRoot.DeliveryLane.Delivered == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DeliveryLane.Delivered(childComplexity), true
+	case "DeliveryLane.name":
+		if e.ComplexityRoot.DeliveryLane.Name == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DeliveryLane.Name(childComplexity), true
+	case "DeliveryLane.pausedUntil":
+		if e.ComplexityRoot.DeliveryLane.PausedUntil == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DeliveryLane.PausedUntil(childComplexity), true
+	case "DeliveryLane.perMinute":
+		if e.ComplexityRoot.DeliveryLane.PerMinute == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DeliveryLane.PerMinute(childComplexity), true
+	case "DeliveryLane.provider":
+		if e.ComplexityRoot.DeliveryLane.Provider == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DeliveryLane.Provider(childComplexity), true
+	case "DeliveryLane.reason":
+		if e.ComplexityRoot.DeliveryLane.Reason == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DeliveryLane.Reason(childComplexity), true
+	case "DeliveryLane.refused":
+		if e.ComplexityRoot.DeliveryLane.Refused == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DeliveryLane.Refused(childComplexity), true
+	case "DeliveryLane.throttled":
+		if e.ComplexityRoot.DeliveryLane.Throttled == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DeliveryLane.Throttled(childComplexity), true
+	case "DeliveryLane.unreachable":
+		if e.ComplexityRoot.DeliveryLane.Unreachable == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DeliveryLane.Unreachable(childComplexity), true
+	case "DeliveryLane.usedAt":
+		if e.ComplexityRoot.DeliveryLane.UsedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DeliveryLane.UsedAt(childComplexity), true
+	case "DeliveryLane.way":
+		if e.ComplexityRoot.DeliveryLane.Way == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DeliveryLane.Way(childComplexity), true
+	case "DeliveryLane.window":
+		if e.ComplexityRoot.DeliveryLane.Window == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DeliveryLane.Window(childComplexity), true
 
 	case "Development.apiKey":
 		if e.ComplexityRoot.Development.APIKey == nil {
@@ -3329,6 +3559,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Email.Subject(childComplexity), true
+	case "Email.suppressions":
+		if e.ComplexityRoot.Email.Suppressions == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Email.Suppressions(childComplexity), true
 	case "Email.tags":
 		if e.ComplexityRoot.Email.Tags == nil {
 			break
@@ -3372,6 +3608,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.EmailAutomation.AutomationName(childComplexity), true
+	case "EmailAutomation.run":
+		if e.ComplexityRoot.EmailAutomation.Run == nil {
+			break
+		}
+
+		return e.ComplexityRoot.EmailAutomation.Run(childComplexity), true
 	case "EmailAutomation.runId":
 		if e.ComplexityRoot.EmailAutomation.RunID == nil {
 			break
@@ -3887,6 +4129,43 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.HealthFinding.SubjectID(childComplexity), true
 
+	case "InstallationProcess.alive":
+		if e.ComplexityRoot.InstallationProcess.Alive == nil {
+			break
+		}
+
+		return e.ComplexityRoot.InstallationProcess.Alive(childComplexity), true
+	case "InstallationProcess.name":
+		if e.ComplexityRoot.InstallationProcess.Name == nil {
+			break
+		}
+
+		return e.ComplexityRoot.InstallationProcess.Name(childComplexity), true
+	case "InstallationProcess.roles":
+		if e.ComplexityRoot.InstallationProcess.Roles == nil {
+			break
+		}
+
+		return e.ComplexityRoot.InstallationProcess.Roles(childComplexity), true
+	case "InstallationProcess.seenAt":
+		if e.ComplexityRoot.InstallationProcess.SeenAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.InstallationProcess.SeenAt(childComplexity), true
+	case "InstallationProcess.startedAt":
+		if e.ComplexityRoot.InstallationProcess.StartedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.InstallationProcess.StartedAt(childComplexity), true
+	case "InstallationProcess.version":
+		if e.ComplexityRoot.InstallationProcess.Version == nil {
+			break
+		}
+
+		return e.ComplexityRoot.InstallationProcess.Version(childComplexity), true
+
 	case "Invitation.createdAt":
 		if e.ComplexityRoot.Invitation.CreatedAt == nil {
 			break
@@ -4102,6 +4381,372 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.NearMiss.StepKey(childComplexity), true
 
+	case "Operator.account":
+		if e.ComplexityRoot.Operator.Account == nil {
+			break
+		}
+
+		args, err := ec.field_Operator_account_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Operator.Account(childComplexity, args["id"].(string)), true
+	case "Operator.accounts":
+		if e.ComplexityRoot.Operator.Accounts == nil {
+			break
+		}
+
+		args, err := ec.field_Operator_accounts_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Operator.Accounts(childComplexity, args["first"].(*int), args["after"].(*string), args["last"].(*int), args["before"].(*string), args["filter"].(*model.OperatorAccountFilter)), true
+	case "Operator.billing":
+		if e.ComplexityRoot.Operator.Billing == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Operator.Billing(childComplexity), true
+	case "Operator.health":
+		if e.ComplexityRoot.Operator.Health == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Operator.Health(childComplexity), true
+	case "Operator.lanes":
+		if e.ComplexityRoot.Operator.Lanes == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Operator.Lanes(childComplexity), true
+	case "Operator.plans":
+		if e.ComplexityRoot.Operator.Plans == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Operator.Plans(childComplexity), true
+	case "Operator.processes":
+		if e.ComplexityRoot.Operator.Processes == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Operator.Processes(childComplexity), true
+	case "Operator.queueByDestination":
+		if e.ComplexityRoot.Operator.QueueByDestination == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Operator.QueueByDestination(childComplexity), true
+	case "Operator.sources":
+		if e.ComplexityRoot.Operator.Sources == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Operator.Sources(childComplexity), true
+
+	case "OperatorAccount.createdAt":
+		if e.ComplexityRoot.OperatorAccount.CreatedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.OperatorAccount.CreatedAt(childComplexity), true
+	case "OperatorAccount.email":
+		if e.ComplexityRoot.OperatorAccount.Email == nil {
+			break
+		}
+
+		return e.ComplexityRoot.OperatorAccount.Email(childComplexity), true
+	case "OperatorAccount.id":
+		if e.ComplexityRoot.OperatorAccount.ID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.OperatorAccount.ID(childComplexity), true
+	case "OperatorAccount.monthlyLimit":
+		if e.ComplexityRoot.OperatorAccount.MonthlyLimit == nil {
+			break
+		}
+
+		return e.ComplexityRoot.OperatorAccount.MonthlyLimit(childComplexity), true
+	case "OperatorAccount.name":
+		if e.ComplexityRoot.OperatorAccount.Name == nil {
+			break
+		}
+
+		return e.ComplexityRoot.OperatorAccount.Name(childComplexity), true
+	case "OperatorAccount.paymentDueAt":
+		if e.ComplexityRoot.OperatorAccount.PaymentDueAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.OperatorAccount.PaymentDueAt(childComplexity), true
+	case "OperatorAccount.paymentMethodAt":
+		if e.ComplexityRoot.OperatorAccount.PaymentMethodAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.OperatorAccount.PaymentMethodAt(childComplexity), true
+	case "OperatorAccount.planId":
+		if e.ComplexityRoot.OperatorAccount.PlanID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.OperatorAccount.PlanID(childComplexity), true
+	case "OperatorAccount.productionUnlocked":
+		if e.ComplexityRoot.OperatorAccount.ProductionUnlocked == nil {
+			break
+		}
+
+		return e.ComplexityRoot.OperatorAccount.ProductionUnlocked(childComplexity), true
+	case "OperatorAccount.suspendedAt":
+		if e.ComplexityRoot.OperatorAccount.SuspendedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.OperatorAccount.SuspendedAt(childComplexity), true
+	case "OperatorAccount.unmetered":
+		if e.ComplexityRoot.OperatorAccount.Unmetered == nil {
+			break
+		}
+
+		return e.ComplexityRoot.OperatorAccount.Unmetered(childComplexity), true
+
+	case "OperatorAccountConnection.count":
+		if e.ComplexityRoot.OperatorAccountConnection.Count == nil {
+			break
+		}
+
+		args, err := ec.field_OperatorAccountConnection_count_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.OperatorAccountConnection.Count(childComplexity, args["limit"].(int)), true
+	case "OperatorAccountConnection.edges":
+		if e.ComplexityRoot.OperatorAccountConnection.Edges == nil {
+			break
+		}
+
+		return e.ComplexityRoot.OperatorAccountConnection.Edges(childComplexity), true
+	case "OperatorAccountConnection.nodes":
+		if e.ComplexityRoot.OperatorAccountConnection.Nodes == nil {
+			break
+		}
+
+		return e.ComplexityRoot.OperatorAccountConnection.Nodes(childComplexity), true
+	case "OperatorAccountConnection.pageInfo":
+		if e.ComplexityRoot.OperatorAccountConnection.PageInfo == nil {
+			break
+		}
+
+		return e.ComplexityRoot.OperatorAccountConnection.PageInfo(childComplexity), true
+
+	case "OperatorAccountDetails.account":
+		if e.ComplexityRoot.OperatorAccountDetails.Account == nil {
+			break
+		}
+
+		return e.ComplexityRoot.OperatorAccountDetails.Account(childComplexity), true
+	case "OperatorAccountDetails.usage":
+		if e.ComplexityRoot.OperatorAccountDetails.Usage == nil {
+			break
+		}
+
+		return e.ComplexityRoot.OperatorAccountDetails.Usage(childComplexity), true
+
+	case "OperatorAccountEdge.cursor":
+		if e.ComplexityRoot.OperatorAccountEdge.Cursor == nil {
+			break
+		}
+
+		return e.ComplexityRoot.OperatorAccountEdge.Cursor(childComplexity), true
+	case "OperatorAccountEdge.node":
+		if e.ComplexityRoot.OperatorAccountEdge.Node == nil {
+			break
+		}
+
+		return e.ComplexityRoot.OperatorAccountEdge.Node(childComplexity), true
+
+	case "OperatorBilling.customers":
+		if e.ComplexityRoot.OperatorBilling.Customers == nil {
+			break
+		}
+
+		return e.ComplexityRoot.OperatorBilling.Customers(childComplexity), true
+	case "OperatorBilling.due":
+		if e.ComplexityRoot.OperatorBilling.Due == nil {
+			break
+		}
+
+		return e.ComplexityRoot.OperatorBilling.Due(childComplexity), true
+	case "OperatorBilling.enabled":
+		if e.ComplexityRoot.OperatorBilling.Enabled == nil {
+			break
+		}
+
+		return e.ComplexityRoot.OperatorBilling.Enabled(childComplexity), true
+	case "OperatorBilling.failing":
+		if e.ComplexityRoot.OperatorBilling.Failing == nil {
+			break
+		}
+
+		return e.ComplexityRoot.OperatorBilling.Failing(childComplexity), true
+	case "OperatorBilling.lastEventAt":
+		if e.ComplexityRoot.OperatorBilling.LastEventAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.OperatorBilling.LastEventAt(childComplexity), true
+	case "OperatorBilling.mode":
+		if e.ComplexityRoot.OperatorBilling.Mode == nil {
+			break
+		}
+
+		return e.ComplexityRoot.OperatorBilling.Mode(childComplexity), true
+	case "OperatorBilling.oldestUnreportedSeconds":
+		if e.ComplexityRoot.OperatorBilling.OldestUnreportedSeconds == nil {
+			break
+		}
+
+		return e.ComplexityRoot.OperatorBilling.OldestUnreportedSeconds(childComplexity), true
+	case "OperatorBilling.pastDue":
+		if e.ComplexityRoot.OperatorBilling.PastDue == nil {
+			break
+		}
+
+		return e.ComplexityRoot.OperatorBilling.PastDue(childComplexity), true
+	case "OperatorBilling.problems":
+		if e.ComplexityRoot.OperatorBilling.Problems == nil {
+			break
+		}
+
+		return e.ComplexityRoot.OperatorBilling.Problems(childComplexity), true
+	case "OperatorBilling.stuck":
+		if e.ComplexityRoot.OperatorBilling.Stuck == nil {
+			break
+		}
+
+		return e.ComplexityRoot.OperatorBilling.Stuck(childComplexity), true
+	case "OperatorBilling.unreportedHours":
+		if e.ComplexityRoot.OperatorBilling.UnreportedHours == nil {
+			break
+		}
+
+		return e.ComplexityRoot.OperatorBilling.UnreportedHours(childComplexity), true
+
+	case "OperatorBillingProblem.accountId":
+		if e.ComplexityRoot.OperatorBillingProblem.AccountID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.OperatorBillingProblem.AccountID(childComplexity), true
+	case "OperatorBillingProblem.what":
+		if e.ComplexityRoot.OperatorBillingProblem.What == nil {
+			break
+		}
+
+		return e.ComplexityRoot.OperatorBillingProblem.What(childComplexity), true
+
+	case "OperatorPlan.dailyEmails":
+		if e.ComplexityRoot.OperatorPlan.DailyEmails == nil {
+			break
+		}
+
+		return e.ComplexityRoot.OperatorPlan.DailyEmails(childComplexity), true
+	case "OperatorPlan.dailySMS":
+		if e.ComplexityRoot.OperatorPlan.DailySms == nil {
+			break
+		}
+
+		return e.ComplexityRoot.OperatorPlan.DailySms(childComplexity), true
+	case "OperatorPlan.id":
+		if e.ComplexityRoot.OperatorPlan.ID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.OperatorPlan.ID(childComplexity), true
+	case "OperatorPlan.includedEmails":
+		if e.ComplexityRoot.OperatorPlan.IncludedEmails == nil {
+			break
+		}
+
+		return e.ComplexityRoot.OperatorPlan.IncludedEmails(childComplexity), true
+	case "OperatorPlan.maxDomains":
+		if e.ComplexityRoot.OperatorPlan.MaxDomains == nil {
+			break
+		}
+
+		return e.ComplexityRoot.OperatorPlan.MaxDomains(childComplexity), true
+	case "OperatorPlan.monthlyEmails":
+		if e.ComplexityRoot.OperatorPlan.MonthlyEmails == nil {
+			break
+		}
+
+		return e.ComplexityRoot.OperatorPlan.MonthlyEmails(childComplexity), true
+	case "OperatorPlan.name":
+		if e.ComplexityRoot.OperatorPlan.Name == nil {
+			break
+		}
+
+		return e.ComplexityRoot.OperatorPlan.Name(childComplexity), true
+	case "OperatorPlan.overage":
+		if e.ComplexityRoot.OperatorPlan.Overage == nil {
+			break
+		}
+
+		return e.ComplexityRoot.OperatorPlan.Overage(childComplexity), true
+	case "OperatorPlan.rank":
+		if e.ComplexityRoot.OperatorPlan.Rank == nil {
+			break
+		}
+
+		return e.ComplexityRoot.OperatorPlan.Rank(childComplexity), true
+	case "OperatorPlan.requestsPerSecond":
+		if e.ComplexityRoot.OperatorPlan.RequestsPerSecond == nil {
+			break
+		}
+
+		return e.ComplexityRoot.OperatorPlan.RequestsPerSecond(childComplexity), true
+	case "OperatorPlan.sandboxed":
+		if e.ComplexityRoot.OperatorPlan.Sandboxed == nil {
+			break
+		}
+
+		return e.ComplexityRoot.OperatorPlan.Sandboxed(childComplexity), true
+	case "OperatorPlan.selfService":
+		if e.ComplexityRoot.OperatorPlan.SelfService == nil {
+			break
+		}
+
+		return e.ComplexityRoot.OperatorPlan.SelfService(childComplexity), true
+
+	case "OperatorStuckHour.accountId":
+		if e.ComplexityRoot.OperatorStuckHour.AccountID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.OperatorStuckHour.AccountID(childComplexity), true
+	case "OperatorStuckHour.emails":
+		if e.ComplexityRoot.OperatorStuckHour.Emails == nil {
+			break
+		}
+
+		return e.ComplexityRoot.OperatorStuckHour.Emails(childComplexity), true
+	case "OperatorStuckHour.hour":
+		if e.ComplexityRoot.OperatorStuckHour.Hour == nil {
+			break
+		}
+
+		return e.ComplexityRoot.OperatorStuckHour.Hour(childComplexity), true
+	case "OperatorStuckHour.reason":
+		if e.ComplexityRoot.OperatorStuckHour.Reason == nil {
+			break
+		}
+
+		return e.ComplexityRoot.OperatorStuckHour.Reason(childComplexity), true
+
 	case "PageInfo.endCursor":
 		if e.ComplexityRoot.PageInfo.EndCursor == nil {
 			break
@@ -4284,7 +4929,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Query.APIKeys(childComplexity, args["first"].(*int), args["after"].(*string), args["last"].(*int), args["before"].(*string)), true
+		return e.ComplexityRoot.Query.APIKeys(childComplexity, args["first"].(*int), args["after"].(*string), args["last"].(*int), args["before"].(*string), args["filter"].(*model.APIKeyFilter)), true
 	case "Query.apiRequest":
 		if e.ComplexityRoot.Query.APIRequest == nil {
 			break
@@ -4406,7 +5051,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Query.CategoryOptOuts(childComplexity, args["first"].(*int), args["after"].(*string), args["last"].(*int), args["before"].(*string), args["email"].(*string), args["category"].(*string)), true
+		return e.ComplexityRoot.Query.CategoryOptOuts(childComplexity, args["first"].(*int), args["after"].(*string), args["last"].(*int), args["before"].(*string), args["filter"].(*model.CategoryOptOutFilter)), true
 	case "Query.customEvent":
 		if e.ComplexityRoot.Query.CustomEvent == nil {
 			break
@@ -4450,7 +5095,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Query.Domains(childComplexity, args["first"].(*int), args["after"].(*string), args["last"].(*int), args["before"].(*string)), true
+		return e.ComplexityRoot.Query.Domains(childComplexity, args["first"].(*int), args["after"].(*string), args["last"].(*int), args["before"].(*string), args["filter"].(*model.DomainFilter)), true
 	case "Query.email":
 		if e.ComplexityRoot.Query.Email == nil {
 			break
@@ -4536,6 +5181,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Query.Nodes(childComplexity, args["ids"].([]string)), true
+	case "Query.operator":
+		if e.ComplexityRoot.Query.Operator == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Query.Operator(childComplexity), true
 	case "Query.plans":
 		if e.ComplexityRoot.Query.Plans == nil {
 			break
@@ -4618,7 +5269,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Query.SMTPCredentials(childComplexity, args["first"].(*int), args["after"].(*string), args["last"].(*int), args["before"].(*string)), true
+		return e.ComplexityRoot.Query.SMTPCredentials(childComplexity, args["first"].(*int), args["after"].(*string), args["last"].(*int), args["before"].(*string), args["filter"].(*model.SMTPCredentialFilter)), true
 	case "Query.search":
 		if e.ComplexityRoot.Query.Search == nil {
 			break
@@ -4651,7 +5302,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Query.Suppressions(childComplexity, args["first"].(*int), args["after"].(*string), args["last"].(*int), args["before"].(*string), args["email"].(*string), args["reason"].(*suppression.Reason)), true
+		return e.ComplexityRoot.Query.Suppressions(childComplexity, args["first"].(*int), args["after"].(*string), args["last"].(*int), args["before"].(*string), args["filter"].(*model.SuppressionFilter)), true
 	case "Query.template":
 		if e.ComplexityRoot.Query.Template == nil {
 			break
@@ -4723,7 +5374,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Query.WebhookDeliveries(childComplexity, args["webhookId"].(string), args["first"].(*int), args["after"].(*string), args["last"].(*int), args["before"].(*string), args["state"].(*webhookdelivery.State)), true
+		return e.ComplexityRoot.Query.WebhookDeliveries(childComplexity, args["webhookId"].(string), args["first"].(*int), args["after"].(*string), args["last"].(*int), args["before"].(*string), args["filter"].(*model.WebhookDeliveryFilter)), true
 	case "Query.webhookDelivery":
 		if e.ComplexityRoot.Query.WebhookDelivery == nil {
 			break
@@ -4745,7 +5396,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Query.WebhookStatistics(childComplexity, args["range"].(model.TimeRange), args["webhookId"].(*string)), true
+		return e.ComplexityRoot.Query.WebhookStatistics(childComplexity, args["range"].(model.TimeRange), args["interval"].(model.StatisticsInterval), args["timezone"].(string), args["webhookId"].(*string)), true
 	case "Query.webhooks":
 		if e.ComplexityRoot.Query.Webhooks == nil {
 			break
@@ -4756,7 +5407,7 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			return 0, false
 		}
 
-		return e.ComplexityRoot.Query.Webhooks(childComplexity, args["first"].(*int), args["after"].(*string), args["last"].(*int), args["before"].(*string)), true
+		return e.ComplexityRoot.Query.Webhooks(childComplexity, args["first"].(*int), args["after"].(*string), args["last"].(*int), args["before"].(*string), args["filter"].(*model.WebhookFilter)), true
 
 	case "QueueBacklog.deferred":
 		if e.ComplexityRoot.QueueBacklog.Deferred == nil {
@@ -4893,6 +5544,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.QueuedRecipient.Diagnostic(childComplexity), true
+	case "QueuedRecipient.email":
+		if e.ComplexityRoot.QueuedRecipient.Email == nil {
+			break
+		}
+
+		return e.ComplexityRoot.QueuedRecipient.Email(childComplexity), true
 	case "QueuedRecipient.emailId":
 		if e.ComplexityRoot.QueuedRecipient.EmailID == nil {
 			break
@@ -5073,6 +5730,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.ReceivedEmail.Defects(childComplexity), true
+	case "ReceivedEmail.domain":
+		if e.ComplexityRoot.ReceivedEmail.Domain == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ReceivedEmail.Domain(childComplexity), true
 	case "ReceivedEmail.domainId":
 		if e.ComplexityRoot.ReceivedEmail.DomainID == nil {
 			break
@@ -5181,6 +5844,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.ReceivedEmail.To(childComplexity), true
+	case "ReceivedEmail.webhookDeliveries":
+		if e.ComplexityRoot.ReceivedEmail.WebhookDeliveries == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ReceivedEmail.WebhookDeliveries(childComplexity), true
 
 	case "ReceivedEmailConnection.count":
 		if e.ComplexityRoot.ReceivedEmailConnection.Count == nil {
@@ -5533,6 +6202,74 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.SendingCounts.Sent(childComplexity), true
 
+	case "SendingSource.accountId":
+		if e.ComplexityRoot.SendingSource.AccountID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SendingSource.AccountID(childComplexity), true
+	case "SendingSource.address":
+		if e.ComplexityRoot.SendingSource.Address == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SendingSource.Address(childComplexity), true
+	case "SendingSource.createdAt":
+		if e.ComplexityRoot.SendingSource.CreatedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SendingSource.CreatedAt(childComplexity), true
+	case "SendingSource.hostname":
+		if e.ComplexityRoot.SendingSource.Hostname == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SendingSource.Hostname(childComplexity), true
+	case "SendingSource.id":
+		if e.ComplexityRoot.SendingSource.ID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SendingSource.ID(childComplexity), true
+	case "SendingSource.pausedAt":
+		if e.ComplexityRoot.SendingSource.PausedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SendingSource.PausedAt(childComplexity), true
+	case "SendingSource.pool":
+		if e.ComplexityRoot.SendingSource.Pool == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SendingSource.Pool(childComplexity), true
+	case "SendingSource.warmup":
+		if e.ComplexityRoot.SendingSource.Warmup == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SendingSource.Warmup(childComplexity), true
+
+	case "SourceWarmup.day":
+		if e.ComplexityRoot.SourceWarmup.Day == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SourceWarmup.Day(childComplexity), true
+	case "SourceWarmup.limit":
+		if e.ComplexityRoot.SourceWarmup.Limit == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SourceWarmup.Limit(childComplexity), true
+	case "SourceWarmup.used":
+		if e.ComplexityRoot.SourceWarmup.Used == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SourceWarmup.Used(childComplexity), true
+
 	case "Subscription.events":
 		if e.ComplexityRoot.Subscription.Events == nil {
 			break
@@ -5545,6 +6282,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.Subscription.Events(childComplexity, args["after"].(*string), args["types"].([]string)), true
 
+	case "Suppression.causedBy":
+		if e.ComplexityRoot.Suppression.CausedBy == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Suppression.CausedBy(childComplexity), true
 	case "Suppression.createdAt":
 		if e.ComplexityRoot.Suppression.CreatedAt == nil {
 			break
@@ -6122,6 +6865,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Webhook.CreatedAt(childComplexity), true
+	case "Webhook.deliveries":
+		if e.ComplexityRoot.Webhook.Deliveries == nil {
+			break
+		}
+
+		args, err := ec.field_Webhook_deliveries_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Webhook.Deliveries(childComplexity, args["first"].(int), args["state"].(*webhookdelivery.State)), true
 	case "Webhook.disabledAt":
 		if e.ComplexityRoot.Webhook.DisabledAt == nil {
 			break
@@ -6225,6 +6979,19 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.WebhookAttempt.StatusCode(childComplexity), true
+
+	case "WebhookBucket.figures":
+		if e.ComplexityRoot.WebhookBucket.Figures == nil {
+			break
+		}
+
+		return e.ComplexityRoot.WebhookBucket.Figures(childComplexity), true
+	case "WebhookBucket.start":
+		if e.ComplexityRoot.WebhookBucket.Start == nil {
+			break
+		}
+
+		return e.ComplexityRoot.WebhookBucket.Start(childComplexity), true
 
 	case "WebhookConnection.count":
 		if e.ComplexityRoot.WebhookConnection.Count == nil {
@@ -6441,6 +7208,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.WebhookFigures.SuccessRate(childComplexity), true
 
+	case "WebhookStatistics.buckets":
+		if e.ComplexityRoot.WebhookStatistics.Buckets == nil {
+			break
+		}
+
+		return e.ComplexityRoot.WebhookStatistics.Buckets(childComplexity), true
 	case "WebhookStatistics.endpoints":
 		if e.ComplexityRoot.WebhookStatistics.Endpoints == nil {
 			break
@@ -6462,21 +7235,29 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 	opCtx := graphql.GetOperationContext(ctx)
 	ec := newExecutionContext(opCtx, e, make(chan graphql.DeferredResult))
 	inputUnmarshalMap := graphql.BuildUnmarshalerMap(
+		ec.unmarshalInputAPIKeyFilter,
 		ec.unmarshalInputAPIRequestFilter,
 		ec.unmarshalInputAuditLogFilter,
 		ec.unmarshalInputAutomationFilter,
 		ec.unmarshalInputAutomationRunFilter,
+		ec.unmarshalInputCategoryOptOutFilter,
 		ec.unmarshalInputCustomEventFilter,
 		ec.unmarshalInputDateTimeFilter,
+		ec.unmarshalInputDomainFilter,
 		ec.unmarshalInputEmailFilter,
+		ec.unmarshalInputOperatorAccountFilter,
 		ec.unmarshalInputQueueFilter,
 		ec.unmarshalInputQueueSelection,
 		ec.unmarshalInputReceivedEmailFilter,
+		ec.unmarshalInputSMTPCredentialFilter,
 		ec.unmarshalInputStatisticsFilter,
 		ec.unmarshalInputStatusRange,
+		ec.unmarshalInputSuppressionFilter,
 		ec.unmarshalInputTagInput,
 		ec.unmarshalInputTemplateFilter,
 		ec.unmarshalInputTimeRange,
+		ec.unmarshalInputWebhookDeliveryFilter,
+		ec.unmarshalInputWebhookFilter,
 	)
 	first := true
 
@@ -6583,6 +7364,8 @@ var sources = []*ast.Source{
     last: Int
     "The ` + "`" + `startCursor` + "`" + ` of the page behind."
     before: String
+    "Only those for which everything holds that is given here."
+    filter: APIKeyFilter
   ): APIKeyConnection! @module(name: "accounts")
 
   "One API key; null when the account has none with this id. Needs a key of scope full."
@@ -6630,6 +7413,16 @@ type Usage {
   dayResetsAt: DateTime!
   "When the next month begins."
   monthResetsAt: DateTime!
+}
+
+"What narrows a list of API keys. Fields that are left out narrow nothing."
+input APIKeyFilter {
+  "A part of the name, in any case."
+  query: String
+  "Which may do this."
+  scope: APIKeyScope
+  "Whether it was revoked."
+  revoked: Boolean
 }
 
 "One page of API keys."
@@ -6778,6 +7571,8 @@ type EmailAutomation {
   automationName: String
   "The run, prefix ` + "`" + `run_` + "`" + `."
   runId: ID!
+  "The same run; null once it is deleted."
+  run: AutomationRun
   "The step that has sent the email; null when the run's records are deleted."
   stepKey: String
 }
@@ -7190,6 +7985,8 @@ type CustomEventMatch {
   outcome: String!
   "The run that was started, resumed or cancelled; null when there was none."
   runId: ID
+  "The same run; null once it is deleted."
+  run: AutomationRun
   "Why a condition has no value; null when it has one."
   error: String
 }
@@ -7416,6 +8213,8 @@ type Production {
     last: Int
     "The ` + "`" + `startCursor` + "`" + ` of the page behind."
     before: String
+    "Only those for which everything holds that is given here."
+    filter: DomainFilter
   ): DomainConnection! @module(name: "domains")
 
   "One sending domain; null when the account has none with this id. Needs a key of scope full or read."
@@ -7423,6 +8222,16 @@ type Production {
     "The domain's id, prefix ` + "`" + `dom_` + "`" + `."
     id: ID!
   ): Domain @module(name: "domains")
+}
+
+"What narrows a list of domains. Fields that are left out narrow nothing."
+input DomainFilter {
+  "A part of the name, in any case."
+  query: String
+  "Which stand so."
+  status: DomainStatus
+  "Whether mail to it is received."
+  inboundEnabled: Boolean
 }
 
 "One page of domains."
@@ -8081,6 +8890,274 @@ type SearchResult {
   createdAt: DateTime!
 }
 `, BuiltIn: false},
+	{Name: "../schema/operator.graphqls", Input: `extend type Query {
+  "The installation, for the person who operates it and is signed in; null for everybody else."
+  operator: Operator @module(name: "signin")
+}
+
+"The installation as a whole. Recipients and subjects of accounts are not in it."
+type Operator {
+  "The accounts, newest first."
+  accounts(
+    "How many from the beginning of the list, or behind ` + "`" + `after` + "`" + `: 1 to 100. 25 when nothing is said."
+    first: Int
+    "The ` + "`" + `endCursor` + "`" + ` of the page before."
+    after: String
+    "How many from the end of the list, or in front of ` + "`" + `before` + "`" + `, in place of ` + "`" + `first` + "`" + `: 1 to 100."
+    last: Int
+    "The ` + "`" + `startCursor` + "`" + ` of the page behind."
+    before: String
+    "Only accounts for which everything holds that is given here."
+    filter: OperatorAccountFilter
+  ): OperatorAccountConnection!
+  "One account; null when there is none with this id."
+  account(
+    "The account's id, prefix ` + "`" + `acc_` + "`" + `."
+    id: ID!
+  ): OperatorAccountDetails
+  "The plans, from the least to the greatest."
+  plans: [OperatorPlan!]!
+  "What of billing waits, fails, or wants to be looked at. The payment provider is not asked."
+  billing: OperatorBilling! @module(name: "billing")
+  "What waits over all accounts, by the domain that it goes to, most first: at most 100 domains."
+  queueByDestination: [QueueBacklog!]! @module(name: "sending")
+  "The addresses that mail leaves from, oldest first; none: the machine's own is used."
+  sources: [SendingSource!]! @module(name: "outbound")
+  "The ways to receiving servers, as the process that answers sees them; each process has its own."
+  lanes: [DeliveryLane!]! @module(name: "sending")
+  "The processes of the installation, and those that died within the last hour, oldest first."
+  processes: [InstallationProcess!]!
+  "What ` + "`" + `postrider doctor` + "`" + ` finds at its looks, the worst first."
+  health: [HealthFinding!]!
+}
+
+"What narrows the list of accounts. Fields that are left out narrow nothing."
+input OperatorAccountFilter {
+  "A part of the email or the name, in any case; or a whole id."
+  query: String
+  "On this plan, as ` + "`" + `pro` + "`" + `."
+  plan: ID
+  "Which stand so."
+  status: OperatorAccountStatus
+}
+
+"How an account stands."
+enum OperatorAccountStatus {
+  "It may send."
+  ACTIVE
+  "It does everything but send."
+  SUSPENDED
+  "A payment is overdue."
+  PAYMENT_DUE
+}
+
+"One page of accounts."
+type OperatorAccountConnection {
+  "The entries of the page, each with its place in the list."
+  edges: [OperatorAccountEdge!]!
+  "The accounts."
+  nodes: [OperatorAccount!]!
+  "Where the page stands."
+  pageInfo: PageInfo!
+  "How many entries the whole list has under its filter. Counting ends at the limit."
+  count(
+    "Where counting ends: 1 to 10,000."
+    limit: Int! = 10000
+  ): Count!
+}
+
+"An entry and its place in the list."
+type OperatorAccountEdge {
+  "What to give as ` + "`" + `after` + "`" + ` or ` + "`" + `before` + "`" + ` to continue from here."
+  cursor: String!
+  "The entry."
+  node: OperatorAccount!
+}
+
+"An account as the operator sees it."
+type OperatorAccount {
+  "Opaque id, prefix ` + "`" + `acc_` + "`" + `."
+  id: ID!
+  "What people call it."
+  name: String!
+  "Its address."
+  email: String!
+  "Id of its plan, as ` + "`" + `pro` + "`" + `."
+  planId: ID!
+  "Whether the operator lets it write to others whatever is missing."
+  productionUnlocked: Boolean!
+  "Since when a payment method is on file; null: none is."
+  paymentMethodAt: DateTime
+  "Since when a payment is overdue; null: none is."
+  paymentDueAt: DateTime
+  "Since when it is suspended; null: it is not."
+  suspendedAt: DateTime
+  "Whether it has neither caps nor a rate limit."
+  unmetered: Boolean!
+  "Emails a month that it allows itself; null: no limit of its own."
+  monthlyLimit: Int
+  "When it was made."
+  createdAt: DateTime!
+}
+
+"An account and what it has sent."
+type OperatorAccountDetails {
+  "The account."
+  account: OperatorAccount!
+  "What it has sent of its caps."
+  usage: Usage!
+}
+
+"A plan with all that it allows."
+type OperatorPlan {
+  "Stable name of the plan, as ` + "`" + `pro` + "`" + `."
+  id: ID!
+  "What people call it."
+  name: String!
+  "Changes to a plan of a greater rank hold at once, others at the end of the period."
+  rank: Int!
+  "Whether customers may choose it."
+  selfService: Boolean!
+  "API requests a second."
+  requestsPerSecond: Int!
+  "Hard cap of emails a day; null: none."
+  dailyEmails: Int
+  "Hard cap of emails a month; null: none."
+  monthlyEmails: Int
+  "Hard cap of text messages a day by the provider of the installation; null: none."
+  dailySMS: Int
+  "Emails a month that the price includes; null: nothing is said."
+  includedEmails: Int
+  "Whether emails beyond the included ones are sent, and metered."
+  overage: Boolean!
+  "How many sending domains."
+  maxDomains: Int!
+  "Whether accounts write only to themselves until they have a verified domain and a payment method."
+  sandboxed: Boolean!
+}
+
+"How billing fares."
+type OperatorBilling {
+  "Whether this installation takes payments."
+  enabled: Boolean!
+  "` + "`" + `test` + "`" + ` or ` + "`" + `live` + "`" + `; null where billing is off."
+  mode: String
+  "Accounts that have bought something, or have begun to."
+  customers: Int!
+  "Customers about whom the payment provider is to be asked now."
+  due: Int!
+  "Customers for whom the last tries to ask failed."
+  failing: Int!
+  "Subscriptions with an overdue payment."
+  pastDue: Int!
+  "When the payment provider posted an event last; null: it never did."
+  lastEventAt: DateTime
+  "Hours of usage that were not told to the payment provider yet."
+  unreportedHours: Int!
+  "Age of the oldest of them, in seconds."
+  oldestUnreportedSeconds: Int!
+  "Hours that the payment provider does not take; at most 100."
+  stuck: [OperatorStuckHour!]!
+  "Accounts that want to be looked at; at most 100."
+  problems: [OperatorBillingProblem!]!
+}
+
+"Usage that the payment provider does not take."
+type OperatorStuckHour {
+  "Id of the account."
+  accountId: ID!
+  "When the hour begins."
+  hour: DateTime!
+  "Emails of it."
+  emails: Int!
+  "In the words of the payment provider."
+  reason: String!
+}
+
+"What is odd about an account's billing."
+type OperatorBillingProblem {
+  "Id of the account."
+  accountId: ID!
+  "As two subscriptions, an unknown price, a dispute."
+  what: String!
+}
+
+"An address that mail leaves from."
+type SendingSource {
+  "Opaque id, prefix ` + "`" + `src_` + "`" + `."
+  id: ID!
+  "IPv4 or IPv6."
+  address: String!
+  "How it introduces itself to receiving servers."
+  hostname: String!
+  "Whose mail leaves from it: ` + "`" + `shared` + "`" + ` for all plans, ` + "`" + `pool` + "`" + ` for the plan Pool, ` + "`" + `dedicated` + "`" + ` for one account."
+  pool: String!
+  "Id of the account that it belongs to; null: to none alone."
+  accountId: ID
+  "Since when it is paused; null: it is not."
+  pausedAt: DateTime
+  "How far its warm-up is; null: it has no limit."
+  warmup: SourceWarmup
+  "When it was added."
+  createdAt: DateTime!
+}
+
+"Where the warm-up of an address stands today."
+type SourceWarmup {
+  "Which day of it this is, from 1."
+  day: Int!
+  "How many messages may leave today."
+  limit: Int!
+  "How many have left today."
+  used: Int!
+}
+
+"A way to the servers of one provider or domain."
+type DeliveryLane {
+  "What it leads to."
+  name: String!
+  "The provider that the servers belong to; null: no known one."
+  provider: String
+  "By which address or smarthost it leaves; null: the machine's own address."
+  way: String
+  "How many messages may be under way at once."
+  window: Int!
+  "How many are."
+  active: Int!
+  "Until when nothing is tried; null: it is not paused."
+  pausedUntil: DateTime
+  "Why it is paused, in the words of the receiving server or the network; null: it is not."
+  reason: String
+  "Messages a minute that are let through now; null: without limit."
+  perMinute: Float
+  "Messages that servers took since the lane was opened."
+  delivered: Float!
+  "That servers refused for reasons of the recipient or the message."
+  refused: Float!
+  "That servers wanted less of."
+  throttled: Float!
+  "Tries that met no server."
+  unreachable: Float!
+  "When it was used last."
+  usedAt: DateTime!
+}
+
+"A process of the installation."
+type InstallationProcess {
+  "Its ` + "`" + `POSTRIDER_NODE` + "`" + `, or the name of its machine."
+  name: String!
+  "Its version."
+  version: String!
+  "What it does: ` + "`" + `accepts` + "`" + `, ` + "`" + `delivers` + "`" + `, ` + "`" + `webhooks` + "`" + `."
+  roles: [String!]!
+  "When it was started."
+  startedAt: DateTime!
+  "Its last sign of life."
+  seenAt: DateTime!
+  "Whether it lives; else it died without saying so."
+  alive: Boolean!
+}
+`, BuiltIn: false},
 	{Name: "../schema/people.graphqls", Input: `extend type Query {
   "Who asks: a person who is signed in, or an API key, and what they may do."
   viewer: Viewer! @module(name: "accounts")
@@ -8452,6 +9529,8 @@ type QueuedRecipient {
   id: ID!
   "The id of its email, prefix ` + "`" + `msg_` + "`" + `."
   emailId: ID!
+  "Its email; null once it is deleted."
+  email: Email @module(name: "sending")
   "The address; an internationalised domain in A-labels (` + "`" + `xn--…` + "`" + `)."
   address: String!
   "The domain of the address."
@@ -8607,6 +9686,10 @@ type ReceivedEmail implements Node {
   receivedAt: DateTime!
   "Its bodies and header; null once they were deleted by age."
   content: ReceivedContent
+  "The domain that it came in for; null once that is deleted."
+  domain: Domain @module(name: "domains")
+  "What webhook endpoints were told of it, oldest first."
+  webhookDeliveries: [WebhookDelivery!]! @module(name: "webhooks")
 }
 
 "What a received message says."
@@ -8692,6 +9775,8 @@ enum AddressRuleAction {
     last: Int
     "The ` + "`" + `startCursor` + "`" + ` of the page behind."
     before: String
+    "Only those for which everything holds that is given here."
+    filter: SMTPCredentialFilter
   ): SMTPCredentialConnection! @module(name: "relay")
 
   "One SMTP credential; null when the account has none with this id. Needs a key of scope full."
@@ -8754,6 +9839,12 @@ enum SMTPCredentialTLS {
   STARTTLS
   "From the first octet."
   IMPLICIT
+}
+
+"What narrows a list of SMTP credentials. Fields that are left out narrow nothing."
+input SMTPCredentialFilter {
+  "Whether it was revoked."
+  revoked: Boolean
 }
 `, BuiltIn: false},
 	{Name: "../schema/requests.graphqls", Input: `extend type Query {
@@ -9193,10 +10284,8 @@ type ReceivedFigures {
     last: Int
     "The ` + "`" + `startCursor` + "`" + ` of the page behind."
     before: String
-    "Only this address, in any case."
-    email: String
-    "Only this reason."
-    reason: SuppressionReason
+    "Only those for which everything holds that is given here."
+    filter: SuppressionFilter
   ): SuppressionConnection! @module(name: "suppression")
 
   "One suppression; null when the account has none with this id or of this address. Needs a key of scope full or read."
@@ -9215,10 +10304,8 @@ type ReceivedFigures {
     last: Int
     "The ` + "`" + `startCursor` + "`" + ` of the page behind."
     before: String
-    "Only this address, in any case."
-    email: String
-    "Only this category: its key or a label of it."
-    category: String
+    "Only those for which everything holds that is given here."
+    filter: CategoryOptOutFilter
   ): CategoryOptOutConnection! @module(name: "suppression")
 
   "One opt-out; null when the account has none with this id. Needs a key of scope full or read."
@@ -9226,6 +10313,24 @@ type ReceivedFigures {
     "The opt-out's id, prefix ` + "`" + `opt_` + "`" + `."
     id: ID!
   ): CategoryOptOut @module(name: "suppression")
+}
+
+"What narrows a list of suppressions. Fields that are left out narrow nothing."
+input SuppressionFilter {
+  "Of this address, in any case."
+  email: String
+  "For this reason."
+  reason: SuppressionReason
+  "Added in this stretch of time."
+  createdAt: DateTimeFilter
+}
+
+"What narrows a list of opt-outs. Fields that are left out narrow nothing."
+input CategoryOptOutFilter {
+  "Of this address, in any case."
+  email: String
+  "Of this category: its key or a label of it."
+  category: String
 }
 
 "One page of suppressions."
@@ -9261,6 +10366,8 @@ type Suppression implements Node {
   reason: SuppressionReason!
   "The email that led to it, if one did."
   emailId: ID
+  "The same email; null once it is deleted."
+  causedBy: Email @module(name: "sending")
   "When it began."
   createdAt: DateTime!
 }
@@ -9318,6 +10425,11 @@ type CategoryOptOut implements Node {
   emailId: ID
   "When they opted out."
   createdAt: DateTime!
+}
+
+extend type Email {
+  "What keeps its recipients from being written to now; of who may not read suppressions nothing."
+  suppressions: [Suppression!]! @module(name: "suppression")
 }
 `, BuiltIn: false},
 	{Name: "../schema/templates.graphqls", Input: `extend type Query {
@@ -9544,6 +10656,8 @@ enum EngagementKind {
     last: Int
     "The ` + "`" + `startCursor` + "`" + ` of the page behind."
     before: String
+    "Only those for which everything holds that is given here."
+    filter: WebhookFilter
   ): WebhookConnection! @module(name: "webhooks")
 
   "One webhook endpoint; null when the account has none with this id. Needs a key of scope full or read."
@@ -9564,8 +10678,8 @@ enum EngagementKind {
     last: Int
     "The ` + "`" + `startCursor` + "`" + ` of the page behind."
     before: String
-    "Only those in this state."
-    state: WebhookDeliveryState
+    "Only those for which everything holds that is given here."
+    filter: WebhookDeliveryFilter
   ): WebhookDeliveryConnection @module(name: "webhooks")
 
   "One delivery; null when the account has none with this id. Needs a key of scope full or read."
@@ -9578,8 +10692,12 @@ enum EngagementKind {
 extend type Query {
   "How the endpoints have answered: what became of deliveries that were made in a range of at most 31 days; deliveries are kept for 30. Needs a key of scope full or read."
   webhookStatistics(
-    "Which time."
+    "Which time. It is widened to whole periods."
     range: TimeRange!
+    "How long the periods are."
+    interval: StatisticsInterval! = DAY
+    "By whose calendar and clock: a name of the IANA database of time zones, as ` + "`" + `Europe/Vienna` + "`" + `."
+    timezone: String! = "UTC"
     "Of one endpoint; left out: of all."
     webhookId: ID
   ): WebhookStatistics! @module(name: "webhooks")
@@ -9589,8 +10707,18 @@ extend type Query {
 type WebhookStatistics {
   "Of all of them."
   totals: WebhookFigures!
+  "The periods, the first one first; also those in which nothing was delivered."
+  buckets: [WebhookBucket!]!
   "Endpoint by endpoint, also those that were told nothing."
   endpoints: [WebhookEndpointFigures!]!
+}
+
+"One period."
+type WebhookBucket {
+  "When it begins."
+  start: DateTime!
+  "What was delivered in it."
+  figures: WebhookFigures!
 }
 
 "How one endpoint has answered."
@@ -9615,6 +10743,24 @@ type WebhookFigures {
   successRate: Rate!
   "From the event to the answer with 2xx; null: there was none."
   latency: Latency
+}
+
+"What narrows a list of webhook endpoints. Fields that are left out narrow nothing."
+input WebhookFilter {
+  "Whether it is delivered to."
+  enabled: Boolean
+  "Which are told of this, as ` + "`" + `email.bounced` + "`" + `."
+  event: String
+}
+
+"What narrows a list of deliveries. Fields that are left out narrow nothing."
+input WebhookDeliveryFilter {
+  "In this state."
+  state: WebhookDeliveryState
+  "Of this type of event, as ` + "`" + `email.bounced` + "`" + `."
+  event: String
+  "Queued first in this stretch of time."
+  createdAt: DateTimeFilter
 }
 
 "One page of webhook endpoints."
@@ -9660,6 +10806,13 @@ type Webhook implements Node {
   createdAt: DateTime!
   "When it was changed last."
   updatedAt: DateTime!
+  "The latest deliveries to it, newest first."
+  deliveries(
+    "How many: 1 to 100."
+    first: Int! = 10
+    "Only those in this state."
+    state: WebhookDeliveryState
+  ): [WebhookDelivery!]!
 }
 
 "One page of deliveries."
@@ -10466,6 +11619,8 @@ func (ec *executionContext) childFields_CustomEventMatch(ctx context.Context, fi
 		return ec.fieldContext_CustomEventMatch_outcome(ctx, field)
 	case "runId":
 		return ec.fieldContext_CustomEventMatch_runId(ctx, field)
+	case "run":
+		return ec.fieldContext_CustomEventMatch_run(ctx, field)
 	case "error":
 		return ec.fieldContext_CustomEventMatch_error(ctx, field)
 	}
@@ -10568,6 +11723,38 @@ func (ec *executionContext) childFields_DeliveryAttempt(ctx context.Context, fie
 		return ec.fieldContext_DeliveryAttempt_class(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type DeliveryAttempt", field.Name)
+}
+
+func (ec *executionContext) childFields_DeliveryLane(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "name":
+		return ec.fieldContext_DeliveryLane_name(ctx, field)
+	case "provider":
+		return ec.fieldContext_DeliveryLane_provider(ctx, field)
+	case "way":
+		return ec.fieldContext_DeliveryLane_way(ctx, field)
+	case "window":
+		return ec.fieldContext_DeliveryLane_window(ctx, field)
+	case "active":
+		return ec.fieldContext_DeliveryLane_active(ctx, field)
+	case "pausedUntil":
+		return ec.fieldContext_DeliveryLane_pausedUntil(ctx, field)
+	case "reason":
+		return ec.fieldContext_DeliveryLane_reason(ctx, field)
+	case "perMinute":
+		return ec.fieldContext_DeliveryLane_perMinute(ctx, field)
+	case "delivered":
+		return ec.fieldContext_DeliveryLane_delivered(ctx, field)
+	case "refused":
+		return ec.fieldContext_DeliveryLane_refused(ctx, field)
+	case "throttled":
+		return ec.fieldContext_DeliveryLane_throttled(ctx, field)
+	case "unreachable":
+		return ec.fieldContext_DeliveryLane_unreachable(ctx, field)
+	case "usedAt":
+		return ec.fieldContext_DeliveryLane_usedAt(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type DeliveryLane", field.Name)
 }
 
 func (ec *executionContext) childFields_Development(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -10732,6 +11919,8 @@ func (ec *executionContext) childFields_Email(ctx context.Context, field graphql
 		return ec.fieldContext_Email_webhookDeliveries(ctx, field)
 	case "automation":
 		return ec.fieldContext_Email_automation(ctx, field)
+	case "suppressions":
+		return ec.fieldContext_Email_suppressions(ctx, field)
 	case "engagement":
 		return ec.fieldContext_Email_engagement(ctx, field)
 	case "engagements":
@@ -10748,6 +11937,8 @@ func (ec *executionContext) childFields_EmailAutomation(ctx context.Context, fie
 		return ec.fieldContext_EmailAutomation_automationName(ctx, field)
 	case "runId":
 		return ec.fieldContext_EmailAutomation_runId(ctx, field)
+	case "run":
+		return ec.fieldContext_EmailAutomation_run(ctx, field)
 	case "stepKey":
 		return ec.fieldContext_EmailAutomation_stepKey(ctx, field)
 	}
@@ -11016,6 +12207,24 @@ func (ec *executionContext) childFields_HealthFinding(ctx context.Context, field
 	return nil, fmt.Errorf("no field named %q was found under type HealthFinding", field.Name)
 }
 
+func (ec *executionContext) childFields_InstallationProcess(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "name":
+		return ec.fieldContext_InstallationProcess_name(ctx, field)
+	case "version":
+		return ec.fieldContext_InstallationProcess_version(ctx, field)
+	case "roles":
+		return ec.fieldContext_InstallationProcess_roles(ctx, field)
+	case "startedAt":
+		return ec.fieldContext_InstallationProcess_startedAt(ctx, field)
+	case "seenAt":
+		return ec.fieldContext_InstallationProcess_seenAt(ctx, field)
+	case "alive":
+		return ec.fieldContext_InstallationProcess_alive(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type InstallationProcess", field.Name)
+}
+
 func (ec *executionContext) childFields_Invitation(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "id":
@@ -11116,6 +12325,174 @@ func (ec *executionContext) childFields_NearMiss(ctx context.Context, field grap
 		return ec.fieldContext_NearMiss_condition(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type NearMiss", field.Name)
+}
+
+func (ec *executionContext) childFields_Operator(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "accounts":
+		return ec.fieldContext_Operator_accounts(ctx, field)
+	case "account":
+		return ec.fieldContext_Operator_account(ctx, field)
+	case "plans":
+		return ec.fieldContext_Operator_plans(ctx, field)
+	case "billing":
+		return ec.fieldContext_Operator_billing(ctx, field)
+	case "queueByDestination":
+		return ec.fieldContext_Operator_queueByDestination(ctx, field)
+	case "sources":
+		return ec.fieldContext_Operator_sources(ctx, field)
+	case "lanes":
+		return ec.fieldContext_Operator_lanes(ctx, field)
+	case "processes":
+		return ec.fieldContext_Operator_processes(ctx, field)
+	case "health":
+		return ec.fieldContext_Operator_health(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type Operator", field.Name)
+}
+
+func (ec *executionContext) childFields_OperatorAccount(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "id":
+		return ec.fieldContext_OperatorAccount_id(ctx, field)
+	case "name":
+		return ec.fieldContext_OperatorAccount_name(ctx, field)
+	case "email":
+		return ec.fieldContext_OperatorAccount_email(ctx, field)
+	case "planId":
+		return ec.fieldContext_OperatorAccount_planId(ctx, field)
+	case "productionUnlocked":
+		return ec.fieldContext_OperatorAccount_productionUnlocked(ctx, field)
+	case "paymentMethodAt":
+		return ec.fieldContext_OperatorAccount_paymentMethodAt(ctx, field)
+	case "paymentDueAt":
+		return ec.fieldContext_OperatorAccount_paymentDueAt(ctx, field)
+	case "suspendedAt":
+		return ec.fieldContext_OperatorAccount_suspendedAt(ctx, field)
+	case "unmetered":
+		return ec.fieldContext_OperatorAccount_unmetered(ctx, field)
+	case "monthlyLimit":
+		return ec.fieldContext_OperatorAccount_monthlyLimit(ctx, field)
+	case "createdAt":
+		return ec.fieldContext_OperatorAccount_createdAt(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type OperatorAccount", field.Name)
+}
+
+func (ec *executionContext) childFields_OperatorAccountConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "edges":
+		return ec.fieldContext_OperatorAccountConnection_edges(ctx, field)
+	case "nodes":
+		return ec.fieldContext_OperatorAccountConnection_nodes(ctx, field)
+	case "pageInfo":
+		return ec.fieldContext_OperatorAccountConnection_pageInfo(ctx, field)
+	case "count":
+		return ec.fieldContext_OperatorAccountConnection_count(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type OperatorAccountConnection", field.Name)
+}
+
+func (ec *executionContext) childFields_OperatorAccountDetails(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "account":
+		return ec.fieldContext_OperatorAccountDetails_account(ctx, field)
+	case "usage":
+		return ec.fieldContext_OperatorAccountDetails_usage(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type OperatorAccountDetails", field.Name)
+}
+
+func (ec *executionContext) childFields_OperatorAccountEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "cursor":
+		return ec.fieldContext_OperatorAccountEdge_cursor(ctx, field)
+	case "node":
+		return ec.fieldContext_OperatorAccountEdge_node(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type OperatorAccountEdge", field.Name)
+}
+
+func (ec *executionContext) childFields_OperatorBilling(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "enabled":
+		return ec.fieldContext_OperatorBilling_enabled(ctx, field)
+	case "mode":
+		return ec.fieldContext_OperatorBilling_mode(ctx, field)
+	case "customers":
+		return ec.fieldContext_OperatorBilling_customers(ctx, field)
+	case "due":
+		return ec.fieldContext_OperatorBilling_due(ctx, field)
+	case "failing":
+		return ec.fieldContext_OperatorBilling_failing(ctx, field)
+	case "pastDue":
+		return ec.fieldContext_OperatorBilling_pastDue(ctx, field)
+	case "lastEventAt":
+		return ec.fieldContext_OperatorBilling_lastEventAt(ctx, field)
+	case "unreportedHours":
+		return ec.fieldContext_OperatorBilling_unreportedHours(ctx, field)
+	case "oldestUnreportedSeconds":
+		return ec.fieldContext_OperatorBilling_oldestUnreportedSeconds(ctx, field)
+	case "stuck":
+		return ec.fieldContext_OperatorBilling_stuck(ctx, field)
+	case "problems":
+		return ec.fieldContext_OperatorBilling_problems(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type OperatorBilling", field.Name)
+}
+
+func (ec *executionContext) childFields_OperatorBillingProblem(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "accountId":
+		return ec.fieldContext_OperatorBillingProblem_accountId(ctx, field)
+	case "what":
+		return ec.fieldContext_OperatorBillingProblem_what(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type OperatorBillingProblem", field.Name)
+}
+
+func (ec *executionContext) childFields_OperatorPlan(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "id":
+		return ec.fieldContext_OperatorPlan_id(ctx, field)
+	case "name":
+		return ec.fieldContext_OperatorPlan_name(ctx, field)
+	case "rank":
+		return ec.fieldContext_OperatorPlan_rank(ctx, field)
+	case "selfService":
+		return ec.fieldContext_OperatorPlan_selfService(ctx, field)
+	case "requestsPerSecond":
+		return ec.fieldContext_OperatorPlan_requestsPerSecond(ctx, field)
+	case "dailyEmails":
+		return ec.fieldContext_OperatorPlan_dailyEmails(ctx, field)
+	case "monthlyEmails":
+		return ec.fieldContext_OperatorPlan_monthlyEmails(ctx, field)
+	case "dailySMS":
+		return ec.fieldContext_OperatorPlan_dailySMS(ctx, field)
+	case "includedEmails":
+		return ec.fieldContext_OperatorPlan_includedEmails(ctx, field)
+	case "overage":
+		return ec.fieldContext_OperatorPlan_overage(ctx, field)
+	case "maxDomains":
+		return ec.fieldContext_OperatorPlan_maxDomains(ctx, field)
+	case "sandboxed":
+		return ec.fieldContext_OperatorPlan_sandboxed(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type OperatorPlan", field.Name)
+}
+
+func (ec *executionContext) childFields_OperatorStuckHour(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "accountId":
+		return ec.fieldContext_OperatorStuckHour_accountId(ctx, field)
+	case "hour":
+		return ec.fieldContext_OperatorStuckHour_hour(ctx, field)
+	case "emails":
+		return ec.fieldContext_OperatorStuckHour_emails(ctx, field)
+	case "reason":
+		return ec.fieldContext_OperatorStuckHour_reason(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type OperatorStuckHour", field.Name)
 }
 
 func (ec *executionContext) childFields_PageInfo(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -11264,6 +12641,8 @@ func (ec *executionContext) childFields_QueuedRecipient(ctx context.Context, fie
 		return ec.fieldContext_QueuedRecipient_id(ctx, field)
 	case "emailId":
 		return ec.fieldContext_QueuedRecipient_emailId(ctx, field)
+	case "email":
+		return ec.fieldContext_QueuedRecipient_email(ctx, field)
 	case "address":
 		return ec.fieldContext_QueuedRecipient_address(ctx, field)
 	case "destination":
@@ -11398,6 +12777,10 @@ func (ec *executionContext) childFields_ReceivedEmail(ctx context.Context, field
 		return ec.fieldContext_ReceivedEmail_receivedAt(ctx, field)
 	case "content":
 		return ec.fieldContext_ReceivedEmail_content(ctx, field)
+	case "domain":
+		return ec.fieldContext_ReceivedEmail_domain(ctx, field)
+	case "webhookDeliveries":
+		return ec.fieldContext_ReceivedEmail_webhookDeliveries(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type ReceivedEmail", field.Name)
 }
@@ -11578,6 +12961,40 @@ func (ec *executionContext) childFields_SendingCounts(ctx context.Context, field
 	return nil, fmt.Errorf("no field named %q was found under type SendingCounts", field.Name)
 }
 
+func (ec *executionContext) childFields_SendingSource(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "id":
+		return ec.fieldContext_SendingSource_id(ctx, field)
+	case "address":
+		return ec.fieldContext_SendingSource_address(ctx, field)
+	case "hostname":
+		return ec.fieldContext_SendingSource_hostname(ctx, field)
+	case "pool":
+		return ec.fieldContext_SendingSource_pool(ctx, field)
+	case "accountId":
+		return ec.fieldContext_SendingSource_accountId(ctx, field)
+	case "pausedAt":
+		return ec.fieldContext_SendingSource_pausedAt(ctx, field)
+	case "warmup":
+		return ec.fieldContext_SendingSource_warmup(ctx, field)
+	case "createdAt":
+		return ec.fieldContext_SendingSource_createdAt(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type SendingSource", field.Name)
+}
+
+func (ec *executionContext) childFields_SourceWarmup(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "day":
+		return ec.fieldContext_SourceWarmup_day(ctx, field)
+	case "limit":
+		return ec.fieldContext_SourceWarmup_limit(ctx, field)
+	case "used":
+		return ec.fieldContext_SourceWarmup_used(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type SourceWarmup", field.Name)
+}
+
 func (ec *executionContext) childFields_Suppression(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "id":
@@ -11588,6 +13005,8 @@ func (ec *executionContext) childFields_Suppression(ctx context.Context, field g
 		return ec.fieldContext_Suppression_reason(ctx, field)
 	case "emailId":
 		return ec.fieldContext_Suppression_emailId(ctx, field)
+	case "causedBy":
+		return ec.fieldContext_Suppression_causedBy(ctx, field)
 	case "createdAt":
 		return ec.fieldContext_Suppression_createdAt(ctx, field)
 	}
@@ -11878,6 +13297,8 @@ func (ec *executionContext) childFields_Webhook(ctx context.Context, field graph
 		return ec.fieldContext_Webhook_createdAt(ctx, field)
 	case "updatedAt":
 		return ec.fieldContext_Webhook_updatedAt(ctx, field)
+	case "deliveries":
+		return ec.fieldContext_Webhook_deliveries(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type Webhook", field.Name)
 }
@@ -11904,6 +13325,16 @@ func (ec *executionContext) childFields_WebhookAttempt(ctx context.Context, fiel
 		return ec.fieldContext_WebhookAttempt_durationMs(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type WebhookAttempt", field.Name)
+}
+
+func (ec *executionContext) childFields_WebhookBucket(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "start":
+		return ec.fieldContext_WebhookBucket_start(ctx, field)
+	case "figures":
+		return ec.fieldContext_WebhookBucket_figures(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type WebhookBucket", field.Name)
 }
 
 func (ec *executionContext) childFields_WebhookConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -12020,6 +13451,8 @@ func (ec *executionContext) childFields_WebhookStatistics(ctx context.Context, f
 	switch field.Name {
 	case "totals":
 		return ec.fieldContext_WebhookStatistics_totals(ctx, field)
+	case "buckets":
+		return ec.fieldContext_WebhookStatistics_buckets(ctx, field)
 	case "endpoints":
 		return ec.fieldContext_WebhookStatistics_endpoints(ctx, field)
 	}

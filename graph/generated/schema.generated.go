@@ -14,8 +14,6 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/99designs/gqlgen/graphql/introspection"
 	"github.com/postrider/postrider/ent"
-	"github.com/postrider/postrider/ent/suppression"
-	"github.com/postrider/postrider/ent/webhookdelivery"
 	"github.com/postrider/postrider/graph/model"
 	"github.com/postrider/postrider/modules/sending/queue"
 	"github.com/vektah/gqlparser/v2/ast"
@@ -31,18 +29,18 @@ type MutationResolver interface {
 }
 type QueryResolver interface {
 	Account(ctx context.Context) (*model.Account, error)
-	APIKeys(ctx context.Context, first *int, after *string, last *int, before *string) (*model.APIKeyConnection, error)
+	APIKeys(ctx context.Context, first *int, after *string, last *int, before *string, filter *model.APIKeyFilter) (*model.APIKeyConnection, error)
 	APIKey(ctx context.Context, id string) (*ent.APIKey, error)
 	Automations(ctx context.Context, first *int, after *string, last *int, before *string, filter *model.AutomationFilter) (*model.AutomationConnection, error)
 	Automation(ctx context.Context, id string) (*model.Automation, error)
 	AutomationRuns(ctx context.Context, first *int, after *string, last *int, before *string, filter *model.AutomationRunFilter) (*model.AutomationRunConnection, error)
 	AutomationRun(ctx context.Context, id string) (*model.AutomationRun, error)
 	CustomEvents(ctx context.Context, first *int, after *string, last *int, before *string, filter *model.CustomEventFilter) (*model.CustomEventConnection, error)
-	CustomEvent(ctx context.Context, id string) (*ent.CustomEvent, error)
+	CustomEvent(ctx context.Context, id string) (*model.CustomEvent, error)
 	Usage(ctx context.Context, since *time.Time, until *time.Time, by model.UsagePeriodLength) (*model.UsageReport, error)
 	Billing(ctx context.Context) (*model.Billing, error)
 	Plans(ctx context.Context) ([]*model.PlanOffer, error)
-	Domains(ctx context.Context, first *int, after *string, last *int, before *string) (*model.DomainConnection, error)
+	Domains(ctx context.Context, first *int, after *string, last *int, before *string, filter *model.DomainFilter) (*model.DomainConnection, error)
 	Domain(ctx context.Context, id string) (*model.Domain, error)
 	Emails(ctx context.Context, first *int, after *string, last *int, before *string, filter *model.EmailFilter) (*model.EmailConnection, error)
 	Email(ctx context.Context, id string) (*model.Email, error)
@@ -51,6 +49,7 @@ type QueryResolver interface {
 	Node(ctx context.Context, id string) (model.Node, error)
 	Nodes(ctx context.Context, ids []string) ([]model.Node, error)
 	Search(ctx context.Context, query string, types []model.SearchType, first *int) ([]*model.SearchResult, error)
+	Operator(ctx context.Context) (*model.Operator, error)
 	Viewer(ctx context.Context) (*model.Viewer, error)
 	Members(ctx context.Context) (*model.MemberConnection, error)
 	Invitations(ctx context.Context) (*model.InvitationConnection, error)
@@ -58,26 +57,26 @@ type QueryResolver interface {
 	Queue(ctx context.Context, first *int, after *string, last *int, before *string, filter *model.QueueFilter) (*model.QueueConnection, error)
 	QueueByDestination(ctx context.Context, filter *model.QueueFilter) ([]*model.QueueBacklog, error)
 	ReceivedEmails(ctx context.Context, first *int, after *string, last *int, before *string, filter *model.ReceivedEmailFilter) (*model.ReceivedEmailConnection, error)
-	ReceivedEmail(ctx context.Context, id string) (*ent.ReceivedEmail, error)
+	ReceivedEmail(ctx context.Context, id string) (*model.ReceivedEmail, error)
 	AddressRules(ctx context.Context, domainID string) (*model.AddressRules, error)
-	SMTPCredentials(ctx context.Context, first *int, after *string, last *int, before *string) (*model.SMTPCredentialConnection, error)
+	SMTPCredentials(ctx context.Context, first *int, after *string, last *int, before *string, filter *model.SMTPCredentialFilter) (*model.SMTPCredentialConnection, error)
 	SMTPCredential(ctx context.Context, id string) (*model.SMTPCredential, error)
 	APIRequests(ctx context.Context, first *int, after *string, last *int, before *string, filter *model.APIRequestFilter) (*model.APIRequestConnection, error)
 	APIRequest(ctx context.Context, id string) (*model.APIRequest, error)
 	EmailStatistics(ctx context.Context, rangeArg model.TimeRange, interval model.StatisticsInterval, timezone string, groupBy *model.StatisticsDimension, top int, filter *model.StatisticsFilter, placedBy model.StatisticsMoment) (*model.EmailStatistics, error)
 	TopBounceReasons(ctx context.Context, rangeArg model.TimeRange, filter *model.StatisticsFilter, first int) ([]*model.BounceReason, error)
 	ReceivedStatistics(ctx context.Context, rangeArg model.TimeRange, interval model.StatisticsInterval, timezone string, groupBy *model.ReceivedDimension, top int) (*model.ReceivedStatistics, error)
-	Suppressions(ctx context.Context, first *int, after *string, last *int, before *string, email *string, reason *suppression.Reason) (*model.SuppressionConnection, error)
-	Suppression(ctx context.Context, id string) (*ent.Suppression, error)
-	CategoryOptOuts(ctx context.Context, first *int, after *string, last *int, before *string, email *string, category *string) (*model.CategoryOptOutConnection, error)
+	Suppressions(ctx context.Context, first *int, after *string, last *int, before *string, filter *model.SuppressionFilter) (*model.SuppressionConnection, error)
+	Suppression(ctx context.Context, id string) (*model.Suppression, error)
+	CategoryOptOuts(ctx context.Context, first *int, after *string, last *int, before *string, filter *model.CategoryOptOutFilter) (*model.CategoryOptOutConnection, error)
 	CategoryOptOut(ctx context.Context, id string) (*ent.CategoryOptOut, error)
 	Templates(ctx context.Context, first *int, after *string, last *int, before *string, filter *model.TemplateFilter) (*model.TemplateConnection, error)
 	Template(ctx context.Context, id string) (*model.Template, error)
-	Webhooks(ctx context.Context, first *int, after *string, last *int, before *string) (*model.WebhookConnection, error)
-	Webhook(ctx context.Context, id string) (*ent.Webhook, error)
-	WebhookDeliveries(ctx context.Context, webhookID string, first *int, after *string, last *int, before *string, state *webhookdelivery.State) (*model.WebhookDeliveryConnection, error)
+	Webhooks(ctx context.Context, first *int, after *string, last *int, before *string, filter *model.WebhookFilter) (*model.WebhookConnection, error)
+	Webhook(ctx context.Context, id string) (*model.Webhook, error)
+	WebhookDeliveries(ctx context.Context, webhookID string, first *int, after *string, last *int, before *string, filter *model.WebhookDeliveryFilter) (*model.WebhookDeliveryConnection, error)
 	WebhookDelivery(ctx context.Context, id string) (*model.WebhookDelivery, error)
-	WebhookStatistics(ctx context.Context, rangeArg model.TimeRange, webhookID *string) (*model.WebhookStatistics, error)
+	WebhookStatistics(ctx context.Context, rangeArg model.TimeRange, interval model.StatisticsInterval, timezone string, webhookID *string) (*model.WebhookStatistics, error)
 }
 
 // endregion ************************** generated!.gotpl **************************
@@ -257,6 +256,14 @@ func (ec *executionContext) field_Query_apiKeys_args(ctx context.Context, rawArg
 		return nil, err
 	}
 	args["before"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "filter",
+		func(ctx context.Context, v any) (*model.APIKeyFilter, error) {
+			return ec.unmarshalOAPIKeyFilter2ᚖgithubᚗcomᚋpostriderᚋpostriderᚋgraphᚋmodelᚐAPIKeyFilter(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["filter"] = arg4
 	return args, nil
 }
 
@@ -535,22 +542,14 @@ func (ec *executionContext) field_Query_categoryOptOuts_args(ctx context.Context
 		return nil, err
 	}
 	args["before"] = arg3
-	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "email",
-		func(ctx context.Context, v any) (*string, error) {
-			return ec.unmarshalOString2ᚖstring(ctx, v)
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "filter",
+		func(ctx context.Context, v any) (*model.CategoryOptOutFilter, error) {
+			return ec.unmarshalOCategoryOptOutFilter2ᚖgithubᚗcomᚋpostriderᚋpostriderᚋgraphᚋmodelᚐCategoryOptOutFilter(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["email"] = arg4
-	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "category",
-		func(ctx context.Context, v any) (*string, error) {
-			return ec.unmarshalOString2ᚖstring(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["category"] = arg5
+	args["filter"] = arg4
 	return args, nil
 }
 
@@ -663,6 +662,14 @@ func (ec *executionContext) field_Query_domains_args(ctx context.Context, rawArg
 		return nil, err
 	}
 	args["before"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "filter",
+		func(ctx context.Context, v any) (*model.DomainFilter, error) {
+			return ec.unmarshalODomainFilter2ᚖgithubᚗcomᚋpostriderᚋpostriderᚋgraphᚋmodelᚐDomainFilter(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["filter"] = arg4
 	return args, nil
 }
 
@@ -1091,6 +1098,14 @@ func (ec *executionContext) field_Query_smtpCredentials_args(ctx context.Context
 		return nil, err
 	}
 	args["before"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "filter",
+		func(ctx context.Context, v any) (*model.SMTPCredentialFilter, error) {
+			return ec.unmarshalOSMTPCredentialFilter2ᚖgithubᚗcomᚋpostriderᚋpostriderᚋgraphᚋmodelᚐSMTPCredentialFilter(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["filter"] = arg4
 	return args, nil
 }
 
@@ -1143,22 +1158,14 @@ func (ec *executionContext) field_Query_suppressions_args(ctx context.Context, r
 		return nil, err
 	}
 	args["before"] = arg3
-	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "email",
-		func(ctx context.Context, v any) (*string, error) {
-			return ec.unmarshalOString2ᚖstring(ctx, v)
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "filter",
+		func(ctx context.Context, v any) (*model.SuppressionFilter, error) {
+			return ec.unmarshalOSuppressionFilter2ᚖgithubᚗcomᚋpostriderᚋpostriderᚋgraphᚋmodelᚐSuppressionFilter(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["email"] = arg4
-	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "reason",
-		func(ctx context.Context, v any) (*suppression.Reason, error) {
-			return ec.unmarshalOSuppressionReason2ᚖgithubᚗcomᚋpostriderᚋpostriderᚋentᚋsuppressionᚐReason(ctx, v)
-		})
-	if err != nil {
-		return nil, err
-	}
-	args["reason"] = arg5
+	args["filter"] = arg4
 	return args, nil
 }
 
@@ -1325,14 +1332,14 @@ func (ec *executionContext) field_Query_webhookDeliveries_args(ctx context.Conte
 		return nil, err
 	}
 	args["before"] = arg4
-	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "state",
-		func(ctx context.Context, v any) (*webhookdelivery.State, error) {
-			return ec.unmarshalOWebhookDeliveryState2ᚖgithubᚗcomᚋpostriderᚋpostriderᚋentᚋwebhookdeliveryᚐState(ctx, v)
+	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "filter",
+		func(ctx context.Context, v any) (*model.WebhookDeliveryFilter, error) {
+			return ec.unmarshalOWebhookDeliveryFilter2ᚖgithubᚗcomᚋpostriderᚋpostriderᚋgraphᚋmodelᚐWebhookDeliveryFilter(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["state"] = arg5
+	args["filter"] = arg5
 	return args, nil
 }
 
@@ -1361,14 +1368,30 @@ func (ec *executionContext) field_Query_webhookStatistics_args(ctx context.Conte
 		return nil, err
 	}
 	args["range"] = arg0
-	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "webhookId",
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "interval",
+		func(ctx context.Context, v any) (model.StatisticsInterval, error) {
+			return ec.unmarshalNStatisticsInterval2githubᚗcomᚋpostriderᚋpostriderᚋgraphᚋmodelᚐStatisticsInterval(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["interval"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "timezone",
+		func(ctx context.Context, v any) (string, error) {
+			return ec.unmarshalNString2string(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["timezone"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "webhookId",
 		func(ctx context.Context, v any) (*string, error) {
 			return ec.unmarshalOID2ᚖstring(ctx, v)
 		})
 	if err != nil {
 		return nil, err
 	}
-	args["webhookId"] = arg1
+	args["webhookId"] = arg3
 	return args, nil
 }
 
@@ -1421,6 +1444,14 @@ func (ec *executionContext) field_Query_webhooks_args(ctx context.Context, rawAr
 		return nil, err
 	}
 	args["before"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "filter",
+		func(ctx context.Context, v any) (*model.WebhookFilter, error) {
+			return ec.unmarshalOWebhookFilter2ᚖgithubᚗcomᚋpostriderᚋpostriderᚋgraphᚋmodelᚐWebhookFilter(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["filter"] = arg4
 	return args, nil
 }
 
@@ -1784,7 +1815,7 @@ func (ec *executionContext) _Query_apiKeys(ctx context.Context, field graphql.Co
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().APIKeys(ctx, fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
+			return ec.Resolvers.Query().APIKeys(ctx, fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["filter"].(*model.APIKeyFilter))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *model.APIKeyConnection) graphql.Marshaler {
@@ -2095,8 +2126,8 @@ func (ec *executionContext) _Query_customEvent(ctx context.Context, field graphq
 			return ec.Resolvers.Query().CustomEvent(ctx, fc.Args["id"].(string))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *ent.CustomEvent) graphql.Marshaler {
-			return ec.marshalOCustomEvent2ᚖgithubᚗcomᚋpostriderᚋpostriderᚋentᚐCustomEvent(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *model.CustomEvent) graphql.Marshaler {
+			return ec.marshalOCustomEvent2ᚖgithubᚗcomᚋpostriderᚋpostriderᚋgraphᚋmodelᚐCustomEvent(ctx, selections, v)
 		},
 		true,
 		false,
@@ -2244,7 +2275,7 @@ func (ec *executionContext) _Query_domains(ctx context.Context, field graphql.Co
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().Domains(ctx, fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
+			return ec.Resolvers.Query().Domains(ctx, fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["filter"].(*model.DomainFilter))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *model.DomainConnection) graphql.Marshaler {
@@ -2618,6 +2649,38 @@ func (ec *executionContext) fieldContext_Query_search(ctx context.Context, field
 	return fc, nil
 }
 
+func (ec *executionContext) _Query_operator(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_operator(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Query().Operator(ctx)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Operator) graphql.Marshaler {
+			return ec.marshalOOperator2ᚖgithubᚗcomᚋpostriderᚋpostriderᚋgraphᚋmodelᚐOperator(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Query_operator(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Operator(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _Query_viewer(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -2903,8 +2966,8 @@ func (ec *executionContext) _Query_receivedEmail(ctx context.Context, field grap
 			return ec.Resolvers.Query().ReceivedEmail(ctx, fc.Args["id"].(string))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *ent.ReceivedEmail) graphql.Marshaler {
-			return ec.marshalOReceivedEmail2ᚖgithubᚗcomᚋpostriderᚋpostriderᚋentᚐReceivedEmail(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *model.ReceivedEmail) graphql.Marshaler {
+			return ec.marshalOReceivedEmail2ᚖgithubᚗcomᚋpostriderᚋpostriderᚋgraphᚋmodelᚐReceivedEmail(ctx, selections, v)
 		},
 		true,
 		false,
@@ -2988,7 +3051,7 @@ func (ec *executionContext) _Query_smtpCredentials(ctx context.Context, field gr
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().SMTPCredentials(ctx, fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
+			return ec.Resolvers.Query().SMTPCredentials(ctx, fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["filter"].(*model.SMTPCredentialFilter))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *model.SMTPCredentialConnection) graphql.Marshaler {
@@ -3296,7 +3359,7 @@ func (ec *executionContext) _Query_suppressions(ctx context.Context, field graph
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().Suppressions(ctx, fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["email"].(*string), fc.Args["reason"].(*suppression.Reason))
+			return ec.Resolvers.Query().Suppressions(ctx, fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["filter"].(*model.SuppressionFilter))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *model.SuppressionConnection) graphql.Marshaler {
@@ -3343,8 +3406,8 @@ func (ec *executionContext) _Query_suppression(ctx context.Context, field graphq
 			return ec.Resolvers.Query().Suppression(ctx, fc.Args["id"].(string))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *ent.Suppression) graphql.Marshaler {
-			return ec.marshalOSuppression2ᚖgithubᚗcomᚋpostriderᚋpostriderᚋentᚐSuppression(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Suppression) graphql.Marshaler {
+			return ec.marshalOSuppression2ᚖgithubᚗcomᚋpostriderᚋpostriderᚋgraphᚋmodelᚐSuppression(ctx, selections, v)
 		},
 		true,
 		false,
@@ -3384,7 +3447,7 @@ func (ec *executionContext) _Query_categoryOptOuts(ctx context.Context, field gr
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().CategoryOptOuts(ctx, fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["email"].(*string), fc.Args["category"].(*string))
+			return ec.Resolvers.Query().CategoryOptOuts(ctx, fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["filter"].(*model.CategoryOptOutFilter))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *model.CategoryOptOutConnection) graphql.Marshaler {
@@ -3560,7 +3623,7 @@ func (ec *executionContext) _Query_webhooks(ctx context.Context, field graphql.C
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().Webhooks(ctx, fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
+			return ec.Resolvers.Query().Webhooks(ctx, fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["filter"].(*model.WebhookFilter))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *model.WebhookConnection) graphql.Marshaler {
@@ -3607,8 +3670,8 @@ func (ec *executionContext) _Query_webhook(ctx context.Context, field graphql.Co
 			return ec.Resolvers.Query().Webhook(ctx, fc.Args["id"].(string))
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *ent.Webhook) graphql.Marshaler {
-			return ec.marshalOWebhook2ᚖgithubᚗcomᚋpostriderᚋpostriderᚋentᚐWebhook(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Webhook) graphql.Marshaler {
+			return ec.marshalOWebhook2ᚖgithubᚗcomᚋpostriderᚋpostriderᚋgraphᚋmodelᚐWebhook(ctx, selections, v)
 		},
 		true,
 		false,
@@ -3648,7 +3711,7 @@ func (ec *executionContext) _Query_webhookDeliveries(ctx context.Context, field 
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().WebhookDeliveries(ctx, fc.Args["webhookId"].(string), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["state"].(*webhookdelivery.State))
+			return ec.Resolvers.Query().WebhookDeliveries(ctx, fc.Args["webhookId"].(string), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string), fc.Args["filter"].(*model.WebhookDeliveryFilter))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *model.WebhookDeliveryConnection) graphql.Marshaler {
@@ -3736,7 +3799,7 @@ func (ec *executionContext) _Query_webhookStatistics(ctx context.Context, field 
 		},
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.Resolvers.Query().WebhookStatistics(ctx, fc.Args["range"].(model.TimeRange), fc.Args["webhookId"].(*string))
+			return ec.Resolvers.Query().WebhookStatistics(ctx, fc.Args["range"].(model.TimeRange), fc.Args["interval"].(model.StatisticsInterval), fc.Args["timezone"].(string), fc.Args["webhookId"].(*string))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *model.WebhookStatistics) graphql.Marshaler {
@@ -4531,6 +4594,28 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 				}()
 				res = ec._Query_search(ctx, field)
 				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "operator":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Query_operator(ctx, field)
+				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
 				return res

@@ -19,6 +19,10 @@ import (
 
 // region    ************************** generated!.gotpl **************************
 
+type SuppressionResolver interface {
+	CausedBy(ctx context.Context, obj *model.Suppression) (*model.Email, error)
+}
+
 // endregion ************************** generated!.gotpl **************************
 
 // region    ***************************** args.gotpl *****************************
@@ -411,7 +415,7 @@ func (ec *executionContext) fieldContext_CategoryOptOutEdge_node(_ context.Conte
 	return fc, nil
 }
 
-func (ec *executionContext) _Suppression_id(ctx context.Context, field graphql.CollectedField, obj *ent.Suppression) (ret graphql.Marshaler) {
+func (ec *executionContext) _Suppression_id(ctx context.Context, field graphql.CollectedField, obj *model.Suppression) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -434,7 +438,7 @@ func (ec *executionContext) fieldContext_Suppression_id(_ context.Context, field
 	return graphql.NewScalarFieldContext("Suppression", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
-func (ec *executionContext) _Suppression_email(ctx context.Context, field graphql.CollectedField, obj *ent.Suppression) (ret graphql.Marshaler) {
+func (ec *executionContext) _Suppression_email(ctx context.Context, field graphql.CollectedField, obj *model.Suppression) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -457,7 +461,7 @@ func (ec *executionContext) fieldContext_Suppression_email(_ context.Context, fi
 	return graphql.NewScalarFieldContext("Suppression", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _Suppression_reason(ctx context.Context, field graphql.CollectedField, obj *ent.Suppression) (ret graphql.Marshaler) {
+func (ec *executionContext) _Suppression_reason(ctx context.Context, field graphql.CollectedField, obj *model.Suppression) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -480,7 +484,7 @@ func (ec *executionContext) fieldContext_Suppression_reason(_ context.Context, f
 	return graphql.NewScalarFieldContext("Suppression", field, false, false, errors.New("field of type SuppressionReason does not have child fields"))
 }
 
-func (ec *executionContext) _Suppression_emailId(ctx context.Context, field graphql.CollectedField, obj *ent.Suppression) (ret graphql.Marshaler) {
+func (ec *executionContext) _Suppression_emailId(ctx context.Context, field graphql.CollectedField, obj *model.Suppression) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -503,7 +507,39 @@ func (ec *executionContext) fieldContext_Suppression_emailId(_ context.Context, 
 	return graphql.NewScalarFieldContext("Suppression", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
-func (ec *executionContext) _Suppression_createdAt(ctx context.Context, field graphql.CollectedField, obj *ent.Suppression) (ret graphql.Marshaler) {
+func (ec *executionContext) _Suppression_causedBy(ctx context.Context, field graphql.CollectedField, obj *model.Suppression) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Suppression_causedBy(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Suppression().CausedBy(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Email) graphql.Marshaler {
+			return ec.marshalOEmail2ᚖgithubᚗcomᚋpostriderᚋpostriderᚋgraphᚋmodelᚐEmail(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Suppression_causedBy(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Suppression",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Email(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Suppression_createdAt(ctx context.Context, field graphql.CollectedField, obj *model.Suppression) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -570,8 +606,8 @@ func (ec *executionContext) _SuppressionConnection_nodes(ctx context.Context, fi
 			return obj.Nodes, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*ent.Suppression) graphql.Marshaler {
-			return ec.marshalNSuppression2ᚕᚖgithubᚗcomᚋpostriderᚋpostriderᚋentᚐSuppressionᚄ(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.Suppression) graphql.Marshaler {
+			return ec.marshalNSuppression2ᚕᚖgithubᚗcomᚋpostriderᚋpostriderᚋgraphᚋmodelᚐSuppressionᚄ(ctx, selections, v)
 		},
 		true,
 		true,
@@ -701,8 +737,8 @@ func (ec *executionContext) _SuppressionEdge_node(ctx context.Context, field gra
 			return obj.Node, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *ent.Suppression) graphql.Marshaler {
-			return ec.marshalNSuppression2ᚖgithubᚗcomᚋpostriderᚋpostriderᚋentᚐSuppression(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Suppression) graphql.Marshaler {
+			return ec.marshalNSuppression2ᚖgithubᚗcomᚋpostriderᚋpostriderᚋgraphᚋmodelᚐSuppression(ctx, selections, v)
 		},
 		true,
 		true,
@@ -724,6 +760,87 @@ func (ec *executionContext) fieldContext_SuppressionEdge_node(_ context.Context,
 // endregion **************************** field.gotpl *****************************
 
 // region    **************************** input.gotpl *****************************
+
+func (ec *executionContext) unmarshalInputCategoryOptOutFilter(ctx context.Context, obj any) (model.CategoryOptOutFilter, error) {
+	var it model.CategoryOptOutFilter
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"email", "category"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "email":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("email"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Email = data
+		case "category":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("category"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Category = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputSuppressionFilter(ctx context.Context, obj any) (model.SuppressionFilter, error) {
+	var it model.SuppressionFilter
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"email", "reason", "createdAt"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "email":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("email"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Email = data
+		case "reason":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("reason"))
+			data, err := ec.unmarshalOSuppressionReason2ᚖgithubᚗcomᚋpostriderᚋpostriderᚋentᚋsuppressionᚐReason(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Reason = data
+		case "createdAt":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAt"))
+			data, err := ec.unmarshalODateTimeFilter2ᚖgithubᚗcomᚋpostriderᚋpostriderᚋgraphᚋmodelᚐDateTimeFilter(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.CreatedAt = data
+		}
+	}
+	return it, nil
+}
 
 // endregion **************************** input.gotpl *****************************
 
@@ -932,7 +1049,7 @@ func (ec *executionContext) _CategoryOptOutEdge(ctx context.Context, sel ast.Sel
 
 var suppressionImplementors = []string{"Suppression", "Node"}
 
-func (ec *executionContext) _Suppression(ctx context.Context, sel ast.SelectionSet, obj *ent.Suppression) graphql.Marshaler {
+func (ec *executionContext) _Suppression(ctx context.Context, sel ast.SelectionSet, obj *model.Suppression) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, suppressionImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -945,27 +1062,65 @@ func (ec *executionContext) _Suppression(ctx context.Context, sel ast.SelectionS
 		case "id":
 			out.Values[i] = ec._Suppression_id(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "email":
 			out.Values[i] = ec._Suppression_email(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "reason":
 			out.Values[i] = ec._Suppression_reason(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "emailId":
 			out.Values[i] = ec._Suppression_emailId(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
+		case "causedBy":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Suppression_causedBy(ctx, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		case "createdAt":
 			out.Values[i] = ec._Suppression_createdAt(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
@@ -1187,11 +1342,11 @@ func (ec *executionContext) marshalNCategoryOptOutEdge2ᚖgithubᚗcomᚋpostrid
 	return ec._CategoryOptOutEdge(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalNSuppression2ᚕᚖgithubᚗcomᚋpostriderᚋpostriderᚋentᚐSuppressionᚄ(ctx context.Context, sel ast.SelectionSet, v []*ent.Suppression) graphql.Marshaler {
+func (ec *executionContext) marshalNSuppression2ᚕᚖgithubᚗcomᚋpostriderᚋpostriderᚋgraphᚋmodelᚐSuppressionᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.Suppression) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
-		return ec.marshalNSuppression2ᚖgithubᚗcomᚋpostriderᚋpostriderᚋentᚐSuppression(ctx, sel, v[i])
+		return ec.marshalNSuppression2ᚖgithubᚗcomᚋpostriderᚋpostriderᚋgraphᚋmodelᚐSuppression(ctx, sel, v[i])
 	})
 
 	for _, e := range ret {
@@ -1203,7 +1358,7 @@ func (ec *executionContext) marshalNSuppression2ᚕᚖgithubᚗcomᚋpostrider�
 	return ret
 }
 
-func (ec *executionContext) marshalNSuppression2ᚖgithubᚗcomᚋpostriderᚋpostriderᚋentᚐSuppression(ctx context.Context, sel ast.SelectionSet, v *ent.Suppression) graphql.Marshaler {
+func (ec *executionContext) marshalNSuppression2ᚖgithubᚗcomᚋpostriderᚋpostriderᚋgraphᚋmodelᚐSuppression(ctx context.Context, sel ast.SelectionSet, v *model.Suppression) graphql.Marshaler {
 	if v == nil {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
@@ -1294,11 +1449,27 @@ func (ec *executionContext) marshalOCategoryOptOut2ᚖgithubᚗcomᚋpostrider�
 	return ec._CategoryOptOut(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalOSuppression2ᚖgithubᚗcomᚋpostriderᚋpostriderᚋentᚐSuppression(ctx context.Context, sel ast.SelectionSet, v *ent.Suppression) graphql.Marshaler {
+func (ec *executionContext) unmarshalOCategoryOptOutFilter2ᚖgithubᚗcomᚋpostriderᚋpostriderᚋgraphᚋmodelᚐCategoryOptOutFilter(ctx context.Context, v any) (*model.CategoryOptOutFilter, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := ec.unmarshalInputCategoryOptOutFilter(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalOSuppression2ᚖgithubᚗcomᚋpostriderᚋpostriderᚋgraphᚋmodelᚐSuppression(ctx context.Context, sel ast.SelectionSet, v *model.Suppression) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
 	return ec._Suppression(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalOSuppressionFilter2ᚖgithubᚗcomᚋpostriderᚋpostriderᚋgraphᚋmodelᚐSuppressionFilter(ctx context.Context, v any) (*model.SuppressionFilter, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := ec.unmarshalInputSuppressionFilter(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
 func (ec *executionContext) unmarshalOSuppressionReason2ᚖgithubᚗcomᚋpostriderᚋpostriderᚋentᚋsuppressionᚐReason(ctx context.Context, v any) (*suppression.Reason, error) {

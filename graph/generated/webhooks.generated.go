@@ -21,9 +21,11 @@ import (
 // region    ************************** generated!.gotpl **************************
 
 type WebhookResolver interface {
-	Events(ctx context.Context, obj *ent.Webhook) ([]string, error)
+	Events(ctx context.Context, obj *model.Webhook) ([]string, error)
 
-	DisabledReason(ctx context.Context, obj *ent.Webhook) (*string, error)
+	DisabledReason(ctx context.Context, obj *model.Webhook) (*string, error)
+
+	Deliveries(ctx context.Context, obj *model.Webhook, first int, state *webhookdelivery.State) ([]*model.WebhookDelivery, error)
 }
 type WebhookAttemptResolver interface {
 	Error(ctx context.Context, obj *ent.WebhookAttempt) (*string, error)
@@ -31,7 +33,7 @@ type WebhookAttemptResolver interface {
 	RemoteAddr(ctx context.Context, obj *ent.WebhookAttempt) (*string, error)
 }
 type WebhookDeliveryResolver interface {
-	Webhook(ctx context.Context, obj *model.WebhookDelivery) (*ent.Webhook, error)
+	Webhook(ctx context.Context, obj *model.WebhookDelivery) (*model.Webhook, error)
 
 	Error(ctx context.Context, obj *model.WebhookDelivery) (*string, error)
 
@@ -70,11 +72,33 @@ func (ec *executionContext) field_WebhookDeliveryConnection_count_args(ctx conte
 	return args, nil
 }
 
+func (ec *executionContext) field_Webhook_deliveries_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+		func(ctx context.Context, v any) (int, error) {
+			return ec.unmarshalNInt2int(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["first"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "state",
+		func(ctx context.Context, v any) (*webhookdelivery.State, error) {
+			return ec.unmarshalOWebhookDeliveryState2ᚖgithubᚗcomᚋpostriderᚋpostriderᚋentᚋwebhookdeliveryᚐState(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["state"] = arg1
+	return args, nil
+}
+
 // endregion ***************************** args.gotpl *****************************
 
 // region    **************************** field.gotpl *****************************
 
-func (ec *executionContext) _Webhook_id(ctx context.Context, field graphql.CollectedField, obj *ent.Webhook) (ret graphql.Marshaler) {
+func (ec *executionContext) _Webhook_id(ctx context.Context, field graphql.CollectedField, obj *model.Webhook) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -97,7 +121,7 @@ func (ec *executionContext) fieldContext_Webhook_id(_ context.Context, field gra
 	return graphql.NewScalarFieldContext("Webhook", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
-func (ec *executionContext) _Webhook_url(ctx context.Context, field graphql.CollectedField, obj *ent.Webhook) (ret graphql.Marshaler) {
+func (ec *executionContext) _Webhook_url(ctx context.Context, field graphql.CollectedField, obj *model.Webhook) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -120,7 +144,7 @@ func (ec *executionContext) fieldContext_Webhook_url(_ context.Context, field gr
 	return graphql.NewScalarFieldContext("Webhook", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _Webhook_events(ctx context.Context, field graphql.CollectedField, obj *ent.Webhook) (ret graphql.Marshaler) {
+func (ec *executionContext) _Webhook_events(ctx context.Context, field graphql.CollectedField, obj *model.Webhook) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -143,7 +167,7 @@ func (ec *executionContext) fieldContext_Webhook_events(_ context.Context, field
 	return graphql.NewScalarFieldContext("Webhook", field, true, true, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _Webhook_enabled(ctx context.Context, field graphql.CollectedField, obj *ent.Webhook) (ret graphql.Marshaler) {
+func (ec *executionContext) _Webhook_enabled(ctx context.Context, field graphql.CollectedField, obj *model.Webhook) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -166,7 +190,7 @@ func (ec *executionContext) fieldContext_Webhook_enabled(_ context.Context, fiel
 	return graphql.NewScalarFieldContext("Webhook", field, false, false, errors.New("field of type Boolean does not have child fields"))
 }
 
-func (ec *executionContext) _Webhook_disabledAt(ctx context.Context, field graphql.CollectedField, obj *ent.Webhook) (ret graphql.Marshaler) {
+func (ec *executionContext) _Webhook_disabledAt(ctx context.Context, field graphql.CollectedField, obj *model.Webhook) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -189,7 +213,7 @@ func (ec *executionContext) fieldContext_Webhook_disabledAt(_ context.Context, f
 	return graphql.NewScalarFieldContext("Webhook", field, false, false, errors.New("field of type DateTime does not have child fields"))
 }
 
-func (ec *executionContext) _Webhook_disabledReason(ctx context.Context, field graphql.CollectedField, obj *ent.Webhook) (ret graphql.Marshaler) {
+func (ec *executionContext) _Webhook_disabledReason(ctx context.Context, field graphql.CollectedField, obj *model.Webhook) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -212,7 +236,7 @@ func (ec *executionContext) fieldContext_Webhook_disabledReason(_ context.Contex
 	return graphql.NewScalarFieldContext("Webhook", field, true, true, errors.New("field of type String does not have child fields"))
 }
 
-func (ec *executionContext) _Webhook_rateLimit(ctx context.Context, field graphql.CollectedField, obj *ent.Webhook) (ret graphql.Marshaler) {
+func (ec *executionContext) _Webhook_rateLimit(ctx context.Context, field graphql.CollectedField, obj *model.Webhook) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -235,7 +259,7 @@ func (ec *executionContext) fieldContext_Webhook_rateLimit(_ context.Context, fi
 	return graphql.NewScalarFieldContext("Webhook", field, false, false, errors.New("field of type Int does not have child fields"))
 }
 
-func (ec *executionContext) _Webhook_createdAt(ctx context.Context, field graphql.CollectedField, obj *ent.Webhook) (ret graphql.Marshaler) {
+func (ec *executionContext) _Webhook_createdAt(ctx context.Context, field graphql.CollectedField, obj *model.Webhook) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -258,7 +282,7 @@ func (ec *executionContext) fieldContext_Webhook_createdAt(_ context.Context, fi
 	return graphql.NewScalarFieldContext("Webhook", field, false, false, errors.New("field of type DateTime does not have child fields"))
 }
 
-func (ec *executionContext) _Webhook_updatedAt(ctx context.Context, field graphql.CollectedField, obj *ent.Webhook) (ret graphql.Marshaler) {
+func (ec *executionContext) _Webhook_updatedAt(ctx context.Context, field graphql.CollectedField, obj *model.Webhook) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -279,6 +303,50 @@ func (ec *executionContext) _Webhook_updatedAt(ctx context.Context, field graphq
 }
 func (ec *executionContext) fieldContext_Webhook_updatedAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("Webhook", field, false, false, errors.New("field of type DateTime does not have child fields"))
+}
+
+func (ec *executionContext) _Webhook_deliveries(ctx context.Context, field graphql.CollectedField, obj *model.Webhook) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Webhook_deliveries(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Webhook().Deliveries(ctx, obj, fc.Args["first"].(int), fc.Args["state"].(*webhookdelivery.State))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.WebhookDelivery) graphql.Marshaler {
+			return ec.marshalNWebhookDelivery2ᚕᚖgithubᚗcomᚋpostriderᚋpostriderᚋgraphᚋmodelᚐWebhookDeliveryᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Webhook_deliveries(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Webhook",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_WebhookDelivery(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Webhook_deliveries_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
 }
 
 func (ec *executionContext) _WebhookAttempt_number(ctx context.Context, field graphql.CollectedField, obj *ent.WebhookAttempt) (ret graphql.Marshaler) {
@@ -488,6 +556,61 @@ func (ec *executionContext) fieldContext_WebhookAttempt_durationMs(_ context.Con
 	return graphql.NewScalarFieldContext("WebhookAttempt", field, false, false, errors.New("field of type Int does not have child fields"))
 }
 
+func (ec *executionContext) _WebhookBucket_start(ctx context.Context, field graphql.CollectedField, obj *model.WebhookBucket) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_WebhookBucket_start(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Start, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
+			return ec.marshalNDateTime2timeᚐTime(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_WebhookBucket_start(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("WebhookBucket", field, false, false, errors.New("field of type DateTime does not have child fields"))
+}
+
+func (ec *executionContext) _WebhookBucket_figures(ctx context.Context, field graphql.CollectedField, obj *model.WebhookBucket) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_WebhookBucket_figures(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Figures, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *model.WebhookFigures) graphql.Marshaler {
+			return ec.marshalNWebhookFigures2ᚖgithubᚗcomᚋpostriderᚋpostriderᚋgraphᚋmodelᚐWebhookFigures(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_WebhookBucket_figures(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "WebhookBucket",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_WebhookFigures(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _WebhookConnection_edges(ctx context.Context, field graphql.CollectedField, obj *model.WebhookConnection) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -532,8 +655,8 @@ func (ec *executionContext) _WebhookConnection_nodes(ctx context.Context, field 
 			return obj.Nodes, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v []*ent.Webhook) graphql.Marshaler {
-			return ec.marshalNWebhook2ᚕᚖgithubᚗcomᚋpostriderᚋpostriderᚋentᚐWebhookᚄ(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.Webhook) graphql.Marshaler {
+			return ec.marshalNWebhook2ᚕᚖgithubᚗcomᚋpostriderᚋpostriderᚋgraphᚋmodelᚐWebhookᚄ(ctx, selections, v)
 		},
 		true,
 		true,
@@ -709,8 +832,8 @@ func (ec *executionContext) _WebhookDelivery_webhook(ctx context.Context, field 
 			return ec.Resolvers.WebhookDelivery().Webhook(ctx, obj)
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *ent.Webhook) graphql.Marshaler {
-			return ec.marshalOWebhook2ᚖgithubᚗcomᚋpostriderᚋpostriderᚋentᚐWebhook(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Webhook) graphql.Marshaler {
+			return ec.marshalOWebhook2ᚖgithubᚗcomᚋpostriderᚋpostriderᚋgraphᚋmodelᚐWebhook(ctx, selections, v)
 		},
 		true,
 		false,
@@ -1198,8 +1321,8 @@ func (ec *executionContext) _WebhookEdge_node(ctx context.Context, field graphql
 			return obj.Node, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *ent.Webhook) graphql.Marshaler {
-			return ec.marshalNWebhook2ᚖgithubᚗcomᚋpostriderᚋpostriderᚋentᚐWebhook(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Webhook) graphql.Marshaler {
+			return ec.marshalNWebhook2ᚖgithubᚗcomᚋpostriderᚋpostriderᚋgraphᚋmodelᚐWebhook(ctx, selections, v)
 		},
 		true,
 		true,
@@ -1230,8 +1353,8 @@ func (ec *executionContext) _WebhookEndpointFigures_webhook(ctx context.Context,
 			return obj.Webhook, nil
 		},
 		nil,
-		func(ctx context.Context, selections ast.SelectionSet, v *ent.Webhook) graphql.Marshaler {
-			return ec.marshalNWebhook2ᚖgithubᚗcomᚋpostriderᚋpostriderᚋentᚐWebhook(ctx, selections, v)
+		func(ctx context.Context, selections ast.SelectionSet, v *model.Webhook) graphql.Marshaler {
+			return ec.marshalNWebhook2ᚖgithubᚗcomᚋpostriderᚋpostriderᚋgraphᚋmodelᚐWebhook(ctx, selections, v)
 		},
 		true,
 		true,
@@ -1470,6 +1593,38 @@ func (ec *executionContext) fieldContext_WebhookStatistics_totals(_ context.Cont
 	return fc, nil
 }
 
+func (ec *executionContext) _WebhookStatistics_buckets(ctx context.Context, field graphql.CollectedField, obj *model.WebhookStatistics) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_WebhookStatistics_buckets(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Buckets, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*model.WebhookBucket) graphql.Marshaler {
+			return ec.marshalNWebhookBucket2ᚕᚖgithubᚗcomᚋpostriderᚋpostriderᚋgraphᚋmodelᚐWebhookBucketᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_WebhookStatistics_buckets(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "WebhookStatistics",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_WebhookBucket(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _WebhookStatistics_endpoints(ctx context.Context, field graphql.CollectedField, obj *model.WebhookStatistics) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -1506,6 +1661,87 @@ func (ec *executionContext) fieldContext_WebhookStatistics_endpoints(_ context.C
 
 // region    **************************** input.gotpl *****************************
 
+func (ec *executionContext) unmarshalInputWebhookDeliveryFilter(ctx context.Context, obj any) (model.WebhookDeliveryFilter, error) {
+	var it model.WebhookDeliveryFilter
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"state", "event", "createdAt"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "state":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("state"))
+			data, err := ec.unmarshalOWebhookDeliveryState2ᚖgithubᚗcomᚋpostriderᚋpostriderᚋentᚋwebhookdeliveryᚐState(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.State = data
+		case "event":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("event"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Event = data
+		case "createdAt":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAt"))
+			data, err := ec.unmarshalODateTimeFilter2ᚖgithubᚗcomᚋpostriderᚋpostriderᚋgraphᚋmodelᚐDateTimeFilter(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.CreatedAt = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputWebhookFilter(ctx context.Context, obj any) (model.WebhookFilter, error) {
+	var it model.WebhookFilter
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"enabled", "event"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "enabled":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("enabled"))
+			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Enabled = data
+		case "event":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("event"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Event = data
+		}
+	}
+	return it, nil
+}
+
 // endregion **************************** input.gotpl *****************************
 
 // region    ************************** interface.gotpl ***************************
@@ -1516,7 +1752,7 @@ func (ec *executionContext) fieldContext_WebhookStatistics_endpoints(_ context.C
 
 var webhookImplementors = []string{"Webhook", "Node"}
 
-func (ec *executionContext) _Webhook(ctx context.Context, sel ast.SelectionSet, obj *ent.Webhook) graphql.Marshaler {
+func (ec *executionContext) _Webhook(ctx context.Context, sel ast.SelectionSet, obj *model.Webhook) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, webhookImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -1637,6 +1873,44 @@ func (ec *executionContext) _Webhook(ctx context.Context, sel ast.SelectionSet, 
 			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
+		case "deliveries":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Webhook_deliveries(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
@@ -1780,6 +2054,49 @@ func (ec *executionContext) _WebhookAttempt(ctx context.Context, sel ast.Selecti
 			out.Values[i] = ec._WebhookAttempt_durationMs(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
 				atomic.AddUint32(&out.Invalids, 1)
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var webhookBucketImplementors = []string{"WebhookBucket"}
+
+func (ec *executionContext) _WebhookBucket(ctx context.Context, sel ast.SelectionSet, obj *model.WebhookBucket) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, webhookBucketImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("WebhookBucket")
+		case "start":
+			out.Values[i] = ec._WebhookBucket_start(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "figures":
+			out.Values[i] = ec._WebhookBucket_figures(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
 			}
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
@@ -2385,6 +2702,11 @@ func (ec *executionContext) _WebhookStatistics(ctx context.Context, sel ast.Sele
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
+		case "buckets":
+			out.Values[i] = ec._WebhookStatistics_buckets(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
 		case "endpoints":
 			out.Values[i] = ec._WebhookStatistics_endpoints(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -2415,11 +2737,11 @@ func (ec *executionContext) _WebhookStatistics(ctx context.Context, sel ast.Sele
 
 // region    ***************************** type.gotpl *****************************
 
-func (ec *executionContext) marshalNWebhook2ᚕᚖgithubᚗcomᚋpostriderᚋpostriderᚋentᚐWebhookᚄ(ctx context.Context, sel ast.SelectionSet, v []*ent.Webhook) graphql.Marshaler {
+func (ec *executionContext) marshalNWebhook2ᚕᚖgithubᚗcomᚋpostriderᚋpostriderᚋgraphᚋmodelᚐWebhookᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.Webhook) graphql.Marshaler {
 	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
 		fc := graphql.GetFieldContext(ctx)
 		fc.Result = &v[i]
-		return ec.marshalNWebhook2ᚖgithubᚗcomᚋpostriderᚋpostriderᚋentᚐWebhook(ctx, sel, v[i])
+		return ec.marshalNWebhook2ᚖgithubᚗcomᚋpostriderᚋpostriderᚋgraphᚋmodelᚐWebhook(ctx, sel, v[i])
 	})
 
 	for _, e := range ret {
@@ -2431,7 +2753,7 @@ func (ec *executionContext) marshalNWebhook2ᚕᚖgithubᚗcomᚋpostriderᚋpos
 	return ret
 }
 
-func (ec *executionContext) marshalNWebhook2ᚖgithubᚗcomᚋpostriderᚋpostriderᚋentᚐWebhook(ctx context.Context, sel ast.SelectionSet, v *ent.Webhook) graphql.Marshaler {
+func (ec *executionContext) marshalNWebhook2ᚖgithubᚗcomᚋpostriderᚋpostriderᚋgraphᚋmodelᚐWebhook(ctx context.Context, sel ast.SelectionSet, v *model.Webhook) graphql.Marshaler {
 	if v == nil {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
@@ -2465,6 +2787,32 @@ func (ec *executionContext) marshalNWebhookAttempt2ᚖgithubᚗcomᚋpostrider�
 		return graphql.Null
 	}
 	return ec._WebhookAttempt(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalNWebhookBucket2ᚕᚖgithubᚗcomᚋpostriderᚋpostriderᚋgraphᚋmodelᚐWebhookBucketᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.WebhookBucket) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNWebhookBucket2ᚖgithubᚗcomᚋpostriderᚋpostriderᚋgraphᚋmodelᚐWebhookBucket(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNWebhookBucket2ᚖgithubᚗcomᚋpostriderᚋpostriderᚋgraphᚋmodelᚐWebhookBucket(ctx context.Context, sel ast.SelectionSet, v *model.WebhookBucket) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._WebhookBucket(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalNWebhookConnection2githubᚗcomᚋpostriderᚋpostriderᚋgraphᚋmodelᚐWebhookConnection(ctx context.Context, sel ast.SelectionSet, v model.WebhookConnection) graphql.Marshaler {
@@ -2639,7 +2987,7 @@ func (ec *executionContext) marshalNWebhookStatistics2ᚖgithubᚗcomᚋpostride
 	return ec._WebhookStatistics(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalOWebhook2ᚖgithubᚗcomᚋpostriderᚋpostriderᚋentᚐWebhook(ctx context.Context, sel ast.SelectionSet, v *ent.Webhook) graphql.Marshaler {
+func (ec *executionContext) marshalOWebhook2ᚖgithubᚗcomᚋpostriderᚋpostriderᚋgraphᚋmodelᚐWebhook(ctx context.Context, sel ast.SelectionSet, v *model.Webhook) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
@@ -2692,6 +3040,14 @@ func (ec *executionContext) marshalOWebhookDeliveryConnection2ᚖgithubᚗcomᚋ
 	return ec._WebhookDeliveryConnection(ctx, sel, v)
 }
 
+func (ec *executionContext) unmarshalOWebhookDeliveryFilter2ᚖgithubᚗcomᚋpostriderᚋpostriderᚋgraphᚋmodelᚐWebhookDeliveryFilter(ctx context.Context, v any) (*model.WebhookDeliveryFilter, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := ec.unmarshalInputWebhookDeliveryFilter(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) unmarshalOWebhookDeliveryState2ᚖgithubᚗcomᚋpostriderᚋpostriderᚋentᚋwebhookdeliveryᚐState(ctx context.Context, v any) (*webhookdelivery.State, error) {
 	if v == nil {
 		return nil, nil
@@ -2723,5 +3079,13 @@ var (
 		webhookdelivery.StateFailed:    "FAILED",
 	}
 )
+
+func (ec *executionContext) unmarshalOWebhookFilter2ᚖgithubᚗcomᚋpostriderᚋpostriderᚋgraphᚋmodelᚐWebhookFilter(ctx context.Context, v any) (*model.WebhookFilter, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := ec.unmarshalInputWebhookFilter(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
 
 // endregion ***************************** type.gotpl *****************************

@@ -86,11 +86,11 @@ type CategoryOptOutEdge struct{ Edge[*ent.CategoryOptOut] }
 
 // CustomEventConnection is a page of a list.
 type CustomEventConnection struct {
-	Connection[*ent.CustomEvent, *CustomEventEdge]
+	Connection[*CustomEvent, *CustomEventEdge]
 }
 
 // CustomEventEdge is an entry of such a page.
-type CustomEventEdge struct{ Edge[*ent.CustomEvent] }
+type CustomEventEdge struct{ Edge[*CustomEvent] }
 
 // DomainConnection is a page of a list.
 type DomainConnection struct {
@@ -106,6 +106,14 @@ type EmailConnection struct{ Connection[*Email, *EmailEdge] }
 // EmailEdge is an entry of such a page.
 type EmailEdge struct{ Edge[*Email] }
 
+// OperatorAccountConnection is a page of a list.
+type OperatorAccountConnection struct {
+	Connection[*OperatorAccount, *OperatorAccountEdge]
+}
+
+// OperatorAccountEdge is an entry of such a page.
+type OperatorAccountEdge struct{ Edge[*OperatorAccount] }
+
 // QueueConnection is a page of a list.
 type QueueConnection struct {
 	Connection[*QueuedRecipient, *QueueEdge]
@@ -116,11 +124,11 @@ type QueueEdge struct{ Edge[*QueuedRecipient] }
 
 // ReceivedEmailConnection is a page of a list.
 type ReceivedEmailConnection struct {
-	Connection[*ent.ReceivedEmail, *ReceivedEmailEdge]
+	Connection[*ReceivedEmail, *ReceivedEmailEdge]
 }
 
 // ReceivedEmailEdge is an entry of such a page.
-type ReceivedEmailEdge struct{ Edge[*ent.ReceivedEmail] }
+type ReceivedEmailEdge struct{ Edge[*ReceivedEmail] }
 
 // SMTPCredentialConnection is a page of a list.
 type SMTPCredentialConnection struct {
@@ -132,11 +140,11 @@ type SMTPCredentialEdge struct{ Edge[*SMTPCredential] }
 
 // SuppressionConnection is a page of a list.
 type SuppressionConnection struct {
-	Connection[*ent.Suppression, *SuppressionEdge]
+	Connection[*Suppression, *SuppressionEdge]
 }
 
 // SuppressionEdge is an entry of such a page.
-type SuppressionEdge struct{ Edge[*ent.Suppression] }
+type SuppressionEdge struct{ Edge[*Suppression] }
 
 // TemplateConnection is a page of a list.
 type TemplateConnection struct {
@@ -156,11 +164,11 @@ type TemplateVersionEdge struct{ Edge[*TemplateVersion] }
 
 // WebhookConnection is a page of a list.
 type WebhookConnection struct {
-	Connection[*ent.Webhook, *WebhookEdge]
+	Connection[*Webhook, *WebhookEdge]
 }
 
 // WebhookEdge is an entry of such a page.
-type WebhookEdge struct{ Edge[*ent.Webhook] }
+type WebhookEdge struct{ Edge[*Webhook] }
 
 // WebhookDeliveryConnection is a page of a list.
 type WebhookDeliveryConnection struct {

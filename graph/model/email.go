@@ -33,5 +33,7 @@ type EmailPage struct {
 	Domains    func() (map[string]*Domain, error)
 	Keys       func() (map[string]*ent.APIKey, error)
 	Templates  func() (map[string]*Template, error)
+	Runs       Runs
+	Suppressed func() (map[string]*Suppression, error)       // by the address
 	Deliveries func() (map[string][]*WebhookDelivery, error) // by the id of the event
 }

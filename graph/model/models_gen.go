@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/ent/apikey"
 	"github.com/postrider/postrider/ent/attempt"
 	"github.com/postrider/postrider/ent/automation"
 	"github.com/postrider/postrider/ent/automationrun"
@@ -17,8 +17,20 @@ import (
 	"github.com/postrider/postrider/ent/email"
 	"github.com/postrider/postrider/ent/engagement"
 	"github.com/postrider/postrider/ent/schema/shape"
+	"github.com/postrider/postrider/ent/suppression"
+	"github.com/postrider/postrider/ent/webhookdelivery"
 	"github.com/postrider/postrider/modules/sending/queue"
 )
+
+// What narrows a list of API keys. Fields that are left out narrow nothing.
+type APIKeyFilter struct {
+	// A part of the name, in any case.
+	Query *string `json:"query,omitempty"`
+	// Which may do this.
+	Scope *apikey.Scope `json:"scope,omitempty"`
+	// Whether it was revoked.
+	Revoked *bool `json:"revoked,omitempty"`
+}
 
 // What narrows a list of requests. Fields that are left out narrow nothing.
 type APIRequestFilter struct {
@@ -256,6 +268,14 @@ type BounceReason struct {
 	Example *BounceExample `json:"example"`
 }
 
+// What narrows a list of opt-outs. Fields that are left out narrow nothing.
+type CategoryOptOutFilter struct {
+	// Of this address, in any case.
+	Email *string `json:"email,omitempty"`
+	// Of this category: its key or a label of it.
+	Category *string `json:"category,omitempty"`
+}
+
 // How many entries a list has, as far as they were counted.
 type Count struct {
 	// The number of entries, at most the limit.
@@ -284,20 +304,6 @@ type CustomEventFilter struct {
 	Source *CustomEventSource `json:"source,omitempty"`
 	// Taken in this stretch of time.
 	CreatedAt *DateTimeFilter `json:"createdAt,omitempty"`
-}
-
-// What one automation did about an event.
-type CustomEventMatch struct {
-	// The automation, prefix `aut_`.
-	AutomationID string `json:"automationId"`
-	// The version that judged the event.
-	Version int `json:"version"`
-	// `started`, `resumed`, `cancelled`, `condition_false`, `condition_error`, `re_entry`, `too_many_runs`, `paused` or `loop_guard`.
-	Outcome string `json:"outcome"`
-	// The run that was started, resumed or cancelled; null when there was none.
-	RunID *string `json:"runId,omitempty"`
-	// Why a condition has no value; null when it has one.
-	Error *string `json:"error,omitempty"`
 }
 
 // How messages of a domain are signed.
@@ -398,6 +404,36 @@ type DeliveryAttempt struct {
 	Class *string `json:"class,omitempty"`
 }
 
+// A way to the servers of one provider or domain.
+type DeliveryLane struct {
+	// What it leads to.
+	Name string `json:"name"`
+	// The provider that the servers belong to; null: no known one.
+	Provider *string `json:"provider,omitempty"`
+	// By which address or smarthost it leaves; null: the machine's own address.
+	Way *string `json:"way,omitempty"`
+	// How many messages may be under way at once.
+	Window int `json:"window"`
+	// How many are.
+	Active int `json:"active"`
+	// Until when nothing is tried; null: it is not paused.
+	PausedUntil *time.Time `json:"pausedUntil,omitempty"`
+	// Why it is paused, in the words of the receiving server or the network; null: it is not.
+	Reason *string `json:"reason,omitempty"`
+	// Messages a minute that are let through now; null: without limit.
+	PerMinute *float64 `json:"perMinute,omitempty"`
+	// Messages that servers took since the lane was opened.
+	Delivered float64 `json:"delivered"`
+	// That servers refused for reasons of the recipient or the message.
+	Refused float64 `json:"refused"`
+	// That servers wanted less of.
+	Throttled float64 `json:"throttled"`
+	// Tries that met no server.
+	Unreachable float64 `json:"unreachable"`
+	// When it was used last.
+	UsedAt time.Time `json:"usedAt"`
+}
+
 // What development mode has seeded.
 type Development struct {
 	// A key of scope full.
@@ -434,16 +470,14 @@ type DomainCheckRecord struct {
 	Error *string `json:"error,omitempty"`
 }
 
-// The run that has sent an email.
-type EmailAutomation struct {
-	// The automation, prefix `aut_`.
-	AutomationID string `json:"automationId"`
-	// The automation's name; null when the automation is deleted.
-	AutomationName *string `json:"automationName,omitempty"`
-	// The run, prefix `run_`.
-	RunID string `json:"runId"`
-	// The step that has sent the email; null when the run's records are deleted.
-	StepKey *string `json:"stepKey,omitempty"`
+// What narrows a list of domains. Fields that are left out narrow nothing.
+type DomainFilter struct {
+	// A part of the name, in any case.
+	Query *string `json:"query,omitempty"`
+	// Which stand so.
+	Status *domain.Status `json:"status,omitempty"`
+	// Whether mail to it is received.
+	InboundEnabled *bool `json:"inboundEnabled,omitempty"`
 }
 
 // One period.
@@ -652,6 +686,22 @@ type HealthFinding struct {
 	SubjectID *string `json:"subjectId,omitempty"`
 }
 
+// A process of the installation.
+type InstallationProcess struct {
+	// Its `POSTRIDER_NODE`, or the name of its machine.
+	Name string `json:"name"`
+	// Its version.
+	Version string `json:"version"`
+	// What it does: `accepts`, `delivers`, `webhooks`.
+	Roles []string `json:"roles"`
+	// When it was started.
+	StartedAt time.Time `json:"startedAt"`
+	// Its last sign of life.
+	SeenAt time.Time `json:"seenAt"`
+	// Whether it lives; else it died without saying so.
+	Alive bool `json:"alive"`
+}
+
 // An offer to a mailbox to join the account.
 type Invitation struct {
 	// Opaque id, prefix `inv_`.
@@ -737,6 +787,124 @@ type NearMiss struct {
 	Name string `json:"name"`
 	// The condition that is not true; null when it is about none.
 	Condition *ExplainedCondition `json:"condition,omitempty"`
+}
+
+// An account as the operator sees it.
+type OperatorAccount struct {
+	// Opaque id, prefix `acc_`.
+	ID string `json:"id"`
+	// What people call it.
+	Name string `json:"name"`
+	// Its address.
+	Email string `json:"email"`
+	// Id of its plan, as `pro`.
+	PlanID string `json:"planId"`
+	// Whether the operator lets it write to others whatever is missing.
+	ProductionUnlocked bool `json:"productionUnlocked"`
+	// Since when a payment method is on file; null: none is.
+	PaymentMethodAt *time.Time `json:"paymentMethodAt,omitempty"`
+	// Since when a payment is overdue; null: none is.
+	PaymentDueAt *time.Time `json:"paymentDueAt,omitempty"`
+	// Since when it is suspended; null: it is not.
+	SuspendedAt *time.Time `json:"suspendedAt,omitempty"`
+	// Whether it has neither caps nor a rate limit.
+	Unmetered bool `json:"unmetered"`
+	// Emails a month that it allows itself; null: no limit of its own.
+	MonthlyLimit *int `json:"monthlyLimit,omitempty"`
+	// When it was made.
+	CreatedAt time.Time `json:"createdAt"`
+}
+
+// An account and what it has sent.
+type OperatorAccountDetails struct {
+	// The account.
+	Account *OperatorAccount `json:"account"`
+	// What it has sent of its caps.
+	Usage *Usage `json:"usage"`
+}
+
+// What narrows the list of accounts. Fields that are left out narrow nothing.
+type OperatorAccountFilter struct {
+	// A part of the email or the name, in any case; or a whole id.
+	Query *string `json:"query,omitempty"`
+	// On this plan, as `pro`.
+	Plan *string `json:"plan,omitempty"`
+	// Which stand so.
+	Status *OperatorAccountStatus `json:"status,omitempty"`
+}
+
+// How billing fares.
+type OperatorBilling struct {
+	// Whether this installation takes payments.
+	Enabled bool `json:"enabled"`
+	// `test` or `live`; null where billing is off.
+	Mode *string `json:"mode,omitempty"`
+	// Accounts that have bought something, or have begun to.
+	Customers int `json:"customers"`
+	// Customers about whom the payment provider is to be asked now.
+	Due int `json:"due"`
+	// Customers for whom the last tries to ask failed.
+	Failing int `json:"failing"`
+	// Subscriptions with an overdue payment.
+	PastDue int `json:"pastDue"`
+	// When the payment provider posted an event last; null: it never did.
+	LastEventAt *time.Time `json:"lastEventAt,omitempty"`
+	// Hours of usage that were not told to the payment provider yet.
+	UnreportedHours int `json:"unreportedHours"`
+	// Age of the oldest of them, in seconds.
+	OldestUnreportedSeconds int `json:"oldestUnreportedSeconds"`
+	// Hours that the payment provider does not take; at most 100.
+	Stuck []*OperatorStuckHour `json:"stuck"`
+	// Accounts that want to be looked at; at most 100.
+	Problems []*OperatorBillingProblem `json:"problems"`
+}
+
+// What is odd about an account's billing.
+type OperatorBillingProblem struct {
+	// Id of the account.
+	AccountID string `json:"accountId"`
+	// As two subscriptions, an unknown price, a dispute.
+	What string `json:"what"`
+}
+
+// A plan with all that it allows.
+type OperatorPlan struct {
+	// Stable name of the plan, as `pro`.
+	ID string `json:"id"`
+	// What people call it.
+	Name string `json:"name"`
+	// Changes to a plan of a greater rank hold at once, others at the end of the period.
+	Rank int `json:"rank"`
+	// Whether customers may choose it.
+	SelfService bool `json:"selfService"`
+	// API requests a second.
+	RequestsPerSecond int `json:"requestsPerSecond"`
+	// Hard cap of emails a day; null: none.
+	DailyEmails *int `json:"dailyEmails,omitempty"`
+	// Hard cap of emails a month; null: none.
+	MonthlyEmails *int `json:"monthlyEmails,omitempty"`
+	// Hard cap of text messages a day by the provider of the installation; null: none.
+	DailySms *int `json:"dailySMS,omitempty"`
+	// Emails a month that the price includes; null: nothing is said.
+	IncludedEmails *int `json:"includedEmails,omitempty"`
+	// Whether emails beyond the included ones are sent, and metered.
+	Overage bool `json:"overage"`
+	// How many sending domains.
+	MaxDomains int `json:"maxDomains"`
+	// Whether accounts write only to themselves until they have a verified domain and a payment method.
+	Sandboxed bool `json:"sandboxed"`
+}
+
+// Usage that the payment provider does not take.
+type OperatorStuckHour struct {
+	// Id of the account.
+	AccountID string `json:"accountId"`
+	// When the hour begins.
+	Hour time.Time `json:"hour"`
+	// Emails of it.
+	Emails int `json:"emails"`
+	// In the words of the payment provider.
+	Reason string `json:"reason"`
 }
 
 // Where a page of a list stands in the list.
@@ -856,30 +1024,6 @@ type QueueSelection struct {
 	All bool `json:"all"`
 }
 
-// One recipient that waits for delivery.
-type QueuedRecipient struct {
-	// Opaque id of the recipient.
-	ID string `json:"id"`
-	// The id of its email, prefix `msg_`.
-	EmailID string `json:"emailId"`
-	// The address; an internationalised domain in A-labels (`xn--…`).
-	Address string `json:"address"`
-	// The domain of the address.
-	Destination string `json:"destination"`
-	// Where it stands.
-	State queue.State `json:"state"`
-	// Whether an attempt is under way.
-	Running bool `json:"running"`
-	// How many attempts were begun.
-	Attempts int `json:"attempts"`
-	// When the next attempt is due; null while one is under way, and while it is held.
-	NextAttemptAt *time.Time `json:"nextAttemptAt,omitempty"`
-	// When it was accepted or released: retries end 72 hours later.
-	QueuedAt time.Time `json:"queuedAt"`
-	// The last words of the receiving server, or why none was reached; null when there are none.
-	Diagnostic *string `json:"diagnostic,omitempty"`
-}
-
 // A share, as two numbers: the denominator may be 0.
 type Rate struct {
 	// How many.
@@ -984,6 +1128,12 @@ type SMTPCredential struct {
 
 func (SMTPCredential) IsNode() {}
 
+// What narrows a list of SMTP credentials. Fields that are left out narrow nothing.
+type SMTPCredentialFilter struct {
+	// Whether it was revoked.
+	Revoked *bool `json:"revoked,omitempty"`
+}
+
 // Something that was found.
 type SearchResult struct {
 	// What it is.
@@ -996,6 +1146,36 @@ type SearchResult struct {
 	Detail string `json:"detail"`
 	// When it was made.
 	CreatedAt time.Time `json:"createdAt"`
+}
+
+// An address that mail leaves from.
+type SendingSource struct {
+	// Opaque id, prefix `src_`.
+	ID string `json:"id"`
+	// IPv4 or IPv6.
+	Address string `json:"address"`
+	// How it introduces itself to receiving servers.
+	Hostname string `json:"hostname"`
+	// Whose mail leaves from it: `shared` for all plans, `pool` for the plan Pool, `dedicated` for one account.
+	Pool string `json:"pool"`
+	// Id of the account that it belongs to; null: to none alone.
+	AccountID *string `json:"accountId,omitempty"`
+	// Since when it is paused; null: it is not.
+	PausedAt *time.Time `json:"pausedAt,omitempty"`
+	// How far its warm-up is; null: it has no limit.
+	Warmup *SourceWarmup `json:"warmup,omitempty"`
+	// When it was added.
+	CreatedAt time.Time `json:"createdAt"`
+}
+
+// Where the warm-up of an address stands today.
+type SourceWarmup struct {
+	// Which day of it this is, from 1.
+	Day int `json:"day"`
+	// How many messages may leave today.
+	Limit int `json:"limit"`
+	// How many have left today.
+	Used int `json:"used"`
 }
 
 // Which mail counts. Of `tag`, `recipientDomain` and `bounceClass` one may be given, and a grouping by one does not go with a filter by another.
@@ -1022,6 +1202,16 @@ type StatusRange struct {
 	Gte *int `json:"gte,omitempty"`
 	// A lower status than this.
 	Lt *int `json:"lt,omitempty"`
+}
+
+// What narrows a list of suppressions. Fields that are left out narrow nothing.
+type SuppressionFilter struct {
+	// Of this address, in any case.
+	Email *string `json:"email,omitempty"`
+	// For this reason.
+	Reason *suppression.Reason `json:"reason,omitempty"`
+	// Added in this stretch of time.
+	CreatedAt *DateTimeFilter `json:"createdAt,omitempty"`
 }
 
 // A tag of an email.
@@ -1174,10 +1364,28 @@ type Viewer struct {
 	Development *Development `json:"development,omitempty"`
 }
 
+// One period.
+type WebhookBucket struct {
+	// When it begins.
+	Start time.Time `json:"start"`
+	// What was delivered in it.
+	Figures *WebhookFigures `json:"figures"`
+}
+
+// What narrows a list of deliveries. Fields that are left out narrow nothing.
+type WebhookDeliveryFilter struct {
+	// In this state.
+	State *webhookdelivery.State `json:"state,omitempty"`
+	// Of this type of event, as `email.bounced`.
+	Event *string `json:"event,omitempty"`
+	// Queued first in this stretch of time.
+	CreatedAt *DateTimeFilter `json:"createdAt,omitempty"`
+}
+
 // How one endpoint has answered.
 type WebhookEndpointFigures struct {
 	// The endpoint.
-	Webhook *ent.Webhook `json:"webhook"`
+	Webhook *Webhook `json:"webhook"`
 	// Its figures.
 	Figures *WebhookFigures `json:"figures"`
 }
@@ -1198,10 +1406,20 @@ type WebhookFigures struct {
 	Latency *Latency `json:"latency,omitempty"`
 }
 
+// What narrows a list of webhook endpoints. Fields that are left out narrow nothing.
+type WebhookFilter struct {
+	// Whether it is delivered to.
+	Enabled *bool `json:"enabled,omitempty"`
+	// Which are told of this, as `email.bounced`.
+	Event *string `json:"event,omitempty"`
+}
+
 // How endpoints have answered.
 type WebhookStatistics struct {
 	// Of all of them.
 	Totals *WebhookFigures `json:"totals"`
+	// The periods, the first one first; also those in which nothing was delivered.
+	Buckets []*WebhookBucket `json:"buckets"`
 	// Endpoint by endpoint, also those that were told nothing.
 	Endpoints []*WebhookEndpointFigures `json:"endpoints"`
 }
@@ -1391,6 +1609,53 @@ func (e *HealthLevel) UnmarshalGQL(v any) error {
 }
 
 func (e HealthLevel) MarshalGQL(w io.Writer) {
+	fmt.Fprint(w, strconv.Quote(e.String()))
+}
+
+// How an account stands.
+type OperatorAccountStatus string
+
+const (
+	// It may send.
+	OperatorAccountStatusActive OperatorAccountStatus = "ACTIVE"
+	// It does everything but send.
+	OperatorAccountStatusSuspended OperatorAccountStatus = "SUSPENDED"
+	// A payment is overdue.
+	OperatorAccountStatusPaymentDue OperatorAccountStatus = "PAYMENT_DUE"
+)
+
+var AllOperatorAccountStatus = []OperatorAccountStatus{
+	OperatorAccountStatusActive,
+	OperatorAccountStatusSuspended,
+	OperatorAccountStatusPaymentDue,
+}
+
+func (e OperatorAccountStatus) IsValid() bool {
+	switch e {
+	case OperatorAccountStatusActive, OperatorAccountStatusSuspended, OperatorAccountStatusPaymentDue:
+		return true
+	}
+	return false
+}
+
+func (e OperatorAccountStatus) String() string {
+	return string(e)
+}
+
+func (e *OperatorAccountStatus) UnmarshalGQL(v any) error {
+	str, ok := v.(string)
+	if !ok {
+		return fmt.Errorf("enums must be strings")
+	}
+
+	*e = OperatorAccountStatus(str)
+	if !e.IsValid() {
+		return fmt.Errorf("%s is not a valid OperatorAccountStatus", str)
+	}
+	return nil
+}
+
+func (e OperatorAccountStatus) MarshalGQL(w io.Writer) {
 	fmt.Fprint(w, strconv.Quote(e.String()))
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/ent/apikey"
 	"github.com/postrider/postrider/modules/accounts/rights"
 	"github.com/postrider/postrider/runtime/db/dbtest"
 	"github.com/postrider/postrider/runtime/expect"
@@ -335,6 +336,38 @@ func TestKeysArePagedAndKeptApart(t *testing.T) {
 	wantKind(t, err, fault.NotFound)
 	if key, err := s.Key(t.Context(), ada.ID, want[0]); err != nil || key.RevokedAt != nil {
 		t.Errorf("revoked by another account: %+v, %v", key, err)
+	}
+}
+
+func TestKeysByFilter(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	ada := addAccount(t, s, "ada@example.com")
+	web, _ := addKey(t, s, NewKey{AccountID: ada.ID, Name: "The web shop"})
+	reader, _ := addKey(t, s, NewKey{AccountID: ada.ID, Name: "Reader", Scope: rights.ScopeRead})
+	if _, err := s.RevokeKey(t.Context(), ada.ID, reader.ID); err != nil {
+		t.Fatal(err)
+	}
+	yes, no := true, false
+	for name, c := range map[string]struct {
+		filter KeyFilter
+		want   []string
+	}{
+		"all": {KeyFilter{}, []string{reader.ID, web.ID}}, "by name": {KeyFilter{Text: "WEB"}, []string{web.ID}}, "by scope": {KeyFilter{Scope: apikey.ScopeRead}, []string{reader.ID}},
+		"revoked": {KeyFilter{Revoked: &yes}, []string{reader.ID}}, "in use": {KeyFilter{Revoked: &no}, []string{web.ID}}, "a wildcard": {KeyFilter{Text: "%"}, nil},
+	} {
+		found, err := s.FilteredKeys(t.Context(), ada.ID, c.filter, page.Request{})
+		var ids []string
+		for _, key := range found.Items {
+			ids = append(ids, key.ID)
+		}
+		n, failed := s.CountKeys(t.Context(), ada.ID, c.filter, 10)
+		if diff := cmp.Diff(c.want, ids); diff != "" || err != nil || failed != nil || n != len(c.want) {
+			t.Errorf("%s: (-want +got) %s, %v; %d counted, %v", name, diff, err, n, failed)
+		}
+	}
+	if _, err := s.FilteredKeys(t.Context(), ada.ID, KeyFilter{Text: "a\x00"}, page.Request{}); fault.From(err).Fields["query"] == "" {
+		t.Errorf("a text with NUL: %v, want query named", err)
 	}
 }
 

@@ -6,20 +6,62 @@ import (
 
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/ent/apikey"
+	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/page"
 )
+
+// KeyFilter narrows a list of keys; empty fields do not.
+type KeyFilter struct {
+	Text    string // a part of the name
+	Scope   apikey.Scope
+	Revoked *bool
+}
 
 // Keys returns one page of the account's keys, newest first, revoked ones included.
 // Error: Invalid.
 func (s *Service) Keys(ctx context.Context, accountID string, r page.Request) (page.Page[*ent.APIKey], error) {
-	return page.Newest(ctx, s.cursors, page.List{Name: "api_keys", AccountID: accountID}, r.OrDefault(), s.db.Ent.APIKey.Query().Where(apikey.AccountID(accountID)),
+	return s.FilteredKeys(ctx, accountID, KeyFilter{}, r)
+}
+
+// FilteredKeys is Keys for those that a filter lets pass.
+func (s *Service) FilteredKeys(ctx context.Context, accountID string, f KeyFilter, r page.Request) (page.Page[*ent.APIKey], error) {
+	query, err := s.keyQuery(accountID, f)
+	if err != nil {
+		return page.Page[*ent.APIKey]{}, err
+	}
+	return page.Newest(ctx, s.cursors, page.List{Name: "api_keys", AccountID: accountID}, r.OrDefault(), query,
 		func(k *ent.APIKey) string { return k.ID })
 }
 
-// CountKeys counts the account's keys, up to a number.
-func (s *Service) CountKeys(ctx context.Context, accountID string, most int) (int, error) {
-	found, err := s.db.Ent.APIKey.Query().Where(apikey.AccountID(accountID)).Limit(most).IDs(ctx)
+// CountKeys counts the account's keys that a filter lets pass, up to a number.
+func (s *Service) CountKeys(ctx context.Context, accountID string, f KeyFilter, most int) (int, error) {
+	query, err := s.keyQuery(accountID, f)
+	if err != nil {
+		return 0, err
+	}
+	found, err := query.Limit(most).IDs(ctx)
 	return len(found), err
+}
+
+func (s *Service) keyQuery(accountID string, f KeyFilter) (*ent.APIKeyQuery, error) {
+	if err := fault.Texts(map[string]string{"query": f.Text}); err != nil {
+		return nil, err
+	}
+	query := s.db.Ent.APIKey.Query().Where(apikey.AccountID(accountID))
+	if f.Text != "" {
+		query.Where(apikey.NameContainsFold(f.Text))
+	}
+	if f.Scope != "" {
+		query.Where(apikey.ScopeEQ(f.Scope))
+	}
+	switch {
+	case f.Revoked == nil:
+	case *f.Revoked:
+		query.Where(apikey.RevokedAtNotNil())
+	default:
+		query.Where(apikey.RevokedAtIsNil())
+	}
+	return query, nil
 }
 
 // SeveralKeys gives the keys of those ids that the account has, in no order.

@@ -3,9 +3,7 @@ package automations
 import (
 	"context"
 	"fmt"
-	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/ent/automation"
@@ -27,18 +25,6 @@ func (s *Service) Get(ctx context.Context, accountID, automationID string) (*ent
 		return nil, fault.Missing("automation", automationID)
 	}
 	return a, err
-}
-
-// texts refuses filters that can be in no row: the database takes neither NUL nor what is not
-// UTF-8.
-func texts(filters map[string]string) error {
-	wrong := fault.Fields{}
-	for name, value := range filters {
-		if strings.ContainsRune(value, 0) || !utf8.ValidString(value) {
-			wrong.Add(name, "has a character that no name can have")
-		}
-	}
-	return wrong.Err()
 }
 
 // Filter chooses automations. Empty members let everything pass.
@@ -71,7 +57,7 @@ func (s *Service) CountAutomations(ctx context.Context, accountID string, f Filt
 }
 
 func (s *Service) matching(accountID string, f Filter) (*ent.AutomationQuery, error) {
-	if err := texts(map[string]string{"event": f.Event, "q": f.Name}); err != nil {
+	if err := fault.Texts(map[string]string{"event": f.Event, "q": f.Name}); err != nil {
 		return nil, err
 	}
 	q := s.db.Ent.Automation.Query().Where(automation.AccountID(accountID))
@@ -144,7 +130,7 @@ func (s *Service) CountEvents(ctx context.Context, accountID string, f EventFilt
 }
 
 func (s *Service) matchingEvents(accountID string, f EventFilter) (*ent.CustomEventQuery, error) {
-	if err := texts(map[string]string{"name": f.Name, "user_id": f.UserID, "source": f.Source}); err != nil {
+	if err := fault.Texts(map[string]string{"name": f.Name, "user_id": f.UserID, "source": f.Source}); err != nil {
 		return nil, err
 	}
 	q := s.db.Ent.CustomEvent.Query().Where(customevent.AccountID(accountID))

@@ -99,7 +99,7 @@ func (s *Service) matchingRuns(ctx context.Context, accountID string, f RunFilte
 	if err := f.Validate().Err(); err != nil {
 		return nil, err
 	}
-	if err := texts(map[string]string{"user_id": f.UserID, "step": f.Step}); err != nil {
+	if err := fault.Texts(map[string]string{"user_id": f.UserID, "step": f.Step}); err != nil {
 		return nil, err
 	}
 	q := s.db.Ent.AutomationRun.Query().Where(automationrun.AccountID(accountID)).Where(f.predicates()...)

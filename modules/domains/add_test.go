@@ -189,6 +189,38 @@ func TestTenantsAreKeptApart(t *testing.T) {
 	}
 }
 
+func TestDomainsByFilter(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	shop, news := w.add(t, w.ada, "shop.example.com").ID, w.add(t, w.ada, "news.example.org").ID
+	w.add(t, w.eve, "shop.example.net")
+	if _, err := w.db.SQL.ExecContext(t.Context(), `UPDATE domains SET status = 'verified', inbound_enabled = true WHERE id = $1`, news); err != nil {
+		t.Fatal(err)
+	}
+	yes, no := true, false
+	for name, c := range map[string]struct {
+		filter Filter
+		want   []string
+	}{
+		"all": {Filter{}, []string{news, shop}}, "by name": {Filter{Text: "SHOP"}, []string{shop}}, "by status": {Filter{Status: "verified"}, []string{news}},
+		"receiving": {Filter{Inbound: &yes}, []string{news}}, "not receiving": {Filter{Inbound: &no}, []string{shop}}, "a wildcard": {Filter{Text: "_"}, nil},
+	} {
+		found, err := w.Filtered(t.Context(), w.ada, c.filter, page.Request{})
+		var ids []string
+		for _, d := range found.Items {
+			ids = append(ids, d.ID)
+		}
+		n, failed := w.Count(t.Context(), w.ada, c.filter, 10)
+		if diff := cmp.Diff(c.want, ids); diff != "" || err != nil || failed != nil || n != len(c.want) {
+			t.Errorf("%s: (-want +got) %s, %v; %d counted, %v", name, diff, err, n, failed)
+		}
+	}
+	_, err := w.Filtered(t.Context(), w.ada, Filter{Text: "a\x00"}, page.Request{})
+	if wantFault(t, err, fault.Invalid, fault.CodeValidation).Fields["query"] == "" {
+		t.Errorf("a text with NUL: %v, want query named", err)
+	}
+}
+
 func TestVerifiedNameCanOnlyBeClaimed(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -31,14 +31,51 @@ func (s *Service) Get(ctx context.Context, accountID, domainID string) (*ent.Dom
 
 // List returns one page of the account's domains, newest first. Error: Invalid.
 func (s *Service) List(ctx context.Context, accountID string, r page.Request) (page.Page[*ent.Domain], error) {
-	return page.Newest(ctx, s.cursors, page.List{Name: "domains", AccountID: accountID}, r.OrDefault(), s.db.Ent.Domain.Query().Where(domain.AccountID(accountID)).WithKeys(signing.Shown),
+	return s.Filtered(ctx, accountID, Filter{}, r)
+}
+
+// Filtered is List for the domains that a filter lets pass.
+func (s *Service) Filtered(ctx context.Context, accountID string, f Filter, r page.Request) (page.Page[*ent.Domain], error) {
+	query, err := s.query(accountID, f)
+	if err != nil {
+		return page.Page[*ent.Domain]{}, err
+	}
+	return page.Newest(ctx, s.cursors, page.List{Name: "domains", AccountID: accountID}, r.OrDefault(), query.WithKeys(signing.Shown),
 		func(d *ent.Domain) string { return d.ID })
 }
 
-// Count counts the account's domains, up to a number.
-func (s *Service) Count(ctx context.Context, accountID string, most int) (int, error) {
-	found, err := s.db.Ent.Domain.Query().Where(domain.AccountID(accountID)).Limit(most).IDs(ctx)
+// Count counts the account's domains that a filter lets pass, up to a number.
+func (s *Service) Count(ctx context.Context, accountID string, f Filter, most int) (int, error) {
+	query, err := s.query(accountID, f)
+	if err != nil {
+		return 0, err
+	}
+	found, err := query.Limit(most).IDs(ctx)
 	return len(found), err
+}
+
+// Filter narrows a list of domains; empty fields do not.
+type Filter struct {
+	Text    string // a part of the name
+	Status  domain.Status
+	Inbound *bool // whether it receives
+}
+
+func (s *Service) query(accountID string, f Filter) (*ent.DomainQuery, error) {
+	if err := fault.Texts(map[string]string{"query": f.Text}); err != nil {
+		return nil, err
+	}
+	query := s.db.Ent.Domain.Query().Where(domain.AccountID(accountID))
+	if f.Text != "" {
+		query.Where(domain.NameContainsFold(f.Text))
+	}
+	if f.Status != "" {
+		query.Where(domain.StatusEQ(f.Status))
+	}
+	if f.Inbound != nil {
+		query.Where(domain.InboundEnabled(*f.Inbound))
+	}
+	return query, nil
 }
 
 // Find gives the account's domain with the name or the id, for the operator.

@@ -206,14 +206,36 @@ func (s *Service) Revoke(ctx context.Context, accountID, credentialID string) (*
 // List returns one page of the account's credentials, newest first, revoked ones
 // included. Error: Invalid.
 func (s *Service) List(ctx context.Context, accountID string, r page.Request) (page.Page[*ent.SMTPCredential], error) {
-	return page.Newest(ctx, s.cursors, page.List{Name: "smtp_credentials", AccountID: accountID}, r, s.db.Ent.SMTPCredential.Query().Where(smtpcredential.AccountID(accountID)),
+	return s.Filtered(ctx, accountID, Filter{}, r)
+}
+
+// Filter narrows a list of credentials.
+type Filter struct {
+	Revoked *bool // nil: all
+}
+
+// Filtered is List for the credentials that a filter lets pass.
+func (s *Service) Filtered(ctx context.Context, accountID string, f Filter, r page.Request) (page.Page[*ent.SMTPCredential], error) {
+	return page.Newest(ctx, s.cursors, page.List{Name: "smtp_credentials", AccountID: accountID}, r, s.query(accountID, f),
 		func(c *ent.SMTPCredential) string { return c.ID })
 }
 
-// Count counts the account's credentials, up to a number.
-func (s *Service) Count(ctx context.Context, accountID string, most int) (int, error) {
-	found, err := s.db.Ent.SMTPCredential.Query().Where(smtpcredential.AccountID(accountID)).Limit(most).IDs(ctx)
+// Count counts the account's credentials that a filter lets pass, up to a number.
+func (s *Service) Count(ctx context.Context, accountID string, f Filter, most int) (int, error) {
+	found, err := s.query(accountID, f).Limit(most).IDs(ctx)
 	return len(found), err
+}
+
+func (s *Service) query(accountID string, f Filter) *ent.SMTPCredentialQuery {
+	query := s.db.Ent.SMTPCredential.Query().Where(smtpcredential.AccountID(accountID))
+	switch {
+	case f.Revoked == nil:
+	case *f.Revoked:
+		query.Where(smtpcredential.RevokedAtNotNil())
+	default:
+		query.Where(smtpcredential.RevokedAtIsNil())
+	}
+	return query
 }
 
 // Endpoint is where programs reach the relay: host, port, and starttls or implicit.

@@ -3,6 +3,7 @@ package suppression
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/ent/predicate"
@@ -16,8 +17,9 @@ import (
 type Filter struct {
 	page.Request
 
-	Email  string // this address only
-	Reason string // this reason only
+	Email        string     // this address only
+	Reason       string     // this reason only
+	Since, Until *time.Time // added then or later; before
 }
 
 // Get gives the suppression with an id, or of an address.
@@ -34,6 +36,29 @@ func (s *Service) Get(ctx context.Context, accountID, idOrAddress string) (*ent.
 		return nil, fmt.Errorf("get suppression: %w", err)
 	}
 	return found, nil
+}
+
+// Of gives the suppressions of some addresses of the account, by the address as it is given.
+func (s *Service) Of(ctx context.Context, accountID string, addresses ...string) (map[string]*ent.Suppression, error) {
+	of := map[string][]string{}
+	var hashes [][]byte
+	for _, address := range addresses {
+		for _, hash := range s.hashes.all(address) {
+			of[string(hash)] = append(of[string(hash)], address)
+			hashes = append(hashes, hash)
+		}
+	}
+	found, err := s.db.Ent.Suppression.Query().Where(entsuppression.AccountID(accountID), entsuppression.AddressHashIn(hashes...)).All(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("suppressions of addresses: %w", err)
+	}
+	out := make(map[string]*ent.Suppression, len(found))
+	for _, row := range found {
+		for _, address := range of[string(row.AddressHash)] {
+			out[address] = row
+		}
+	}
+	return out, nil
 }
 
 // named tells an id from an address, which has an @.
@@ -85,6 +110,15 @@ func (s *Service) matching(accountID string, f Filter) (*ent.SuppressionQuery, e
 			wrong.Add("reason", "must be bounce, failure, complaint, unsubscribe or manual")
 		}
 		query.Where(entsuppression.ReasonEQ(entsuppression.Reason(f.Reason)))
+	}
+	if f.Since != nil && f.Until != nil && !f.Since.Before(*f.Until) {
+		wrong.Add("since", "must be before the end")
+	}
+	if f.Since != nil { // ids tell the time to within what a transaction takes
+		query.Where(entsuppression.CreatedAtGTE(*f.Since), entsuppression.IDGTE(id.Since(id.Suppression, f.Since.Add(-time.Minute))))
+	}
+	if f.Until != nil {
+		query.Where(entsuppression.CreatedAtLT(*f.Until), entsuppression.IDLT(id.Since(id.Suppression, f.Until.Add(time.Minute))))
 	}
 	return query, wrong.Err()
 }

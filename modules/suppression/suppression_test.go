@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -228,7 +229,24 @@ func TestListPagesAndFilters(t *testing.T) {
 	if got, _ := list(Filter{Email: "d@example.net"}); got != nil {
 		t.Errorf("another account's: %v", got)
 	}
-	_, err := w.List(t.Context(), eve, Filter{Request: page.Request{Limit: 3, Cursor: cursor}})
+	if _, err := w.db.SQL.ExecContext(t.Context(), `UPDATE suppressions SET created_at = created_at + interval '30 seconds' WHERE email = 'z@example.net'`); err != nil {
+		t.Fatal(err)
+	}
+	limit := time.Now().Add(15 * time.Second)
+	if got, _ := list(Filter{Since: &limit}); strings.Join(got, "") != "z" {
+		t.Errorf("added later: %v", got)
+	}
+	if got, _ := list(Filter{Until: &limit}); strings.Join(got, "") != "cba" {
+		t.Errorf("added before: %v", got)
+	}
+	if _, err := w.List(t.Context(), ada, Filter{Since: &limit, Until: &limit}); fault.From(err).Fields["since"] == "" {
+		t.Errorf("an empty range: %v, want since named", err)
+	}
+	found, err := w.Of(t.Context(), ada, "A@example.net", "z@example.net", "d@example.net", "nobody@example.net")
+	if err != nil || len(found) != 2 || *found["A@example.net"].Email != "a@example.net" || found["z@example.net"].Reason != "bounce" {
+		t.Errorf("of four addresses %v, %v, want those of a and z", found, err)
+	}
+	_, err = w.List(t.Context(), eve, Filter{Request: page.Request{Limit: 3, Cursor: cursor}})
 	wantKind(t, err, fault.Invalid)
 }
 

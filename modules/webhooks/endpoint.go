@@ -6,6 +6,9 @@ import (
 	"slices"
 	"time"
 
+	"entgo.io/ent/dialect/sql"
+	"entgo.io/ent/dialect/sql/sqljson"
+
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/ent/webhook"
 	"github.com/postrider/postrider/runtime/event"
@@ -134,16 +137,50 @@ func room(ctx context.Context, tx *ent.Tx, accountID string) error {
 	return err
 }
 
-// List returns one page of the account's endpoints, newest first. Error: Invalid.
-func (s *Service) List(ctx context.Context, accountID string, r page.Request) (page.Page[*ent.Webhook], error) {
-	return page.Newest(ctx, s.cursors, page.List{Name: "webhooks", AccountID: accountID}, r, s.db.Ent.Webhook.Query().Where(webhook.AccountID(accountID)),
-		func(w *ent.Webhook) string { return w.ID })
+// EndpointFilter narrows a list of endpoints; empty fields do not.
+type EndpointFilter struct {
+	Enabled *bool
+	Event   string // that it is told, as email.bounced
 }
 
-// Count counts the account's endpoints, up to a number.
-func (s *Service) Count(ctx context.Context, accountID string, most int) (int, error) {
-	found, err := s.db.Ent.Webhook.Query().Where(webhook.AccountID(accountID)).Limit(most).IDs(ctx)
+// List returns one page of the account's endpoints, newest first. Error: Invalid.
+func (s *Service) List(ctx context.Context, accountID string, r page.Request) (page.Page[*ent.Webhook], error) {
+	return s.Filtered(ctx, accountID, EndpointFilter{}, r)
+}
+
+// Filtered is List for the endpoints that a filter lets pass.
+func (s *Service) Filtered(ctx context.Context, accountID string, f EndpointFilter, r page.Request) (page.Page[*ent.Webhook], error) {
+	query, err := s.endpoints(accountID, f)
+	if err != nil {
+		return page.Page[*ent.Webhook]{}, err
+	}
+	return page.Newest(ctx, s.cursors, page.List{Name: "webhooks", AccountID: accountID}, r, query, func(w *ent.Webhook) string { return w.ID })
+}
+
+// Count counts the account's endpoints that a filter lets pass, up to a number.
+func (s *Service) Count(ctx context.Context, accountID string, f EndpointFilter, most int) (int, error) {
+	query, err := s.endpoints(accountID, f)
+	if err != nil {
+		return 0, err
+	}
+	found, err := query.Limit(most).IDs(ctx)
 	return len(found), err
+}
+
+func (s *Service) endpoints(accountID string, f EndpointFilter) (*ent.WebhookQuery, error) {
+	query := s.db.Ent.Webhook.Query().Where(webhook.AccountID(accountID))
+	if f.Enabled != nil {
+		query.Where(webhook.Enabled(*f.Enabled))
+	}
+	if f.Event != "" {
+		if reason := s.offer.Refusal(event.Type(f.Event)); reason != "" {
+			return nil, fault.InvalidField("event", "%s", reason)
+		}
+		query.Where(func(s *sql.Selector) { // no types: all
+			s.Where(sql.Or(sqljson.ValueContains(webhook.FieldEvents, f.Event), sqljson.LenEQ(webhook.FieldEvents, 0)))
+		})
+	}
+	return query, nil
 }
 
 // Get gives one endpoint.

@@ -42,16 +42,23 @@ func TestFiguresOfEndpoints(t *testing.T) {
 	put(ada, mine.ID, "delivered", 1, 48*time.Hour, time.Second)
 	put(eve, theirs.ID, "delivered", 1, time.Hour, time.Second)
 
-	all, each, err := w.Figures(t.Context(), ada, "", now.Add(-24*time.Hour), now)
+	ask := func(webhookID string, since time.Time) (Answer, error) {
+		return w.Ask(t.Context(), ada, webhookID, timeseries.Question{Range: timeseries.Range{Since: since, Until: now}, Interval: timeseries.Hour, Timezone: "UTC"})
+	}
+	got, err := ask("", now.Add(-24*time.Hour))
+	all, each := got.Totals, got.Endpoints
 	want := Figures{Deliveries: 5, Succeeded: 3, Failed: 1, Attempts: 10, Half: 2 * time.Second, Most: 9 * time.Second}
 	if err != nil || all != want || len(each) != 2 || each[0].Figures != want || each[1].Webhook.ID != quiet.ID || each[1].Figures != (Figures{}) {
 		t.Errorf("the figures are %+v, of each %+v, %v; want %+v", all, each, err, want)
 	}
-	if _, _, err := w.Figures(t.Context(), ada, theirs.ID, now.Add(-time.Hour), now); fault.KindOf(err) != fault.NotFound {
+	if one, err := ask(quiet.ID, now.Add(-time.Hour)); err != nil || len(one.Endpoints) != 1 || one.Totals != (Figures{}) {
+		t.Errorf("the figures of one endpoint that was told nothing: %+v, %v", one, err)
+	}
+	if _, err := ask(theirs.ID, now.Add(-time.Hour)); fault.KindOf(err) != fault.NotFound {
 		t.Errorf("the figures of another's endpoint: %v, want not found", err)
 	}
 	for _, since := range []time.Time{now, now.Add(time.Hour), now.Add(-32 * 24 * time.Hour)} {
-		if _, _, err := w.Figures(t.Context(), ada, "", since, now); fault.From(err).Fields["range"] == "" {
+		if _, err := ask("", since); fault.From(err).Fields["range"] == "" {
 			t.Errorf("since %v before the end: %v, want a refusal that names the range", now.Sub(since), err)
 		}
 	}

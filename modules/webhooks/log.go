@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/postrider/postrider/ent"
@@ -25,7 +27,9 @@ import (
 type Filter struct {
 	page.Request
 
-	State string // pending, delivered, failed
+	State        string     // pending, delivered, failed
+	Event        string     // as email.bounced
+	Since, Until *time.Time // made then or later; before
 }
 
 // Deliveries returns one page of what was, or is to be, delivered to an endpoint of the
@@ -53,6 +57,21 @@ func (s *Service) deliveries(accountID, webhookID string, f Filter) (*ent.Webhoo
 			return nil, fault.InvalidField("state", "must be pending, delivered or failed")
 		}
 		query.Where(webhookdelivery.StateEQ(webhookdelivery.State(f.State)))
+	}
+	if f.Event != "" {
+		if err := fault.Texts(map[string]string{"event": f.Event}); err != nil {
+			return nil, err
+		}
+		query.Where(webhookdelivery.EventType(f.Event))
+	}
+	if f.Since != nil && f.Until != nil && !f.Since.Before(*f.Until) {
+		return nil, fault.InvalidField("since", "must be before the end")
+	}
+	if f.Since != nil { // ids tell the time to within what a transaction takes
+		query.Where(webhookdelivery.CreatedAtGTE(*f.Since), webhookdelivery.IDGTE(id.Since(id.WebhookDelivery, f.Since.Add(-time.Minute))))
+	}
+	if f.Until != nil {
+		query.Where(webhookdelivery.CreatedAtLT(*f.Until), webhookdelivery.IDLT(id.Since(id.WebhookDelivery, f.Until.Add(time.Minute))))
 	}
 	return query, nil
 }
@@ -152,6 +171,56 @@ func (s *Service) OfEvents(ctx context.Context, accountID string, eventIDs ...st
 	return found, nil
 }
 
+const (
+	latestSQL = `
+SELECT d.webhook_id, d.id FROM unnest($1::text[]) w, LATERAL (
+	SELECT webhook_id, id FROM webhook_deliveries WHERE webhook_id = w AND account_id = $2 AND ($3 = '' OR state = $3) ORDER BY id DESC LIMIT $4) d`
+	ofSubjectsSQL = `
+SELECT f.subject_id, d.id FROM facts f JOIN webhook_deliveries d ON d.event_id = f.id AND d.account_id = f.account_id
+ WHERE f.subject_id = ANY($1) AND f.account_id = $2 ORDER BY d.id`
+)
+
+// Latest gives the latest deliveries to each of some endpoints of the account, by the endpoint's id,
+// newest first: at most so many, and in one state unless that is empty.
+func (s *Service) Latest(ctx context.Context, accountID, state string, most int, webhookIDs ...string) (map[string][]*ent.WebhookDelivery, error) {
+	found, err := s.deliveriesBy(ctx, accountID, latestSQL, db.Array(webhookIDs), accountID, state, most)
+	for _, list := range found {
+		slices.SortFunc(list, func(x, y *ent.WebhookDelivery) int { return strings.Compare(y.ID, x.ID) })
+	}
+	return found, err
+}
+
+// OfSubjects gives what endpoints of the account were told of some things, by the id of the thing,
+// oldest first.
+func (s *Service) OfSubjects(ctx context.Context, accountID string, subjectIDs ...string) (map[string][]*ent.WebhookDelivery, error) {
+	return s.deliveriesBy(ctx, accountID, ofSubjectsSQL, db.Array(subjectIDs), accountID)
+}
+
+// deliveriesBy reads the deliveries that a statement names, by what it names them for.
+func (s *Service) deliveriesBy(ctx context.Context, accountID, query string, args ...any) (map[string][]*ent.WebhookDelivery, error) {
+	type link struct{ of, id string }
+	links, err := db.All(ctx, s.db.SQL, func(l *link) []any { return []any{&l.of, &l.id} }, query, args...)
+	if err != nil || len(links) == 0 {
+		return nil, err
+	}
+	by, ids := make(map[string]string, len(links)), make([]string, len(links))
+	for i, l := range links {
+		by[l.id], ids[i] = l.of, l.id
+	}
+	rows, err := s.db.Ent.WebhookDelivery.Query().Where(webhookdelivery.IDIn(ids...), webhookdelivery.AccountID(accountID)).Order(webhookdelivery.ByID()).All(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("read webhook deliveries: %w", err)
+	}
+	if err := s.countRunning(ctx, rows...); err != nil {
+		return nil, err
+	}
+	out := map[string][]*ent.WebhookDelivery{}
+	for _, row := range rows {
+		out[by[row.ID]] = append(out[by[row.ID]], row)
+	}
+	return out, nil
+}
+
 // Figures are counts of deliveries that were made within some time.
 type Figures struct {
 	Deliveries int64
@@ -199,19 +268,7 @@ func (s *Service) Ask(ctx context.Context, accountID, webhookID string, q timese
 	if err := wrong.Err(); err != nil {
 		return Answer{}, err
 	}
-	return s.figures(ctx, accountID, webhookID, axis)
-}
-
-// Figures is Ask for a range that is one period, to the second.
-func (s *Service) Figures(ctx context.Context, accountID, webhookID string, since, until time.Time) (all Figures, each []EndpointFigures, err error) {
-	if !since.Before(until) || until.Sub(since) > longestRange {
-		return all, nil, fault.InvalidField("range", "must begin before it ends, and have at most 31 days")
-	}
-	a, err := s.figures(ctx, accountID, webhookID, timeseries.Axis{Starts: []time.Time{since}, End: until})
-	return a.Totals, a.Endpoints, err
-}
-
-func (s *Service) figures(ctx context.Context, accountID, webhookID string, axis timeseries.Axis) (a Answer, err error) {
+	var a Answer
 	query := s.db.Ent.Webhook.Query().Where(webhook.AccountID(accountID)).Order(webhook.ByID())
 	if webhookID != "" {
 		if _, err := s.Get(ctx, accountID, webhookID); err != nil {

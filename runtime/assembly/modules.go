@@ -67,6 +67,7 @@ import (
 	"github.com/postrider/postrider/runtime/assembly/listeners"
 	"github.com/postrider/postrider/runtime/assembly/probes"
 	"github.com/postrider/postrider/runtime/event"
+	"github.com/postrider/postrider/runtime/node"
 	"github.com/postrider/postrider/runtime/ratelimit"
 )
 
@@ -147,7 +148,7 @@ var registry = []Module{
 	{
 		Name: "accounts", Line: "accounts, users, API keys, plans and their limits", Always: true,
 		Option: fx.Options(fx.Provide(accountsConfig), accounts.Module, team.Module, audit.Module, brand.Module, plans.Module, exports.Module),
-		Graph:  []part{shows[graph.Usage, plans.Service]},
+		Graph:  []part{shows[graph.Usage, plans.Service], shows[graph.Processes, node.Node]},
 		Routes: []any{
 			func(s *accounts.Service) rest.Routes { return restaccount.Routes(s) },
 			func(s *brand.Service) rest.Routes { return restaccount.BrandRoutes(s) },
@@ -199,6 +200,7 @@ var registry = []Module{
 		Name: "outbound", Line: "the ways out: smarthosts, source addresses and their warm-up",
 		Requires: []string{"accounts", "domains"},
 		Option:   outbound.Module,
+		Graph:    []part{shows[graph.Sources, outbound.Service]},
 	},
 	{
 		Name: "sending", Line: "accepts messages, signs them and delivers them over SMTP",
@@ -213,7 +215,8 @@ var registry = []Module{
 		Beside: map[string][]any{"webhooks": {func(r *records.Service, d *webhooks.Service, offer event.Offer) rest.Routes {
 			return restwebhooks.TestEventRoutes(r, d, offer)
 		}}},
-		Graph: []part{shows[graph.Emails, records.Service], shows[graph.RawMail, compose.Composer], shows[graph.Queue, queue.Service]},
+		Graph: []part{shows[graph.Emails, records.Service], shows[graph.RawMail, compose.Composer], shows[graph.Queue, queue.Service],
+			shows[graph.WholeQueue, queue.Service], shows[graph.Lanes, delivery.Service]},
 		Edges: probes.Queue,
 	},
 	{
@@ -225,7 +228,7 @@ var registry = []Module{
 		Name: "signin", Line: "lets people in: passwords, codes, sessions, teams and their roles",
 		Requires: []string{"accounts"}, Uses: []string{"notices"},
 		Option: fx.Options(signin.Module, openid.Module, desk.Module), Edges: signInPages,
-		Graph: []part{shows[graph.Teams, team.Service], shows[graph.AuditLog, audit.Service]},
+		Graph: []part{shows[graph.Teams, team.Service], shows[graph.AuditLog, audit.Service], shows[graph.Desk, desk.Service]},
 		Routes: []any{
 			func(s *signin.Service, o *openid.Service) rest.Routes { return restsession.Routes(s, o) },
 			func(s *signin.Service, o *openid.Service) rest.Routes { return restsession.UserRoutes(s, o) },
@@ -238,7 +241,7 @@ var registry = []Module{
 		Name: "billing", Line: "what accounts use and pay: plans, limits of their own, the payment provider",
 		Requires: []string{"accounts"}, Uses: []string{"notices"},
 		Option: billing.Module,
-		Graph:  []part{shows[graph.Billing, billing.Service]},
+		Graph:  []part{shows[graph.Billing, billing.Service], shows[graph.BillingWatch, billing.Service]},
 		Routes: []any{
 			func(s *billing.Service, p *plans.Service) rest.Routes { return restbilling.Routes(s, p) },
 			func(s *billing.Service) rest.Routes { return restbilling.PaymentRoutes(s) },

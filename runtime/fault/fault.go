@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 	"time"
 )
 
@@ -111,6 +112,18 @@ func (f Fields) Add(path, format string, args ...any) {
 	if _, known := f[path]; !known {
 		f[path] = fmt.Sprintf(format, args...)
 	}
+}
+
+// Texts refuses values, by field, that can be in no row: the database takes neither NUL nor what is
+// not UTF-8.
+func Texts(values map[string]string) error {
+	wrong := Fields{}
+	for name, value := range values {
+		if strings.ContainsRune(value, 0) || !utf8.ValidString(value) {
+			wrong.Add(name, "has a character that no text can have")
+		}
+	}
+	return wrong.Err()
 }
 
 // Err is nil when no field was wrong, else one error that names them all.

@@ -120,6 +120,12 @@ func TestGraphQLKeepsAccountsApart(t *testing.T) {
 			}
 		case f.takes("after"):
 			checkConnection(t, app, stranger, f.Name)
+		case f.Name == "operator": // of people: TestTheInstallationIsForOperatorsOnly
+			for _, asks := range []*runtimetest.App{app, stranger} {
+				if got := string(asks.Do(t, http.MethodPost, "/graphql", map[string]string{"query": `{operator{accounts{nodes{id}} queueByDestination{destination}}}`}).Body); got != `{"data":{"operator":null}}` {
+					t.Errorf("the installation by a key: %s, want null", got)
+				}
+			}
 		case f.Name == "queueByDestination":
 			if got := string(stranger.Do(t, http.MethodPost, "/graphql", map[string]string{"query": `{queueByDestination{destination}}`}).Body); got != `{"data":{"queueByDestination":[]}}` {
 				t.Errorf("a stranger's queue: %s", got)

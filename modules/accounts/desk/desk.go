@@ -51,6 +51,20 @@ type Filter struct {
 
 // Accounts gives one page of the installation's accounts, the newest first. Error: Invalid.
 func (s *Service) Accounts(ctx context.Context, f Filter, r page.Request) (page.Page[*ent.Account], error) {
+	if err := fault.Texts(map[string]string{"q": f.Text, "plan": f.Plan}); err != nil {
+		return page.Page[*ent.Account]{}, err
+	}
+	return page.Newest(ctx, s.cursors, page.List{Name: "operator_accounts"}, r.OrDefault(), s.matching(f),
+		func(a *ent.Account) string { return a.ID })
+}
+
+// Count counts the accounts that a filter lets pass, up to a number.
+func (s *Service) Count(ctx context.Context, f Filter, most int) (int, error) {
+	found, err := s.matching(f).Limit(most).IDs(ctx)
+	return len(found), err
+}
+
+func (s *Service) matching(f Filter) *ent.AccountQuery {
 	query := s.db.Ent.Account.Query().Where(account.System(false))
 	if f.Text != "" {
 		query.Where(account.Or(account.EmailContainsFold(f.Text), account.NameContainsFold(f.Text), account.ID(f.Text)))
@@ -66,8 +80,7 @@ func (s *Service) Accounts(ctx context.Context, f Filter, r page.Request) (page.
 	case PaymentDue:
 		query.Where(account.PaymentDueAtNotNil())
 	}
-	return page.Newest(ctx, s.cursors, page.List{Name: "operator_accounts"}, r.OrDefault(), query,
-		func(a *ent.Account) string { return a.ID })
+	return query
 }
 
 // Account is one with what it has sent of its caps.

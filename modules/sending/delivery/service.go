@@ -178,9 +178,12 @@ func New(p Params) (*Service, error) {
 	return s, nil
 }
 
+// LaneState is a lane at one moment.
+type LaneState = lane.State
+
 // Lanes are those that this process has, by name and way. What servers said is without names, for who runs
 // the installation.
-func (s *Service) Lanes() []lane.State {
+func (s *Service) Lanes() []LaneState {
 	list := s.claimer.lanes.Snapshot()
 	for i := range list {
 		list[i].Reason = bounce.Nameless(list[i].Reason)

@@ -1,0 +1,133 @@
+package graph
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/graph/generated"
+	"github.com/postrider/postrider/graph/model"
+	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/accounts/desk"
+	"github.com/postrider/postrider/modules/billing"
+	"github.com/postrider/postrider/modules/billing/watch"
+	"github.com/postrider/postrider/modules/outbound"
+	"github.com/postrider/postrider/modules/sending/delivery"
+	"github.com/postrider/postrider/modules/sending/queue"
+	"github.com/postrider/postrider/runtime/node"
+	"github.com/postrider/postrider/runtime/page"
+)
+
+// What shows the installation to who operates it.
+type (
+	// Desk reads accounts and plans.
+	Desk interface {
+		Accounts(ctx context.Context, f desk.Filter, r page.Request) (page.Page[*ent.Account], error)
+		Count(ctx context.Context, f desk.Filter, most int) (int, error)
+		Account(ctx context.Context, accountID string) (desk.Account, error)
+		Plans(ctx context.Context) ([]accounts.Plan, error)
+	}
+	// BillingWatch reads what of billing waits or fails.
+	BillingWatch interface {
+		Watch(ctx context.Context) (mode string, state watch.State, err error)
+	}
+	// WholeQueue reads what waits over all accounts.
+	WholeQueue interface {
+		Destinations(ctx context.Context, limit int) ([]queue.Backlog, error)
+	}
+	// Sources reads the addresses that mail leaves from.
+	Sources interface {
+		Sources(ctx context.Context) ([]outbound.SourceState, error)
+	}
+	// Lanes are the ways to receiving servers of this process.
+	Lanes interface{ Lanes() []delivery.LaneState }
+	// Processes reads the processes of the installation.
+	Processes interface {
+		Processes(ctx context.Context) ([]node.Process, error)
+	}
+)
+
+var (
+	_ Desk         = (*desk.Service)(nil)
+	_ BillingWatch = (*billing.Service)(nil)
+	_ WholeQueue   = (*queue.Service)(nil)
+	_ Sources      = (*outbound.Service)(nil)
+	_ Lanes        = (*delivery.Service)(nil)
+	_ Processes    = (*node.Node)(nil)
+)
+
+// operatorCosts: an installation has few sources and processes, and many lanes, which are in memory.
+func operatorCosts(c *generated.ComplexityRoot) {
+	whole := func(child int) int { return lookCost + times(page.MaxLimit, child) }
+	some := func(child int) int { return lookCost + times(10, child) }
+	c.Operator.Accounts = func(child int, first *int, _ *string, last *int, _ *string, _ *model.OperatorAccountFilter) int {
+		return times(pageSize(first, last), child)
+	}
+	c.Operator.QueueByDestination, c.Operator.Lanes = whole, whole
+	c.Operator.Plans, c.Operator.Sources, c.Operator.Processes, c.Operator.Health = some, some, some, some
+	c.Operator.Billing = func(child int) int { return lookCost + child }
+}
+
+func accountFilter(in *model.OperatorAccountFilter) desk.Filter {
+	if in == nil {
+		return desk.Filter{}
+	}
+	return desk.Filter{Text: given(in.Query), Plan: given(in.Plan), Status: desk.Status(strings.ToLower(orEmpty(in.Status)))}
+}
+
+func toOperatorAccount(a *ent.Account) *model.OperatorAccount {
+	return &model.OperatorAccount{ID: a.ID, Name: a.Name, Email: a.Email, PlanID: a.PlanID, ProductionUnlocked: a.ProductionUnlocked, PaymentMethodAt: a.PaymentMethodAt,
+		PaymentDueAt: a.PaymentDueAt, SuspendedAt: a.SuspendedAt, Unmetered: a.Unmetered, MonthlyLimit: a.MonthlyLimit, CreatedAt: a.CreatedAt}
+}
+
+func toOperatorPlan(p accounts.Plan) *model.OperatorPlan {
+	return &model.OperatorPlan{ID: p.ID, Name: p.Name, Rank: p.Rank, SelfService: p.SelfService, RequestsPerSecond: p.RequestsPerSecond, DailyEmails: p.DailyEmails,
+		MonthlyEmails: p.MonthlyEmails, DailySms: p.DailySMS, IncludedEmails: p.IncludedEmails, Overage: p.Overage, MaxDomains: p.MaxDomains, Sandboxed: p.Sandboxed}
+}
+
+func toOperatorBilling(mode string, s watch.State) *model.OperatorBilling {
+	out := &model.OperatorBilling{Enabled: mode != "", Mode: filled(mode), Customers: int(s.Customers), Due: int(s.Due), Failing: int(s.Failing), PastDue: int(s.PastDue),
+		LastEventAt: s.LastEvent, UnreportedHours: int(s.Backlog.Hours), OldestUnreportedSeconds: int(s.Backlog.Oldest / time.Second),
+		Stuck: []*model.OperatorStuckHour{}, Problems: []*model.OperatorBillingProblem{}}
+	for _, h := range s.Backlog.Stuck {
+		out.Stuck = append(out.Stuck, &model.OperatorStuckHour{AccountID: h.AccountID, Hour: h.Hour, Emails: int(h.Emails), Reason: h.Reason})
+	}
+	for _, p := range s.Problems {
+		out.Problems = append(out.Problems, &model.OperatorBillingProblem{AccountID: p.AccountID, What: p.What})
+	}
+	return out
+}
+
+func toSource(s outbound.SourceState) *model.SendingSource {
+	out := &model.SendingSource{ID: s.ID, Address: s.Address, Hostname: s.Hostname, Pool: string(s.Pool), AccountID: s.AccountID, PausedAt: s.PausedAt, CreatedAt: s.CreatedAt}
+	if !s.Warm {
+		out.Warmup = &model.SourceWarmup{Day: s.Day, Limit: int(s.Limit), Used: int(s.Used)}
+	}
+	return out
+}
+
+func toLane(s delivery.LaneState) *model.DeliveryLane {
+	out := &model.DeliveryLane{Name: s.Name, Provider: filled(s.Provider), Way: filled(s.Way), Window: s.Window, Active: s.Active, Reason: filled(s.Reason),
+		Delivered: float64(s.Delivered), Refused: float64(s.Refused), Throttled: float64(s.Throttled), Unreachable: float64(s.Unreachable), UsedAt: s.Used}
+	if !s.PausedUntil.IsZero() {
+		out.PausedUntil = &s.PausedUntil
+	}
+	if s.Rate > 0 {
+		out.PerMinute = &s.Rate
+	}
+	return out
+}
+
+func toProcess(p node.Process) *model.InstallationProcess {
+	return &model.InstallationProcess{Name: p.Name, Version: p.Version, Roles: append([]string{}, p.Roles...), StartedAt: p.StartedAt, SeenAt: p.SeenAt, Alive: p.Alive}
+}
+
+// shownAs makes a list of what is shown of another.
+func shownAs[A, B any](list []A, show func(A) B) []B {
+	out := make([]B, len(list))
+	for i, item := range list {
+		out[i] = show(item)
+	}
+	return out
+}
