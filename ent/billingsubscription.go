@@ -29,6 +29,8 @@ type BillingSubscription struct {
 	Metered bool `json:"metered,omitempty"`
 	// MeteredSince holds the value of the "metered_since" field.
 	MeteredSince *time.Time `json:"metered_since,omitempty"`
+	// when usage ceased to be billed; null: it is, or never was
+	MeteredUntil *time.Time `json:"metered_until,omitempty"`
 	// PeriodStart holds the value of the "period_start" field.
 	PeriodStart *time.Time `json:"period_start,omitempty"`
 	// PeriodEnd holds the value of the "period_end" field.
@@ -59,7 +61,7 @@ func (*BillingSubscription) scanValues(columns []string) ([]any, error) {
 			values[i] = new(sql.NullBool)
 		case billingsubscription.FieldID, billingsubscription.FieldAccountID, billingsubscription.FieldPlanID, billingsubscription.FieldStatus, billingsubscription.FieldItemID, billingsubscription.FieldScheduleID, billingsubscription.FieldPendingPlan:
 			values[i] = new(sql.NullString)
-		case billingsubscription.FieldMeteredSince, billingsubscription.FieldPeriodStart, billingsubscription.FieldPeriodEnd, billingsubscription.FieldCancelAt, billingsubscription.FieldPendingAt, billingsubscription.FieldPastDueSince, billingsubscription.FieldCreatedAt, billingsubscription.FieldUpdatedAt:
+		case billingsubscription.FieldMeteredSince, billingsubscription.FieldMeteredUntil, billingsubscription.FieldPeriodStart, billingsubscription.FieldPeriodEnd, billingsubscription.FieldCancelAt, billingsubscription.FieldPendingAt, billingsubscription.FieldPastDueSince, billingsubscription.FieldCreatedAt, billingsubscription.FieldUpdatedAt:
 			values[i] = new(sql.NullTime)
 		default:
 			values[i] = new(sql.UnknownType)
@@ -118,6 +120,13 @@ func (_m *BillingSubscription) assignValues(columns []string, values []any) erro
 			} else if value.Valid {
 				_m.MeteredSince = new(time.Time)
 				*_m.MeteredSince = value.Time
+			}
+		case billingsubscription.FieldMeteredUntil:
+			if value, ok := values[i].(*sql.NullTime); !ok {
+				return fmt.Errorf("unexpected type %T for field metered_until", values[i])
+			} else if value.Valid {
+				_m.MeteredUntil = new(time.Time)
+				*_m.MeteredUntil = value.Time
 			}
 		case billingsubscription.FieldPeriodStart:
 			if value, ok := values[i].(*sql.NullTime); !ok {
@@ -231,6 +240,11 @@ func (_m *BillingSubscription) String() string {
 	builder.WriteString(", ")
 	if v := _m.MeteredSince; v != nil {
 		builder.WriteString("metered_since=")
+		builder.WriteString(v.Format(time.ANSIC))
+	}
+	builder.WriteString(", ")
+	if v := _m.MeteredUntil; v != nil {
+		builder.WriteString("metered_until=")
 		builder.WriteString(v.Format(time.ANSIC))
 	}
 	builder.WriteString(", ")

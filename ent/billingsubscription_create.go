@@ -88,6 +88,20 @@ func (_c *BillingSubscriptionCreate) SetNillableMeteredSince(v *time.Time) *Bill
 	return _c
 }
 
+// SetMeteredUntil sets the "metered_until" field.
+func (_c *BillingSubscriptionCreate) SetMeteredUntil(v time.Time) *BillingSubscriptionCreate {
+	_c.mutation.SetMeteredUntil(v)
+	return _c
+}
+
+// SetNillableMeteredUntil sets the "metered_until" field if the given value is not nil.
+func (_c *BillingSubscriptionCreate) SetNillableMeteredUntil(v *time.Time) *BillingSubscriptionCreate {
+	if v != nil {
+		_c.SetMeteredUntil(*v)
+	}
+	return _c
+}
+
 // SetPeriodStart sets the "period_start" field.
 func (_c *BillingSubscriptionCreate) SetPeriodStart(v time.Time) *BillingSubscriptionCreate {
 	_c.mutation.SetPeriodStart(v)
@@ -387,6 +401,10 @@ func (_c *BillingSubscriptionCreate) createSpec() (*BillingSubscription, *sqlgra
 	if value, ok := _c.mutation.MeteredSince(); ok {
 		_spec.SetField(billingsubscription.FieldMeteredSince, field.TypeTime, value)
 		_node.MeteredSince = &value
+	}
+	if value, ok := _c.mutation.MeteredUntil(); ok {
+		_spec.SetField(billingsubscription.FieldMeteredUntil, field.TypeTime, value)
+		_node.MeteredUntil = &value
 	}
 	if value, ok := _c.mutation.PeriodStart(); ok {
 		_spec.SetField(billingsubscription.FieldPeriodStart, field.TypeTime, value)

@@ -119,6 +119,26 @@ func (_u *BillingSubscriptionUpdate) ClearMeteredSince() *BillingSubscriptionUpd
 	return _u
 }
 
+// SetMeteredUntil sets the "metered_until" field.
+func (_u *BillingSubscriptionUpdate) SetMeteredUntil(v time.Time) *BillingSubscriptionUpdate {
+	_u.mutation.SetMeteredUntil(v)
+	return _u
+}
+
+// SetNillableMeteredUntil sets the "metered_until" field if the given value is not nil.
+func (_u *BillingSubscriptionUpdate) SetNillableMeteredUntil(v *time.Time) *BillingSubscriptionUpdate {
+	if v != nil {
+		_u.SetMeteredUntil(*v)
+	}
+	return _u
+}
+
+// ClearMeteredUntil clears the value of the "metered_until" field.
+func (_u *BillingSubscriptionUpdate) ClearMeteredUntil() *BillingSubscriptionUpdate {
+	_u.mutation.ClearMeteredUntil()
+	return _u
+}
+
 // SetPeriodStart sets the "period_start" field.
 func (_u *BillingSubscriptionUpdate) SetPeriodStart(v time.Time) *BillingSubscriptionUpdate {
 	_u.mutation.SetPeriodStart(v)
@@ -348,6 +368,12 @@ func (_u *BillingSubscriptionUpdate) sqlSave(ctx context.Context) (_node int, er
 	if _u.mutation.MeteredSinceCleared() {
 		_spec.ClearField(billingsubscription.FieldMeteredSince, field.TypeTime)
 	}
+	if value, ok := _u.mutation.MeteredUntil(); ok {
+		_spec.SetField(billingsubscription.FieldMeteredUntil, field.TypeTime, value)
+	}
+	if _u.mutation.MeteredUntilCleared() {
+		_spec.ClearField(billingsubscription.FieldMeteredUntil, field.TypeTime)
+	}
 	if value, ok := _u.mutation.PeriodStart(); ok {
 		_spec.SetField(billingsubscription.FieldPeriodStart, field.TypeTime, value)
 	}
@@ -496,6 +522,26 @@ func (_u *BillingSubscriptionUpdateOne) SetNillableMeteredSince(v *time.Time) *B
 // ClearMeteredSince clears the value of the "metered_since" field.
 func (_u *BillingSubscriptionUpdateOne) ClearMeteredSince() *BillingSubscriptionUpdateOne {
 	_u.mutation.ClearMeteredSince()
+	return _u
+}
+
+// SetMeteredUntil sets the "metered_until" field.
+func (_u *BillingSubscriptionUpdateOne) SetMeteredUntil(v time.Time) *BillingSubscriptionUpdateOne {
+	_u.mutation.SetMeteredUntil(v)
+	return _u
+}
+
+// SetNillableMeteredUntil sets the "metered_until" field if the given value is not nil.
+func (_u *BillingSubscriptionUpdateOne) SetNillableMeteredUntil(v *time.Time) *BillingSubscriptionUpdateOne {
+	if v != nil {
+		_u.SetMeteredUntil(*v)
+	}
+	return _u
+}
+
+// ClearMeteredUntil clears the value of the "metered_until" field.
+func (_u *BillingSubscriptionUpdateOne) ClearMeteredUntil() *BillingSubscriptionUpdateOne {
+	_u.mutation.ClearMeteredUntil()
 	return _u
 }
 
@@ -757,6 +803,12 @@ func (_u *BillingSubscriptionUpdateOne) sqlSave(ctx context.Context) (_node *Bil
 	}
 	if _u.mutation.MeteredSinceCleared() {
 		_spec.ClearField(billingsubscription.FieldMeteredSince, field.TypeTime)
+	}
+	if value, ok := _u.mutation.MeteredUntil(); ok {
+		_spec.SetField(billingsubscription.FieldMeteredUntil, field.TypeTime, value)
+	}
+	if _u.mutation.MeteredUntilCleared() {
+		_spec.ClearField(billingsubscription.FieldMeteredUntil, field.TypeTime)
 	}
 	if value, ok := _u.mutation.PeriodStart(); ok {
 		_spec.SetField(billingsubscription.FieldPeriodStart, field.TypeTime, value)

@@ -16781,6 +16781,7 @@ type BillingSubscriptionMutation struct {
 	item_id        *string
 	metered        *bool
 	metered_since  *time.Time
+	metered_until  *time.Time
 	period_start   *time.Time
 	period_end     *time.Time
 	cancel_at      *time.Time
@@ -17127,6 +17128,55 @@ func (m *BillingSubscriptionMutation) MeteredSinceCleared() bool {
 func (m *BillingSubscriptionMutation) ResetMeteredSince() {
 	m.metered_since = nil
 	delete(m.clearedFields, billingsubscription.FieldMeteredSince)
+}
+
+// SetMeteredUntil sets the "metered_until" field.
+func (m *BillingSubscriptionMutation) SetMeteredUntil(t time.Time) {
+	m.metered_until = &t
+}
+
+// MeteredUntil returns the value of the "metered_until" field in the mutation.
+func (m *BillingSubscriptionMutation) MeteredUntil() (r time.Time, exists bool) {
+	v := m.metered_until
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldMeteredUntil returns the old "metered_until" field's value of the BillingSubscription entity.
+// If the BillingSubscription object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *BillingSubscriptionMutation) OldMeteredUntil(ctx context.Context) (v *time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldMeteredUntil is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldMeteredUntil requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldMeteredUntil: %w", err)
+	}
+	return oldValue.MeteredUntil, nil
+}
+
+// ClearMeteredUntil clears the value of the "metered_until" field.
+func (m *BillingSubscriptionMutation) ClearMeteredUntil() {
+	m.metered_until = nil
+	m.clearedFields[billingsubscription.FieldMeteredUntil] = struct{}{}
+}
+
+// MeteredUntilCleared returns if the "metered_until" field was cleared in this mutation.
+func (m *BillingSubscriptionMutation) MeteredUntilCleared() bool {
+	_, ok := m.clearedFields[billingsubscription.FieldMeteredUntil]
+	return ok
+}
+
+// ResetMeteredUntil resets all changes to the "metered_until" field.
+func (m *BillingSubscriptionMutation) ResetMeteredUntil() {
+	m.metered_until = nil
+	delete(m.clearedFields, billingsubscription.FieldMeteredUntil)
 }
 
 // SetPeriodStart sets the "period_start" field.
@@ -17552,7 +17602,7 @@ func (m *BillingSubscriptionMutation) Type() string {
 // order to get all numeric fields that were incremented/decremented, call
 // AddedFields().
 func (m *BillingSubscriptionMutation) Fields() []string {
-	fields := make([]string, 0, 15)
+	fields := make([]string, 0, 16)
 	if m.account_id != nil {
 		fields = append(fields, billingsubscription.FieldAccountID)
 	}
@@ -17570,6 +17620,9 @@ func (m *BillingSubscriptionMutation) Fields() []string {
 	}
 	if m.metered_since != nil {
 		fields = append(fields, billingsubscription.FieldMeteredSince)
+	}
+	if m.metered_until != nil {
+		fields = append(fields, billingsubscription.FieldMeteredUntil)
 	}
 	if m.period_start != nil {
 		fields = append(fields, billingsubscription.FieldPeriodStart)
@@ -17618,6 +17671,8 @@ func (m *BillingSubscriptionMutation) Field(name string) (ent.Value, bool) {
 		return m.Metered()
 	case billingsubscription.FieldMeteredSince:
 		return m.MeteredSince()
+	case billingsubscription.FieldMeteredUntil:
+		return m.MeteredUntil()
 	case billingsubscription.FieldPeriodStart:
 		return m.PeriodStart()
 	case billingsubscription.FieldPeriodEnd:
@@ -17657,6 +17712,8 @@ func (m *BillingSubscriptionMutation) OldField(ctx context.Context, name string)
 		return m.OldMetered(ctx)
 	case billingsubscription.FieldMeteredSince:
 		return m.OldMeteredSince(ctx)
+	case billingsubscription.FieldMeteredUntil:
+		return m.OldMeteredUntil(ctx)
 	case billingsubscription.FieldPeriodStart:
 		return m.OldPeriodStart(ctx)
 	case billingsubscription.FieldPeriodEnd:
@@ -17725,6 +17782,13 @@ func (m *BillingSubscriptionMutation) SetField(name string, value ent.Value) err
 			return fmt.Errorf("unexpected type %T for field %s", value, name)
 		}
 		m.SetMeteredSince(v)
+		return nil
+	case billingsubscription.FieldMeteredUntil:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetMeteredUntil(v)
 		return nil
 	case billingsubscription.FieldPeriodStart:
 		v, ok := value.(time.Time)
@@ -17822,6 +17886,9 @@ func (m *BillingSubscriptionMutation) ClearedFields() []string {
 	if m.FieldCleared(billingsubscription.FieldMeteredSince) {
 		fields = append(fields, billingsubscription.FieldMeteredSince)
 	}
+	if m.FieldCleared(billingsubscription.FieldMeteredUntil) {
+		fields = append(fields, billingsubscription.FieldMeteredUntil)
+	}
 	if m.FieldCleared(billingsubscription.FieldPeriodStart) {
 		fields = append(fields, billingsubscription.FieldPeriodStart)
 	}
@@ -17853,6 +17920,9 @@ func (m *BillingSubscriptionMutation) ClearField(name string) error {
 	switch name {
 	case billingsubscription.FieldMeteredSince:
 		m.ClearMeteredSince()
+		return nil
+	case billingsubscription.FieldMeteredUntil:
+		m.ClearMeteredUntil()
 		return nil
 	case billingsubscription.FieldPeriodStart:
 		m.ClearPeriodStart()
@@ -17894,6 +17964,9 @@ func (m *BillingSubscriptionMutation) ResetField(name string) error {
 		return nil
 	case billingsubscription.FieldMeteredSince:
 		m.ResetMeteredSince()
+		return nil
+	case billingsubscription.FieldMeteredUntil:
+		m.ResetMeteredUntil()
 		return nil
 	case billingsubscription.FieldPeriodStart:
 		m.ResetPeriodStart()

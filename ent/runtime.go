@@ -626,19 +626,19 @@ func init() {
 	// billingsubscription.DefaultMetered holds the default value on creation for the metered field.
 	billingsubscription.DefaultMetered = billingsubscriptionDescMetered.Default.(bool)
 	// billingsubscriptionDescScheduleID is the schema descriptor for schedule_id field.
-	billingsubscriptionDescScheduleID := billingsubscriptionFields[10].Descriptor()
+	billingsubscriptionDescScheduleID := billingsubscriptionFields[11].Descriptor()
 	// billingsubscription.DefaultScheduleID holds the default value on creation for the schedule_id field.
 	billingsubscription.DefaultScheduleID = billingsubscriptionDescScheduleID.Default.(string)
 	// billingsubscriptionDescPendingPlan is the schema descriptor for pending_plan field.
-	billingsubscriptionDescPendingPlan := billingsubscriptionFields[11].Descriptor()
+	billingsubscriptionDescPendingPlan := billingsubscriptionFields[12].Descriptor()
 	// billingsubscription.DefaultPendingPlan holds the default value on creation for the pending_plan field.
 	billingsubscription.DefaultPendingPlan = billingsubscriptionDescPendingPlan.Default.(string)
 	// billingsubscriptionDescCreatedAt is the schema descriptor for created_at field.
-	billingsubscriptionDescCreatedAt := billingsubscriptionFields[14].Descriptor()
+	billingsubscriptionDescCreatedAt := billingsubscriptionFields[15].Descriptor()
 	// billingsubscription.DefaultCreatedAt holds the default value on creation for the created_at field.
 	billingsubscription.DefaultCreatedAt = billingsubscriptionDescCreatedAt.Default.(func() time.Time)
 	// billingsubscriptionDescUpdatedAt is the schema descriptor for updated_at field.
-	billingsubscriptionDescUpdatedAt := billingsubscriptionFields[15].Descriptor()
+	billingsubscriptionDescUpdatedAt := billingsubscriptionFields[16].Descriptor()
 	// billingsubscription.DefaultUpdatedAt holds the default value on creation for the updated_at field.
 	billingsubscription.DefaultUpdatedAt = billingsubscriptionDescUpdatedAt.Default.(func() time.Time)
 	// billingsubscription.UpdateDefaultUpdatedAt holds the default value on update for the updated_at field.

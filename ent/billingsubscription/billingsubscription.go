@@ -25,6 +25,8 @@ const (
 	FieldMetered = "metered"
 	// FieldMeteredSince holds the string denoting the metered_since field in the database.
 	FieldMeteredSince = "metered_since"
+	// FieldMeteredUntil holds the string denoting the metered_until field in the database.
+	FieldMeteredUntil = "metered_until"
 	// FieldPeriodStart holds the string denoting the period_start field in the database.
 	FieldPeriodStart = "period_start"
 	// FieldPeriodEnd holds the string denoting the period_end field in the database.
@@ -56,6 +58,7 @@ var Columns = []string{
 	FieldItemID,
 	FieldMetered,
 	FieldMeteredSince,
+	FieldMeteredUntil,
 	FieldPeriodStart,
 	FieldPeriodEnd,
 	FieldCancelAt,
@@ -138,6 +141,11 @@ func ByMetered(opts ...sql.OrderTermOption) OrderOption {
 // ByMeteredSince orders the results by the metered_since field.
 func ByMeteredSince(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldMeteredSince, opts...).ToFunc()
+}
+
+// ByMeteredUntil orders the results by the metered_until field.
+func ByMeteredUntil(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldMeteredUntil, opts...).ToFunc()
 }
 
 // ByPeriodStart orders the results by the period_start field.

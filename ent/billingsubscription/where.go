@@ -94,6 +94,11 @@ func MeteredSince(v time.Time) predicate.BillingSubscription {
 	return predicate.BillingSubscription(sql.FieldEQ(FieldMeteredSince, v))
 }
 
+// MeteredUntil applies equality check predicate on the "metered_until" field. It's identical to MeteredUntilEQ.
+func MeteredUntil(v time.Time) predicate.BillingSubscription {
+	return predicate.BillingSubscription(sql.FieldEQ(FieldMeteredUntil, v))
+}
+
 // PeriodStart applies equality check predicate on the "period_start" field. It's identical to PeriodStartEQ.
 func PeriodStart(v time.Time) predicate.BillingSubscription {
 	return predicate.BillingSubscription(sql.FieldEQ(FieldPeriodStart, v))
@@ -457,6 +462,56 @@ func MeteredSinceIsNil() predicate.BillingSubscription {
 // MeteredSinceNotNil applies the NotNil predicate on the "metered_since" field.
 func MeteredSinceNotNil() predicate.BillingSubscription {
 	return predicate.BillingSubscription(sql.FieldNotNull(FieldMeteredSince))
+}
+
+// MeteredUntilEQ applies the EQ predicate on the "metered_until" field.
+func MeteredUntilEQ(v time.Time) predicate.BillingSubscription {
+	return predicate.BillingSubscription(sql.FieldEQ(FieldMeteredUntil, v))
+}
+
+// MeteredUntilNEQ applies the NEQ predicate on the "metered_until" field.
+func MeteredUntilNEQ(v time.Time) predicate.BillingSubscription {
+	return predicate.BillingSubscription(sql.FieldNEQ(FieldMeteredUntil, v))
+}
+
+// MeteredUntilIn applies the In predicate on the "metered_until" field.
+func MeteredUntilIn(vs ...time.Time) predicate.BillingSubscription {
+	return predicate.BillingSubscription(sql.FieldIn(FieldMeteredUntil, vs...))
+}
+
+// MeteredUntilNotIn applies the NotIn predicate on the "metered_until" field.
+func MeteredUntilNotIn(vs ...time.Time) predicate.BillingSubscription {
+	return predicate.BillingSubscription(sql.FieldNotIn(FieldMeteredUntil, vs...))
+}
+
+// MeteredUntilGT applies the GT predicate on the "metered_until" field.
+func MeteredUntilGT(v time.Time) predicate.BillingSubscription {
+	return predicate.BillingSubscription(sql.FieldGT(FieldMeteredUntil, v))
+}
+
+// MeteredUntilGTE applies the GTE predicate on the "metered_until" field.
+func MeteredUntilGTE(v time.Time) predicate.BillingSubscription {
+	return predicate.BillingSubscription(sql.FieldGTE(FieldMeteredUntil, v))
+}
+
+// MeteredUntilLT applies the LT predicate on the "metered_until" field.
+func MeteredUntilLT(v time.Time) predicate.BillingSubscription {
+	return predicate.BillingSubscription(sql.FieldLT(FieldMeteredUntil, v))
+}
+
+// MeteredUntilLTE applies the LTE predicate on the "metered_until" field.
+func MeteredUntilLTE(v time.Time) predicate.BillingSubscription {
+	return predicate.BillingSubscription(sql.FieldLTE(FieldMeteredUntil, v))
+}
+
+// MeteredUntilIsNil applies the IsNil predicate on the "metered_until" field.
+func MeteredUntilIsNil() predicate.BillingSubscription {
+	return predicate.BillingSubscription(sql.FieldIsNull(FieldMeteredUntil))
+}
+
+// MeteredUntilNotNil applies the NotNil predicate on the "metered_until" field.
+func MeteredUntilNotNil() predicate.BillingSubscription {
+	return predicate.BillingSubscription(sql.FieldNotNull(FieldMeteredUntil))
 }
 
 // PeriodStartEQ applies the EQ predicate on the "period_start" field.

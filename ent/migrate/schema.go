@@ -607,6 +607,7 @@ var (
 		{Name: "item_id", Type: field.TypeString, Default: ""},
 		{Name: "metered", Type: field.TypeBool, Default: false},
 		{Name: "metered_since", Type: field.TypeTime, Nullable: true},
+		{Name: "metered_until", Type: field.TypeTime, Nullable: true},
 		{Name: "period_start", Type: field.TypeTime, Nullable: true},
 		{Name: "period_end", Type: field.TypeTime, Nullable: true},
 		{Name: "cancel_at", Type: field.TypeTime, Nullable: true},

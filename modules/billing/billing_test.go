@@ -1,6 +1,8 @@
 package billing
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
@@ -544,14 +546,57 @@ func TestEachCallIsMadeOnceWhateverIsCut(t *testing.T) {
 	}
 	w.told(url)
 	w.wants("bought over cut answers", "pool", "active")
-	customers := map[string]bool{}
-	for _, r := range w.stripe.Requests() {
-		if after, ok := strings.CutPrefix(r, "GET /v1/customers/"); ok {
-			customers[strings.TrimSuffix(after, "/payment_methods")] = true
+	if customers := w.stripe.Customers(); len(customers) != 1 {
+		t.Errorf("there are the customers %v, want one", customers)
+	}
+}
+
+// A customer was made, and neither the answer nor the process that asked is left: the next change finds it. One
+// that was deleted there is not found, and another is made.
+func TestACustomerIsMadeOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.stripe.SetFault(func(r *http.Request) stripetest.Fault {
+		return stripetest.Fault{Cut: r.Method == http.MethodPost && r.URL.Path == "/v1/customers"}
+	})
+	for range 2 {
+		if _, err := w.CardPage(t.Context(), w.ada, ""); len(w.stripe.Customers()) == 0 || err != nil && fault.KindOf(err) != fault.Upstream {
+			t.Fatalf("a card, and the answer is cut: %v; there are %v", err, w.stripe.Customers())
 		}
 	}
-	if len(customers) != 1 {
-		t.Errorf("there are the customers %v, want one", customers)
+	w.stripe.SetFault(nil)
+	first := w.customerID()
+	if customers := w.stripe.Customers(); len(customers) != 1 || customers[0] != first {
+		t.Errorf("there are %v, and the account has %s; want it alone", customers, first)
+	}
+	w.stripe.Set(first, "deleted", true, "customer.deleted")
+	w.told(w.serve())
+	if _, err := w.CardPage(t.Context(), w.ada, ""); err != nil || w.customerID() == first {
+		t.Errorf("after it was deleted a card is asked for: %v; the account has %s", err, w.customerID())
+	}
+}
+
+// Who asks for a plan that is not to be had, or has bought nothing, is told so: nothing is made for them.
+func TestWhatCannotBeMakesNoCustomer(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	if _, _, err := w.SetPlan(t.Context(), w.ada, "gold"); fault.From(err).Fields["plan"] == "" {
+		t.Errorf("a plan that is none: %v", err)
+	}
+	if _, err := w.Preview(t.Context(), w.ada, "gold"); fault.From(err).Fields["plan"] == "" {
+		t.Errorf("a preview of one that is none: %v", err)
+	}
+	if _, err := w.PlanPage(t.Context(), w.ada, "gold", ""); fault.From(err).Fields["plan"] == "" {
+		t.Errorf("a plan that is none is bought: %v", err)
+	}
+	if _, _, err := w.SetPlan(t.Context(), w.ada, "pro"); fault.From(err).Code != fault.CodeConflict {
+		t.Errorf("nothing was bought, and the plan is changed: %v", err)
+	}
+	if _, err := w.KeepPlan(t.Context(), w.ada); fault.From(err).Code != fault.CodeConflict {
+		t.Errorf("nothing was bought, and the plan is kept: %v", err)
+	}
+	if made := w.stripe.Customers(); len(made) != 0 {
+		t.Errorf("there are the customers %v", made)
 	}
 }
 
@@ -645,6 +690,16 @@ func TestTheMeterHasExactlyWhatWasSent(t *testing.T) {
 	}
 }
 
+// createdOf is the time that an event names.
+func (w *world) createdOf(body []byte) int64 {
+	w.t.Helper()
+	var e struct{ Created int64 }
+	if err := json.Unmarshal(body, &e); err != nil {
+		w.t.Fatal(err)
+	}
+	return e.Created
+}
+
 func TestAnInvoiceWaitsForItsUsage(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -677,12 +732,123 @@ func TestAnInvoiceWaitsForItsUsage(t *testing.T) {
 	if got := post(); got != http.StatusOK {
 		t.Errorf("everything is told, and the invoice is answered %d", got)
 	}
+	// What cannot be told for 60 hours holds it no longer.
+	w.hour(start, 1)
+	w.stripe.SetFault(func(*http.Request) stripetest.Fault { return stripetest.Fault{Status: http.StatusServiceUnavailable} })
+	if got := post(); got != http.StatusServiceUnavailable {
+		t.Errorf("an hour was corrected and could not be told, and the invoice is answered %d", got)
+	}
+	fresh := e.Body
+	e.Body = bytes.Replace(fresh, fmt.Appendf(nil, `"created":%d,"data"`, w.createdOf(fresh)), fmt.Appendf(nil, `"created":%d,"data"`, time.Now().Add(-61*time.Hour).Unix()), 1)
+	if bytes.Equal(e.Body, fresh) {
+		t.Fatal("the event has no time")
+	}
+	if got := post(); got != http.StatusOK {
+		t.Errorf("after 60 hours the invoice is answered %d", got)
+	}
+	w.stripe.SetFault(nil)
+	w.exec(`UPDATE usage_reports SET due_at = now()`)
+	if err := w.meter.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
 	sum := int64(0)
 	for _, n := range w.stripe.Windows(w.customerID()) {
 		sum += n
 	}
-	if sum != 18 {
-		t.Errorf("the meter has %d emails, want 18", sum)
+	if sum != 19 {
+		t.Errorf("the meter has %d emails, want 19", sum)
+	}
+}
+
+// The price by usage goes with its plan, down or to Free: what was used until then is told all the same, although
+// its last hour is counted later, and the last invoice waits for it.
+func TestUsageUntilTheEndOfAPlanIsTold(t *testing.T) {
+	t.Parallel()
+	for _, to := range []string{"pro", "free"} {
+		t.Run(to, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			url := w.serve()
+			sub := w.buy("pool")
+			w.told(url)
+			if _, _, err := w.SetPlan(t.Context(), w.ada, to); err != nil {
+				t.Fatal(err)
+			}
+			now := time.Now().UTC().Truncate(time.Hour)
+			w.stripe.Backdate(sub, now.Add(-10*time.Hour))
+			w.exec(`UPDATE billing_customers SET sync_due_at = now()`)
+			w.synced()
+			w.hour(now.Add(-3*time.Hour), 5)
+			w.stripe.Turn(sub)
+			w.told(url)
+			w.wants("the period has ended", to, map[string]string{"pro": "active", "free": "canceled"}[to])
+			e := w.stripe.Invoice(w.customerID(), now.Add(-10*time.Hour), now)
+			if status, _ := stripetest.Post(t, url, stripetest.Secret, e.Body, time.Now()); status != http.StatusServiceUnavailable {
+				t.Errorf("the last hour is open, and the last invoice is answered %d", status)
+			}
+			w.hour(now.Add(-time.Hour), 7)
+			for range 2 { // it is the same after a day
+				w.exec(`UPDATE billing_customers SET sync_due_at = now()`)
+				w.synced()
+				if status, said := stripetest.Post(t, url, stripetest.Secret, e.Body, time.Now()); status != http.StatusOK {
+					t.Errorf("all hours are closed, and the last invoice is answered %d %s", status, said)
+				}
+			}
+			want := map[int64]int64{now.Add(-3 * time.Hour).Unix(): 5, now.Add(-time.Hour).Unix(): 7}
+			if diff := cmp.Diff(want, w.stripe.Windows(w.customerID())); diff != "" {
+				t.Errorf("the meter has another usage (-want +got):\n%s", diff)
+			}
+			w.hour(now.Add(time.Hour), 3) // an hour after it is of no price by usage
+			if err := w.meter.Run(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(want, w.stripe.Windows(w.customerID())); diff != "" {
+				t.Errorf("after the end the meter has (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// A customer was deleted there, and hours of theirs were not told: they are stuck, and those of others go on,
+// however many they are.
+func TestHoursOfADeletedCustomerHoldNobodyUp(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	url := w.serve()
+	w.buy("pool")
+	w.told(url)
+	start := time.Now().UTC().Truncate(time.Hour).Add(-100 * time.Hour)
+	w.exec(`UPDATE billing_subscriptions SET metered_since = $1`, start)
+	for i := range 60 {
+		w.hour(start.Add(time.Duration(i)*time.Hour), 1)
+	}
+	if err := w.meter.Queue(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	w.stripe.Set(w.customerID(), "deleted", true, "customer.deleted")
+	w.told(url)
+	if _, err := w.customer(t.Context(), w.ada); fault.KindOf(err) != fault.Conflict {
+		t.Fatalf("the customer was deleted there, and is still here: %v", err)
+	}
+	gone := w.ada
+	bob, err := w.accounts.CreateAccount(t.Context(), accounts.NewAccount{Name: "Bob", Email: "bob@example.com", Plan: accounts.PlanFree})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.ada = bob.ID
+	w.buy("pool")
+	w.told(url)
+	w.exec(`UPDATE billing_subscriptions SET metered_since = $1`, start)
+	w.hour(start.Add(70*time.Hour), 9)
+	if err := w.meter.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(map[int64]int64{start.Add(70 * time.Hour).Unix(): 9}, w.stripe.Windows(w.customerID())); diff != "" {
+		t.Errorf("the other customer's meter has another usage (-want +got):\n%s", diff)
+	}
+	backlog, err := w.meter.Backlog(t.Context())
+	if err != nil || backlog.Hours != 0 || len(backlog.Stuck) != 60 || backlog.Stuck[0].AccountID != gone || !strings.Contains(backlog.Stuck[0].Reason, "deleted") {
+		t.Errorf("the backlog is %+v, %v; want 60 hours that are stuck", backlog, err)
 	}
 }
 

@@ -12,8 +12,9 @@ import (
 	"github.com/postrider/postrider/runtime/fault"
 )
 
-// answerLimit is how long a caller waits for the payment provider, however many questions there are.
-const answerLimit = 5500 * time.Millisecond
+// answerLimit is how long a caller waits for the payment provider, however many questions there are and
+// whoever else asks it: what changes money is answered within six seconds.
+const answerLimit = 5 * time.Second
 
 const emailSQL = `UPDATE billing_customers SET billing_email = $2, updated_at = now() WHERE id = $1`
 
@@ -24,7 +25,7 @@ func (s *Service) Update(ctx context.Context, accountID string, c Change) (Overv
 		return Overview{}, err
 	}
 	if c.BillingEmail != nil {
-		asking, cancel := context.WithTimeout(ctx, answerLimit)
+		asking, cancel := context.WithTimeout(ctx, s.answer)
 		defer cancel()
 		w, err := s.begin(asking, accountID)
 		if err != nil {
@@ -35,8 +36,8 @@ func (s *Service) Update(ctx context.Context, accountID string, c Change) (Overv
 		if err := s.stripe.SetEmail(asking, w.customer, email, w.key("email")); err != nil {
 			return Overview{}, provider.Upstream(err)
 		}
-		if _, err := s.db.SQL.ExecContext(ctx, emailSQL, accountID, email); err != nil {
-			return Overview{}, fmt.Errorf("billing: %w", err)
+		if err := s.note(ctx, emailSQL, accountID, email); err != nil {
+			return Overview{}, err
 		}
 	}
 	if c.MonthlyLimit != nil {
@@ -141,8 +142,11 @@ func (s *Service) choose(ctx context.Context, accountID, customer, planID string
 // SetPlan changes the plan of an account that pays: up at once, when it is paid; down at the end of the
 // period. Errors: Invalid; Conflict; Upstream.
 func (s *Service) SetPlan(ctx context.Context, accountID, planID string) (Overview, string, error) {
-	asking, cancel := context.WithTimeout(ctx, answerLimit)
+	asking, cancel := context.WithTimeout(ctx, s.answer)
 	defer cancel()
+	if _, err := s.changeable(asking, accountID, planID); err != nil {
+		return Overview{}, "", err
+	}
 	w, err := s.begin(asking, accountID)
 	if err != nil {
 		return Overview{}, "", err
@@ -183,8 +187,11 @@ func (s *Service) move(ctx context.Context, w *writing, c choice) error {
 
 // KeepPlan takes back a change that was to come at the end of the period. Error: Conflict if there is none.
 func (s *Service) KeepPlan(ctx context.Context, accountID string) (Overview, error) {
-	asking, cancel := context.WithTimeout(ctx, answerLimit)
+	asking, cancel := context.WithTimeout(ctx, s.answer)
 	defer cancel()
+	if _, err := s.customer(asking, accountID); err != nil {
+		return Overview{}, err
+	}
 	w, err := s.begin(asking, accountID)
 	if err != nil {
 		return Overview{}, err
@@ -224,9 +231,9 @@ type Quote struct {
 
 // Preview tells what a change of plan would cost now, and when it would hold. Errors: as SetPlan.
 func (s *Service) Preview(ctx context.Context, accountID, planID string) (Quote, error) {
-	ctx, cancel := context.WithTimeout(ctx, answerLimit)
+	ctx, cancel := context.WithTimeout(ctx, s.answer)
 	defer cancel()
-	customer, err := s.customer(ctx, accountID)
+	customer, err := s.changeable(ctx, accountID, planID)
 	if err != nil {
 		return Quote{}, err
 	}
@@ -241,6 +248,18 @@ func (s *Service) Preview(ctx context.Context, accountID, planID string) (Quote,
 	}
 	q.Preview, err = s.stripe.PreviewUpgrade(ctx, customer, c.from, c.prices)
 	return q, provider.Upstream(err)
+}
+
+// changeable gives the customer of an account whose plan may be changed into another. Nothing is made at the
+// provider for who asks for a plan that is not to be had, or has bought nothing. Errors: Invalid; Conflict; Upstream.
+func (s *Service) changeable(ctx context.Context, accountID, planID string) (customer string, err error) {
+	if !s.config.on() {
+		return "", disabled()
+	}
+	if _, _, err := s.wanted(ctx, planID); err != nil {
+		return "", err
+	}
+	return s.customer(ctx, accountID)
 }
 
 const customerSQL = `SELECT coalesce((SELECT customer_id FROM billing_customers WHERE id = $1), '')`

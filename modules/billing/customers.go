@@ -69,11 +69,10 @@ func (s *Service) begin(ctx context.Context, accountID string) (*writing, error)
 	}
 	p, err := s.accounts.Profile(ctx, accountID)
 	if err == nil {
-		w.customer, err = s.stripe.CreateCustomer(ctx, accountID, p.Email, p.Name, w.key("customer"))
-		err = provider.Upstream(err)
+		w.customer, err = s.makeCustomer(ctx, &w, p.Email, p.Name)
 	}
 	if err == nil {
-		_, err = s.db.SQL.ExecContext(ctx, nameSQL, accountID, w.customer)
+		err = s.note(ctx, nameSQL, accountID, w.customer)
 	}
 	if err != nil {
 		s.end(ctx, &w)
@@ -82,11 +81,34 @@ func (s *Service) begin(ctx context.Context, accountID string) (*writing, error)
 	return &w, nil
 }
 
+// makeCustomer makes the customer of an account. An earlier change may have made it without hearing so:
+// then it is there already.
+func (s *Service) makeCustomer(ctx context.Context, w *writing, email, name string) (id string, err error) {
+	if w.number > 1 {
+		if id, err = s.stripe.FindCustomer(ctx, w.accountID, email); id != "" || err != nil {
+			return id, provider.Upstream(err)
+		}
+	}
+	id, err = s.stripe.CreateCustomer(ctx, w.accountID, email, name, w.key("customer"))
+	return id, provider.Upstream(err)
+}
+
+// noteLimit is how long it may take to keep what the provider has done. A caller who has left, or whose
+// time is over, does not end it.
+const noteLimit = 5 * time.Second
+
+func (s *Service) note(ctx context.Context, statement string, args ...any) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), noteLimit)
+	defer cancel()
+	if _, err := s.db.SQL.ExecContext(ctx, statement, args...); err != nil {
+		return fmt.Errorf("billing: %w", err)
+	}
+	return nil
+}
+
 // end gives the row back, and has the provider asked what came of the change.
 func (s *Service) end(ctx context.Context, w *writing) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
-	defer cancel()
-	if _, err := s.db.SQL.ExecContext(ctx, endSQL, w.accountID, w.number); err != nil {
+	if err := s.note(ctx, endSQL, w.accountID, w.number); err != nil {
 		s.log.WarnContext(ctx, "a change of billing could not be ended: the account waits 20 seconds for the next", "account_id", w.accountID, "error", err)
 	}
 }

@@ -71,10 +71,16 @@ func (s *Service) Take(ctx context.Context, body []byte, signature string) error
 	case accountID == "":
 		s.count(eventForeign)
 		return nil
-	case event.Type == stripe.EventTypeInvoiceCreated && time.Since(time.Unix(event.Created, 0)) < held:
-		if err := s.Settled(ctx, accountID, event); err != nil {
+	case event.Type == stripe.EventTypeInvoiceCreated:
+		err := s.Settled(ctx, accountID, event)
+		switch {
+		case err == nil:
+		case time.Since(time.Unix(event.Created, 0)) < held:
 			s.count(eventHeld)
 			return err
+		default:
+			s.log.ErrorContext(ctx, "an invoice is not held any longer, although the usage of its period was not told: postrider billing usage shows what is missing",
+				"account_id", accountID, "event_id", event.ID, "error", err)
 		}
 	}
 	s.count(eventTaken)

@@ -12,6 +12,10 @@ import (
 	"github.com/postrider/postrider/runtime/fault"
 )
 
+// settleLimit is how long an event waits for its usage to be told: the provider does not wait much longer,
+// and sends it again.
+const settleLimit = 8 * time.Second
+
 // Settled has an invoice of a metered subscription wait until the usage of its period was told: an
 // invoice is final an hour after its event was taken. Error: Away while hours are missing.
 func (s *Service) Settled(ctx context.Context, accountID string, e stripe.Event) error {
@@ -30,9 +34,11 @@ func (s *Service) Settled(ctx context.Context, accountID string, e stripe.Event)
 	if time.Since(end) > 34*24*time.Hour {
 		return nil
 	}
-	settled, err := s.meter.Settled(ctx, accountID, idIn(invoice.Customer), start, end)
+	asking, cancel := context.WithTimeout(ctx, settleLimit)
+	defer cancel()
+	settled, err := s.meter.Settled(asking, accountID, idIn(invoice.Customer), start, end)
 	switch {
-	case err != nil && !fault.IsDatabaseAway(err):
+	case err != nil && (asking.Err() != nil || !fault.IsDatabaseAway(err)):
 		s.log.WarnContext(ctx, "an invoice waits: the usage of its period could not be settled", "account_id", accountID, "error", provider.Words(err))
 		return waits()
 	case err != nil:

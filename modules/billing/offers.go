@@ -3,7 +3,6 @@ package billing
 import (
 	"context"
 	"math"
-	"sync"
 	"time"
 
 	"github.com/postrider/postrider/modules/billing/provider"
@@ -16,15 +15,23 @@ const catalogFor = 10 * time.Minute
 type catalog struct {
 	stripe *provider.Client
 
-	mu   sync.Mutex
+	turn chan struct{} // holds one: who has it may use the rest. Unlike a mutex it is not waited for longer than a caller may
 	have provider.Catalog
 	at   time.Time
 }
 
+func newCatalog(stripe *provider.Client) *catalog {
+	return &catalog{stripe: stripe, turn: make(chan struct{}, 1)}
+}
+
 // get gives the catalog, at most ten minutes old.
 func (c *catalog) get(ctx context.Context) (provider.Catalog, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
+	select {
+	case c.turn <- struct{}{}:
+		defer func() { <-c.turn }()
+	case <-ctx.Done():
+		return provider.Catalog{}, ctx.Err()
+	}
 	if !c.at.IsZero() && time.Since(c.at) < catalogFor {
 		return c.have, nil
 	}
@@ -35,6 +42,9 @@ func (c *catalog) get(ctx context.Context) (provider.Catalog, error) {
 	c.have, c.at = found, time.Now()
 	return found, nil
 }
+
+// pricesLimit is how long a list of plans waits for prices, which it can do without.
+const pricesLimit = 2 * time.Second
 
 // Offers lists the plans: those that a customer may choose, and the account's own. While the provider
 // does not answer they have no prices.
@@ -49,7 +59,9 @@ func (s *Service) Offers(ctx context.Context, accountID string) ([]Offer, error)
 	}
 	var prices map[string]provider.Prices
 	if s.config.on() {
-		known, err := s.catalog.get(ctx)
+		asking, cancel := context.WithTimeout(ctx, min(pricesLimit, s.answer))
+		defer cancel()
+		known, err := s.catalog.get(asking)
 		if err != nil {
 			s.log.WarnContext(ctx, "plans are shown without prices: the payment provider does not answer", "error", provider.Words(err))
 		}

@@ -44,7 +44,7 @@ func (s *Service) CardPage(ctx context.Context, accountID, returnPath string) (P
 	if err != nil {
 		return Page{}, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, answerLimit)
+	ctx, cancel := context.WithTimeout(ctx, s.answer)
 	defer cancel()
 	return s.hosted(ctx, accountID, card, func(w *writing) (provider.Session, error) {
 		return s.stripe.CardPage(ctx, w.customer, back, w.key("page"))
@@ -61,7 +61,7 @@ func (s *Service) PlanPage(ctx context.Context, accountID, planID, returnPath st
 	if !s.config.on() {
 		return Page{}, disabled()
 	}
-	ctx, cancel := context.WithTimeout(ctx, answerLimit)
+	ctx, cancel := context.WithTimeout(ctx, s.answer)
 	defer cancel()
 	p, prices, err := s.wanted(ctx, planID)
 	if err != nil {
@@ -107,8 +107,8 @@ func (s *Service) hosted(ctx context.Context, accountID, kind string, open func(
 		}
 		return Page{}, provider.Upstream(err)
 	}
-	if _, err := s.db.SQL.ExecContext(ctx, keepPageSQL, accountID, made.ID, kind, made.URL, made.Expires); err != nil {
-		return Page{}, fmt.Errorf("billing: %w", err)
+	if err := s.note(ctx, keepPageSQL, accountID, made.ID, kind, made.URL, made.Expires); err != nil {
+		return Page{}, err
 	}
 	return Page{made.URL, made.Expires}, nil
 }
@@ -134,7 +134,7 @@ func (s *Service) Portal(ctx context.Context, accountID, returnPath string) (str
 	if err != nil {
 		return "", err
 	}
-	ctx, cancel := context.WithTimeout(ctx, answerLimit)
+	ctx, cancel := context.WithTimeout(ctx, s.answer)
 	defer cancel()
 	url, err := s.stripe.Portal(ctx, customer, back)
 	return url, provider.Upstream(err)
@@ -154,7 +154,7 @@ func (s *Service) Invoices(ctx context.Context, accountID string, r page.Request
 	if err != nil {
 		return found, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, answerLimit)
+	ctx, cancel := context.WithTimeout(ctx, s.answer)
 	defer cancel()
 	found.Items, found.HasMore, err = s.stripe.Invoices(ctx, customer, at.ID, at.Limit)
 	if err != nil {
@@ -184,7 +184,7 @@ func (s *Service) Sync(ctx context.Context, accountID string) (Overview, error) 
 	if n, err := result.RowsAffected(); err != nil || n == 0 {
 		return s.Overview(ctx, accountID)
 	}
-	asking, cancel := context.WithTimeout(ctx, answerLimit)
+	asking, cancel := context.WithTimeout(ctx, s.answer)
 	defer cancel()
 	return s.asked(ctx, asking, accountID)
 }

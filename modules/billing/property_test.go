@@ -254,7 +254,7 @@ func TestPropertyTheAccountHasWhatTheProviderSays(t *testing.T) {
 		want := follows(l.standing())
 		for range 2 {
 			if diff := cmp.Diff(want, l.has()); diff != "" {
-				t.Errorf("the account has another state than the provider (-provider +account):\n%s", diff)
+				w.t.Errorf("the account has another state than the provider (-provider +account):\n%s", diff)
 			}
 			w.exec(`UPDATE billing_customers SET sync_due_at = now() WHERE id = $1 AND customer_id IS NOT NULL`, w.ada)
 			w.synced() // and asking again changes nothing
@@ -320,7 +320,7 @@ func follows(s stripetest.Standing) outcome {
 func TestPropertyTheMeterHasWhatWasSent(t *testing.T) {
 	t.Parallel()
 	eachLife(t, func(w *world, l *life) {
-		w.stripe.Pay(must(w.PlanPage(t.Context(), w.ada, "pool", "")).URL)
+		w.stripe.Pay(must(w.PlanPage(w.t.Context(), w.ada, "pool", "")).URL)
 		w.stripe.Events()
 		w.exec(`UPDATE billing_customers SET sync_due_at = now() WHERE id = $1`, w.ada)
 		w.synced()
@@ -360,17 +360,17 @@ func TestPropertyTheMeterHasWhatWasSent(t *testing.T) {
 			w.exec(`UPDATE usage_reports SET due_at = now() WHERE account_id = $1 AND reported_revision < revision`, w.ada) // the wait is over, or the lease of who was killed
 		}
 		for range 2 { // what was left, and what the comparison finds
-			if err := w.meter.Run(t.Context()); err != nil {
-				t.Error(err)
+			if err := w.meter.Run(w.t.Context()); err != nil {
+				w.t.Error(err)
 			}
-			if err := w.meter.Reconcile(t.Context()); err != nil {
-				t.Error(err)
+			if err := w.meter.Reconcile(w.t.Context()); err != nil {
+				w.t.Error(err)
 			}
 		}
 		got := w.stripe.Windows(w.customerID())
 		maps.DeleteFunc(got, func(_, n int64) bool { return n == 0 })
 		if diff := cmp.Diff(want, got); len(want)+len(got) > 0 && diff != "" {
-			t.Errorf("the meter has another usage than was sent (-sent +meter):\n%s", diff)
+			w.t.Errorf("the meter has another usage than was sent (-sent +meter):\n%s", diff)
 		}
 		w.exec(`DELETE FROM billing_subscriptions WHERE account_id = $1`, w.ada) // so that lives to come are compared alone
 	})

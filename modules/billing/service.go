@@ -51,17 +51,18 @@ type Service struct {
 	meter    *metering.Service // nil: billing is off
 	tell     *tell.Service     // nil: mail is not sent here
 	figures  figures
+	answer   time.Duration // how long a caller waits for the provider: answerLimit
 	log      *slog.Logger
 	tasks    *worker.Tasks
 }
 
 // New makes the service. While billing is off it has nothing that could dial.
 func New(p Params) (*Service, error) {
-	s := &Service{config: p.Config.withDefaults(), db: p.DB, accounts: p.Accounts, plans: p.Plans, cursors: p.Cursors, log: p.Logger, figures: newFigures(),
+	s := &Service{config: p.Config.withDefaults(), db: p.DB, accounts: p.Accounts, plans: p.Plans, cursors: p.Cursors, log: p.Logger, figures: newFigures(), answer: answerLimit,
 		tasks: worker.NewTasks(p.Logger, p.Workers)}
 	if s.config.on() {
 		s.stripe = provider.New(p.Config.Key, p.Config.URL)
-		s.catalog, s.meter = &catalog{stripe: s.stripe}, metering.New(p.DB, s.stripe, p.Logger)
+		s.catalog, s.meter = newCatalog(s.stripe), metering.New(p.DB, s.stripe, p.Logger)
 	}
 	if p.Notices != nil && p.Notices.Sends() {
 		s.tell = tell.New(p.DB, p.Notices, s.config.BaseURL)

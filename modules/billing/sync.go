@@ -13,6 +13,7 @@ import (
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/accounts/audit"
+	"github.com/postrider/postrider/modules/billing/metering"
 	"github.com/postrider/postrider/modules/billing/provider"
 	"github.com/postrider/postrider/runtime/db"
 )
@@ -43,9 +44,11 @@ UPDATE billing_customers SET claimed_until = NULL, failures = 0, synced_at = now
 	dropSubscriptionsSQL = `DELETE FROM billing_subscriptions WHERE account_id = $1 AND NOT id = ANY ($2::text[])`
 
 	storeSubscriptionSQL = `
-INSERT INTO billing_subscriptions (id, account_id, plan_id, status, item_id, metered, metered_since, period_start, period_end, cancel_at, schedule_id, pending_plan, pending_at, past_due_since, created_at, updated_at)
-VALUES (@id, @account, @plan, @status::text, @item, @metered, @metered_since, @start, @end, @cancel, @schedule, @pending, @pending_at, CASE WHEN @status::text = 'past_due' THEN now() END, now(), now())
-ON CONFLICT (id) DO UPDATE SET plan_id = @plan, status = @status::text, item_id = @item, metered = @metered, metered_since = @metered_since, period_start = @start, period_end = @end,
+INSERT INTO billing_subscriptions (id, account_id, plan_id, status, item_id, metered, metered_since, metered_until, period_start, period_end, cancel_at, schedule_id, pending_plan, pending_at, past_due_since, created_at, updated_at)
+VALUES (@id, @account, @plan, @status::text, @item, @metered, @metered_since, CASE WHEN @metered AND NOT @bills THEN coalesce(@ended, now()) END, @start, @end, @cancel, @schedule, @pending, @pending_at, CASE WHEN @status::text = 'past_due' THEN now() END, now(), now())
+ON CONFLICT (id) DO UPDATE SET plan_id = @plan, status = @status::text, item_id = @item, metered = @metered, metered_since = coalesce(@metered_since, billing_subscriptions.metered_since),
+	metered_until = CASE WHEN @metered AND @bills THEN NULL WHEN @metered OR billing_subscriptions.metered THEN coalesce(billing_subscriptions.metered_until, @ended, now()) ELSE billing_subscriptions.metered_until END,
+	period_start = @start, period_end = @end,
 	cancel_at = @cancel, schedule_id = @schedule, pending_plan = @pending, pending_at = @pending_at, updated_at = now(),
 	past_due_since = CASE WHEN @status::text = 'past_due' THEN coalesce(billing_subscriptions.past_due_since, now()) END
 RETURNING past_due_since`
@@ -266,7 +269,7 @@ func storeSubscriptions(ctx context.Context, tx *ent.Tx, accountID string, list 
 			}
 		}
 		since, err := db.One(ctx, tx, db.Value[*time.Time], storeSubscription.Text, storeSubscription.Args(db.Arg("id", b.ID), db.Arg("account", accountID), db.Arg("plan", b.plan),
-			db.Arg("status", b.Status), db.Arg("item", item), db.Arg("metered", meteredSince != nil), db.Arg("metered_since", meteredSince), db.Arg("start", b.PeriodStart),
+			db.Arg("status", b.Status), db.Arg("item", item), db.Arg("metered", meteredSince != nil), db.Arg("metered_since", meteredSince), db.Arg("bills", metering.Bills(b.Status)), db.Arg("ended", b.Ended), db.Arg("start", b.PeriodStart),
 			db.Arg("end", b.PeriodEnd), db.Arg("cancel", b.CancelAt), db.Arg("schedule", b.Schedule), db.Arg("pending", b.pending), db.Arg("pending_at", b.pendingAt))...)
 		if err != nil {
 			return nil, err

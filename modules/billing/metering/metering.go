@@ -26,16 +26,25 @@ func New(d *db.DB, stripe *provider.Client, log *slog.Logger) *Service {
 // oldest is how far back the provider takes usage: 35 days, less a day.
 const oldest = "34 days"
 
-// metered are the accounts whose usage is told, and since which hour: that in which the price by usage
-// began, and no earlier one, which it is not for.
-const metered = `(SELECT account_id, min(date_trunc('hour', metered_since)) AS since FROM billing_subscriptions
-	WHERE metered AND status IN ('active', 'trialing', 'past_due') GROUP BY account_id)`
+// billing says that a subscription is one whose usage is billed.
+const billing = `metered AND status IN ('active', 'trialing', 'past_due')`
+
+// Bills tells whether the usage of a subscription of a status is billed, as billing says it.
+func Bills(status string) bool {
+	return status == "active" || status == "trialing" || status == "past_due"
+}
+
+// metered are the accounts whose usage is told, and of which hours: from that in which the price by usage
+// began, and no earlier one, which it is not for, to that in which it ended. An hour is told when it has ended,
+// and what was used until then is on the last invoice.
+const metered = `(SELECT account_id, min(date_trunc('hour', metered_since)) AS since, max(CASE WHEN ` + billing + ` THEN 'infinity' ELSE metered_until END) AS until
+	FROM billing_subscriptions WHERE ` + billing + ` OR metered_until > now() - interval '` + oldest + `' GROUP BY account_id)`
 
 // queueSQL makes rows of closed hours, and has a row told again whose count was corrected.
 const queueSQL = `
 INSERT INTO usage_reports AS r (account_id, hour, emails, due_at)
 SELECT u.account_id, u.hour, u.emails, now() FROM usage_hours u JOIN ` + metered + ` m ON m.account_id = u.account_id
- WHERE u.hour >= m.since AND u.hour >= now() - interval '` + oldest + `' AND u.hour < (SELECT hour FROM usage_marks)
+ WHERE u.hour >= m.since AND u.hour < m.until AND u.hour >= now() - interval '` + oldest + `' AND u.hour < (SELECT hour FROM usage_marks)
  ORDER BY u.account_id, u.hour
 ON CONFLICT (account_id, hour) DO UPDATE SET emails = excluded.emails, revision = r.revision + 1, due_at = now(), tries = 0, stuck_reason = NULL
  WHERE r.emails <> excluded.emails`
@@ -47,7 +56,8 @@ const (
 UPDATE usage_reports r SET fence = r.fence + 1, due_at = now() + interval '30 seconds'
   FROM billing_customers c
  WHERE c.id = r.account_id AND c.customer_id IS NOT NULL AND (r.account_id, r.hour) IN (
-	SELECT account_id, hour FROM usage_reports WHERE due_at <= now() AND reported_revision < revision AND stuck_reason IS NULL AND ($2 = '' OR account_id = $2)
+	SELECT account_id, hour FROM usage_reports u WHERE due_at <= now() AND reported_revision < revision AND stuck_reason IS NULL AND ($2 = '' OR account_id = $2)
+	   AND EXISTS (SELECT FROM billing_customers k WHERE k.id = u.account_id AND k.customer_id IS NOT NULL)
 	 ORDER BY due_at LIMIT $1 FOR UPDATE SKIP LOCKED)
 RETURNING r.account_id, r.hour, r.emails, r.revision, r.fence, r.tries, c.customer_id, r.hour < now() - interval '` + oldest + `'`
 
@@ -63,6 +73,11 @@ UPDATE usage_reports SET tries = tries + 1, due_at = now() + $4 * interval '1 se
 	// A key that is not accepted is accepted for no hour.
 	pauseSQL = `UPDATE usage_reports SET due_at = greatest(due_at, now() + interval '5 minutes') WHERE reported_revision < revision AND stuck_reason IS NULL`
 )
+
+// orphanSQL is about hours of customers who were deleted at the provider: nobody is left to bill them to.
+const orphanSQL = `
+UPDATE usage_reports r SET stuck_reason = 'the customer was deleted at the payment provider'
+ WHERE reported_revision < revision AND stuck_reason IS NULL AND NOT EXISTS (SELECT FROM billing_customers c WHERE c.id = r.account_id AND c.customer_id IS NOT NULL)`
 
 type report struct {
 	accountID string
@@ -84,8 +99,10 @@ var waits = []time.Duration{time.Minute, 5 * time.Minute, 15 * time.Minute, time
 
 // Queue makes rows of the hours that have ended.
 func (s *Service) Queue(ctx context.Context) error {
-	if _, err := s.db.SQL.ExecContext(ctx, queueSQL); err != nil {
-		return fmt.Errorf("queue usage: %w", err)
+	for _, statement := range []string{queueSQL, orphanSQL} {
+		if _, err := s.db.SQL.ExecContext(ctx, statement); err != nil {
+			return fmt.Errorf("queue usage: %w", err)
+		}
 	}
 	return nil
 }

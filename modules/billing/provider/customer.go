@@ -33,11 +33,30 @@ func (c Card) Expired(now time.Time) bool {
 // CreateCustomer makes the customer of an account, once for a key.
 func (c *Client) CreateCustomer(ctx context.Context, accountID, email, name, key string) (string, error) {
 	made, err := c.stripe.V1Customers.Create(ctx, &stripe.CustomerCreateParams{Params: once(key),
-		Email: stripe.String(email), Name: stripe.String(name), Metadata: map[string]string{"postrider_account": accountID}})
+		Email: stripe.String(email), Name: stripe.String(name), Metadata: map[string]string{accountKey: accountID}})
 	if err != nil {
 		return "", err
 	}
 	return made.ID, nil
+}
+
+// accountKey is the name of a customer's metadata that says whose it is. It is read where a customer may have
+// been made and the answer was lost, and nowhere else.
+const accountKey = "postrider_account"
+
+// FindCustomer gives the customer that was made for an account; empty: none.
+func (c *Client) FindCustomer(ctx context.Context, accountID, email string) (string, error) {
+	params := &stripe.CustomerListParams{Email: stripe.String(email)}
+	params.Limit = stripe.Int64(100)
+	for found, err := range c.stripe.V1Customers.List(ctx, params).All(ctx) {
+		if err != nil {
+			return "", err
+		}
+		if found.Metadata[accountKey] == accountID {
+			return found.ID, nil
+		}
+	}
+	return "", nil
 }
 
 // Customer reads a customer and its payment methods. One that was deleted is no error.

@@ -15,8 +15,9 @@ type Subscription struct {
 	PeriodStart *time.Time
 	PeriodEnd   *time.Time
 	CancelAt    *time.Time // at the end of the period, where that is what was asked for
-	Schedule    string     // id; empty: nothing is planned
-	Default     string     // its own payment method
+	Ended       *time.Time
+	Schedule    string // id; empty: nothing is planned
+	Default     string // its own payment method
 	Created     time.Time
 }
 
@@ -35,7 +36,7 @@ func (c *Client) Subscriptions(ctx context.Context, customer string) ([]Subscrip
 }
 
 func subscriptionOf(s *stripe.Subscription) Subscription {
-	out := Subscription{ID: s.ID, Status: string(s.Status), CancelAt: at(s.CancelAt), Created: time.Unix(s.Created, 0).UTC()}
+	out := Subscription{ID: s.ID, Status: string(s.Status), CancelAt: at(s.CancelAt), Ended: at(s.EndedAt), Created: time.Unix(s.Created, 0).UTC()}
 	if s.Schedule != nil {
 		out.Schedule = s.Schedule.ID
 	}

@@ -187,7 +187,7 @@ func (s *Stripe) Turn(id string) {
 	defer s.mu.Unlock()
 	b := s.objects[id]
 	if b["cancel_at_period_end"] == true {
-		b["status"] = "canceled"
+		b["status"], b["ended_at"] = "canceled", time.Now().Unix()
 		s.emit("customer.subscription.deleted", b)
 		return
 	}

@@ -17,7 +17,8 @@ func (s *Stripe) route(method, path string, form url.Values) (int, object) {
 	case method == http.MethodGet:
 		return s.read(parts, form)
 	case path == "customers":
-		return s.made("cus", "customer", object{"email": form.Get("email"), "name": form.Get("name"), "invoice_settings": object{"default_payment_method": nil}})
+		return s.made("cus", "customer", object{"email": form.Get("email"), "name": form.Get("name"), "invoice_settings": object{"default_payment_method": nil},
+			"metadata": object{"postrider_account": form.Get("metadata[postrider_account]")}})
 	case parts[0] == "customers" && len(parts) == 2:
 		return s.change(parts[1], func(c object) string {
 			if method := form.Get("invoice_settings[default_payment_method]"); method != "" {
@@ -92,6 +93,8 @@ func (s *Stripe) read(parts []string, form url.Values) (int, object) {
 	customer := form.Get("customer")
 	mine := func(o object) bool { return o["customer"] == customer }
 	switch path := strings.Join(parts, "/"); {
+	case path == "customers":
+		return http.StatusOK, list(s.of("customer", func(o object) bool { return o["email"] == form.Get("email") && o["deleted"] != true }))
 	case path == "subscriptions":
 		return http.StatusOK, list(s.of("subscription", mine))
 	case path == "invoices":
@@ -202,8 +205,12 @@ func (s *Stripe) schedule(parts []string, form url.Values) (int, object) {
 		if b == nil {
 			return missing(form.Get("from_subscription"))
 		}
+		present := []object{} // the first phase is what the subscription has, until its period ends
+		for _, item := range b["items"].(object)["data"].([]object) {
+			present = append(present, object{"price": item["price"].(object)["id"], "quantity": item["quantity"]})
+		}
 		status, o := s.made("sub_sched", "subscription_schedule", object{"subscription": b["id"], "customer": b["customer"], "status": "active",
-			"phases": []object{{"start_date": b["created"], "end_date": time.Now().AddDate(0, 1, 0).Unix(), "items": []object{}}}})
+			"phases": []object{{"start_date": b["created"], "end_date": time.Now().AddDate(0, 1, 0).Unix(), "items": present}}})
 		b["schedule"] = o["id"]
 		return status, o
 	case len(parts) == 2 && parts[1] == "release":

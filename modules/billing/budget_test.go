@@ -1,0 +1,120 @@
+package billing
+
+import (
+	"context"
+	"net/http"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/postrider/postrider/modules/billing/stripetest"
+	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/page"
+)
+
+// promised is how long who changes what is paid waits for an answer while the provider is away.
+const promised = 6 * time.Second
+
+// However many questions a change asks, and whether the provider is silent from the first one on or slow with
+// each: its caller is answered when the budget of answerLimit is spent. Here that is a fraction of what one
+// exchange may take, so that a question outside the budget would be seen on any machine.
+func TestWhoeverAsksIsAnsweredInTime(t *testing.T) {
+	t.Parallel()
+	if answerLimit > promised-time.Second {
+		t.Errorf("a caller waits %s for the provider, which leaves less than a second of %s", answerLimit, promised)
+	}
+	const budget, outside = 100 * time.Millisecond, 4 * time.Second // one exchange may take five seconds
+	for name, first := range map[string]time.Duration{"silent": 0, "slow": budget * 2 / 3} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			w.buy("pro")
+			w.synced()
+			other := w.process(w.db) // which has asked for no prices yet
+			w.Service.answer, other.answer = budget, budget
+			open := make(chan struct{})
+			t.Cleanup(func() { close(open) })
+			w.stripe.SetFault(func(r *http.Request) stripetest.Fault {
+				if first > 0 {
+					return stripetest.Fault{Wait: first}
+				}
+				select {
+				case <-open:
+				case <-r.Context().Done():
+				}
+				return stripetest.Fault{Status: http.StatusServiceUnavailable}
+			})
+			for _, s := range []*Service{w.Service, other} {
+				for name, call := range map[string]func(ctx context.Context) error{
+					"a card": func(ctx context.Context) error { _, err := s.CardPage(ctx, w.ada, ""); return err },
+					"a plan": func(ctx context.Context) error { _, err := s.PlanPage(ctx, w.ada, "pool", ""); return err },
+					"a change of plan": func(ctx context.Context) error {
+						_, _, err := s.SetPlan(ctx, w.ada, "pool")
+						return err
+					},
+					"keeping the plan": func(ctx context.Context) error { _, err := s.KeepPlan(ctx, w.ada); return err },
+					"a preview":        func(ctx context.Context) error { _, err := s.Preview(ctx, w.ada, "pool"); return err },
+					"a portal":         func(ctx context.Context) error { _, err := s.Portal(ctx, w.ada, ""); return err },
+					"invoices":         func(ctx context.Context) error { _, err := s.Invoices(ctx, w.ada, page.Request{}); return err },
+					"an address": func(ctx context.Context) error {
+						_, err := s.Update(ctx, w.ada, Change{BillingEmail: new("bills@example.com")})
+						return err
+					},
+					"a sync":  func(ctx context.Context) error { _, err := s.Sync(ctx, w.ada); return err },
+					"a price": func(ctx context.Context) error { _, err := s.Offers(ctx, w.ada); return err },
+				} {
+					begun := time.Now()
+					err := call(t.Context())
+					if took := time.Since(begun); took > outside {
+						t.Errorf("%s takes %s although the budget is %s", name, took, budget)
+					}
+					switch kind := fault.KindOf(err); {
+					case first > 0: // what asks once may be in time
+						if err != nil && kind != fault.Upstream && kind != fault.Conflict {
+							t.Errorf("%s over a slow provider: %v, want 502", name, err)
+						}
+					case name == "a sync" || name == "a price":
+						if err != nil {
+							t.Errorf("%s over a silent provider: %v, want what is known", name, err)
+						}
+					case kind != fault.Upstream:
+						t.Errorf("%s over a silent provider: %v, want 502", name, err)
+					}
+				}
+			}
+		})
+	}
+}
+
+// Somebody who may wait long asks for prices: who may not is not held up, and nor are many at once.
+func TestNobodyWaitsForWhoeverAsksForPrices(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.buy("pro")
+	w.synced()
+	w.catalog.at = time.Time{}
+	w.Service.answer = 100 * time.Millisecond
+	asked, open := make(chan struct{}, 100), make(chan struct{})
+	w.stripe.SetFault(func(*http.Request) stripetest.Fault {
+		asked <- struct{}{}
+		<-open
+		return stripetest.Fault{}
+	})
+	var wait sync.WaitGroup
+	wait.Go(func() {
+		if _, err := w.catalog.get(t.Context()); err != nil {
+			t.Errorf("the one who may wait: %v", err)
+		}
+	})
+	<-asked
+	for range 20 {
+		if _, _, err := w.SetPlan(t.Context(), w.ada, "pool"); fault.KindOf(err) != fault.Upstream {
+			t.Errorf("a change meanwhile: %v, want 502", err)
+		}
+		if offers, err := w.Offers(t.Context(), w.ada); err != nil || len(offers) == 0 || offers[1].Price != nil {
+			t.Errorf("the plans meanwhile: %+v %v, want them without prices", offers, err)
+		}
+	}
+	close(open)
+	wait.Wait()
+}

@@ -1,0 +1,108 @@
+package billing
+
+import (
+	"database/sql"
+	"log/slog"
+	"testing"
+
+	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/accounts/plans"
+	"github.com/postrider/postrider/modules/billing/stripetest"
+	"github.com/postrider/postrider/runtime/db/dbtest"
+	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/page"
+	"github.com/postrider/postrider/runtime/secret"
+	"github.com/postrider/postrider/runtime/setting"
+)
+
+// 3,000 emails a month, 100 a day and one domain: with billing on they hold for whoever has bought nothing; with
+// billing off new accounts do not meet them, and they hold for the accounts that the operator puts on Free.
+func TestTheCapsOfFree(t *testing.T) {
+	t.Parallel()
+	var off setting.Values
+	on := WebhookSecrets.With(StripeKey.With(off, secret.New(stripetest.Key)), []secret.String{secret.New(stripetest.Secret)})
+	for name, c := range map[string]struct {
+		values setting.Values
+		on     bool
+		plan   string // of new accounts
+	}{
+		"off": {off, false, accounts.PlanScale},
+		"on":  {on, true, accounts.PlanFree},
+		"off, and the operator chose another plan": {accounts.DefaultPlan.With(off, accounts.PlanPro), false, accounts.PlanPro},
+		"on, and the operator chose another plan":  {accounts.DefaultPlan.With(on, accounts.PlanScale), true, accounts.PlanScale},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := dbtest.New(t)
+			log := slog.New(slog.DiscardHandler)
+			a, err := accounts.New(accounts.Params{Config: accounts.Config{DefaultPlan: DefaultPlan(c.values)}, DB: d, Cursors: page.NewCodec(make([]byte, 16)), Logger: log})
+			if err != nil {
+				t.Fatal(err)
+			}
+			s, err := New(Params{Config: ConfigOf(c.values), DB: d, Accounts: a, Plans: plans.New(d, a), Cursors: page.NewCodec(make([]byte, 16)), Logger: log})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if s.Enabled() != c.on {
+				t.Fatalf("billing is on: %v, want %v", s.Enabled(), c.on)
+			}
+			made, err := a.CreateAccount(t.Context(), accounts.NewAccount{Name: "Acme", Email: "ada@example.com", Plan: DefaultPlan(c.values)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			send := func(n int) (granted int, last *fault.Error) {
+				t.Helper()
+				list := make([]accounts.Use, n)
+				for i := range list {
+					list[i].AccountID = made.ID
+				}
+				err := d.InHotTx(t.Context(), func(tx *sql.Tx) error {
+					refused, err := a.Consume(t.Context(), tx, list)
+					for _, r := range refused {
+						if r == nil {
+							granted++
+						} else {
+							last = fault.From(r)
+						}
+					}
+					return err
+				})
+				if err != nil {
+					t.Fatal(err)
+				}
+				return granted, last
+			}
+			if o, err := s.Overview(t.Context(), made.ID); err != nil || o.Plan.ID != c.plan || o.Enabled != c.on {
+				t.Fatalf("a new account has %+v, %v, want the plan %s", o, err, c.plan)
+			}
+			if c.plan != accounts.PlanFree {
+				if granted, refused := send(3101); granted != 3101 {
+					t.Errorf("on %s %d of 3,101 emails are granted: %v", c.plan, granted, refused)
+				}
+				if _, err := a.UpdateAccount(t.Context(), made.ID, accounts.AccountChange{Plan: new(accounts.PlanFree)}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			granted, refused := send(101)
+			if granted != 100 || refused.Kind != fault.Limit || refused.Code != fault.CodePlanLimit || refused.UpgradeURL != accounts.UpgradeURL || refused.Details["cap"] != "daily" || refused.Details["limit"] != 100 {
+				t.Errorf("on Free %d of 101 emails of a day are granted: %+v", granted, refused)
+			}
+			for _, statement := range []string{
+				`UPDATE usages SET emails = 2999 WHERE period = to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM')`,
+				`UPDATE usages SET emails = 0 WHERE period = to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM-DD')`,
+			} {
+				if _, err := d.SQL.ExecContext(t.Context(), statement); err != nil {
+					t.Fatal(err)
+				}
+			}
+			granted, refused = send(2)
+			if granted != 1 || refused.Code != fault.CodePlanLimit || refused.Details["cap"] != "monthly" || refused.Details["limit"] != 3000 {
+				t.Errorf("on Free %d emails are granted after 2,999 of a month: %+v", granted, refused)
+			}
+			o, err := s.Overview(t.Context(), made.ID)
+			if err != nil || o.Plan.ID != accounts.PlanFree || o.Plan.MaxDomains != 1 || o.Emails != 3000 || o.MonthlyCap == nil || *o.MonthlyCap != 3000 || o.Unlocked {
+				t.Errorf("it is shown as %+v, %v", o, err)
+			}
+		})
+	}
+}
