@@ -2,6 +2,7 @@ package billing
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -18,8 +19,18 @@ const answerLimit = 5 * time.Second
 
 const emailSQL = `UPDATE billing_customers SET billing_email = $2, updated_at = now() WHERE id = $1`
 
+// late is the error of something that was not done in the time that a caller waits: wherever it was when the time
+// was over, the provider was too slow.
+func late(asking context.Context, err error) error {
+	switch kind := fault.KindOf(err); {
+	case err == nil, kind != fault.Internal && kind != fault.Away, !errors.Is(asking.Err(), context.DeadlineExceeded):
+		return err
+	}
+	return provider.Upstream(err)
+}
+
 // Update changes how an account is billed. Its own limit holds whether billing is on or off.
-func (s *Service) Update(ctx context.Context, accountID string, c Change) (Overview, error) {
+func (s *Service) Update(ctx context.Context, accountID string, c Change) (o Overview, err error) {
 	wrong := c.Validate()
 	if err := wrong.Err(); err != nil {
 		return Overview{}, err
@@ -27,6 +38,7 @@ func (s *Service) Update(ctx context.Context, accountID string, c Change) (Overv
 	if c.BillingEmail != nil {
 		asking, cancel := context.WithTimeout(ctx, s.answer)
 		defer cancel()
+		defer func() { err = late(asking, err) }()
 		w, err := s.begin(asking, accountID)
 		if err != nil {
 			return Overview{}, err
@@ -141,9 +153,10 @@ func (s *Service) choose(ctx context.Context, accountID, customer, planID string
 
 // SetPlan changes the plan of an account that pays: up at once, when it is paid; down at the end of the
 // period. Errors: Invalid; Conflict; Upstream.
-func (s *Service) SetPlan(ctx context.Context, accountID, planID string) (Overview, string, error) {
+func (s *Service) SetPlan(ctx context.Context, accountID, planID string) (o Overview, effective string, err error) {
 	asking, cancel := context.WithTimeout(ctx, s.answer)
 	defer cancel()
+	defer func() { err = late(asking, err) }()
 	if _, err := s.changeable(asking, accountID, planID); err != nil {
 		return Overview{}, "", err
 	}
@@ -159,7 +172,7 @@ func (s *Service) SetPlan(ctx context.Context, accountID, planID string) (Overvi
 	if err != nil {
 		return Overview{}, "", err
 	}
-	o, err := s.asked(ctx, asking, accountID)
+	o, err = s.asked(ctx, asking, accountID)
 	return o, c.effective(), err
 }
 
@@ -186,9 +199,10 @@ func (s *Service) move(ctx context.Context, w *writing, c choice) error {
 }
 
 // KeepPlan takes back a change that was to come at the end of the period. Error: Conflict if there is none.
-func (s *Service) KeepPlan(ctx context.Context, accountID string) (Overview, error) {
+func (s *Service) KeepPlan(ctx context.Context, accountID string) (o Overview, err error) {
 	asking, cancel := context.WithTimeout(ctx, s.answer)
 	defer cancel()
+	defer func() { err = late(asking, err) }()
 	if _, err := s.customer(asking, accountID); err != nil {
 		return Overview{}, err
 	}
@@ -230,9 +244,10 @@ type Quote struct {
 }
 
 // Preview tells what a change of plan would cost now, and when it would hold. Errors: as SetPlan.
-func (s *Service) Preview(ctx context.Context, accountID, planID string) (Quote, error) {
+func (s *Service) Preview(ctx context.Context, accountID, planID string) (q Quote, err error) {
 	ctx, cancel := context.WithTimeout(ctx, s.answer)
 	defer cancel()
+	defer func() { err = late(ctx, err) }()
 	customer, err := s.changeable(ctx, accountID, planID)
 	if err != nil {
 		return Quote{}, err
@@ -241,7 +256,7 @@ func (s *Service) Preview(ctx context.Context, accountID, planID string) (Quote,
 	if err != nil {
 		return Quote{}, err
 	}
-	q := Quote{Effective: c.effective(), Preview: provider.Preview{Currency: c.prices.Currency}}
+	q = Quote{Effective: c.effective(), Preview: provider.Preview{Currency: c.prices.Currency}}
 	if !c.up {
 		q.At = c.from.PeriodEnd
 		return q, nil

@@ -39,13 +39,14 @@ func (s *Service) back(path string) (string, error) {
 }
 
 // CardPage makes a page that takes a payment method of an account.
-func (s *Service) CardPage(ctx context.Context, accountID, returnPath string) (Page, error) {
+func (s *Service) CardPage(ctx context.Context, accountID, returnPath string) (p Page, err error) {
 	back, err := s.back(returnPath)
 	if err != nil {
 		return Page{}, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, s.answer)
 	defer cancel()
+	defer func() { err = late(ctx, err) }()
 	return s.hosted(ctx, accountID, card, func(w *writing) (provider.Session, error) {
 		return s.stripe.CardPage(ctx, w.customer, back, w.key("page"))
 	})
@@ -53,7 +54,7 @@ func (s *Service) CardPage(ctx context.Context, accountID, returnPath string) (P
 
 // PlanPage makes a page where an account that pays nothing buys a plan. Errors: Invalid; Conflict if it
 // pays for one.
-func (s *Service) PlanPage(ctx context.Context, accountID, planID, returnPath string) (Page, error) {
+func (s *Service) PlanPage(ctx context.Context, accountID, planID, returnPath string) (p Page, err error) {
 	back, err := s.back(returnPath)
 	if err != nil {
 		return Page{}, err
@@ -63,14 +64,15 @@ func (s *Service) PlanPage(ctx context.Context, accountID, planID, returnPath st
 	}
 	ctx, cancel := context.WithTimeout(ctx, s.answer)
 	defer cancel()
-	p, prices, err := s.wanted(ctx, planID)
+	defer func() { err = late(ctx, err) }()
+	plan, prices, err := s.wanted(ctx, planID)
 	if err != nil {
 		return Page{}, err
 	}
-	if p.ID == accounts.PlanFree {
+	if plan.ID == accounts.PlanFree {
 		return Page{}, fault.InvalidField("plan", "costs nothing, so it cannot be bought")
 	}
-	return s.hosted(ctx, accountID, p.ID, func(w *writing) (provider.Session, error) {
+	return s.hosted(ctx, accountID, plan.ID, func(w *writing) (provider.Session, error) {
 		list, err := s.stripe.Subscriptions(ctx, w.customer)
 		if err != nil {
 			return provider.Session{}, err
@@ -125,7 +127,7 @@ func (s *Service) stays(ctx context.Context, w *writing, kind string) (bool, err
 }
 
 // Portal makes a page with an account's invoices, cards and tax ids.
-func (s *Service) Portal(ctx context.Context, accountID, returnPath string) (string, error) {
+func (s *Service) Portal(ctx context.Context, accountID, returnPath string) (url string, err error) {
 	back, err := s.back(returnPath)
 	if err != nil {
 		return "", err
@@ -136,7 +138,8 @@ func (s *Service) Portal(ctx context.Context, accountID, returnPath string) (str
 	}
 	ctx, cancel := context.WithTimeout(ctx, s.answer)
 	defer cancel()
-	url, err := s.stripe.Portal(ctx, customer, back)
+	defer func() { err = late(ctx, err) }()
+	url, err = s.stripe.Portal(ctx, customer, back)
 	return url, provider.Upstream(err)
 }
 
@@ -156,6 +159,7 @@ func (s *Service) Invoices(ctx context.Context, accountID string, r page.Request
 	}
 	ctx, cancel := context.WithTimeout(ctx, s.answer)
 	defer cancel()
+	defer func() { err = late(ctx, err) }()
 	found.Items, found.HasMore, err = s.stripe.Invoices(ctx, customer, at.ID, at.Limit)
 	if err != nil {
 		return found, provider.Upstream(err)
@@ -173,7 +177,7 @@ UPDATE billing_customers SET asked_at = now(), sync_due_at = clock_timestamp()
 )
 
 // Sync asks the provider about an account now, at most once in five seconds.
-func (s *Service) Sync(ctx context.Context, accountID string) (Overview, error) {
+func (s *Service) Sync(ctx context.Context, accountID string) (o Overview, err error) {
 	if !s.config.on() {
 		return Overview{}, disabled()
 	}
@@ -186,6 +190,7 @@ func (s *Service) Sync(ctx context.Context, accountID string) (Overview, error) 
 	}
 	asking, cancel := context.WithTimeout(ctx, s.answer)
 	defer cancel()
+	defer func() { err = late(asking, err) }()
 	return s.asked(ctx, asking, accountID)
 }
 
