@@ -106,7 +106,7 @@ func (f *fakeAutomations) Get(_ context.Context, _, id string) (*ent.Automation,
 func (f *fakeAutomations) Change(ctx context.Context, _, id string, members map[string]json.RawMessage, hash string) (*ent.Automation, error) {
 	f.changed = members
 	if hash == "stale" {
-		return nil, fmt.Errorf("change automation: %w", fault.Conflictf(fault.CodeConflict, "The draft was changed since; read it again").With(automations.DetailChangedAt, "2026-01-15T09:30:00Z"))
+		return nil, fmt.Errorf("change automation: %w", fault.Conflictf(fault.CodeConflict, "The draft was changed since; read it again").With(fault.DetailChangedAt, "2026-01-15T09:30:00Z"))
 	}
 	return f.does(ctx, "change "+hash, id, nil)
 }
@@ -115,14 +115,16 @@ func (f *fakeAutomations) Change(ctx context.Context, _, id string, members map[
 func TestTheSecondWhoChangesADraftIsTold(t *testing.T) {
 	t.Parallel()
 	b, _ := newPeopleBundle(t)
-	const path, body = "/api/automations/aut_01kf0m4w7he6x8q2v5b3n9c1ta", `{"name":"Mine"}`
+	const body = `{"name":"Mine"}`
 	want := `"details":{"changed_at":"2026-01-15T09:30:00Z","changed_by":"bob@example.com"}`
-	if got := b.do(t, as("developer", "PATCH", path, body, "If-Match", `"stale"`)); got.status != http.StatusConflict || !strings.Contains(got.body, want) {
-		t.Errorf("a person: %d %s, want 409 with %s", got.status, got.body, want)
-	}
-	key := request{method: "PATCH", path: path, body: body, header: map[string]string{"If-Match": `"stale"`}}
-	if got := b.do(t, key); got.status != http.StatusConflict || !strings.Contains(got.body, `"changed_at"`) || strings.Contains(got.body, "bob") {
-		t.Errorf("a key: %d %s, want 409 without a name", got.status, got.body)
+	for _, path := range []string{"/api/automations/aut_01kf0m4w7he6x8q2v5b3n9c1ta", "/api/templates/" + templateID} {
+		if got := b.do(t, as("developer", "PATCH", path, body, "If-Match", `"stale"`)); got.status != http.StatusConflict || !strings.Contains(got.body, want) {
+			t.Errorf("%s: a person: %d %s, want 409 with %s", path, got.status, got.body, want)
+		}
+		key := request{method: "PATCH", path: path, body: body, header: map[string]string{"If-Match": `"stale"`}}
+		if got := b.do(t, key); got.status != http.StatusConflict || !strings.Contains(got.body, `"changed_at"`) || strings.Contains(got.body, "bob") {
+			t.Errorf("%s: a key: %d %s, want 409 without a name", path, got.status, got.body)
+		}
 	}
 }
 

@@ -117,6 +117,24 @@ func (c *Call) LastBy(ctx context.Context, operation, target string, since time.
 	return by.Name
 }
 
+// Named says to a person who has changed meanwhile what they want to change, where an error says when.
+// What cannot be found out is left out.
+func (c *Call) Named(ctx context.Context, operation, target string, err error) error {
+	var conflict *fault.Error
+	if c.Caller.Person == nil || !errors.As(err, &conflict) {
+		return err
+	}
+	text, _ := conflict.Details[fault.DetailChangedAt].(string)
+	at, wrong := time.Parse(time.RFC3339Nano, text)
+	if wrong != nil {
+		return err
+	}
+	if by := c.LastBy(ctx, operation, target, at); by != "" {
+		return conflict.With("changed_by", by)
+	}
+	return err
+}
+
 // guarded runs the handler of a call. A body in a file may fail to be read or changed
 // there; the handler has answered nothing then.
 func (c *Call) guarded(handle func()) error {

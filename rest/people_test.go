@@ -60,7 +60,8 @@ func (r *recorder) Record(_ context.Context, c accounts.Caller, operation, targe
 }
 
 func (*recorder) LastBy(_ context.Context, account, operation, target string, since time.Time) (audit.Actor, error) {
-	if account != accountID || operation != "updateAutomation" || target != automationID || since.IsZero() {
+	known := operation == "updateAutomation" && target == automationID || operation == "updateTemplate" && target == templateID
+	if account != accountID || !known || since.IsZero() {
 		return audit.Actor{}, nil
 	}
 	return audit.Actor{Kind: audit.ByUser, ID: "usr_2", Name: "bob@example.com"}, nil

@@ -3,6 +3,7 @@ package rest_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -74,7 +75,10 @@ func (f *fakeTemplates) Get(_ context.Context, _, ref string) (templates.Templat
 	return f.find(ref)
 }
 
-func (f *fakeTemplates) Update(_ context.Context, _, ref string, c templates.Change) (templates.Template, error) {
+func (f *fakeTemplates) Update(_ context.Context, _, ref string, c templates.Change, etag string) (templates.Template, error) {
+	if etag == "stale" {
+		return templates.Template{}, fmt.Errorf("update template: %w", fault.Conflictf(fault.CodeConflict, "The draft was changed since; read it again").With(fault.DetailChangedAt, "2026-01-15T09:30:00Z"))
+	}
 	f.changes = append(f.changes, c)
 	return f.find(ref)
 }

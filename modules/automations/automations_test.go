@@ -201,7 +201,7 @@ func TestRunsKeepTheirVersion(t *testing.T) {
 	w.post(t, "start", `{"name": "old"}`)
 	_, err := w.Change(t.Context(), sendingtest.Account, a.ID, members(`{"steps": [{"key": "x", "type": "end"}]}`), "stale")
 	var conflict *fault.Error
-	if !errors.As(err, &conflict) || conflict.Code != fault.CodeConflict || conflict.Details[DetailChangedAt] == nil {
+	if !errors.As(err, &conflict) || conflict.Code != fault.CodeConflict || conflict.Details[fault.DetailChangedAt] == nil {
 		t.Errorf("a change of a draft that was changed since: %v, want a conflict that tells when", err)
 	}
 	changed, err := w.Change(t.Context(), sendingtest.Account, a.ID, members(`{"steps": [{"key": "x", "type": "end"}]}`), a.DraftHash)

@@ -108,9 +108,6 @@ func lockAccount(ctx context.Context, tx db.Execer, accountID string) error {
 	return err
 }
 
-// DetailChangedAt is when somebody else has changed a draft, in the details of the conflict.
-const DetailChangedAt = "changed_at"
-
 // Change replaces members of the draft. Versions and live runs stay as they are. Errors:
 // Invalid, NotFound, Conflict for an automation that is archived or that was changed since
 // the hash, where one is given.
@@ -124,7 +121,7 @@ func (s *Service) Change(ctx context.Context, accountID, automationID string, me
 		case a.Status == automation.StatusArchived:
 			return fault.Conflictf(fault.CodeConflict, "This automation is archived")
 		case hash != "" && hash != a.DraftHash:
-			return fault.Conflictf(fault.CodeConflict, "The draft was changed since; read it again").With(DetailChangedAt, a.UpdatedAt.UTC().Format(time.RFC3339Nano))
+			return fault.Conflictf(fault.CodeConflict, "The draft was changed since; read it again").With(fault.DetailChangedAt, a.UpdatedAt.UTC().Format(time.RFC3339Nano))
 		}
 		document, err := merged(a.Draft, members)
 		if err != nil {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"time"
 	"unicode/utf8"
 
 	"github.com/postrider/postrider/ent"
@@ -95,8 +96,9 @@ func (c Change) parse() (apply func(content) content, wrong fault.Fields) {
 }
 
 // Update changes the draft, and the alias and name at once. What sends use stays
-// until the draft is published.
-func (s *Service) Update(ctx context.Context, accountID, idOrAlias string, c Change) (now Template, err error) {
+// until the draft is published. Errors: Invalid, NotFound, Conflict for an alias that
+// is taken and for a draft that was changed since the etag, where one is given.
+func (s *Service) Update(ctx context.Context, accountID, idOrAlias string, c Change, etag string) (now Template, err error) {
 	apply, wrong := c.parse()
 	if err := wrong.Err(); err != nil {
 		return Template{}, err
@@ -105,6 +107,9 @@ func (s *Service) Update(ctx context.Context, accountID, idOrAlias string, c Cha
 		before, err := s.lock(ctx, tx, accountID, idOrAlias)
 		if err != nil {
 			return err
+		}
+		if etag != "" && etag != (Template{Template: before}).Etag() {
+			return fault.Conflictf(fault.CodeConflict, "The draft was changed since; read it again").With(fault.DetailChangedAt, before.UpdatedAt.UTC().Format(time.RFC3339Nano))
 		}
 		row := before
 		if c.changes(before, apply) {

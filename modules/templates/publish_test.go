@@ -53,13 +53,13 @@ func TestRollbackPublishesAnOlderVersionAnew(t *testing.T) {
 	made := w.add(t, AddInput{Name: "n", HTML: "<style>p{color:red}</style><p>one</p>"})
 	w.publish(t, made.ID)
 	for _, html := range []string{"<p>two</p>", "<p>three</p>"} {
-		if _, err := w.Update(t.Context(), ada, made.ID, Change{HTML: &html}); err != nil {
+		if _, err := w.Update(t.Context(), ada, made.ID, Change{HTML: &html}, ""); err != nil {
 			t.Fatal(err)
 		}
 		w.publish(t, made.ID)
 	}
 	lost := "<p>lost</p>"
-	if _, err := w.Update(t.Context(), ada, made.ID, Change{HTML: &lost}); err != nil {
+	if _, err := w.Update(t.Context(), ada, made.ID, Change{HTML: &lost}, ""); err != nil {
 		t.Fatal(err)
 	}
 	back, err := w.Rollback(t.Context(), ada, made.ID, 1, nil)
@@ -109,7 +109,7 @@ func TestPreviewShowsDraftsAndVersions(t *testing.T) {
 	made := w.add(t, receipt)
 	w.publish(t, made.ID)
 	text := "Draft for {{customer.name}} {{nobody.declared.this}}"
-	if _, err := w.Update(t.Context(), ada, made.ID, Change{Text: &text}); err != nil {
+	if _, err := w.Update(t.Context(), ada, made.ID, Change{Text: &text}, ""); err != nil {
 		t.Fatal(err)
 	}
 	values := map[string]any{"customer.name": "Bo"}
@@ -158,7 +158,7 @@ func TestPublishingAtOnce(t *testing.T) {
 		all.Go(func() {
 			s := []*Service{w.Service, other}[i%2]
 			text := fmt.Sprint(i)
-			if _, err := s.Update(t.Context(), ada, made.ID, Change{Text: &text}); err != nil {
+			if _, err := s.Update(t.Context(), ada, made.ID, Change{Text: &text}, ""); err != nil {
 				t.Error(err)
 			}
 			if _, err := s.Publish(t.Context(), ada, made.ID, nil); err != nil {
@@ -236,7 +236,7 @@ func TestBodiesOfVersions(t *testing.T) {
 	made := w.add(t, AddInput{Name: "n", Subject: "s", HTML: "<style>p{color:red}</style><p>one</p>"})
 	w.publish(t, made.ID)
 	two := "<p>two</p>"
-	if _, err := w.Update(t.Context(), ada, made.ID, Change{HTML: &two}); err != nil {
+	if _, err := w.Update(t.Context(), ada, made.ID, Change{HTML: &two}, ""); err != nil {
 		t.Fatal(err)
 	}
 	w.publish(t, made.ID)

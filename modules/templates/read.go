@@ -2,6 +2,9 @@ package templates
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
 	"fmt"
 
 	"github.com/postrider/postrider/ent"
@@ -33,6 +36,27 @@ func (t Template) Status() string {
 		return StatusDraft
 	}
 	return StatusPublished
+}
+
+// Etag stands for what the draft says, with its name and alias. Publishing leaves it
+// as it is. Lists, which are read without html and text, have none.
+func (t Template) Etag() string {
+	d := draftOf(t.Template)
+	said := []any{t.Name, orEmpty(t.Alias), d.subject, d.from, orNone(d.replyTo), d.html, d.text, orNone(d.variables), d.unsubscribe, d.category}
+	document, err := json.Marshal(said)
+	if err != nil {
+		return "" // cannot be: all of it came as JSON
+	}
+	// A number is written as the database gives it, also before it has been there.
+	var stored any
+	if err := json.Unmarshal(document, &stored); err != nil {
+		return ""
+	}
+	if document, err = json.Marshal(stored); err != nil {
+		return ""
+	}
+	sum := sha256.Sum256(document)
+	return hex.EncodeToString(sum[:])
 }
 
 // ListQuery is the input of List. Empty filters let everything pass.

@@ -1,6 +1,7 @@
 package templates
 
 import (
+	"errors"
 	"fmt"
 	"log/slog"
 	"strings"
@@ -121,7 +122,7 @@ func TestDraftIsPublishedAndRendered(t *testing.T) {
 	}
 
 	subject := "Another"
-	changed, err := w.Update(t.Context(), ada, "receipt", Change{Subject: &subject})
+	changed, err := w.Update(t.Context(), ada, "receipt", Change{Subject: &subject}, "")
 	if err != nil || !changed.HasUnpublishedChanges || changed.Subject != subject {
 		t.Errorf("after a change of the subject the template is %+v, %v, want unpublished changes and the subject %s", changed, err, subject)
 	}
@@ -232,12 +233,12 @@ func TestAliasIsUniqueInItsAccount(t *testing.T) {
 	}
 	other := w.add(t, AddInput{Name: "other", Text: "x"})
 	alias, none, free := "receipt", "", "free"
-	_, err = w.Update(t.Context(), ada, other.ID, Change{Alias: &alias})
+	_, err = w.Update(t.Context(), ada, other.ID, Change{Alias: &alias}, "")
 	wantKind(t, err, fault.Conflict)
-	if now, err := w.Update(t.Context(), ada, first.ID, Change{Alias: &none}); err != nil || now.Alias != nil {
+	if now, err := w.Update(t.Context(), ada, first.ID, Change{Alias: &none}, ""); err != nil || now.Alias != nil {
 		t.Errorf("after its alias was taken away the template is %+v, %v, want no alias", now, err)
 	}
-	if now, err := w.Update(t.Context(), ada, other.ID, Change{Alias: &free}); err != nil || *now.Alias != "free" {
+	if now, err := w.Update(t.Context(), ada, other.ID, Change{Alias: &free}, ""); err != nil || *now.Alias != "free" {
 		t.Errorf("after a change of its alias the template is %+v, %v, want the alias free", now, err)
 	}
 	copied, err := w.Duplicate(t.Context(), ada, "free", nil)
@@ -254,7 +255,7 @@ func TestTenantsAreKeptApart(t *testing.T) {
 	name := "x"
 	for what, ask := range map[string]func(ref string) error{
 		"get":       func(ref string) error { _, err := w.Get(t.Context(), eve, ref); return err },
-		"update":    func(ref string) error { _, err := w.Update(t.Context(), eve, ref, Change{Name: &name}); return err },
+		"update":    func(ref string) error { _, err := w.Update(t.Context(), eve, ref, Change{Name: &name}, ""); return err },
 		"delete":    func(ref string) error { return w.Delete(t.Context(), eve, ref) },
 		"duplicate": func(ref string) error { _, err := w.Duplicate(t.Context(), eve, ref, nil); return err },
 		"publish":   func(ref string) error { _, err := w.Publish(t.Context(), eve, ref, nil); return err },
@@ -331,3 +332,39 @@ func TestListIsPagedAndFiltered(t *testing.T) {
 // One key, one answer: both are there, or neither.
 // Versions count up without a gap however many publish at once, and what is
 // published in the end is the last of them.
+
+// The second of two who have read one draft changes nothing, and learns when the first one did. Publishing is no change.
+func TestAChangeOfWhatWasRead(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	made := w.add(t, receipt)
+	read, err := w.Get(t.Context(), ada, "receipt")
+	if err != nil || read.Etag() == "" || read.Etag() != made.Etag() {
+		t.Fatalf("read as %q, made as %q: %v", read.Etag(), made.Etag(), err)
+	}
+	w.publish(t, made.ID)
+	first, second := "What Ada wrote", "What Bob wrote"
+	changed, err := w.Update(t.Context(), ada, made.ID, Change{Subject: &first}, read.Etag())
+	if err != nil || changed.Etag() == read.Etag() {
+		t.Fatalf("the first: %q: %v", changed.Etag(), err)
+	}
+	var conflict *fault.Error
+	_, err = w.Update(t.Context(), ada, made.ID, Change{Name: &second}, read.Etag())
+	if !errors.As(err, &conflict) || conflict.Code != fault.CodeConflict || conflict.Details[fault.DetailChangedAt] == nil {
+		t.Errorf("the second: %v, want a conflict that says when", err)
+	}
+	now, err := w.Get(t.Context(), ada, made.ID)
+	if err != nil || now.Name != receipt.Name || now.Subject != first || now.Etag() != changed.Etag() {
+		t.Errorf("now: %q, %q: %v", now.Name, now.Subject, err)
+	}
+	if now, err = w.Update(t.Context(), ada, made.ID, Change{Name: &second}, now.Etag()); err != nil || now.Name != second || now.Subject != first {
+		t.Errorf("with the etag of what is there: %q, %q: %v", now.Name, now.Subject, err)
+	}
+	back, none := receipt.Name, ""
+	if now, err = w.Update(t.Context(), ada, made.ID, Change{Name: &back, Subject: &receipt.Subject}, ""); err != nil || now.Etag() != read.Etag() {
+		t.Errorf("as it was: %q, want %q: %v", now.Etag(), read.Etag(), err)
+	}
+	if now, err = w.Update(t.Context(), ada, made.ID, Change{Alias: &none}, ""); err != nil || now.Etag() == read.Etag() {
+		t.Errorf("without the alias it has the same etag: %v", err)
+	}
+}

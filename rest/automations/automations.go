@@ -3,10 +3,8 @@ package automations
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"net/http"
 	"strings"
-	"time"
 
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/modules/accounts"
@@ -17,7 +15,6 @@ import (
 	"github.com/postrider/postrider/rest"
 	"github.com/postrider/postrider/rest/export"
 	"github.com/postrider/postrider/rest/wire"
-	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/id"
 	"github.com/postrider/postrider/runtime/page"
 	"github.com/postrider/postrider/runtime/secret"
@@ -232,24 +229,7 @@ func (e *edge) list(ctx context.Context, c *rest.Call, in *query) (page.Page[*en
 
 func (e *edge) change(ctx context.Context, c *rest.Call, in *changeItem, m members) (automationAnswer, error) {
 	changed, err := e.service.Change(ctx, c.AccountID, in.ID, m.given, strings.Trim(in.IfMatch, `"`))
-	return rest.As(newAnswer)(changed, named(ctx, c, in.ID, err))
-}
-
-// named says to a colleague who has changed the draft meanwhile. What cannot be found out is left out.
-func named(ctx context.Context, c *rest.Call, id string, err error) error {
-	var conflict *fault.Error
-	if c.Caller.Person == nil || !errors.As(err, &conflict) {
-		return err
-	}
-	text, _ := conflict.Details[automations.DetailChangedAt].(string)
-	at, wrong := time.Parse(time.RFC3339Nano, text)
-	if wrong != nil {
-		return err
-	}
-	if by := c.LastBy(ctx, updateAutomation, id, at); by != "" {
-		return conflict.With("changed_by", by)
-	}
-	return err
+	return rest.As(newAnswer)(changed, c.Named(ctx, updateAutomation, in.ID, err))
 }
 
 func (e *edge) check(ctx context.Context, c *rest.Call, in *rest.Item) (automationCheckAnswer, error) {

@@ -27,6 +27,7 @@ func templateSummaryExample() map[string]any {
 	t := templateExample()
 	delete(t, "html")
 	delete(t, "text")
+	delete(t, "etag")
 	return t
 }
 
@@ -37,6 +38,7 @@ func templateExample() map[string]any {
 		"variables": []any{variableExample()}, "unsubscribe_enabled": false, "category": "Receipts", "status": "published", "version": 3,
 		"published_at": "2026-01-15T09:30:00.000Z", "has_unpublished_changes": false,
 		"created_at": "2026-01-10T09:30:00.000Z", "updated_at": "2026-01-15T09:30:00.000Z",
+		"etag": "3f2a9c1b7d5e4f603f2a9c1b7d5e4f603f2a9c1b7d5e4f603f2a9c1b7d5e4f60",
 	}
 }
 

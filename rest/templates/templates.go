@@ -3,6 +3,7 @@ package templates
 import (
 	"context"
 	"net/http"
+	"strings"
 
 	"github.com/postrider/postrider/ent/schema/shape"
 	"github.com/postrider/postrider/modules/accounts/rights"
@@ -18,7 +19,7 @@ type Service interface {
 	Add(ctx context.Context, accountID string, in templates.AddInput) (templates.Template, error)
 	List(ctx context.Context, accountID string, q templates.ListQuery) (page.Page[templates.Template], error)
 	Get(ctx context.Context, accountID, idOrAlias string) (templates.Template, error)
-	Update(ctx context.Context, accountID, idOrAlias string, c templates.Change) (templates.Template, error)
+	Update(ctx context.Context, accountID, idOrAlias string, c templates.Change, etag string) (templates.Template, error)
 	Delete(ctx context.Context, accountID, idOrAlias string) error
 	Duplicate(ctx context.Context, accountID, idOrAlias string, keep templates.Keep) (templates.Template, error)
 	publishing
@@ -53,6 +54,7 @@ type templateRecord struct {
 
 	HTML *string `json:"html" doc:"As it was written; null without one."`
 	Text *string `json:"text" doc:"As it was written; null without one: publishing makes it from html then."`
+	Etag string  `json:"etag" doc:"Of the draft, its name and its alias; give it in If-Match to change only what you have read."`
 }
 
 type templateVariable struct {
@@ -70,7 +72,7 @@ func newTemplateSummary(t templates.Template) TemplateSummary {
 }
 
 func newTemplateRecord(t templates.Template) templateRecord {
-	return templateRecord{TemplateSummary: newTemplateSummary(t), HTML: t.HTML, Text: t.Text}
+	return templateRecord{TemplateSummary: newTemplateSummary(t), HTML: t.HTML, Text: t.Text, Etag: t.Etag()}
 }
 
 func variablesOf(list []shape.Variable) []templateVariable {
@@ -92,6 +94,14 @@ type query struct {
 	Status string `query:"status" enum:"draft,published" doc:"Only those."`
 	Q      string `query:"q" doc:"A part of the name, in upper or lower case."`
 }
+
+type changeItem struct {
+	rest.Item
+
+	IfMatch string `header:"If-Match" doc:"The etag of the draft that you have read; 409 conflict if it was changed since, with details.changed_at and, for people, details.changed_by."`
+}
+
+const updateTemplate = "updateTemplate"
 
 var template = rest.Noun{Name: "template", About: "Id or alias of the template.", Example: "tpl_01kf0m4w7he6x8q2v5b3n9c1ta", Is: templates.IsRef}
 
@@ -121,7 +131,7 @@ func Routes(service Service) rest.Routes {
 			Summary: "Retrieve a template", Description: "The draft. What is published is among the versions.", Example: one, Of: template,
 		}, e.templates.Get, newTemplateAnswer)
 		rest.HandleBody(g, rest.Operation{
-			Method: http.MethodPatch, Path: "/templates/{id}", ID: "updateTemplate", Needs: rights.Write,
+			Method: http.MethodPatch, Path: "/templates/{id}", ID: updateTemplate, Needs: rights.Write,
 			Summary: "Change a template",
 			Description: "Changes the draft; sends go on with the published version until it is published. `alias` and `name` change at once. A field that is left out stays. " +
 				"`null` takes `alias`, `subject`, `from`, `reply_to`, `html`, `text` or `category` away; for others it is refused.",
@@ -158,6 +168,7 @@ func (e *edge) list(ctx context.Context, c *rest.Call, in *query) (page.Page[tem
 	return e.templates.List(ctx, c.AccountID, templates.ListQuery{Page: in.Request(), Alias: in.Alias, Status: in.Status, Name: in.Q})
 }
 
-func (e *edge) update(ctx context.Context, c *rest.Call, in *rest.Item, change templates.Change) (templateAnswer, error) {
-	return rest.As(newTemplateAnswer)(e.templates.Update(ctx, c.AccountID, in.ID, change))
+func (e *edge) update(ctx context.Context, c *rest.Call, in *changeItem, change templates.Change) (templateAnswer, error) {
+	changed, err := e.templates.Update(ctx, c.AccountID, in.ID, change, strings.Trim(in.IfMatch, `"`))
+	return rest.As(newTemplateAnswer)(changed, c.Named(ctx, updateTemplate, in.ID, err))
 }

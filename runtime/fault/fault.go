@@ -95,6 +95,9 @@ func (e *Error) Because(cause error) *Error {
 	return e
 }
 
+// DetailChangedAt is when somebody else has changed what a caller wants to change, in the details of a conflict.
+const DetailChangedAt = "changed_at"
+
 // With attaches one machine-readable detail.
 func (e *Error) With(key string, value any) *Error {
 	if e.Details == nil {

@@ -1,7 +1,7 @@
 import { Link, useNavigate, useParams } from '@tanstack/react-router'
 import { Copy, LayoutTemplate, Save, Send, Trash2, TriangleAlert } from 'lucide-react'
 import { useCallback, useMemo, useState, type ReactNode } from 'react'
-import { useGraph } from '@/api/graphql'
+import { Failed } from '@/api/failed'
 import { done, onceKey, rest } from '@/api/rest'
 import { useAddress } from '@/app/address'
 import { toast } from '@/app/toasts'
@@ -15,15 +15,15 @@ import { SkeletonRows } from '@/parts/Skeleton'
 import { Tabs } from '@/parts/Tabs'
 import { Time } from '@/parts/Time'
 import { Code } from '@/screens/code/Code'
-import { ConflictDialog, LeaveDialog } from '@/screens/code/Dialogs'
+import { LeaveDialog } from '@/screens/code/Dialogs'
 import { useSaveKey } from '@/screens/code/unsaved'
 import { DeleteDialog, PublishDialog, TestSend } from './Acts'
+import { ConflictDialog } from './ConflictDialog'
 import { undeclared, valuesOf, type Template } from './draft'
 import { Fields } from './Fields'
 import { Preview } from './Preview'
 import { StatusBadge } from './StatusBadge'
-import { TemplateDraft } from './templates.gen'
-import { useEditor } from './useEditor'
+import { useEditor, useTemplate } from './useEditor'
 import { Variables } from './Variables'
 import { Versions } from './Versions'
 
@@ -31,15 +31,15 @@ const up = { to: '/templates', name: 'Templates' }
 
 export default function TemplatePage() {
   const { id } = useParams({ strict: false }) as { id: string }
-  const read = useGraph(TemplateDraft, { id })
-  const template = read.data?.template
-  if (template) return <EditorPage key={template.id} template={template} />
+  const read = useTemplate(id)
+  if (read.data) return <EditorPage key={read.data.id} template={read.data} />
+  const missing = read.error instanceof Failed && read.error.status === 404
   return (
     <>
       <PageHead up={up} title={read.isLoading ? '' : 'Template'} />
       {read.isLoading && <SkeletonRows rows={6} />}
-      {read.error && <div className="p-4 md:p-6"><Failure error={read.error} retry={() => void read.refetch()} /></div>}
-      {read.data && <EmptyState icon={LayoutTemplate} title="There is no such template" action={<Link className="btn" to={'/templates' as string}>All templates</Link>}>It was deleted, or it belongs to another account.</EmptyState>}
+      {read.error && !missing && <div className="p-4 md:p-6"><Failure error={read.error} retry={() => void read.refetch()} /></div>}
+      {missing && <EmptyState icon={LayoutTemplate} title="There is no such template" action={<Link className="btn" to={'/templates' as string}>All templates</Link>}>It was deleted, or it belongs to another account.</EmptyState>}
     </>
   )
 }
@@ -112,7 +112,7 @@ function EditorPage({ template }: { template: Template }) {
       {asks === 'publish' && <PublishDialog template={template} editor={editor} onClose={() => setAsks(null)} />}
       {asks === 'delete' && <DeleteDialog template={template} editor={editor} onClose={() => setAsks(null)} />}
       {asks === 'send' && <TestSend template={template} values={values} dirty={dirty} onClose={() => setAsks(null)} />}
-      {editor.conflict && !asks && <ConflictDialog what="template" at={editor.conflict} onClose={() => editor.setConflict(null)} theirs={editor.drop} mine={() => { editor.setConflict(null); void editor.save(true) }} />}
+      {editor.conflict && !asks && <ConflictDialog conflict={editor.conflict} editor={editor} />}
       <LeaveDialog leaving={editor.leaving} drop={editor.drop} />
     </>
   )

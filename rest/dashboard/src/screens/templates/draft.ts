@@ -1,7 +1,7 @@
 import type { components } from '@/api/rest.gen'
-import type { TemplateDraftQuery } from './templates.gen'
 
-export type Template = NonNullable<TemplateDraftQuery['template']>
+export type TemplateRecord = components['schemas']['TemplateRecord']
+export type Template = ReturnType<typeof fromRest>
 export type VariableType = components['schemas']['TemplateVariableInput']['type']
 
 export interface Variable {
@@ -26,11 +26,11 @@ export interface Draft {
   variables: Variable[]
 }
 
-// Unsaved is a draft with the state that it was made from, and the moment of that.
+// Unsaved is a draft with the state that it was made from, and the etag of that.
 export interface Unsaved {
   draft: Draft
   base: Draft
-  from: string
+  etag: string
 }
 
 export const typesOf: VariableType[] = ['string', 'number', 'boolean', 'list', 'object']
@@ -44,10 +44,10 @@ export function draftOf(t: Template): Draft {
   }
 }
 
-// fromRest is what a write answers with, as it is read.
-export const fromRest = (r: components['schemas']['TemplateRecord']): Template => ({
-  id: r.id, alias: r.alias, name: r.name, status: r.status === 'draft' ? 'DRAFT' : 'PUBLISHED', version: r.version, publishedAt: r.published_at, hasUnpublishedChanges: r.has_unpublished_changes, subject: r.subject, from: r.from,
-  replyTo: r.reply_to, html: r.html, text: r.text, variables: r.variables, unsubscribeEnabled: r.unsubscribe_enabled, category: r.category, updatedAt: r.updated_at,
+// fromRest is a record in the names of the dashboard.
+export const fromRest = (r: TemplateRecord) => ({
+  id: r.id, alias: r.alias, name: r.name, status: r.status === 'draft' ? ('DRAFT' as const) : ('PUBLISHED' as const), version: r.version, publishedAt: r.published_at, hasUnpublishedChanges: r.has_unpublished_changes, subject: r.subject, from: r.from,
+  replyTo: r.reply_to, html: r.html, text: r.text, variables: r.variables, unsubscribeEnabled: r.unsubscribe_enabled, category: r.category, updatedAt: r.updated_at, etag: r.etag,
 })
 
 // valueOf is a typed text as a value of its type; what is not one goes as text, and the service says so.

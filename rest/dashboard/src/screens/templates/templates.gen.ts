@@ -17,13 +17,6 @@ export type TemplatesQueryVariables = Exact<{
 
 export type TemplatesQuery = { templates: { nodes: Array<{ id: string, alias: string | null, name: string, status: TemplateStatus, version: number | null, publishedAt: string | null, hasUnpublishedChanges: boolean, subject: string | null, updatedAt: string }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
 
-export type TemplateDraftQueryVariables = Exact<{
-  id: string;
-}>;
-
-
-export type TemplateDraftQuery = { template: { id: string, alias: string | null, name: string, status: TemplateStatus, version: number | null, publishedAt: string | null, hasUnpublishedChanges: boolean, subject: string | null, from: string | null, replyTo: Array<string>, html: string | null, text: string | null, unsubscribeEnabled: boolean, category: string | null, updatedAt: string, variables: Array<{ key: string, type: string, required: boolean, fallback: unknown }> } | null };
-
 export type TemplateStampQueryVariables = Exact<{
   id: string;
 }>;
@@ -40,6 +33,5 @@ export type TemplateVersionsQueryVariables = Exact<{
 export type TemplateVersionsQuery = { template: { versions: { nodes: Array<{ version: number, subject: string | null, from: string | null, publishedAt: string, variables: Array<{ key: string }> }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } } | null };
 
 export const Templates = gql<TemplatesQuery, TemplatesQueryVariables>('Templates', '36adb6a6e2fe3350fb6f35a952f85431d2ac9efceec97b0c005a41ede9771d98', import.meta.env.DEV ? "query Templates($after: String) {\n  templates(first: 100, after: $after) {\n    nodes {\n      id\n      alias\n      name\n      status\n      version\n      publishedAt\n      hasUnpublishedChanges\n      subject\n      updatedAt\n    }\n    pageInfo {\n      hasNextPage\n      endCursor\n    }\n  }\n}" : undefined)
-export const TemplateDraft = gql<TemplateDraftQuery, TemplateDraftQueryVariables>('TemplateDraft', '99d140fe1f554535b947f152db7d79989c75fcda2fed595d9abfea37d96b16a9', import.meta.env.DEV ? "query TemplateDraft($id: ID!) {\n  template(id: $id) {\n    id\n    alias\n    name\n    status\n    version\n    publishedAt\n    hasUnpublishedChanges\n    subject\n    from\n    replyTo\n    html\n    text\n    variables {\n      key\n      type\n      required\n      fallback\n    }\n    unsubscribeEnabled\n    category\n    updatedAt\n  }\n}" : undefined)
 export const TemplateStamp = gql<TemplateStampQuery, TemplateStampQueryVariables>('TemplateStamp', '52ad512b9be24a104b5fbb1da955697203b9601ec4b498f960844651c96bcdcc', import.meta.env.DEV ? "query TemplateStamp($id: ID!) {\n  template(id: $id) {\n    updatedAt\n  }\n}" : undefined)
 export const TemplateVersions = gql<TemplateVersionsQuery, TemplateVersionsQueryVariables>('TemplateVersions', '6237c1204a2503fea8078cdf5390132e4cbd341336cfb5933530c5360c990fb5', import.meta.env.DEV ? "query TemplateVersions($id: ID!, $after: String) {\n  template(id: $id) {\n    versions(first: 50, after: $after) {\n      nodes {\n        version\n        subject\n        from\n        publishedAt\n        variables {\n          key\n        }\n      }\n      pageInfo {\n        hasNextPage\n        endCursor\n      }\n    }\n  }\n}" : undefined)

@@ -1,41 +1,61 @@
-import { useQueryClient } from '@tanstack/react-query'
-import { useCallback, useRef, useState } from 'react'
-import { keyOf, query, useGraph } from '@/api/graphql'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useCallback, useEffect, useRef, useState } from 'react'
+import { Failed } from '@/api/failed'
+import { keyOf, useGraph } from '@/api/graphql'
 import { done, rest } from '@/api/rest'
-import type { components } from '@/api/rest.gen'
 import { toast } from '@/app/toasts'
 import { useWrite } from '@/parts/Form'
 import { useUnsaved } from '@/screens/code/unsaved'
-import { bodyOf, draftOf, fromRest, type Draft, type Template, type Unsaved } from './draft'
-import { TemplateDraft, TemplateStamp, TemplateVersions, Templates } from './templates.gen'
+import { bodyOf, draftOf, fromRest, type Draft, type Template, type TemplateRecord, type Unsaved } from './draft'
+import { TemplateStamp, TemplateVersions, Templates } from './templates.gen'
 
-// useEditor holds what is read, what is written and not saved, and saves it. `conflict` is the moment
-// at which somebody else has saved in between.
+// Conflict is what somebody else has saved meanwhile, and what one has written oneself.
+export interface Conflict {
+  theirs: Template
+  base: Draft
+  mine: Draft
+  by: string | null
+}
+
+const templateKey = (id: string) => ['template draft', id]
+const readTemplate = (id: string) => done(rest.GET('/templates/{id}', { params: { path: { id } } })).then((a) => fromRest(a.template))
+
+// useTemplate reads the draft with its etag, which GraphQL does not have.
+export const useTemplate = (id: string) => useQuery({ queryKey: templateKey(id), queryFn: () => readTemplate(id) })
+
+// useEditor holds what is read, what is written and not saved, and saves it. `conflict` stands where somebody
+// else has saved in between.
 export function useEditor(template: Template) {
   const client = useQueryClient()
   const { id } = template
   const unsaved = useUnsaved<Unsaved>(`template ${id}`)
-  const [conflict, setConflict] = useState<string | null>(null)
+  const [conflict, setConflict] = useState<Conflict | null>(null)
   const base = draftOf(template)
   const draft = unsaved.value?.draft ?? base
   const latest = useRef(unsaved.value)
   latest.current = unsaved.value
 
+  const hold = useCallback(
+    (next: Unsaved | null) => {
+      latest.current = next
+      unsaved.set(next)
+    },
+    [unsaved.set],
+  )
+
   const change = useCallback(
     (more: Partial<Draft>) => {
-      const held = latest.current ?? { draft: draftOf(template), base: draftOf(template), from: template.updatedAt }
+      const held = latest.current ?? { draft: draftOf(template), base: draftOf(template), etag: template.etag }
       const next = { ...held, draft: { ...held.draft, ...more } }
-      const same = JSON.stringify(next.draft) === JSON.stringify(next.base)
-      latest.current = same ? null : next
-      unsaved.set(same ? null : next)
+      hold(JSON.stringify(next.draft) === JSON.stringify(next.base) ? null : next)
     },
-    [template, unsaved.set],
+    [template, hold],
   )
 
   // took keeps what a write has answered with.
   const took = useCallback(
-    (record: components['schemas']['TemplateRecord']) => {
-      client.setQueryData(keyOf(TemplateDraft, { id }), { template: fromRest(record) })
+    (record: TemplateRecord) => {
+      client.setQueryData(templateKey(id), fromRest(record))
       client.setQueryData(keyOf(TemplateStamp, { id }), { template: { updatedAt: record.updated_at } })
       void client.invalidateQueries({ queryKey: keyOf(Templates) })
       void client.invalidateQueries({ queryKey: keyOf(TemplateVersions) })
@@ -43,47 +63,60 @@ export function useEditor(template: Template) {
     [client, id],
   )
 
-  // save answers whether all is saved now.
-  const write = useWrite(async (over: boolean) => {
-    const mine = latest.current
-    if (!mine) return true
-    if (!over) {
-      const now = await query(TemplateStamp, { id }, undefined, true)
-      if (now.template && now.template.updatedAt !== mine.from) {
-        setConflict(now.template.updatedAt)
-        return false
-      }
+  // A merged draft is written over what it was merged with.
+  const write = useWrite(async (merged: Draft | null) => {
+    const held = latest.current
+    if (!held) return true
+    const mine = merged && conflict ? { draft: merged, base: draftOf(conflict.theirs), etag: conflict.theirs.etag } : held
+    try {
+      const body = bodyOf(mine.draft, mine.base)
+      const record = Object.keys(body).length > 0 || !conflict ? (await done(rest.PATCH('/templates/{id}', { params: { path: { id }, header: { 'If-Match': mine.etag } }, body }))).template : null
+      if (record) took(record)
+      const written = record ? fromRest(record) : (conflict as Conflict).theirs
+      // What was typed while it was saved is still unsaved.
+      const after = latest.current
+      hold(after && JSON.stringify(after.draft) !== JSON.stringify(held.draft) ? { draft: after.draft, base: draftOf(written), etag: written.etag } : null)
+      setConflict(null)
+      return true
+    } catch (e) {
+      if (!(e instanceof Failed) || e.status !== 409 || !e.details.changed_at) throw e
+      const theirs = await readTemplate(id)
+      client.setQueryData(templateKey(id), theirs)
+      setConflict({ theirs, base: held.base, mine: held.draft, by: typeof e.details.changed_by === 'string' ? e.details.changed_by : null })
+      return false
     }
-    const { template: record } = await done(rest.PATCH('/templates/{id}', { params: { path: { id } }, body: bodyOf(mine.draft, mine.base) }))
-    took(record)
-    const after = latest.current
-    const written = draftOf(fromRest(record))
-    // What was typed while it was saved is still unsaved.
-    const rest_ = after && JSON.stringify(after.draft) !== JSON.stringify(mine.draft) ? { draft: after.draft, base: written, from: record.updated_at } : null
-    latest.current = rest_
-    unsaved.set(rest_)
-    setConflict(null)
-    return true
   })
 
   const drop = useCallback(() => {
-    latest.current = null
-    unsaved.set(null)
+    hold(null)
     setConflict(null)
-    void client.invalidateQueries({ queryKey: keyOf(TemplateDraft, { id }) })
-  }, [client, id, unsaved.set])
+    void client.invalidateQueries({ queryKey: templateKey(id) })
+  }, [client, id, hold])
 
-  const save = async (over = false) => {
+  // takeTheirs shows what somebody else has saved; one's own is one click away.
+  const takeTheirs = useCallback(() => {
+    const mine = latest.current
+    drop()
+    if (mine && conflict) toast.ok('This is their draft', { label: 'Back to mine', run: () => hold({ draft: mine.draft, base: draftOf(conflict.theirs), etag: conflict.theirs.etag }) })
+  }, [drop, hold, conflict])
+
+  // save answers whether all is saved now.
+  const save = async (merged: Draft | null = null) => {
     const dirty = latest.current !== null
-    const ok = (await write.run(over)) === true
+    const ok = (await write.run(merged)) === true
     if (ok && dirty) toast.ok('Saved')
     return ok
   }
 
+  // While something is unsaved, others are looked after.
   const dirty = unsaved.value !== null
   const stamp = useGraph(TemplateStamp, { id }, { enabled: dirty, refetchInterval: 20_000 })
-  const changedAt = dirty && stamp.data?.template && stamp.data.template.updatedAt > (unsaved.value?.from ?? '') ? stamp.data.template.updatedAt : null
-  return { id, draft, dirty, change, save, drop, took, busy: write.busy, error: write.error, wrong: write.wrong, conflict, setConflict, changedAt, restored: unsaved.restored, leaving: unsaved.leaving }
+  const stamped = stamp.data?.template?.updatedAt
+  useEffect(() => {
+    if (dirty && stamped && stamped > template.updatedAt) void client.invalidateQueries({ queryKey: templateKey(id) })
+  }, [client, id, dirty, stamped, template.updatedAt])
+  const changedAt = unsaved.value && unsaved.value.etag !== template.etag ? template.updatedAt : null
+  return { id, draft, dirty, change, save, drop, takeTheirs, took, busy: write.busy, error: write.error, wrong: write.wrong, conflict, setConflict, changedAt, restored: unsaved.restored, leaving: unsaved.leaving }
 }
 
 export type Editor = ReturnType<typeof useEditor>

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { merge, same, type Doc, type Side } from './merge'
+import type { Side } from '@/screens/code/Changes'
+import { merge, same, type Doc } from './merge'
 import { changed, redone, started, undone } from './history'
 
 const base: Doc = { name: 'Welcome', description: null, trigger: { event: 'user.created', re_entry: 'once' }, steps: [{ key: 'a', type: 'send_email', subject: 'Hello', text: 'x' }, { key: 'b', type: 'delay', duration: 'P1D' }, { key: 'c', type: 'send_email', subject: 'Tips' }] }

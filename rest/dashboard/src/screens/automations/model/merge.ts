@@ -1,6 +1,7 @@
 // Two people have changed one draft. What only one of them has changed is taken from that one; where both
 // have changed the same, a person chooses.
 
+import type { Change, Side } from '@/screens/code/Changes'
 import type { Keyed, Step } from './ways'
 import { keyed } from './ways'
 
@@ -10,17 +11,6 @@ export interface Doc {
   timezone?: string | null
   trigger: Record<string, unknown>
   steps: Step[]
-}
-
-export type Side = 'mine' | 'theirs'
-
-export interface Change {
-  // path names what was changed: `name`, `trigger.event`, `first.subject`, `first` for a whole step, `order`.
-  path: string
-  by: Side | 'both'
-  base: unknown
-  mine: unknown
-  theirs: unknown
 }
 
 export interface Merged {

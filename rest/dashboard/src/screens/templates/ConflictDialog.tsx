@@ -1,0 +1,32 @@
+import { useMemo, useState } from 'react'
+import { Dialog } from '@/parts/Dialog'
+import { Time } from '@/parts/Time'
+import { Changes, plain, type Side } from '@/screens/code/Changes'
+import { draftOf, type Draft } from './draft'
+import { merge, names } from './merge'
+import type { Conflict, Editor } from './useEditor'
+
+// ConflictDialog tells the second of two people who write one template what the other one has saved, and puts both
+// together.
+export function ConflictDialog({ conflict, editor }: { conflict: Conflict; editor: Editor }) {
+  const { theirs, base, mine, by } = conflict
+  const [chosen, setChosen] = useState<Record<string, Side>>({})
+  const merged = useMemo(() => merge(base, mine, draftOf(theirs), (path) => chosen[path] ?? 'mine'), [base, mine, theirs, chosen])
+  const both = merged.changes.some((c) => c.by === 'both')
+  const close = () => editor.setConflict(null)
+  return (
+    <Dialog
+      title={`${by ?? 'Somebody else'} has changed this template`} wide onClose={close}
+      actions={<><button type="button" className="btn" onClick={close}>Go on writing</button><button type="button" className="btn" onClick={editor.takeTheirs}>Take theirs</button><button type="button" className="btn primary" disabled={editor.busy} onClick={() => void editor.save(merged.draft)}>{both ? 'Save as chosen' : 'Save both'}</button></>}
+    >
+      <p className="text-ink-2">It was saved at <Time at={theirs.updatedAt} exact />, after you had opened it. {both ? 'Where both of you have changed the same, choose which one counts; everything else is put together.' : 'You have changed different things, so both can be kept.'} Nothing of yours is lost: it is still in the editor.</p>
+      <Changes changes={merged.changes} by={by} chosen={chosen} choose={(path, side) => setChosen({ ...chosen, [path]: side })} nameOf={(path) => names[path as keyof Draft]} said={said} />
+    </Dialog>
+  )
+}
+
+function said(value: unknown): string {
+  if (typeof value === 'boolean') return value ? 'on' : 'off'
+  if (Array.isArray(value)) return (value as Draft['variables']).map((v) => [v.key, v.type, v.required && 'required', v.fallback && `else ${v.fallback}`].filter(Boolean).join(' ')).join('\n') || 'none'
+  return plain(value)
+}

@@ -1,0 +1,23 @@
+import type { Change, Side } from '@/screens/code/Changes'
+import type { Draft } from './draft'
+
+export const names: Record<keyof Draft, string> = {
+  name: 'The name', alias: 'The alias', subject: 'The subject', from: 'The sender', replyTo: 'Where replies go', category: 'The category', html: 'The HTML', text: 'The text', unsubscribe: 'The link to unsubscribe', variables: 'The variables',
+}
+
+const same = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b)
+
+// merge puts the drafts of two people together. What only one of them has changed is taken from that one; where both
+// have changed the same, `choose` says whose counts.
+export function merge(base: Draft, mine: Draft, theirs: Draft, choose: (path: string) => Side): { draft: Draft; changes: Change[] } {
+  const changes: Change[] = []
+  const draft = { ...theirs } as Record<string, unknown>
+  for (const path of Object.keys(names) as (keyof Draft)[]) {
+    const [was, my, their] = [base[path], mine[path], theirs[path]]
+    if (same(my, their)) continue
+    const by = same(was, my) ? 'theirs' : same(was, their) ? 'mine' : 'both'
+    changes.push({ path, by, base: was, mine: my, theirs: their })
+    if ((by === 'both' ? choose(path) : by) === 'mine') draft[path] = my
+  }
+  return { draft: draft as unknown as Draft, changes }
+}
