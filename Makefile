@@ -34,7 +34,7 @@ dashboard: ## build the web dashboard, if its sources have changed
 .PHONY: screenshots
 screenshots: build postgres ## write a picture of every screen of the dashboard, in both themes, wide and narrow, to screenshots/
 	@mkdir -p screenshots
-	@SHOTS=$(CURDIR)/screenshots $(GO) test -count=1 -run TheDashboardInABrowser ./runtime/journeys
+	@SHOTS=$(CURDIR)/screenshots $(GO) test -count=1 -timeout=20m -run 'PicturesInABrowser|PeopleGetInByABrowser' ./runtime/journeys
 	@ls screenshots | wc -l
 
 .PHONY: ui

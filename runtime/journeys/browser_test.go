@@ -7,9 +7,11 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/miekg/dns"
 
+	"github.com/postrider/postrider/runtime/expect"
 	"github.com/postrider/postrider/runtime/mail/dkim"
 	"github.com/postrider/postrider/runtime/mail/smtpclient/smtptest"
 	"github.com/postrider/postrider/runtime/runtimetest"
@@ -126,6 +128,29 @@ func TestAVeryLongListInABrowser(t *testing.T) {
 		FROM generate_series(1, $1::int) i, (SELECT id, account_id FROM domains WHERE account_id = $2) d`, rows, s.AccountID)
 	s.exec(t, `ANALYZE emails`)
 	t.Log(look(t, s.App, "scroll.mjs"))
+}
+
+// Pictures of every screen with what a small shop has there. make screenshots runs it; SHOTS is the folder.
+func TestPicturesInABrowser(t *testing.T) {
+	if os.Getenv("SHOTS") == "" {
+		t.Skip("make screenshots runs it")
+	}
+	s := scenarioOf(t, captured(t))
+	made := strings.TrimSpace(look(t, s.App, "pictures.mjs", "SHOTS=", "INBOUND="+*s.InboundAddr))
+	expect.Within(t, 3*time.Minute, "the mail is counted", func() bool {
+		var counted bool
+		if err := s.db.QueryRowContext(t.Context(), `SELECT EXISTS (SELECT FROM statistics)`).Scan(&counted); err != nil {
+			t.Fatal(err)
+		}
+		return counted
+	})
+	// A month of such days, and weekends that are quieter.
+	s.exec(t, `INSERT INTO statistics (account_id, grain, placed, kind, start, domain_id, api_key_id, template_id, automation_id, key,
+			accepted, recipients, delivered, delayed, bounced, failed, complained, opened, clicked, unsubscribed, suppressed)
+		SELECT account_id, grain, placed, kind, start - i * interval '1 day', domain_id, api_key_id, template_id, automation_id, key,
+			accepted * n, recipients * n, delivered * n, delayed * n / 4, bounced * n / 5, failed * n, complained * n / 25, opened * n * 9, clicked * n * 3, unsubscribed, suppressed
+		FROM statistics, generate_series(1, 34) i, LATERAL (SELECT 6 + (i * 7) % 5 - (i % 7 = 3)::int * 4 - (i % 7 = 4)::int * 5 AS n) x ON CONFLICT DO NOTHING`)
+	look(t, s.App, "pictures.mjs", "IDS="+made)
 }
 
 // look runs a script that looks at the dashboard of an app; as its owner, unless the variables say otherwise. It

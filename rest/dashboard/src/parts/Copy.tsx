@@ -40,5 +40,5 @@ export function CopyButton({ text, label = 'Copy', word, className = '' }: { tex
 
 // Id is an id in full, copyable.
 export function Id({ id }: { id: string }) {
-  return <span className="inline-flex min-w-0 items-center gap-0.5"><code className="truncate text-ink-2">{id}</code><CopyButton text={id} label="Copy id" /></span>
+  return <span className="inline-flex max-w-full min-w-0 items-center gap-0.5"><code className="truncate text-ink-2">{id}</code><CopyButton text={id} label="Copy id" /></span>
 }

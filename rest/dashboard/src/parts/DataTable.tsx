@@ -14,10 +14,10 @@ export interface Column<Row> {
   grows?: boolean
   right?: boolean
   // from is the width of the list from which the column is shown.
-  from?: 'slim' | 'mid' | 'wide'
+  from?: 'slim' | 'mid' | 'wide' | 'vast'
 }
 
-const from = { slim: 'hidden @min-[460px]:table-cell', mid: 'hidden @min-[660px]:table-cell', wide: 'hidden @min-[900px]:table-cell' }
+const from = { slim: 'hidden @min-[460px]:table-cell', mid: 'hidden @min-[660px]:table-cell', wide: 'hidden @min-[900px]:table-cell', vast: 'hidden @min-[1120px]:table-cell' }
 
 export interface DataTableProps<Row> {
   label: string
@@ -131,9 +131,13 @@ function useCursor<Row>(p: DataTableProps<Row>, reveal: (index: number) => void)
         if (row === undefined) return
         const id = idOf(row)
         setAt(id)
+        latest.current.at = id // the next key may come before the next drawing
         reveal(to)
         if (open) onOpen?.(id)
-        requestAnimationFrame(() => document.querySelector<HTMLElement>(`[data-row="${CSS.escape(id)}"] a`)?.focus({ preventScroll: true }))
+        const link = () => document.querySelector<HTMLElement>(`[data-row="${CSS.escape(id)}"] a`)
+        const now = link()
+        if (now) now.focus({ preventScroll: true })
+        else requestAnimationFrame(() => latest.current.at === id && link()?.focus({ preventScroll: true }))
       }
       if (e.key === 'j') go(index + 1)
       else if (e.key === 'k') go(index - 1)

@@ -13,7 +13,8 @@ import { SideBar } from './SideBar'
 import { paletteOpen } from './state'
 
 const MissingPage = lazy(() => import('../MissingPage'))
-const Palette = lazy(() => withQueries(() => import('./Palette')))
+const loadPalette = () => import('./Palette')
+const Palette = lazy(() => withQueries(loadPalette))
 const Toasts = lazy(() => import('./Toasts'))
 const DoorDialog = lazy(() => import('./DoorDialog'))
 
@@ -42,6 +43,11 @@ function Frame() {
   useEffect(() => {
     if (account && viewer.has('eventlog') && viewer.can('READ')) void import('@/api/follow').then(({ goLive }) => goLive(account))
   }, [account]) // the rights of an account do not change without a new page
+  // The palette is there when its key is pressed, so that what is typed at once is not lost.
+  useEffect(() => {
+    const idle = window.requestIdleCallback?.(() => void loadPalette().catch(() => {}), { timeout: 5000 })
+    return () => { if (idle) window.cancelIdleCallback(idle) }
+  }, [])
   return (
     <div className="grid h-dvh grid-cols-1 md:grid-cols-[var(--side)_minmax(0,1fr)]">
       <a href="#content" className="fixed -top-12 left-2 z-[90] rounded-control bg-raised px-3 py-2 shadow-pop focus:top-2">Skip to content</a>

@@ -95,7 +95,7 @@ function View({ domain, read }: { domain: Domain; read: () => Promise<unknown> }
             <Id id={domain.id} />
           </div>
           <p className="text-ink-2">
-            {look.means} <span className="text-ink-3" role="status">{domain.lastCheckedAt ? <>DNS was last asked <Time at={domain.lastCheckedAt} />.</> : 'DNS was not asked yet.'}</span>
+            {look.means} <span className="text-ink-3" role="status">{domain.lastCheckedAt ? <>DNS was last asked <Time at={domain.lastCheckedAt} />.</> : domain.status === 'VERIFIED' ? 'Development mode has set it up; DNS was not asked.' : 'DNS was not asked yet.'}</span>
           </p>
           {verify.error !== null && <Failure what="DNS could not be checked" error={verify.error} retry={() => void verify.run()} />}
         </div>

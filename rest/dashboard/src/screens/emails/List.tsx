@@ -65,7 +65,7 @@ export default function List() {
       cell: (e) => (
         <>
           <Link to="." search={((old: object) => ({ ...old, open: e.id })) as never} className="block truncate font-medium" title={e.to.join(', ')}>{e.to[0] ?? 'nobody'}{e.to.length > 1 && <span className="font-normal text-ink-3"> +{e.to.length - 1}</span>}</Link>
-          <span className="block truncate text-xs text-ink-3 @min-[460px]:hidden">{e.subject}</span>
+          <span className="block truncate text-xs text-ink-3 @min-[460px]:hidden"><When row={e} /> · {e.subject}</span>
         </>
       ),
     },
@@ -74,7 +74,9 @@ export default function List() {
       key: 'tags', head: 'Tags', width: '200px', from: 'wide',
       cell: (e) => <span className="flex gap-1">{e.tags.slice(0, 2).map((t) => <button key={t.name} type="button" className="chip" title="Filter by this tag" onClick={() => filterBy('tag', `${t.name}=${t.value}`)}>{t.name}=<b>{t.value}</b></button>)}{e.tags.length > 2 && <span className="text-xs text-ink-3">+{e.tags.length - 2}</span>}</span>,
     },
-    { key: 'at', head: 'Created', width: '104px', right: true, cell: (e) => <span className="text-xs text-ink-3">{e.status === 'SCHEDULED' && e.scheduledAt ? <Time at={e.scheduledAt} /> : <Time at={e.createdAt} />}</span> },
+    { key: 'domain', head: 'Domain', width: '136px', from: 'vast', cell: (e) => e.domain && <button type="button" className="max-w-full truncate text-ink-2 hover:underline" title="Filter by this domain" onClick={() => filterBy('domain', e.domain?.name ?? '')}>{e.domain.name}</button> },
+    ...(can('WRITE') ? [{ key: 'apiKey', head: 'API key', width: '116px', from: 'vast' as const, cell: (e: Row) => <span className="text-ink-2" title={e.apiKey?.id}>{e.apiKey?.name}</span> }] : []),
+    { key: 'at', head: 'Time', width: '128px', right: true, from: 'slim', cell: (e) => <span className="text-xs text-ink-3"><When row={e} /></span> },
   ]
 
   const empty = q
@@ -104,6 +106,11 @@ export default function List() {
       </Split>
     </>
   )
+}
+
+// When is when an email was taken, or goes out.
+function When({ row }: { row: Row }) {
+  return <Time at={row.status === 'SCHEDULED' && row.scheduledAt ? row.scheduledAt : row.createdAt} />
 }
 
 function NoEmails() {

@@ -17,7 +17,7 @@ export function Told({ id }: { id: string }) {
   const list = told.data.email?.webhookDeliveries ?? []
   if (list.length === 0) return <p className="text-ink-3">No endpoint was told of it. <Link to="/webhooks" className="link">Webhooks</Link></p>
   return (
-    <ol className="grid gap-4">
+    <ol className="grid grid-cols-[minmax(0,1fr)] gap-4">
       {[...list].reverse().map((d) => {
         const look = looks[d.state]
         return (
@@ -27,7 +27,7 @@ export function Told({ id }: { id: string }) {
               <code>{d.eventType}</code>
               <span className="ml-auto text-xs text-ink-3">{d.statusCode && `${d.statusCode} · `}{d.attemptCount > 1 && `${d.attemptCount} attempts · `}<Time at={d.createdAt} seconds /></span>
             </div>
-            <p className="mt-1 truncate text-xs text-ink-2"><Link to={`/webhooks/${d.webhookId}`} search={{ open: d.id } as never} className="link">{d.webhook?.url ?? 'a deleted endpoint'}</Link></p>
+            <p className="mt-1 truncate text-xs text-ink-2"><Link to={`/webhooks/${d.webhookId}`} search={{ open: d.id } as never} className="link" title={d.webhook?.url}>{d.webhook?.url ?? 'a deleted endpoint'}</Link></p>
             {d.error && <p className={`smtp ${look.tone}`}>{d.error}</p>}
             {d.nextAttemptAt && <p className="mt-1 text-xs text-ink-2">Next try <Time at={d.nextAttemptAt} /></p>}
           </li>

@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router'
 import { ArrowLeft, Download, Paperclip } from 'lucide-react'
-import type { ReactNode } from 'react'
+import { useMemo, type ReactNode } from 'react'
 import { useAddress } from '@/app/address'
 import { CodeBlock } from '@/parts/CodeBlock'
 import { CopyButton } from '@/parts/Copy'
@@ -9,6 +9,8 @@ import { Fact, Facts } from '@/parts/Page'
 import { SkeletonText } from '@/parts/Skeleton'
 import { Tabs } from '@/parts/Tabs'
 import { Time } from '@/parts/Time'
+import { check, links } from './check'
+import { Checks } from './Checks'
 import { useSource, useWhole, type Whole } from './caught'
 import { Preview } from '../received/Preview'
 import { octets } from '@/parts/file'
@@ -28,9 +30,11 @@ export function Mail({ base, id, onClose }: { base: string; id: string; onClose:
 function Shown({ base, mail }: { base: string; mail: Whole }) {
   const [address, change] = useAddress()
   const email = /^(msg_[a-z0-9]+)@/.exec(mail.message_id)?.[1]
+  const problems = useMemo(() => check(mail).length + links(mail.html).filter((l) => l.wrong).length, [mail])
   const tabs = [
     { key: 'html', name: 'HTML', hidden: !mail.html },
     { key: 'text', name: 'Text', hidden: !mail.text && mail.html !== '' },
+    { key: 'checks', name: 'Checks', count: problems },
     { key: 'headers', name: 'Headers', count: mail.headers.length },
     { key: 'source', name: 'Source' },
     { key: 'files', name: 'Files', count: mail.attachments.length, hidden: mail.attachments.length === 0 },
@@ -40,6 +44,7 @@ function Shown({ base, mail }: { base: string; mail: Whole }) {
   const panels: Record<string, () => ReactNode> = {
     html: () => <HTML path={`${base}/${mail.id}/html`} subject={mail.subject} />,
     text: () => mail.text ? <CodeBlock text={mail.text} wrap max="" /> : <p className="text-ink-3">The mail has no text.</p>,
+    checks: () => <Checks mail={mail} />,
     headers: () => <CodeBlock text={mail.headers.map((h) => `${h.name}: ${h.value}`).join('\n')} wrap max="" />,
     source: () => <Source path={mail.source_url} name={`${mail.id}.eml`} />,
     files: () => (

@@ -5,6 +5,7 @@ import { usePages } from '@/api/graphql'
 import { useLive } from '@/api/live'
 import { done, rest } from '@/api/rest'
 import { useAddress } from '@/app/address'
+import { useNarrow } from '@/app/narrow'
 import { useViewer } from '@/app/viewer'
 import { BulkBar, type BulkAction } from '@/parts/Bulk'
 import { DataTable, NewRows, type Column } from '@/parts/DataTable'
@@ -22,11 +23,16 @@ import { Sender } from './Verdict'
 type Row = ReceivedListQuery['receivedEmails']['nodes'][number]
 
 const columns: Column<Row>[] = [
-  { key: 'from', head: 'From', width: '30%', cell: (r) => <Link to={`/received/${r.id}`} className="font-medium">{r.from || r.mailFrom || '(nobody)'}</Link> },
-  { key: 'subject', head: 'Subject', cell: (r) => <>{r.attachments.length > 0 && <Paperclip aria-label={`${r.attachments.length} files`} className="mr-1 inline !size-3.5 text-ink-3" />}{r.subject || <span className="text-ink-3">(no subject)</span>}</> },
+  { key: 'from', head: 'From', width: '30%', grows: true, cell: (r) => (
+    <>
+      <Link to={`/received/${r.id}`} className="block truncate font-medium" title={r.from}>{r.from || r.mailFrom || '(nobody)'}</Link>
+      <span className="block truncate text-xs text-ink-3 @min-[460px]:hidden"><Time at={r.receivedAt} /> · {r.subject || '(no subject)'}</span>
+    </>
+  ) },
+  { key: 'subject', head: 'Subject', from: 'slim', cell: (r) => <>{r.attachments.length > 0 && <Paperclip aria-label={`${r.attachments.length} files`} className="mr-1 inline !size-3.5 text-ink-3" />}{r.subject || <span className="text-ink-3">(no subject)</span>}</> },
   { key: 'to', head: 'To', width: '22%', from: 'mid', cell: (r) => <span className="text-ink-2">{r.rcptTo}</span> },
   { key: 'sender', head: 'Sender', width: '150px', from: 'wide', cell: (r) => <Sender {...r.authentication} /> },
-  { key: 'at', head: 'Received', width: '110px', right: true, cell: (r) => <span className="text-ink-3"><Time at={r.receivedAt} /></span> },
+  { key: 'at', head: 'Received', width: '110px', right: true, from: 'slim', cell: (r) => <span className="text-ink-3"><Time at={r.receivedAt} /></span> },
 ]
 
 const nameOf = (r: Row) => `${r.from || r.mailFrom || '(nobody)'}: ${r.subject || '(no subject)'}`
@@ -39,6 +45,7 @@ const remove: BulkAction = {
 export default function ReceivedList() {
   const [address, change] = useAddress()
   const viewer = useViewer()
+  const narrow = useNarrow()
   const { filter, wrong } = filterOf(address.q ?? '')
   const list = usePages(List, { filter }, (d) => d.receivedEmails, { keep: true })
   const [fresh, setFresh] = useState(0)
@@ -65,7 +72,7 @@ export default function ReceivedList() {
         )}
       >
         <DataTable
-          label="Received emails" rows={list.rows} columns={columns} idOf={(r) => r.id} nameOf={(r) => r.subject || r.from} open={address.open} onOpen={open}
+          label="Received emails" rows={list.rows} columns={columns} idOf={(r) => r.id} nameOf={(r) => r.subject || r.from} height={narrow ? 52 : 36} open={address.open} onOpen={open}
           loading={list.isPending} error={list.error} retry={() => void list.refetch()} more={() => void list.fetchNextPage()} hasMore={list.hasNextPage}
           above={<NewRows count={fresh} show={() => { setFresh(0); void list.refetch() }} />} selected={may ? selected : undefined} onSelect={may ? setSelected : undefined}
           empty={filter ? (

@@ -1,15 +1,20 @@
 import { Logs, RefreshCw } from 'lucide-react'
+import { useGraph } from '@/api/graphql'
 import { useAddress } from '@/app/address'
 import { useNarrow } from '@/app/narrow'
+import { useViewer } from '@/app/viewer'
 import { Badge } from '@/parts/Badge'
 import { DataTable, type Column } from '@/parts/DataTable'
 import { EmptyState } from '@/parts/EmptyState'
 import { FilterBar, withTerm } from '@/parts/FilterBar'
 import { PageHead } from '@/parts/Page'
 import { Sheet, Split, neighbours } from '@/parts/Sheet'
+import { Segments } from '@/parts/Tabs'
 import { Time } from '@/parts/Time'
 import { filterOf, useRequests, type Row } from './data'
+import { Errors } from './Errors'
 import { lookOf } from './look'
+import { RequestKeys } from './queries.gen'
 import { Request } from './Request'
 
 const choices = [
@@ -23,11 +28,15 @@ const keyOf = (r: Row) => `${r.id} ${r.created_at}`
 export default function ApiLog() {
   const [address, change] = useAddress()
   const narrow = useNarrow()
+  const { can } = useViewer()
   const q = address.q ?? ''
   const { filter, wrong } = filterOf(q)
   const list = useRequests(filter, !wrong)
   const open = (key: string | null) => change({ open: key ?? undefined }, !address.open)
   const filterBy = (field: string, value: string) => change({ q: withTerm(q, field, value), open: undefined }, true)
+  const names = useGraph(RequestKeys, {}, { enabled: can('WRITE') })
+  const named = new Map(names.data?.apiKeys.nodes.map((k) => [k.id, k.name]))
+  const errors = address.view === 'errors'
   const row = list.rows.find((r) => keyOf(r) === address.open)
 
   const columns: Column<Row>[] = [
@@ -38,7 +47,7 @@ export default function ApiLog() {
         <button type="button" className="block max-w-full truncate text-left" title={r.path} onClick={() => open(address.open === keyOf(r) ? null : keyOf(r))}><code className="text-ink-3">{r.method}</code> <code>{r.path}</code></button>
       ),
     },
-    { key: 'who', head: 'Key or person', width: '250px', from: 'wide', cell: (r) => <code className="block truncate text-ink-3">{r.api_key_id ?? r.user_id}</code> },
+    { key: 'who', head: 'Key or person', width: '250px', from: 'wide', cell: (r) => <span className="block truncate text-ink-2" title={r.api_key_id ?? r.user_id ?? undefined}>{named.get(r.api_key_id ?? '') ?? <code className="text-ink-3">{r.api_key_id ?? r.user_id}</code>}</span> },
     { key: 'took', head: 'Took', width: '84px', right: true, from: 'mid', cell: (r) => <span className="text-ink-2">{r.duration_ms} ms</span> },
     { key: 'at', head: 'When', width: '104px', right: true, cell: (r) => <span className="text-xs text-ink-3"><Time at={r.created_at} /></span> },
   ]
@@ -54,7 +63,8 @@ export default function ApiLog() {
         )}
       >
         <FilterBar placeholder="A path, or method: status: key: email: request:" choices={choices} wrong={wrong} />
-        <DataTable
+        <div className="flex flex-none items-center border-b border-line px-4 py-2 md:px-6"><Segments label="What is listed" value={errors ? 'errors' : 'all'} onChange={(key) => change({ view: key === 'errors' ? key : undefined, open: undefined })} choices={[{ key: 'all', name: 'Each request' }, { key: 'errors', name: 'Errors by kind' }]} /></div>
+        {errors ? <Errors filter={filter} enabled={!wrong} show={(t) => change({ view: undefined, q: `status:${t.status} method:${t.method} path:${t.last.path.replace(/\b[a-z]{2,4}_01\w{24}.*/, '')}`, open: keyOf(t.last) })} /> : <DataTable
           label="API log" rows={wrong ? [] : list.rows} columns={columns} idOf={keyOf} nameOf={(r) => `${r.method} ${r.path}`} height={narrow ? 44 : 36} open={address.open} onOpen={open}
           loading={list.isPending && !wrong} error={wrong ? null : list.error} retry={() => void list.refetch()} more={() => !list.isFetching && void list.fetchNextPage()} hasMore={list.hasNextPage}
           empty={wrong ? null : q ? (
@@ -62,7 +72,7 @@ export default function ApiLog() {
           ) : (
             <EmptyState icon={Logs} title="No requests yet" command={`curl ${location.origin}/api/account -H "Authorization: Bearer $POSTRIDER_API_KEY"`}>Each request of your programs is shown here for seven days, with what it was answered.</EmptyState>
           )}
-        />
+        />}
       </Split>
     </>
   )

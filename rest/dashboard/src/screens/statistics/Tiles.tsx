@@ -5,6 +5,7 @@ import { count, percent, seconds, shareOf, verdictOnBounces, verdictOnComplaints
 import { emailsOf, searchTerm, type Choice } from './range'
 
 const icons = { ok: CircleCheck, warn: TriangleAlert, bad: CircleAlert, info: CircleCheck, quiet: CircleCheck }
+const many = (n: number) => `${count(n)} ${n === 1 ? 'email' : 'emails'}`
 const inks = { ok: 'text-ok', warn: 'text-warn', bad: 'text-bad', info: 'text-accent', quiet: 'text-ink-3' }
 
 // Tiles are the figures of the whole range, with what receivers think of them.
@@ -17,8 +18,8 @@ export function Tiles({ totals: f, choice }: { totals: Figures; choice: Choice }
       <Tile name="Bounced" value={percent(shareOf(f.bounceRate))} search={to('is:bounced')} about={`${count(f.bounced)} of ${count(f.recipients)} recipients`} verdict={verdictOnBounces(shareOf(f.bounceRate))} />
       <Tile name="Complained" value={percent(shareOf(f.complaintRate))} about={`${count(f.complained)} of ${count(f.delivered)} delivered`} verdict={verdictOnComplaints(f.complaintRate)} />
       <Tile name="Latency, p50" value={f.latency ? seconds(f.latency.p50) : '–'} about={f.latency ? `p95 ${seconds(f.latency.p95)}, from hand-over to the server's word` : 'No delivery yet'} />
-      <Tile name="Opened" value={of(f.opened, f.delivered)} search={to('is:opened')} about={`${count(f.opened)} emails`} />
-      <Tile name="Clicked" value={of(f.clicked, f.delivered)} search={to('is:clicked')} about={`${count(f.clicked)} emails`} />
+      <Tile name="Opened" value={of(f.opened, f.delivered)} search={to('is:opened')} about={many(f.opened)} />
+      <Tile name="Clicked" value={of(f.clicked, f.delivered)} search={to('is:clicked')} about={many(f.clicked)} />
       <Tile name="Unsubscribed" value={count(f.unsubscribed)} about={of(f.unsubscribed, f.delivered)} />
       <Tile name="Failed or blocked" value={count(f.failed + f.suppressed)} search={to('is:failed')} about={`${count(f.failed)} failed, ${count(f.suppressed)} blocked by suppressions, ${count(f.delayed)} delayed`} />
     </dl>

@@ -3,6 +3,7 @@ import { Eye, GitCommitVertical, History } from 'lucide-react'
 import { useState } from 'react'
 import { usePages } from '@/api/graphql'
 import { done, onceKey, rest } from '@/api/rest'
+import type { components } from '@/api/rest.gen'
 import { toast } from '@/app/toasts'
 import { Badge } from '@/parts/Badge'
 import { CodeBlock } from '@/parts/CodeBlock'
@@ -14,6 +15,7 @@ import { Fact, Facts } from '@/parts/Page'
 import { SkeletonRows, SkeletonText } from '@/parts/Skeleton'
 import { Tabs } from '@/parts/Tabs'
 import { Time } from '@/parts/Time'
+import { Difference } from '@/screens/code/Difference'
 import { Preview } from './Preview'
 import type { Template } from './draft'
 import { TemplateVersions } from './templates.gen'
@@ -67,9 +69,13 @@ export function Versions({ template, editor, values, write }: Props) {
   )
 }
 
+const versionOf = (id: string, version: number) => ({ queryKey: ['template version', id, version], queryFn: () => done(rest.GET('/templates/{id}/versions/{version}', { params: { path: { id, version: String(version) } } })).then((a) => a.version), staleTime: Infinity })
+type Version = components['schemas']['VersionRecord']
+
 function VersionDialog({ id, version, template, values, write, onClose }: { id: string; version: number; template: Template; values: Record<string, unknown>; write: boolean; onClose: () => void }) {
   const [tab, setTab] = useState(write ? 'preview' : 'html')
-  const read = useQuery({ queryKey: ['template version', id, version], queryFn: () => done(rest.GET('/templates/{id}/versions/{version}', { params: { path: { id, version: String(version) } } })).then((a) => a.version), staleTime: Infinity })
+  const read = useQuery(versionOf(id, version))
+  const before = useQuery({ ...versionOf(id, version - 1), enabled: tab === 'difference' && version > 1 })
   const v = read.data
   return (
     <Dialog title={`Version ${version} of ${template.name}`} wide onClose={onClose} actions={<button type="button" className="btn" onClick={onClose}>Close</button>}>
@@ -83,9 +89,12 @@ function VersionDialog({ id, version, template, values, write, onClose }: { id: 
             <Fact name="Published"><Time at={v.published_at} exact /></Fact>
             <Fact name="Variables">{v.variables.map((x) => x.key).join(', ')}</Fact>
           </Facts>
-          <Tabs label="The version" inset="" tabs={[{ key: 'preview', name: 'Preview', hidden: !write }, { key: 'html', name: 'HTML' }, { key: 'text', name: 'Text' }]} value={tab} onChange={setTab}>
+          <Tabs label="The version" inset="" tabs={[{ key: 'preview', name: 'Preview', hidden: !write }, { key: 'html', name: 'HTML' }, { key: 'text', name: 'Text' }, { key: 'difference', name: `Since version ${version - 1}`, hidden: version === 1 }]} value={tab} onChange={setTab}>
             <div className="pt-3">
               {tab === 'preview' && <Preview id={id} stamp={v.published_at} values={values} version={version} />}
+              {tab === 'difference' && before.error && <Failure error={before.error} retry={() => void before.refetch()} />}
+              {tab === 'difference' && before.isLoading && <SkeletonText />}
+              {tab === 'difference' && before.data && <Since before={before.data} after={v} />}
               {tab === 'html' && <CodeBlock text={v.html ?? ''} title={v.html ? 'HTML' : 'There is no html'} wrap />}
               {tab === 'text' && <CodeBlock text={v.text ?? ''} title={v.text ? 'Text' : 'There is no text: it is made from the html'} wrap />}
             </div>
@@ -94,4 +103,12 @@ function VersionDialog({ id, version, template, values, write, onClose }: { id: 
       )}
     </Dialog>
   )
+}
+
+// Since is what a version says otherwise than the one before it.
+function Since({ before, after }: { before: Version; after: Version }) {
+  const envelope = (v: Version) => [`Subject: ${v.subject ?? 'given by the send'}`, `From: ${v.from ?? 'given by the send'}`, `Reply to: ${v.reply_to.join(', ') || 'nothing'}`, `Category: ${v.category ?? 'none'}`, `Link to unsubscribe: ${v.unsubscribe_enabled ? 'yes' : 'no'}`, ...v.variables.map((x) => `Variable ${x.key}: ${x.type}${x.required ? ', required' : ''}`)].join('\n')
+  const texts = [['What stands around it', envelope(before), envelope(after)], ['HTML', before.html ?? '', after.html ?? ''], ['Text', before.text ?? '', after.text ?? '']] as const
+  if (texts.every(([, a, b]) => a === b)) return <p className="text-ink-2">Both say the same.</p>
+  return <div className="grid gap-4">{texts.map(([name, a, b]) => <Difference key={name} name={name} before={a} after={b} />)}</div>
 }

@@ -18,7 +18,7 @@ type Choice = (typeof choices)[number]['key']
 const nothing = { nodes: [], pageInfo: { hasNextPage: false, endCursor: null } }
 
 const columns: Column<Row>[] = [
-  { key: 'state', head: 'State', width: '116px', cell: (d) => { const look = lookOfDelivery(d); return <Badge tone={look.tone} icon={look.icon}>{look.word}</Badge> } },
+  { key: 'state', head: 'State', width: '132px', cell: (d) => { const look = lookOfDelivery(d); return <Badge tone={look.tone} icon={look.icon}>{look.word}</Badge> } },
   { key: 'type', head: 'Event', width: '196px', grows: true, cell: (d) => <Link to="." search={((old: object) => ({ ...old, open: d.id })) as never} className="block truncate font-mono text-xs" title={d.eventType}>{d.eventType}</Link> },
   { key: 'answer', head: 'Latest answer', from: 'slim', cell: (d) => <span className={d.state === 'DELIVERED' ? 'text-ink-2' : 'text-bad'} title={d.error ?? undefined}>{d.error ?? (d.statusCode === null ? <span className="text-ink-3">none yet</span> : `HTTP ${d.statusCode}`)}</span> },
   { key: 'attempts', head: 'Attempts', width: '84px', right: true, from: 'mid', cell: (d) => <span className="text-ink-2">{d.attemptCount}{d.replays > 0 && <span className="text-ink-3" title={`Queued again ${d.replays} times`}> ↻{d.replays}</span>}</span> },
