@@ -19,6 +19,7 @@ import (
 	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/accounts/plans"
 	"github.com/postrider/postrider/modules/billing/stripetest"
+	"github.com/postrider/postrider/modules/billing/watch"
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/db/dbtest"
 	"github.com/postrider/postrider/runtime/fault"
@@ -850,6 +851,54 @@ func TestHoursOfADeletedCustomerHoldNobodyUp(t *testing.T) {
 	if err != nil || backlog.Hours != 0 || len(backlog.Stuck) != 60 || backlog.Stuck[0].AccountID != gone || !strings.Contains(backlog.Stuck[0].Reason, "deleted") {
 		t.Errorf("the backlog is %+v, %v; want 60 hours that are stuck", backlog, err)
 	}
+}
+
+// A dispute names no customer, only a charge. The operator sees it until it is closed, and nothing else comes of it.
+func TestTheOperatorSeesDisputes(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	url := w.serve()
+	w.buy("pro")
+	w.told(url)
+	post := func(e stripetest.Event) int {
+		t.Helper()
+		status, _ := stripetest.Post(t, url, stripetest.Secret, e.Body, time.Now())
+		return status
+	}
+	seen := func(what string, want ...watch.Problem) {
+		t.Helper()
+		w.synced()
+		_, state, err := w.Watch(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, state.Problems); diff != "" {
+			t.Errorf("%s: the operator sees (-want +got):\n%s", what, diff)
+		}
+	}
+	events := w.stripe.Dispute(w.customerID(), true)
+	w.stripe.SetFault(func(*http.Request) stripetest.Fault { return stripetest.Fault{Status: http.StatusServiceUnavailable} })
+	if got := post(events[0]); got != http.StatusServiceUnavailable {
+		t.Errorf("nobody says whose charge it is, and the event is answered %d", got)
+	}
+	w.stripe.SetFault(nil)
+	for range 2 {
+		if got := post(events[0]); got != http.StatusOK {
+			t.Errorf("the dispute is answered %d", got)
+		}
+	}
+	seen("disputed, and told twice", watch.Problem{AccountID: w.ada, What: "A payment is disputed"})
+	w.wants("disputed", "pro", "active")
+	if got := post(events[1]); got != http.StatusOK {
+		t.Errorf("its end is answered %d", got)
+	}
+	seen("closed")
+	for _, customer := range []string{"cus_other", ""} {
+		if got := post(w.stripe.Dispute(customer, false)[0]); got != http.StatusOK {
+			t.Errorf("the dispute of %q is answered %d", customer, got)
+		}
+	}
+	seen("of strangers")
 }
 
 func TestWhileBillingIsOffNothingIsDialled(t *testing.T) {

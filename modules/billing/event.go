@@ -51,8 +51,13 @@ func (s *Service) Take(ctx context.Context, body []byte, signature string) error
 		s.count(eventRefused)
 		return err
 	}
-	customer := customerOf(event)
-	if event.Livemode != s.config.live() || customer == "" {
+	customer := ""
+	if event.Livemode == s.config.live() {
+		if customer, err = s.about(ctx, event); err != nil {
+			return err
+		}
+	}
+	if customer == "" {
 		s.count(eventForeign)
 		return nil
 	}
@@ -71,6 +76,8 @@ func (s *Service) Take(ctx context.Context, body []byte, signature string) error
 	case accountID == "":
 		s.count(eventForeign)
 		return nil
+	case event.Type == stripe.EventTypeChargeDisputeCreated:
+		s.log.ErrorContext(ctx, "a customer disputes a payment: answer it at the payment provider", "account_id", accountID, "event_id", event.ID)
 	case event.Type == stripe.EventTypeInvoiceCreated:
 		err := s.Settled(ctx, accountID, event)
 		switch {
@@ -123,6 +130,31 @@ func signedAt(signature string) time.Time {
 		}
 	}
 	return time.Time{}
+}
+
+// about gives the customer whom an event is about; empty: nobody. A dispute names a charge only, so the provider
+// is asked whose it is. Error: Away where it does not answer; the event is sent again.
+func (s *Service) about(ctx context.Context, e stripe.Event) (string, error) {
+	if !strings.HasPrefix(string(e.Type), "charge.dispute.") || e.Data == nil {
+		return customerOf(e), nil
+	}
+	var dispute struct {
+		Charge json.RawMessage `json:"charge"`
+	}
+	if json.Unmarshal(e.Data.Raw, &dispute) != nil {
+		return "", nil
+	}
+	charge := idIn(dispute.Charge)
+	if charge == "" {
+		return "", nil
+	}
+	asking, cancel := context.WithTimeout(ctx, s.answer)
+	defer cancel()
+	customer, err := s.stripe.Payer(asking, charge)
+	if err != nil {
+		return "", &fault.Error{Kind: fault.Away, Code: fault.CodeUnavailable, RetryAfter: time.Minute, Message: "It could not be asked whose charge that is; send the event again"}
+	}
+	return customer, nil
 }
 
 // customerOf tells whom an event is about; empty: nobody.

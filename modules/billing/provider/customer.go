@@ -87,6 +87,21 @@ func cardOf(m *stripe.PaymentMethod) Card {
 	return out
 }
 
+// Payer gives the customer whom a charge is of; empty: nobody.
+func (c *Client) Payer(ctx context.Context, charge string) (string, error) {
+	found, err := c.stripe.V1Charges.Retrieve(ctx, charge, nil)
+	if err != nil {
+		if KindOf(err) == Missing {
+			return "", nil
+		}
+		return "", err
+	}
+	if found.Customer == nil {
+		return "", nil
+	}
+	return found.Customer.ID, nil
+}
+
 // SetDefault makes a payment method the one that is charged.
 func (c *Client) SetDefault(ctx context.Context, customer, method, key string) error {
 	_, err := c.stripe.V1Customers.Update(ctx, customer, &stripe.CustomerUpdateParams{Params: once(key),

@@ -121,6 +121,21 @@ func (s *Stripe) RemoveCard(id string) {
 	s.emitWith("payment_method.detached", o, object{"customer": customer})
 }
 
+// Dispute has a customer dispute a payment; the dispute may have been closed as well. It gives the events.
+func (s *Stripe) Dispute(customer string, closed bool) []Event {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, charge := s.made("ch", "charge", object{"customer": customer, "amount": 4900, "currency": "eur"})
+	_, dispute := s.made("du", "dispute", object{"charge": charge["id"], "amount": 4900, "currency": "eur", "status": "needs_response"})
+	before := len(s.events)
+	s.emit("charge.dispute.created", dispute)
+	if closed {
+		dispute["status"] = "won"
+		s.emit("charge.dispute.closed", dispute)
+	}
+	return s.events[before:]
+}
+
 // Pay completes a page: a card is attached, and a plan begins. It gives the id of the subscription.
 func (s *Stripe) Pay(url string) (subscription string) {
 	s.mu.Lock()

@@ -28,7 +28,14 @@ const (
 	stateSQL = `
 SELECT count(*), count(*) FILTER (WHERE sync_due_at <= now()), count(*) FILTER (WHERE failures > 0),
 	(SELECT count(*) FROM billing_subscriptions WHERE status = 'past_due'), (SELECT max(received_at) FROM billing_events) FROM billing_customers`
-	problemsSQL = `SELECT id, p FROM billing_customers, jsonb_array_elements_text(problems) p WHERE problems <> '[]' ORDER BY id LIMIT 100`
+	// A dispute is open from its first event to its last one, which are kept for 60 days.
+	problemsSQL = `
+SELECT id, p FROM billing_customers, jsonb_array_elements_text(problems) p WHERE problems <> '[]'
+UNION ALL
+SELECT c.id, 'A payment is disputed' FROM billing_customers c JOIN (
+	SELECT customer_id FROM billing_events WHERE type IN ('charge.dispute.created', 'charge.dispute.closed')
+	 GROUP BY customer_id HAVING count(*) FILTER (WHERE type = 'charge.dispute.created') > count(*) FILTER (WHERE type = 'charge.dispute.closed')) d ON d.customer_id = c.customer_id
+ ORDER BY 1, 2 LIMIT 100`
 )
 
 // Read reads the state. The payment provider is not asked.
