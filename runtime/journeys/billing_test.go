@@ -135,7 +135,7 @@ func TestMoneyFromTheFirstCardToTheEnd(t *testing.T) {
 	stripe.Silence(20 * time.Second)
 	begun := time.Now()
 	want(t, "a change while it is silent", ada.Do(t, http.MethodPut, "/api/billing/plan", asked{"plan": "pro"}), http.StatusBadGateway, "delivery_upstream_error")
-	if took := time.Since(begun); took > 10*time.Second {
+	if took := time.Since(begun); took > 10*time.Second { // six are promised, which modules/billing proves; a busy machine takes its share
 		t.Errorf("that took %s", took)
 	}
 	if got := send(); got.Status != http.StatusOK {
@@ -151,6 +151,7 @@ func TestMoneyFromTheFirstCardToTheEnd(t *testing.T) {
 	if len(log.Entries) < 3 {
 		t.Errorf("the audit log has %+v, want each change that was synced", log)
 	}
+	nowhere(t, app, map[string]string{"the key of Stripe": stripetest.Key, "the secret of events": stripetest.Secret})
 }
 
 func TestOnlyStripeTellsOfMoney(t *testing.T) {
