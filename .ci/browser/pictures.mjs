@@ -1,7 +1,7 @@
 // Takes a picture of every screen, of the pages of single things with each of their tabs, and of lists with something
-// open beside them: in both themes, wide and narrow. SHOTS is the folder; ONLY, a part of a name, takes a few; IDS, what
+// open beside them: in both themes, wide and narrow; the wide ones are looked at by axe. SHOTS is the folder; ONLY, a part of a name, takes a few; IDS, what
 // demo.mjs has made, where it has run before. What the console says is told at the end.
-import { nothing, open, watch } from './browser.mjs'
+import { nothing, open, violations, watch } from './browser.mjs'
 import { base, pathsOf, settled, signIn, visit } from './dashboard.mjs'
 import { demo } from './demo.mjs'
 
@@ -27,6 +27,7 @@ const shoot = async name => {
       await settled(page)
       await page.evaluate(() => new Promise(done => setTimeout(done, 120))) // charts and editors draw
       await page.screenshot({ path: `${process.env.SHOTS}/${name}-${colorScheme}-${width}.png` })
+      if (width === 1440) for (const v of await violations(page, colorScheme, width)) wrong.push(`${name} ${colorScheme}: ${v}`)
       if (await page.evaluate(() => document.documentElement.scrollWidth > innerWidth)) wrong.push(`${name} ${width}: is wider than the window`)
     }
   }

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-const scriptTimeout = 5 * time.Minute
+const scriptTimeout = 10 * time.Minute
 
 // Script runs a script of .ci/browser in Chromium and gives what it says, with which the test fails where
 // it does. Its variables come as NAME=value. Without Node.js or Chromium the test is skipped, and says so.

@@ -69,7 +69,7 @@ function Row({ record: r, zone, checkedAt }: { record: DomainDnsRecordFragment; 
       </td>
       <td role="cell" className={`${cell} max-md:order-first`}>
         <Badge tone={look.tone} icon={look.icon}>{look.word}</Badge>
-        <p className="mt-1 text-xs text-ink-3 max-md:ml-2 max-md:inline">{checkedAt ? <>Checked <Time at={checkedAt} /></> : r.status === 'verified' ? 'By development mode' : 'Never checked'}</p>
+        <p className="mt-1 text-xs text-ink-3 max-md:ml-2 max-md:inline">{checkedAt ? <>Checked <Time at={checkedAt} /></> : r.status === 'verified' ? 'Preset' : 'Never checked'}</p>
       </td>
     </tr>
   )

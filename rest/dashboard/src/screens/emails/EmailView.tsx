@@ -11,7 +11,7 @@ import { Head } from './Head'
 import { EmailDetail, EmailEngagement, type EmailDetailQuery } from './queries.gen'
 import { Attempts, Recipients } from './Recipients'
 import { Story } from './Story'
-import { Told } from './Told'
+import { ToldOf } from './ToldOf'
 
 export type Email = NonNullable<EmailDetailQuery['email']>
 
@@ -51,7 +51,7 @@ export function EmailView({ id, beside }: { id: string; beside?: boolean }) {
     switch (tab) {
       case 'recipients': return <Recipients email={email} />
       case 'attempts': return <Attempts email={email} />
-      case 'webhooks': return <Told id={id} />
+      case 'webhooks': return <ToldOf id={id} />
       case 'preview': return <Preview content={content} tall={!beside} />
       case 'text': return <Text content={content} />
       case 'source': return <Source content={content} />

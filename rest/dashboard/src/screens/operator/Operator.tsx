@@ -4,9 +4,11 @@ import { PageHead } from '@/parts/Page'
 import { Tabs } from '@/parts/Tabs'
 import { Accounts } from './Accounts'
 import { useBilling } from './data'
+import { Delivery } from './Delivery'
 import { Health } from './Health'
 import { Payments } from './Payments'
 import { Plans } from './Plans'
+import { Processes } from './Processes'
 
 export default function Operator() {
   const viewer = useViewer()
@@ -16,6 +18,8 @@ export default function Operator() {
     { key: 'accounts', name: 'Accounts' },
     { key: 'plans', name: 'Plans' },
     { key: 'payments', name: 'Payments', hidden: !billing.data?.enabled && !billing.error },
+    { key: 'delivery', name: 'Delivery', hidden: !viewer.has('sending') && !viewer.has('outbound') },
+    { key: 'processes', name: 'Processes' },
     { key: 'health', name: 'Health' },
   ]
   const tab = tabs.find((t) => !t.hidden && t.key === address.tab)?.key ?? 'accounts'
@@ -27,6 +31,8 @@ export default function Operator() {
           {tab === 'accounts' && <Accounts />}
           {tab === 'plans' && <Plans />}
           {tab === 'payments' && <Payments />}
+          {tab === 'delivery' && <Delivery />}
+          {tab === 'processes' && <Processes />}
           {tab === 'health' && <Health />}
         </Tabs>
       </div>

@@ -23,6 +23,7 @@ import { Files } from './Files'
 import { Preview } from './Preview'
 import { ReceivedOne, type ReceivedOneQuery } from './queries.gen'
 import { octets, save } from '@/parts/file'
+import { ToldOf } from './ToldOf'
 import { SpamVerdict, Verdict } from './Verdict'
 
 export type Received = NonNullable<ReceivedOneQuery['receivedEmail']>
@@ -94,6 +95,7 @@ function Shown({ mail, gone }: { mail: Received; gone: () => void }) {
 
 function Contents({ mail }: { mail: Received }) {
   const [address, change] = useAddress()
+  const { has } = useViewer()
   const { content } = mail
   const thread = useConversation(mail)
   const tabs = [
@@ -103,6 +105,7 @@ function Contents({ mail }: { mail: Received }) {
     { key: 'source', name: 'Source', hidden: !content },
     { key: 'files', name: 'Files', count: mail.attachments.length, hidden: mail.attachments.length === 0 },
     { key: 'thread', name: 'Conversation', count: thread.letters.length, hidden: thread.letters.length < 2 && !thread.error },
+    { key: 'webhooks', name: 'Webhooks', hidden: !has('webhooks') },
     { key: 'details', name: 'Details' },
   ]
   const shown = tabs.filter((t) => !t.hidden)
@@ -114,6 +117,7 @@ function Contents({ mail }: { mail: Received }) {
     source: () => <Source id={mail.id} />,
     files: () => <Files mail={mail} />,
     thread: () => <Conversation {...thread} open={mail.id} />,
+    webhooks: () => <ToldOf id={mail.id} />,
     details: () => <Details mail={mail} />,
   }
   return (

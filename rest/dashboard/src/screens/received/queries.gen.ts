@@ -109,6 +109,15 @@ export type DateTimeFilter = {
   lt?: string | null | undefined;
 };
 
+/** How far a delivery is. */
+export type WebhookDeliveryState =
+  /** It waits for an attempt, or one runs. */
+  | 'PENDING'
+  /** The endpoint answered 2xx. */
+  | 'DELIVERED'
+  /** All its attempts failed, or no attempt could succeed. */
+  | 'FAILED';
+
 export type ReceivedListQueryVariables = Exact<{
   after?: string | null | undefined;
   filter?: ReceivedEmailFilter | null | undefined;
@@ -152,9 +161,17 @@ export type SentThreadQueryVariables = Exact<{
 
 export type SentThreadQuery = { emails: { nodes: Array<{ id: string, to: Array<string>, subject: string, messageId: string, createdAt: string, content: { headers: Array<{ name: string, value: string }> } }> } };
 
+export type ReceivedWebhooksQueryVariables = Exact<{
+  id: string;
+}>;
+
+
+export type ReceivedWebhooksQuery = { receivedEmail: { id: string, webhookDeliveries: Array<{ id: string, webhookId: string, eventType: string, state: WebhookDeliveryState, attemptCount: number, statusCode: number | null, error: string | null, createdAt: string, settledAt: string | null, nextAttemptAt: string | null, webhook: { id: string, url: string, enabled: boolean } | null }> } | null };
+
 export const ReceivedList = gql<ReceivedListQuery, ReceivedListQueryVariables>('ReceivedList', '3a9c60276fc9cce03d477fb7eb8cec5caba1ac6ef8e08d1f51c7c2c35533cac1', import.meta.env.DEV ? "query ReceivedList($after: String, $filter: ReceivedEmailFilter) {\n  receivedEmails(first: 50, after: $after, filter: $filter) {\n    nodes {\n      id\n      from\n      mailFrom\n      rcptTo\n      subject\n      spamStatus\n      authentication {\n        spf\n        dkim\n        dmarc\n      }\n      attachments {\n        filename\n      }\n      receivedAt\n    }\n    pageInfo {\n      hasNextPage\n      endCursor\n    }\n  }\n}" : undefined)
 export const ReceivedOne = gql<ReceivedOneQuery, ReceivedOneQueryVariables>('ReceivedOne', '693fc2dc47e046df0b87313f4d8c35b66b7bbbf2e1fd5296ed3ddf1f54276cfc', import.meta.env.DEV ? "query ReceivedOne($id: ID!) {\n  receivedEmail(id: $id) {\n    id\n    domainId\n    rcptTo\n    mailFrom\n    from\n    to\n    cc\n    replyTo\n    subject\n    messageId\n    inReplyTo\n    references\n    authentication {\n      spf\n      dkim\n      dmarc\n      iprev\n      dmarcPolicy\n    }\n    spamStatus\n    spamScore\n    autoSubmitted\n    size\n    attachments {\n      filename\n      contentType\n      contentId\n      inline\n      size\n    }\n    defects\n    remoteIp\n    helo\n    tls\n    receivedAt\n    content {\n      html\n      text\n      headers {\n        name\n        value\n      }\n    }\n  }\n}" : undefined)
 export const ReceivedDomains = gql<ReceivedDomainsQuery, ReceivedDomainsQueryVariables>('ReceivedDomains', 'e27149878fbd3daa0f06643b63cd96269aa7539f5f3f2bcc68902a150281cde2', import.meta.env.DEV ? "query ReceivedDomains($after: String) {\n  domains(first: 100, after: $after) {\n    nodes {\n      id\n      name\n      status\n      inboundEnabled\n    }\n    pageInfo {\n      hasNextPage\n      endCursor\n    }\n  }\n}" : undefined)
 export const ReceivedRules = gql<ReceivedRulesQuery, ReceivedRulesQueryVariables>('ReceivedRules', '20359be1071f43d0bc5f8ddcfa8eb27f3b966e3ef8b3d4f28210fa0b5652386b', import.meta.env.DEV ? "query ReceivedRules($domainId: ID!) {\n  addressRules(domainId: $domainId) {\n    catchAll\n    rules {\n      match\n      action\n    }\n  }\n}" : undefined)
 export const ReceivedThread = gql<ReceivedThreadQuery, ReceivedThreadQueryVariables>('ReceivedThread', 'a798bd638ee5aabc3026d13fd5cff5dd1c7c71bef2b0aba75f8bcee0e71b9fa1', import.meta.env.DEV ? "query ReceivedThread($filter: ReceivedEmailFilter) {\n  receivedEmails(first: 50, filter: $filter) {\n    nodes {\n      id\n      from\n      subject\n      messageId\n      inReplyTo\n      references\n      receivedAt\n    }\n  }\n}" : undefined)
 export const SentThread = gql<SentThreadQuery, SentThreadQueryVariables>('SentThread', 'd1a429dbe262aa4b05843090192bf1483966b072721b46c1c12cd0a2c33d8797', import.meta.env.DEV ? "query SentThread($filter: EmailFilter) {\n  emails(first: 20, filter: $filter) {\n    nodes {\n      id\n      to\n      subject\n      messageId\n      createdAt\n      content {\n        headers {\n          name\n          value\n        }\n      }\n    }\n  }\n}" : undefined)
+export const ReceivedWebhooks = gql<ReceivedWebhooksQuery, ReceivedWebhooksQueryVariables>('ReceivedWebhooks', '1089e92749392df27c2fbaf646c582f96f0d687299e052f20585dbaf5424fb39', import.meta.env.DEV ? "query ReceivedWebhooks($id: ID!) {\n  receivedEmail(id: $id) {\n    id\n    webhookDeliveries {\n      id\n      webhookId\n      eventType\n      state\n      attemptCount\n      statusCode\n      error\n      createdAt\n      settledAt\n      nextAttemptAt\n      webhook {\n        id\n        url\n        enabled\n      }\n    }\n  }\n}" : undefined)

@@ -1,0 +1,87 @@
+import { CircleCheck, Gauge, Pause, Router, TrendingUp } from 'lucide-react'
+import type { ReactNode } from 'react'
+import { useGraph } from '@/api/graphql'
+import { Badge } from '@/parts/Badge'
+import { EmptyState } from '@/parts/EmptyState'
+import { Failure } from '@/parts/Failure'
+import { Card, PageBody } from '@/parts/Page'
+import { SkeletonText } from '@/parts/Skeleton'
+import { duration, Time } from '@/parts/Time'
+import { States } from '../queue/state'
+import { OperatorDelivery, type OperatorDeliveryQuery } from './queries.gen'
+import { Grid } from './Grid'
+
+type Operator = NonNullable<OperatorDeliveryQuery['operator']>
+type Lane = NonNullable<Operator['lanes']>[number]
+type Source = NonNullable<Operator['sources']>[number]
+
+const whole = (n: number) => Math.round(n).toLocaleString()
+
+// Delivery is how mail of all accounts leaves the installation: what waits, by which addresses it goes, and how
+// the receiving servers take it. It names no recipient and no account's mail.
+export function Delivery() {
+  const read = useGraph(OperatorDelivery, {}, { refetchInterval: 10_000 })
+  const o = read.data?.operator
+  return (
+    <PageBody>
+      {read.error && <Failure error={read.error} retry={() => void read.refetch()} />}
+      {read.isPending && <SkeletonText lines={8} />}
+      {o && (
+        <>
+          {o.queueByDestination && <Card title="Queue by destination" pad={false}><Queue rows={o.queueByDestination} /></Card>}
+          {o.sources && <Card title="Sources" pad={false}><Sources rows={o.sources} /></Card>}
+          {o.lanes && <Card title="Lanes" pad={false} foot="As the process sees them that has answered; each has lanes of its own."><Lanes rows={o.lanes} /></Card>}
+        </>
+      )}
+    </PageBody>
+  )
+}
+
+const none = (icon: typeof Gauge, title: string, words: ReactNode) => <EmptyState icon={icon} title={title}>{words}</EmptyState>
+
+function Queue({ rows }: { rows: Operator['queueByDestination'] }) {
+  if (rows.length === 0) return none(CircleCheck, 'Nothing waits', 'What was sent was delivered, or has ended otherwise.')
+  return (
+    <Grid label="Queue by destination" heads={['Destination', 'Waiting', 'Oldest', 'Of these', 'Reason']} right={[1, 2]}>
+      {rows.map((r) => [
+        <b key="d" className="font-medium">{r.destination}</b>, whole(r.total), duration(r.oldestAgeSeconds * 1000), <States key="s" {...r} wrap />,
+        <code key="r" className="text-xs text-ink-2 wrap-anywhere">{r.diagnostic ?? 'not tried yet'}</code>,
+      ])}
+    </Grid>
+  )
+}
+
+function Sources({ rows }: { rows: Source[] }) {
+  if (rows.length === 0) return none(Router, 'No source of its own', <>Mail leaves by the address of the machine. <code>postrider source add</code> adds addresses, with warm-up.</>)
+  return (
+    <Grid label="Sources" heads={['Address', 'Name', 'Pool', 'State', 'Warm-up']}>
+      {rows.map((s) => [
+        <code key="a">{s.address}</code>, <span key="h" className="wrap-anywhere">{s.hostname}</span>, <span key="p">{s.pool}{s.accountId && <code className="ml-1 text-xs text-ink-3">{s.accountId}</code>}</span>,
+        s.pausedAt ? <span key="s" className="inline-flex flex-wrap items-center gap-1.5"><Badge tone="warn" icon={Pause}>Paused</Badge><Time at={s.pausedAt} /></span> : <Badge key="s" tone="ok" icon={CircleCheck}>Sends</Badge>,
+        s.warmup ? <WarmUp key="w" {...s.warmup} /> : <span key="w" className="text-ink-3">none</span>,
+      ])}
+    </Grid>
+  )
+}
+
+function WarmUp({ day, limit, used }: { day: number; limit: number; used: number }) {
+  return (
+    <span className="grid min-w-36 gap-1">
+      <span className="inline-flex items-center gap-1.5"><TrendingUp aria-hidden className="!size-3.5 text-ink-3" />Day {day}: {whole(used)} of {whole(limit)}</span>
+      <progress aria-label={`Used of day ${day}`} value={Math.min(used, limit)} max={Math.max(limit, 1)} className="h-1.5 w-full accent-accent-fill" />
+    </span>
+  )
+}
+
+function Lanes({ rows }: { rows: Lane[] }) {
+  if (rows.length === 0) return none(Gauge, 'No lane is open', 'A lane opens with the first mail to a provider, and closes when nothing more goes there.')
+  return (
+    <Grid label="Lanes" heads={['Leads to', 'State', 'Under way', 'A minute', 'Taken', 'Refused', 'Slowed', 'Not reached', 'Last']} right={[2, 3, 4, 5, 6, 7, 8]}>
+      {rows.map((l) => [
+        <span key="n" className="min-w-0"><b className="block font-medium wrap-anywhere">{l.provider ?? l.name}</b><span className="text-xs text-ink-3 wrap-anywhere">{[l.provider && l.name, l.way && `by ${l.way}`].filter(Boolean).join(', ')}</span></span>,
+        l.pausedUntil ? <span key="s" className="grid gap-1"><span className="inline-flex flex-wrap items-center gap-1.5"><Badge tone="warn" icon={Pause}>Paused</Badge><Time at={l.pausedUntil} /></span>{l.reason && <code className="text-xs text-ink-2 wrap-anywhere">{l.reason}</code>}</span> : <Badge key="s" tone="ok" icon={CircleCheck}>Open</Badge>,
+        `${whole(l.active)} of ${whole(l.window)}`, l.perMinute === null ? 'no limit' : whole(l.perMinute), whole(l.delivered), whole(l.refused), whole(l.throttled), whole(l.unreachable), <Time key="t" at={l.usedAt} />,
+      ])}
+    </Grid>
+  )
+}

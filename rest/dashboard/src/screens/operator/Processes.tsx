@@ -1,0 +1,35 @@
+import { CircleX, HeartPulse } from 'lucide-react'
+import { useGraph } from '@/api/graphql'
+import { Badge } from '@/parts/Badge'
+import { Failure } from '@/parts/Failure'
+import { Card, PageBody } from '@/parts/Page'
+import { SkeletonText } from '@/parts/Skeleton'
+import { Time } from '@/parts/Time'
+import { Grid } from './Grid'
+import { OperatorProcesses } from './queries.gen'
+
+const roles: Record<string, string> = { accepts: 'takes mail', delivers: 'delivers', webhooks: 'tells webhooks' }
+
+// Processes are what runs of the installation, with what each does and its version.
+export function Processes() {
+  const read = useGraph(OperatorProcesses, {}, { refetchInterval: 10_000 })
+  const list = read.data?.operator?.processes ?? []
+  const versions = new Set(list.filter((p) => p.alive).map((p) => p.version))
+  return (
+    <PageBody>
+      {read.error && <Failure error={read.error} retry={() => void read.refetch()} />}
+      {read.isPending && <SkeletonText lines={4} />}
+      {read.data && (
+        <Card title="Processes" pad={false} foot={versions.size > 1 ? 'They are of several versions: an upgrade is under way, or was forgotten.' : undefined}>
+          <Grid label="Processes" heads={['Name', 'State', 'Version', 'Does', 'Started', 'Last seen']}>
+            {list.map((p) => [
+              <b key="n" className="font-medium wrap-anywhere">{p.name}</b>,
+              p.alive ? <Badge key="s" tone="ok" icon={HeartPulse}>Lives</Badge> : <Badge key="s" tone="bad" icon={CircleX}>Gone without a word</Badge>,
+              <code key="v" className="wrap-anywhere">{p.version}</code>, p.roles.map((r) => roles[r] ?? r).join(', ') || 'nothing', <Time key="a" at={p.startedAt} />, <Time key="b" at={p.seenAt} />,
+            ])}
+          </Grid>
+        </Card>
+      )}
+    </PageBody>
+  )
+}

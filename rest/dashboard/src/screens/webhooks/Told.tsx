@@ -1,0 +1,55 @@
+import { Link } from '@tanstack/react-router'
+import { RotateCw } from 'lucide-react'
+import { done, rest } from '@/api/rest'
+import { toast } from '@/app/toasts'
+import { useViewer } from '@/app/viewer'
+import { Badge } from '@/parts/Badge'
+import { Failure } from '@/parts/Failure'
+import { useWrite } from '@/parts/Form'
+import { Time } from '@/parts/Time'
+import { lookOfDelivery } from './look'
+import type { WebhookDeliveryState } from './queries.gen'
+
+interface Delivery {
+  id: string
+  webhookId: string
+  eventType: string
+  state: WebhookDeliveryState
+  attemptCount: number
+  statusCode: number | null
+  error: string | null
+  createdAt: string
+  nextAttemptAt: string | null
+  webhook: { url: string; enabled: boolean } | null
+}
+
+// Told is what webhook endpoints were told of something, the newest first; each can be told again.
+export function Told({ list, again }: { list: Delivery[]; again: () => void }) {
+  if (list.length === 0) return <p className="text-ink-3">No endpoint was told of it. <Link to="/webhooks" className="link">Webhooks</Link></p>
+  return <ol className="grid grid-cols-[minmax(0,1fr)] gap-4">{[...list].reverse().map((d) => <One key={d.id} delivery={d} again={again} />)}</ol>
+}
+
+function One({ delivery: d, again }: { delivery: Delivery; again: () => void }) {
+  const { can } = useViewer()
+  const write = useWrite(async () => {
+    await done(rest.POST('/webhook-deliveries/{id}/replay', { params: { path: { id: d.id } } }))
+    toast.ok('Queued again')
+    again()
+  })
+  const look = lookOfDelivery(d)
+  const settled = d.state !== 'PENDING' && d.webhook?.enabled
+  return (
+    <li>
+      <div className="flex flex-wrap items-center gap-2">
+        <Badge tone={look.tone} icon={look.icon}>{look.word}</Badge>
+        <code>{d.eventType}</code>
+        <span className="ml-auto text-xs text-ink-3">{d.statusCode && `${d.statusCode} · `}{d.attemptCount > 1 && `${d.attemptCount} attempts · `}<Time at={d.createdAt} seconds /></span>
+        {settled && can('WRITE') && <button type="button" className="btn sm" disabled={write.busy} aria-label={`Tell ${d.eventType} again`} onClick={() => void write.run()}><RotateCw aria-hidden />Again</button>}
+      </div>
+      <p className="mt-1 truncate text-xs text-ink-2"><Link to={`/webhooks/${d.webhookId}`} search={{ open: d.id } as never} className="link" title={d.webhook?.url}>{d.webhook?.url ?? 'a deleted endpoint'}</Link></p>
+      {d.error && <p className={`smtp ${look.tone}`}>{d.error}</p>}
+      {d.nextAttemptAt && <p className="mt-1 text-xs text-ink-2">Next try <Time at={d.nextAttemptAt} /></p>}
+      {write.error !== null && <Failure error={write.error} retry={() => void write.run()} />}
+    </li>
+  )
+}
