@@ -1,24 +1,34 @@
 // Every screen of the menu is looked at by axe in both themes, wide and narrow, loads nothing from elsewhere
-// and reports no error. So is an email that bounced. SHOTS keeps pictures.
+// and reports no error. So is an email that bounced. With EMPTY, nothing is there yet: what a list says then is
+// looked at, once in each theme, and has to offer a next step.
 import { check, nothing, open, violations, watch } from './browser.mjs'
 import { api, base, pathsOf, signIn, visit } from './dashboard.mjs'
 
+const looks = process.env.EMPTY ? [['light', 1440], ['dark', 390]] : ['light', 'dark'].flatMap(theme => [1440, 390].map(width => [theme, width]))
 const { browser, context, page } = await open()
 const wrong = watch(context, base)
 await signIn(context)
 await visit(page, '/')
 const paths = await pathsOf(page)
 check(paths.length > 5, `the menu has screens, and not only ${paths}`)
-const { emails } = await api('GET', '/emails?status=bounced&limit=1')
-for (const path of [...paths, `/emails/${emails[0].id}`]) {
+if (!process.env.EMPTY) {
+  const { emails } = await api('GET', '/emails?status=bounced&limit=1')
+  paths.push(`/emails/${emails[0].id}`)
+}
+let empty = 0
+for (const path of paths) {
   await visit(page, path)
-  for (const theme of ['light', 'dark'])
-    for (const width of [1440, 390]) {
-      for (const v of await violations(page, theme, width)) wrong.push(`${path} ${theme} ${width}: ${v}`)
-      const wide = await page.evaluate(() => document.documentElement.scrollWidth > innerWidth)
-      if (wide) wrong.push(`${path} ${width}: is wider than the window`)
-    }
+  for (const [theme, width] of looks) {
+    for (const v of await violations(page, theme, width)) wrong.push(`${path} ${theme} ${width}: ${v}`)
+    const wide = await page.evaluate(() => document.documentElement.scrollWidth > innerWidth)
+    if (wide) wrong.push(`${path} ${width}: is wider than the window`)
+  }
+  for (const state of await page.locator('main [data-empty]').filter({ visible: true }).all()) {
+    empty++
+    if (await state.locator('a, button, pre, code').count() === 0) wrong.push(`${path}: an empty list says no next step: ${await state.innerText()}`)
+  }
   await page.setViewportSize({ width: 1440, height: 900 })
 }
+if (process.env.EMPTY) check(empty > 5, `lists are empty, and not ${empty}`)
 await browser.close()
 nothing(wrong)

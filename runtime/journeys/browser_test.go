@@ -26,6 +26,14 @@ func TestPeopleGetInByABrowser(t *testing.T) {
 	runtimetest.Script(t, "people.mjs", "LINK="+app.DashboardURL, "EMAIL="+app.Owner.Email, "PASSWORD="+app.Owner.Password)
 }
 
+// In a real browser: what the screens say while there is nothing yet, and the first minutes of somebody who begins.
+func TestTheFirstMinutesInABrowser(t *testing.T) {
+	t.Parallel()
+	app := captured(t)
+	look(t, app, "screens.mjs", "EMPTY=1")
+	look(t, app, "minutes.mjs")
+}
+
 // In a real browser: mail appears live, failures stand there in the words of the other server, mail from
 // strangers runs nothing, and every screen is judged by axe.
 func TestTheDashboardInABrowser(t *testing.T) {

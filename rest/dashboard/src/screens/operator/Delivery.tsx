@@ -78,7 +78,7 @@ function Lanes({ rows }: { rows: Lane[] }) {
   return (
     <Grid label="Lanes" heads={['Leads to', 'State', 'Under way', 'A minute', 'Taken', 'Refused', 'Slowed', 'Not reached', 'Last']} right={[2, 3, 4, 5, 6, 7, 8]}>
       {rows.map((l) => [
-        <span key="n" className="min-w-0"><b className="block font-medium wrap-anywhere">{l.provider ?? l.name}</b><span className="text-xs text-ink-3 wrap-anywhere">{[l.provider && l.name, l.way && `by ${l.way}`].filter(Boolean).join(', ')}</span></span>,
+        <span key="n" className="min-w-0"><b className="block font-medium wrap-break-word">{l.provider ?? l.name}</b><span className="text-xs text-ink-3 wrap-break-word">{[l.provider && l.name, l.way && `by ${l.way}`].filter(Boolean).join(', ')}</span></span>,
         l.pausedUntil ? <span key="s" className="grid gap-1"><span className="inline-flex flex-wrap items-center gap-1.5"><Badge tone="warn" icon={Pause}>Paused</Badge><Time at={l.pausedUntil} /></span>{l.reason && <code className="text-xs text-ink-2 wrap-anywhere">{l.reason}</code>}</span> : <Badge key="s" tone="ok" icon={CircleCheck}>Open</Badge>,
         `${whole(l.active)} of ${whole(l.window)}`, l.perMinute === null ? 'no limit' : whole(l.perMinute), whole(l.delivered), whole(l.refused), whole(l.throttled), whole(l.unreachable), <Time key="t" at={l.usedAt} />,
       ])}

@@ -8,7 +8,7 @@ export function Grid({ label, heads, right = [], children }: { label: string; he
       <table aria-label={label} className="w-full border-collapse text-left">
         <thead><tr className="h-8 border-b border-line text-xs text-ink-3">{heads.map((h, i) => <th key={h} scope="col" className={`px-3 font-medium whitespace-nowrap first:pl-4 last:pr-4 ${side(i)}`}>{h}</th>)}</tr></thead>
         <tbody>
-          {children.map((cells, row) => <tr key={row} className="border-b border-line-soft align-top last:border-0">{cells.map((cell, i) => <td key={i} className={`px-3 py-2 first:pl-4 last:pr-4 ${side(i)}`}>{cell}</td>)}</tr>)}
+          {children.map((cells, row) => <tr key={row} className="border-b border-line-soft align-top last:border-0">{cells.map((cell, i) => <td key={i} className={`min-w-24 px-3 py-2 first:pl-4 last:pr-4 ${side(i)}`}>{cell}</td>)}</tr>)}
         </tbody>
       </table>
     </div>

@@ -25,7 +25,7 @@ export function Processes() {
             {list.map((p) => [
               <b key="n" className="font-medium wrap-anywhere">{p.name}</b>,
               p.alive ? <Badge key="s" tone="ok" icon={HeartPulse}>Lives</Badge> : <Badge key="s" tone="bad" icon={CircleX}>Gone without a word</Badge>,
-              <code key="v" className="wrap-anywhere">{p.version}</code>, p.roles.map((r) => roles[r] ?? r).join(', ') || 'nothing', <Time key="a" at={p.startedAt} />, <Time key="b" at={p.seenAt} />,
+              <code key="v" className="wrap-anywhere">{p.version}</code>, <span key="r" className="block min-w-40">{p.roles.map((r) => roles[r] ?? r).join(', ') || 'nothing'}</span>, <Time key="a" at={p.startedAt} />, <Time key="b" at={p.seenAt} />,
             ])}
           </Grid>
         </Card>

@@ -50,8 +50,8 @@ function Shown({ mail, gone }: { mail: Received; gone: () => void }) {
   const download = () => readRaw(mail.id).then((raw) => save([raw], `${mail.id}.eml`, 'message/rfc822'), toast.failed)
   const may = viewer.can('SEND') && viewer.can('WRITE')
   return (
-    <div className="grid gap-4 py-4">
-      <div className="grid gap-3 px-4 md:px-5">
+    <div className="grid grid-cols-[minmax(0,1fr)] gap-4 py-4">
+      <div className="grid grid-cols-[minmax(0,1fr)] gap-3 px-4 md:px-5">
         <div className="flex flex-wrap items-start gap-2">
           <h2 className="min-w-0 flex-[1_1_240px] text-xl wrap-anywhere">{mail.subject || '(no subject)'}</h2>
           <div className="flex gap-2">
