@@ -53,7 +53,7 @@ func emailFilter(in *model.EmailFilter) records.Filter {
 		return records.Filter{}
 	}
 	f := records.Filter{Status: orEmpty(in.Status), LastEvent: given(in.LastEvent), To: given(in.To), From: given(in.From), Domain: given(in.DomainID),
-		APIKeyID: given(in.APIKeyID), TemplateID: given(in.TemplateID), AutomationID: given(in.AutomationID), BounceClass: given(in.BounceClass),
+		APIKeyID: given(in.APIKeyID), TemplateID: given(in.TemplateID), Version: in.TemplateVersion, AutomationID: given(in.AutomationID), BounceClass: given(in.BounceClass),
 		Opened: in.Opened, Clicked: in.Clicked, Q: given(in.Query)}
 	if in.Tag != nil {
 		f.Tag = in.Tag.Name + ":" + in.Tag.Value

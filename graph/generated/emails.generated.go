@@ -34,6 +34,7 @@ type EmailResolver interface {
 	Timeline(ctx context.Context, obj *model.Email) ([]*model.TimelineEntry, error)
 	Domain(ctx context.Context, obj *model.Email) (*model.Domain, error)
 	APIKey(ctx context.Context, obj *model.Email) (*ent.APIKey, error)
+
 	Template(ctx context.Context, obj *model.Email) (*model.Template, error)
 	WebhookDeliveries(ctx context.Context, obj *model.Email) ([]*model.WebhookDelivery, error)
 	Automation(ctx context.Context, obj *model.Email) (*model.EmailAutomation, error)
@@ -1187,6 +1188,29 @@ func (ec *executionContext) fieldContext_Email_apiKey(_ context.Context, field g
 	return fc, nil
 }
 
+func (ec *executionContext) _Email_templateVersion(ctx context.Context, field graphql.CollectedField, obj *model.Email) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Email_templateVersion(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.TemplateVersion, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *int) graphql.Marshaler {
+			return ec.marshalOInt2ᚖint(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Email_templateVersion(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Email", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
 func (ec *executionContext) _Email_template(ctx context.Context, field graphql.CollectedField, obj *model.Email) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -2286,7 +2310,7 @@ func (ec *executionContext) unmarshalInputEmailFilter(ctx context.Context, obj a
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"status", "lastEvent", "to", "from", "domainId", "apiKeyId", "templateId", "automationId", "tag", "createdAt", "opened", "clicked", "bounceClass", "query"}
+	fieldsInOrder := [...]string{"status", "lastEvent", "to", "from", "domainId", "apiKeyId", "templateId", "templateVersion", "automationId", "tag", "createdAt", "opened", "clicked", "bounceClass", "query"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -2342,6 +2366,13 @@ func (ec *executionContext) unmarshalInputEmailFilter(ctx context.Context, obj a
 				return it, err
 			}
 			it.TemplateID = data
+		case "templateVersion":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("templateVersion"))
+			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.TemplateVersion = data
 		case "automationId":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("automationId"))
 			data, err := ec.unmarshalOID2ᚖstring(ctx, v)
@@ -2975,6 +3006,11 @@ func (ec *executionContext) _Email(ctx context.Context, sel ast.SelectionSet, ob
 			}
 
 			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "templateVersion":
+			out.Values[i] = ec._Email_templateVersion(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
 		case "template":
 			field := field
 

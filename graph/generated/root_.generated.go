@@ -560,6 +560,7 @@ type ComplexityRoot struct {
 		Suppressions      func(childComplexity int) int
 		Tags              func(childComplexity int) int
 		Template          func(childComplexity int) int
+		TemplateVersion   func(childComplexity int) int
 		Timeline          func(childComplexity int) int
 		To                func(childComplexity int) int
 		WebhookDeliveries func(childComplexity int) int
@@ -3577,6 +3578,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Email.Template(childComplexity), true
+	case "Email.templateVersion":
+		if e.ComplexityRoot.Email.TemplateVersion == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Email.TemplateVersion(childComplexity), true
 	case "Email.timeline":
 		if e.ComplexityRoot.Email.Timeline == nil {
 			break
@@ -8447,6 +8454,8 @@ input EmailFilter {
   apiKeyId: ID
   "Made of this template, prefix ` + "`" + `tpl_` + "`" + `."
   templateId: ID
+  "Made of this version of the template; with ` + "`" + `templateId` + "`" + `."
+  templateVersion: Int
   "Sent by this automation, prefix ` + "`" + `aut_` + "`" + `."
   automationId: ID
   "With this tag."
@@ -8546,6 +8555,8 @@ type Email implements Node {
   domain: Domain @module(name: "domains")
   "The API key that it came with; null where it came another way, and for who may not read keys."
   apiKey: APIKey
+  "The version of the template that it was made of; null without one."
+  templateVersion: Int
   "The template that it was made of; null without one, and once that is deleted."
   template: Template @module(name: "templates")
   "What webhook endpoints were told of it, oldest first; of who may not read endpoints nothing."
@@ -11913,6 +11924,8 @@ func (ec *executionContext) childFields_Email(ctx context.Context, field graphql
 		return ec.fieldContext_Email_domain(ctx, field)
 	case "apiKey":
 		return ec.fieldContext_Email_apiKey(ctx, field)
+	case "templateVersion":
+		return ec.fieldContext_Email_templateVersion(ctx, field)
 	case "template":
 		return ec.fieldContext_Email_template(ctx, field)
 	case "webhookDeliveries":

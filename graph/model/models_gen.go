@@ -542,6 +542,8 @@ type EmailFilter struct {
 	APIKeyID *string `json:"apiKeyId,omitempty"`
 	// Made of this template, prefix `tpl_`.
 	TemplateID *string `json:"templateId,omitempty"`
+	// Made of this version of the template; with `templateId`.
+	TemplateVersion *int `json:"templateVersion,omitempty"`
 	// Sent by this automation, prefix `aut_`.
 	AutomationID *string `json:"automationId,omitempty"`
 	// With this tag.

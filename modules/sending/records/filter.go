@@ -1,6 +1,7 @@
 package records
 
 import (
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -27,6 +28,7 @@ type Filter struct {
 	LastEvent    string // type of the latest event, as email.opened
 	APIKeyID     string
 	TemplateID   string
+	Version      *int // of the template
 	AutomationID string
 	Opened       *bool  // by a person, where open tracking is on
 	Clicked      *bool  // likewise
@@ -49,6 +51,7 @@ type criteria struct {
 	status                                       email.Status // "" for any
 	domainID, apiKeyID, templateID, automationID string       // "" for any
 	lastEvent, bounceClass                       string       // "" for any
+	version                                      *int         // of the template; nil for any
 	opened, clicked                              *bool        // nil for any
 }
 
@@ -63,8 +66,15 @@ func (f Filter) parse() (criteria, fault.Fields) {
 			wrong.Add(one.field, "is not an id with the prefix %s_", one.prefix)
 		}
 	}
+	switch {
+	case f.Version == nil:
+	case f.TemplateID == "":
+		wrong.Add("template_version", "goes with the id of a template")
+	case *f.Version < 1 || *f.Version > math.MaxInt32:
+		wrong.Add("template_version", "must be between 1 and %d", math.MaxInt32)
+	}
 	words := readText(&f, wrong)
-	c.apiKeyID, c.templateID, c.automationID, c.opened, c.clicked = f.APIKeyID, f.TemplateID, f.AutomationID, f.Opened, f.Clicked
+	c.apiKeyID, c.templateID, c.version, c.automationID, c.opened, c.clicked = f.APIKeyID, f.TemplateID, f.Version, f.AutomationID, f.Opened, f.Clicked
 	if c.lastEvent = f.LastEvent; f.LastEvent != "" && !slices.Contains(event.Names(), f.LastEvent) {
 		wrong.Add("last_event", "is no type of an event")
 	}
@@ -157,5 +167,5 @@ func readDomain(wrong fault.Fields, domain string) (domainID, mark string) {
 }
 
 func (c criteria) isEmpty() bool {
-	return c.status == "" && c.domainID+c.apiKeyID+c.templateID+c.automationID+c.lastEvent+c.bounceClass == "" && c.opened == nil && c.clicked == nil && c.IsEmpty()
+	return c.status == "" && c.domainID+c.apiKeyID+c.templateID+c.automationID+c.lastEvent+c.bounceClass == "" && c.version == nil && c.opened == nil && c.clicked == nil && c.IsEmpty()
 }

@@ -87,7 +87,7 @@ func (s *Service) Count(ctx context.Context, accountID string, f Filter, most in
 
 // find gives the ids of up to n emails from a place on.
 func (s *Service) find(ctx context.Context, accountID string, c criteria, at page.Place, n int) ([]string, error) {
-	emails := search.Table{Name: "emails", Prefix: id.Email, Time: "created_at", Columns: "status, domain_id, uncommon, api_key_id, template_id, automation_id, last_event"}
+	emails := search.Table{Name: "emails", Prefix: id.Email, Time: "created_at", Columns: "status, domain_id, uncommon, api_key_id, template_id, template_version, automation_id, last_event"}
 	return emails.Find(ctx, s.db.SQL, search.Page{AccountID: accountID, Beside: at.ID, Back: at.Back, Limit: n, Terms: c.Terms,
 		Conditions: c.conditions, Index: func(q *db.Query) []string { return c.rare(q, accountID) }})
 }
@@ -101,6 +101,9 @@ func (c criteria) conditions(q *db.Query) (all []string) {
 		if wanted != "" {
 			all = append(all, column+` = `+q.Arg(wanted))
 		}
+	}
+	if c.version != nil {
+		all = append(all, `template_version = `+q.Arg(*c.version))
 	}
 	if c.bounceClass != "" {
 		all = append(all, `EXISTS (SELECT FROM recipients r JOIN attempts a ON a.email_id = r.email_id AND a.recipient_id = r.id

@@ -163,7 +163,7 @@ func TestFiltersSayWhatIsWrong(t *testing.T) {
 		{records.Filter{Q: "a\x00b"}, "q"}, {records.Filter{Q: "\xff"}, "q"}, {records.Filter{Q: "--"}, "q"}, {records.Filter{Since: &now, Until: &now}, "until"},
 		{records.Filter{Q: `to:"bob`}, "q"}, {records.Filter{Q: "stauts:sent"}, "q"}, {records.Filter{Q: "is:read"}, "q"}, {records.Filter{Q: "after:yesterday"}, "q"}, {records.Filter{Q: "to:a@b.example to:c@d.example"}, "q"},
 		{records.Filter{LastEvent: "email.eaten"}, "last_event"}, {records.Filter{APIKeyID: "dom_1"}, "api_key_id"}, {records.Filter{TemplateID: "tpl_\x00"}, "template_id"},
-		{records.Filter{AutomationID: "welcome"}, "automation_id"}, {records.Filter{BounceClass: "bad address"}, "bounce_class"},
+		{records.Filter{AutomationID: "welcome"}, "automation_id"}, {records.Filter{Version: new(1)}, "template_version"}, {records.Filter{TemplateID: "tpl_1", Version: new(1 << 31)}, "template_version"}, {records.Filter{BounceClass: "bad address"}, "bounce_class"},
 		{records.Filter{Q: "is:sent", Status: "failed"}, "q"}, {records.Filter{Q: "to:bob"}, "to"},
 	} {
 		if wrong := c.filter.Validate(); len(wrong) != 1 || wrong[c.field] == "" {
