@@ -57,6 +57,6 @@ export function useEndpoint(url: string | undefined) {
 
 // useDelivery is what became of an event at an endpoint, read anew while it is on its way.
 export function useDelivery(webhookId: string, eventId: string) {
-  const list = useGraph(WebhookDeliveryList, { webhookId, first: 100, state: null }, { refetchInterval: 1000 })
+  const list = useGraph(WebhookDeliveryList, { webhookId, first: 100 }, { refetchInterval: 1000 })
   return list.data?.webhookDeliveries?.nodes.find((d) => d.eventId === eventId)
 }

@@ -1,6 +1,7 @@
 import { Link } from '@tanstack/react-router'
 import { Inbox, Undo2 } from 'lucide-react'
-import { useEffect, useRef } from 'react'
+import { useEffect, useMemo, useRef } from 'react'
+import { now } from '@/api/clock'
 import { usePages } from '@/api/graphql'
 import { useLive } from '@/api/live'
 import { useAddress } from '@/app/address'
@@ -9,12 +10,15 @@ import { DataTable, type Column } from '@/parts/DataTable'
 import { EmptyState } from '@/parts/EmptyState'
 import { Segments } from '@/parts/Tabs'
 import { Time } from '@/parts/Time'
+import { eventGroups } from './events'
 import { lookOfDelivery } from './look'
 import { WebhookDeliveryList, type WebhookDeliveryRowFragment, type WebhookDeliveryState, type WebhookRowFragment } from './queries.gen'
 
 type Row = WebhookDeliveryRowFragment
 const choices = [{ key: '', name: 'All' }, { key: 'failed', name: 'Failed' }, { key: 'pending', name: 'Pending' }, { key: 'delivered', name: 'Delivered' }] as const
 type Choice = (typeof choices)[number]['key']
+// spans are stretches of time, in hours.
+const spans: Record<string, number> = { '1h': 1, '24h': 24, '7d': 168 }
 const nothing = { nodes: [], pageInfo: { hasNextPage: false, endCursor: null } }
 
 const columns: Column<Row>[] = [
@@ -30,7 +34,11 @@ const columns: Column<Row>[] = [
 export function Deliveries({ endpoint, listed, recover, test }: { endpoint: WebhookRowFragment; listed: (ids: string[]) => void; recover?: () => void; test?: () => void }) {
   const [address, change] = useAddress()
   const state = (choices.find((c) => c.key === address.state)?.key ?? '') as Choice
-  const list = usePages(WebhookDeliveryList, { webhookId: endpoint.id, first: 50, state: state ? (state.toUpperCase() as WebhookDeliveryState) : null }, (d) => d.webhookDeliveries ?? nothing, { keep: true })
+  const { event = '', since = '' } = address
+  const gte = useMemo(() => (spans[since] ? new Date(Math.floor(now() / 60_000) * 60_000 - spans[since] * 3_600_000).toISOString() : null), [since])
+  const filter = { state: state ? (state.toUpperCase() as WebhookDeliveryState) : null, event: event || null, createdAt: gte ? { gte } : null }
+  const filtered = Boolean(state || event || gte)
+  const list = usePages(WebhookDeliveryList, { webhookId: endpoint.id, first: 50, filter }, (d) => d.webhookDeliveries ?? nothing, { keep: true })
   const refetch = useRef(() => {})
   refetch.current = () => void (!list.isFetching && list.refetch())
   const moving = list.rows.some((d) => d.state === 'PENDING')
@@ -45,14 +53,24 @@ export function Deliveries({ endpoint, listed, recover, test }: { endpoint: Webh
   const open = address.open
   const ids = list.rows.map((d) => d.id).join(' ')
   useEffect(() => listed(ids.split(' ')), [ids, listed])
-  const empty = state
-    ? <EmptyState icon={Inbox} title={`No ${state} delivery`} action={<button type="button" className="btn" onClick={() => change({ state: undefined })}>Show all</button>}>Deliveries of the last 30 days are kept.</EmptyState>
+  const empty = filtered
+    ? <EmptyState icon={Inbox} title={state ? `No ${state} delivery` : 'No delivery matches'} action={<button type="button" className="btn" onClick={() => change({ state: undefined, event: undefined, since: undefined })}>Show all</button>}>Deliveries of the last 30 days are kept.</EmptyState>
     : <EmptyState icon={Inbox} title="No delivery yet" action={test && <button type="button" className="btn" onClick={test}>Send a test event</button>}>Each event that the endpoint subscribes to is listed here, with the answer it gave.</EmptyState>
   return (
     <>
       <div className="flex flex-none flex-wrap items-center gap-2 border-b border-line px-4 py-2 md:px-6">
         <h2 className="mr-2 max-sm:sr-only">Deliveries</h2>
         <Segments label="State of deliveries" choices={[...choices]} value={state} onChange={(key) => change({ state: key || undefined, open: undefined })} />
+        <select aria-label="Type of event" className="h-[34px] max-w-44 rounded-control border border-line bg-raised px-2 text-ink-2 hover:bg-hover" value={event} onChange={(e) => change({ event: e.target.value || undefined, open: undefined })}>
+          <option value="">Any event</option>
+          {eventGroups.map((g) => <optgroup key={g.key} label={g.title}>{g.types.map((t) => <option key={t} value={t}>{t}</option>)}</optgroup>)}
+        </select>
+        <select aria-label="When" className="h-[34px] max-w-44 rounded-control border border-line bg-raised px-2 text-ink-2 hover:bg-hover" value={spans[since] ? since : ''} onChange={(e) => change({ since: e.target.value || undefined, open: undefined })}>
+          <option value="">Any time</option>
+          <option value="1h">Last hour</option>
+          <option value="24h">Last 24 hours</option>
+          <option value="7d">Last 7 days</option>
+        </select>
         {recover && <button type="button" className="btn sm ml-auto" onClick={recover}><Undo2 aria-hidden />Recover…</button>}
       </div>
       <DataTable

@@ -3,12 +3,30 @@ import { gql } from '@/api/document'
 
 /** Internal type. DO NOT USE DIRECTLY. */
 type Exact<T extends { [key: string]: unknown }> = { [K in keyof T]: T[K] };
+/** A stretch of time. Both ends may be left out. */
+export type DateTimeFilter = {
+  /** At this time or later. */
+  gte?: string | null | undefined;
+  /** Before this time. */
+  lt?: string | null | undefined;
+};
+
 /** A stretch of time. */
 export type TimeRange = {
   /** The first moment. */
   gte: string;
   /** The moment after the last one. */
   lt: string;
+};
+
+/** What narrows a list of deliveries. Fields that are left out narrow nothing. */
+export type WebhookDeliveryFilter = {
+  /** In this state. */
+  state?: WebhookDeliveryState | null | undefined;
+  /** Of this type of event, as `email.bounced`. */
+  event?: string | null | undefined;
+  /** Queued first in this stretch of time. */
+  createdAt?: DateTimeFilter | null | undefined;
 };
 
 /** How far a delivery is. */
@@ -58,7 +76,7 @@ export type WebhookDeliveryListQueryVariables = Exact<{
   webhookId: string;
   first?: number | null | undefined;
   after?: string | null | undefined;
-  state?: WebhookDeliveryState | null | undefined;
+  filter?: WebhookDeliveryFilter | null | undefined;
 }>;
 
 
@@ -79,5 +97,5 @@ export type WebhookDeliveryDetailQuery = { webhookDelivery: (
 export const WebhookList = gql<WebhookListQuery, WebhookListQueryVariables>('WebhookList', '722cd8eb93d8d8a197f000769655bd129d481f74fe04ff7ade4a67fbcb47ab11', import.meta.env.DEV ? "query WebhookList($first: Int, $after: String) {\n  webhooks(first: $first, after: $after) {\n    nodes {\n      ...WebhookRow\n    }\n    pageInfo {\n      hasNextPage\n      endCursor\n    }\n  }\n}\n\nfragment WebhookRow on Webhook {\n  id\n  url\n  events\n  enabled\n  disabledAt\n  disabledReason\n  rateLimit\n  createdAt\n  updatedAt\n}" : undefined)
 export const WebhookDay = gql<WebhookDayQuery, WebhookDayQueryVariables>('WebhookDay', 'af8efe5c4e29eb2edda48b4990876d6f88d928ddeb521c0143459c900195a4ca', import.meta.env.DEV ? "query WebhookDay($range: TimeRange!, $id: ID) {\n  webhookStatistics(range: $range, webhookId: $id) {\n    endpoints {\n      webhook {\n        id\n      }\n      figures {\n        deliveries\n        succeeded\n        failed\n        attempts\n        successRate {\n          numerator\n          denominator\n        }\n        latency {\n          p50\n          p95\n        }\n      }\n    }\n  }\n}" : undefined)
 export const WebhookDetail = gql<WebhookDetailQuery, WebhookDetailQueryVariables>('WebhookDetail', '5a5de5ca1b98709dc1750612dae5a7c0643e732344d254a60039ee2459e448af', import.meta.env.DEV ? "query WebhookDetail($id: ID!) {\n  webhook(id: $id) {\n    ...WebhookRow\n  }\n}\n\nfragment WebhookRow on Webhook {\n  id\n  url\n  events\n  enabled\n  disabledAt\n  disabledReason\n  rateLimit\n  createdAt\n  updatedAt\n}" : undefined)
-export const WebhookDeliveryList = gql<WebhookDeliveryListQuery, WebhookDeliveryListQueryVariables>('WebhookDeliveryList', '72809f0ca96f6649753b13242a109f24f48b17b7986930dd54b4d129879e2b94', import.meta.env.DEV ? "query WebhookDeliveryList($webhookId: ID!, $first: Int, $after: String, $state: WebhookDeliveryState) {\n  webhookDeliveries(\n    webhookId: $webhookId\n    first: $first\n    after: $after\n    filter: {state: $state}\n  ) {\n    nodes {\n      ...WebhookDeliveryRow\n    }\n    pageInfo {\n      hasNextPage\n      endCursor\n    }\n  }\n}\n\nfragment WebhookDeliveryRow on WebhookDelivery {\n  id\n  eventId\n  eventType\n  state\n  attemptCount\n  nextAttemptAt\n  replays\n  statusCode\n  error\n  createdAt\n  settledAt\n}" : undefined)
+export const WebhookDeliveryList = gql<WebhookDeliveryListQuery, WebhookDeliveryListQueryVariables>('WebhookDeliveryList', '1a60adb8684d04b8a6345498bc89830831d23604125d03016a104e4f600b9e84', import.meta.env.DEV ? "query WebhookDeliveryList($webhookId: ID!, $first: Int, $after: String, $filter: WebhookDeliveryFilter) {\n  webhookDeliveries(\n    webhookId: $webhookId\n    first: $first\n    after: $after\n    filter: $filter\n  ) {\n    nodes {\n      ...WebhookDeliveryRow\n    }\n    pageInfo {\n      hasNextPage\n      endCursor\n    }\n  }\n}\n\nfragment WebhookDeliveryRow on WebhookDelivery {\n  id\n  eventId\n  eventType\n  state\n  attemptCount\n  nextAttemptAt\n  replays\n  statusCode\n  error\n  createdAt\n  settledAt\n}" : undefined)
 export const WebhookDeliveryDetail = gql<WebhookDeliveryDetailQuery, WebhookDeliveryDetailQueryVariables>('WebhookDeliveryDetail', 'd5773cf47649ddb5eee45480dc14e909ceb21a3479fc693655000c40e494fa72', import.meta.env.DEV ? "query WebhookDeliveryDetail($id: ID!) {\n  webhookDelivery(id: $id) {\n    ...WebhookDeliveryRow\n    webhookId\n    attempts {\n      number\n      startedAt\n      finishedAt\n      outcome\n      statusCode\n      error\n      response\n      remoteAddr\n      durationMs\n    }\n  }\n}\n\nfragment WebhookDeliveryRow on WebhookDelivery {\n  id\n  eventId\n  eventType\n  state\n  attemptCount\n  nextAttemptAt\n  replays\n  statusCode\n  error\n  createdAt\n  settledAt\n}" : undefined)
