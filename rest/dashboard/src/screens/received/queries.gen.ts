@@ -30,6 +30,8 @@ export type EmailFilter = {
   apiKeyId?: string | null | undefined;
   /** Made of this template, prefix `tpl_`. */
   templateId?: string | null | undefined;
+  /** Made of this version of the template; with `templateId`. */
+  templateVersion?: number | null | undefined;
   /** Sent by this automation, prefix `aut_`. */
   automationId?: string | null | undefined;
   /** With this tag. */
