@@ -1,6 +1,6 @@
 // The first three minutes of somebody who has begun with `make run`. The line on the first page is pasted into a
 // shell: the page ticks it off without being loaded again, and the mail is one click away. One bounces, and the page
-// has the words and the suppression. A webhook comes to the receiver that is built in, fails, and is replayed.
+// has the words and the suppression. A webhook comes to the receiver that is built in, fails, and is replayed. Then somebody is forgotten.
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { check, nothing, open, watch } from './browser.mjs'
@@ -48,5 +48,12 @@ await page.getByRole('row').or(page.getByRole('listitem')).filter({ hasText: 'an
 await settled(page)
 await page.getByRole('button', { name: 'Replay' }).click()
 await page.getByRole('row').or(page.getByRole('listitem')).filter({ hasText: 'answered 200' }).first().waitFor()
+
+// 4. Somebody asks to be forgotten.
+await menuOf(page).filter({ hasText: 'Settings' }).click()
+await page.getByLabel('Address', { exact: true }).fill('you@example.com')
+await page.getByRole('button', { name: 'Erase', exact: true }).click()
+await page.getByRole('button', { name: 'Erase for good' }).click()
+await page.getByRole('status').filter({ hasText: 'you@example.com' }).getByText('1 emails to it').waitFor()
 await browser.close()
 nothing(wrong)

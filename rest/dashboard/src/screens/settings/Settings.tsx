@@ -4,12 +4,13 @@ import { Failure } from '@/parts/Failure'
 import { PageBody, PageHead } from '@/parts/Page'
 import { SkeletonText } from '@/parts/Skeleton'
 import { Brand } from './Brand'
+import { Erase } from './Erase'
 import { Factor } from './Factor'
 import { General } from './General'
 import { AccountSettings } from './queries.gen'
 
 export default function Settings() {
-  const { has } = useViewer()
+  const { can, has } = useViewer()
   const settings = useGraph(AccountSettings, {})
   return (
     <>
@@ -19,6 +20,7 @@ export default function Settings() {
         {settings.data ? <General account={settings.data.account} /> : settings.isPending && <SkeletonText lines={6} />}
         {has('signin') && <Factor />}
         <Brand />
+        {can('WRITE') && has('retention') && <Erase />}
       </PageBody>
     </>
   )
