@@ -23,12 +23,12 @@ func runFilter(request page.Request, in *model.AutomationRunFilter) automations.
 		Step: given(in.Step), Version: orDefault(in.Version, 0), Since: since, Until: until}
 }
 
-func eventFilter(request page.Request, in *model.CustomEventFilter) automations.EventFilter {
+func eventFilter(in *model.CustomEventFilter) automations.EventFilter {
 	if in == nil {
-		return automations.EventFilter{Request: request}
+		return automations.EventFilter{}
 	}
 	since, until := within(in.CreatedAt)
-	return automations.EventFilter{Request: request, Name: given(in.Name), UserID: given(in.UserID), Email: given(in.Email), Source: strings.ToLower(orEmpty(in.Source)),
+	return automations.EventFilter{Name: given(in.Name), UserID: given(in.UserID), Email: given(in.Email), Source: strings.ToLower(orEmpty(in.Source)),
 		Since: since, Until: until}
 }
 

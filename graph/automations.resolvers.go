@@ -233,19 +233,14 @@ func (r *queryResolver) AutomationRun(ctx context.Context, id string) (*model.Au
 }
 
 func (r *queryResolver) CustomEvents(ctx context.Context, first *int, after *string, last *int, before *string, filter *model.CustomEventFilter) (*model.CustomEventConnection, error) {
-	caller, request, err := askedPage(ctx, rights.ReadSent, first, after, last, before)
-	if err != nil {
-		return nil, err
+	service := part[Automations](r.parts)
+	list := func(ctx context.Context, accountID string, f automations.EventFilter, p page.Request) (page.Page[*ent.CustomEvent], error) {
+		f.Request = p
+		return service.Events(ctx, accountID, f)
 	}
-	wanted := eventFilter(request, filter)
-	found, err := part[Automations](r.parts).Events(ctx, caller.AccountID, wanted)
-	if err != nil {
-		return nil, argumentError(pageError(request, err), "since", "createdAt", "until", "createdAt")
-	}
-	nodes := r.customEventPage(ctx, caller.AccountID, found.Items)
-	return &model.CustomEventConnection{Connection: connection[model.CustomEventEdge](page.With(found, nodes), func(ctx context.Context, most int) (int, error) {
-		return part[Automations](r.parts).CountEvents(ctx, caller.AccountID, wanted, most)
-	})}, nil
+	found, err := listed[model.CustomEventEdge](ctx, rights.ReadSent, place{first, after, last, before}, eventFilter(filter),
+		list, service.CountEvents, r.customEventPage, "since", "createdAt", "until", "createdAt")
+	return &model.CustomEventConnection{Connection: found}, err
 }
 
 func (r *queryResolver) CustomEvent(ctx context.Context, id string) (*model.CustomEvent, error) {

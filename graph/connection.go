@@ -81,6 +81,33 @@ func connection[E interface{ ~struct{ model.Edge[N] } }, N any](found page.Page[
 	return out
 }
 
+// place is the arguments of a connection.
+type place struct {
+	first  *int
+	after  *string
+	last   *int
+	before *string
+}
+
+// listed answers a connection with edges E: what a service lists and counts under a filter F, as it is
+// shown. Errors name arguments as GraphQL callers know them; names are pairs as of argumentError.
+func listed[E interface{ ~struct{ model.Edge[N] } }, N, R, F any](ctx context.Context, op rights.Operation, at place, filter F,
+	list func(context.Context, string, F, page.Request) (page.Page[R], error), count func(context.Context, string, F, int) (int, error),
+	show func(context.Context, string, []R) []N, names ...string,
+) (model.Connection[N, *E], error) {
+	caller, request, err := askedPage(ctx, op, at.first, at.after, at.last, at.before)
+	if err != nil {
+		return model.Connection[N, *E]{}, err
+	}
+	found, err := list(ctx, caller.AccountID, filter, request)
+	if err != nil {
+		return model.Connection[N, *E]{}, argumentError(pageError(request, err), names...)
+	}
+	return connection[E](page.With(found, show(ctx, caller.AccountID, found.Items)), func(ctx context.Context, most int) (int, error) {
+		return count(ctx, caller.AccountID, filter, most)
+	}), nil
+}
+
 // pageSize is how many entries a connection is asked for. It takes what is out of range for the
 // largest page: the resolver says what is wrong with it.
 func pageSize(first, last *int) int {

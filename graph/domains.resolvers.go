@@ -13,7 +13,6 @@ import (
 	"github.com/postrider/postrider/graph/model"
 	"github.com/postrider/postrider/modules/accounts/rights"
 	"github.com/postrider/postrider/modules/sending/records"
-	"github.com/postrider/postrider/runtime/page"
 )
 
 func (r *domainResolver) Health(ctx context.Context, obj *model.Domain, first *int) ([]*model.DomainCheck, error) {
@@ -34,19 +33,10 @@ func (r *domainResolver) SendingCounts(ctx context.Context, obj *model.Domain, d
 }
 
 func (r *queryResolver) Domains(ctx context.Context, first *int, after *string, last *int, before *string, filter *model.DomainFilter) (*model.DomainConnection, error) {
-	caller, request, err := askedPage(ctx, rights.Read, first, after, last, before)
-	if err != nil {
-		return nil, err
-	}
-	wanted := domainFilter(filter)
-	found, err := part[Domains](r.parts).Filtered(ctx, caller.AccountID, wanted, request)
-	if err != nil {
-		return nil, pageError(request, err)
-	}
-	nodes := r.domainPage(ctx, caller.AccountID, found.Items)
-	return &model.DomainConnection{Connection: connection[model.DomainEdge](page.With(found, nodes), func(ctx context.Context, most int) (int, error) {
-		return part[Domains](r.parts).Count(ctx, caller.AccountID, wanted, most)
-	})}, nil
+	service := part[Domains](r.parts)
+	found, err := listed[model.DomainEdge](ctx, rights.Read, place{first, after, last, before}, domainFilter(filter),
+		service.Filtered, service.Count, r.domainPage)
+	return &model.DomainConnection{Connection: found}, err
 }
 
 func (r *queryResolver) Domain(ctx context.Context, id string) (*model.Domain, error) {

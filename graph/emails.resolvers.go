@@ -106,19 +106,13 @@ func (r *emailContentResolver) Raw(ctx context.Context, obj *model.EmailContent)
 }
 
 func (r *queryResolver) Emails(ctx context.Context, first *int, after *string, last *int, before *string, filter *model.EmailFilter) (*model.EmailConnection, error) {
-	caller, request, err := askedPage(ctx, rights.ReadSent, first, after, last, before)
-	if err != nil {
-		return nil, err
+	service := part[Emails](r.parts)
+	list := func(ctx context.Context, accountID string, f records.Filter, p page.Request) (page.Page[*ent.Email], error) {
+		return service.List(ctx, accountID, records.ListQuery{Page: p, Filter: f})
 	}
-	wanted := emailFilter(filter)
-	found, err := part[Emails](r.parts).List(ctx, caller.AccountID, records.ListQuery{Page: request, Filter: wanted})
-	if err != nil {
-		return nil, argumentError(pageError(request, err), "since", "createdAt", "until", "createdAt", "domain", "domainId", "q", "query")
-	}
-	nodes := r.emailPage(ctx, caller.AccountID, found.Items)
-	return &model.EmailConnection{Connection: connection[model.EmailEdge](page.With(found, nodes), func(ctx context.Context, most int) (int, error) {
-		return part[Emails](r.parts).Count(ctx, caller.AccountID, wanted, most)
-	})}, nil
+	found, err := listed[model.EmailEdge](ctx, rights.ReadSent, place{first, after, last, before}, emailFilter(filter),
+		list, service.Count, r.emailPage, "since", "createdAt", "until", "createdAt", "domain", "domainId", "q", "query")
+	return &model.EmailConnection{Connection: found}, err
 }
 
 func (r *queryResolver) Email(ctx context.Context, id string) (*model.Email, error) {

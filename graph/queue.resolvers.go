@@ -12,7 +12,6 @@ import (
 	"github.com/postrider/postrider/graph/model"
 	"github.com/postrider/postrider/modules/accounts/rights"
 	"github.com/postrider/postrider/modules/sending/queue"
-	"github.com/postrider/postrider/runtime/page"
 )
 
 func (r *mutationResolver) RetryDelivery(ctx context.Context, selection model.QueueSelection, dryRun bool) (*queue.Result, error) {
@@ -32,19 +31,10 @@ func (r *mutationResolver) DropDelivery(ctx context.Context, selection model.Que
 }
 
 func (r *queryResolver) Queue(ctx context.Context, first *int, after *string, last *int, before *string, filter *model.QueueFilter) (*model.QueueConnection, error) {
-	caller, request, err := askedPage(ctx, rights.Read, first, after, last, before)
-	if err != nil {
-		return nil, err
-	}
-	selection := queueSelection(filter)
-	found, err := part[Queue](r.parts).QueueOf(ctx, caller.AccountID, selection, request)
-	if err != nil {
-		return nil, pageError(request, err)
-	}
-	nodes := r.queuePage(ctx, caller.AccountID, found.Items)
-	return &model.QueueConnection{Connection: connection[model.QueueEdge](page.With(found, nodes), func(ctx context.Context, most int) (int, error) {
-		return part[Queue](r.parts).CountOf(ctx, caller.AccountID, selection, most)
-	})}, nil
+	service := part[Queue](r.parts)
+	found, err := listed[model.QueueEdge](ctx, rights.Read, place{first, after, last, before}, queueSelection(filter),
+		service.QueueOf, service.CountOf, r.queuePage)
+	return &model.QueueConnection{Connection: found}, err
 }
 
 func (r *queryResolver) QueueByDestination(ctx context.Context, filter *model.QueueFilter) ([]*model.QueueBacklog, error) {

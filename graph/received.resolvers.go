@@ -18,19 +18,13 @@ import (
 )
 
 func (r *queryResolver) ReceivedEmails(ctx context.Context, first *int, after *string, last *int, before *string, filter *model.ReceivedEmailFilter) (*model.ReceivedEmailConnection, error) {
-	caller, request, err := askedPage(ctx, rights.Read, first, after, last, before)
-	if err != nil {
-		return nil, err
+	service := part[Received](r.parts)
+	list := func(ctx context.Context, accountID string, f inbound.Filter, p page.Request) (page.Page[*ent.ReceivedEmail], error) {
+		return service.List(ctx, accountID, inbound.ListQuery{Page: p, Filter: f})
 	}
-	wanted := receivedFilter(filter)
-	found, err := part[Received](r.parts).List(ctx, caller.AccountID, inbound.ListQuery{Page: request, Filter: wanted})
-	if err != nil {
-		return nil, argumentError(pageError(request, err), "since", "receivedAt", "until", "receivedAt", "domain", "domainId", "q", "query")
-	}
-	nodes := r.receivedPage(ctx, caller.AccountID, found.Items)
-	return &model.ReceivedEmailConnection{Connection: connection[model.ReceivedEmailEdge](page.With(found, nodes), func(ctx context.Context, most int) (int, error) {
-		return part[Received](r.parts).Count(ctx, caller.AccountID, wanted, most)
-	})}, nil
+	found, err := listed[model.ReceivedEmailEdge](ctx, rights.Read, place{first, after, last, before}, receivedFilter(filter),
+		list, service.Count, r.receivedPage, "since", "receivedAt", "until", "receivedAt", "domain", "domainId", "q", "query")
+	return &model.ReceivedEmailConnection{Connection: found}, err
 }
 
 func (r *queryResolver) ReceivedEmail(ctx context.Context, id string) (*model.ReceivedEmail, error) {

@@ -46,8 +46,7 @@ func (r *Resolver) suppressionPage(ctx context.Context, accountID string, rows [
 	})
 }
 
-func suppressionFilter(request page.Request, in *model.SuppressionFilter) suppression.Filter {
-	f := suppression.Filter{Request: request}
+func suppressionFilter(in *model.SuppressionFilter) (f suppression.Filter) {
 	if in != nil {
 		f.Email, f.Reason = given(in.Email), orEmpty(in.Reason)
 		f.Since, f.Until = within(in.CreatedAt)

@@ -12,6 +12,7 @@ import (
 	"github.com/postrider/postrider/graph/generated"
 	"github.com/postrider/postrider/graph/model"
 	"github.com/postrider/postrider/modules/accounts/rights"
+	"github.com/postrider/postrider/modules/suppression"
 	"github.com/postrider/postrider/runtime/page"
 )
 
@@ -20,19 +21,14 @@ func (r *emailResolver) Suppressions(ctx context.Context, obj *model.Email) ([]*
 }
 
 func (r *queryResolver) Suppressions(ctx context.Context, first *int, after *string, last *int, before *string, filter *model.SuppressionFilter) (*model.SuppressionConnection, error) {
-	caller, request, err := askedPage(ctx, rights.Read, first, after, last, before)
-	if err != nil {
-		return nil, err
+	service := part[Suppressions](r.parts)
+	list := func(ctx context.Context, accountID string, f suppression.Filter, p page.Request) (page.Page[*ent.Suppression], error) {
+		f.Request = p
+		return service.List(ctx, accountID, f)
 	}
-	wanted := suppressionFilter(request, filter)
-	found, err := part[Suppressions](r.parts).List(ctx, caller.AccountID, wanted)
-	if err != nil {
-		return nil, argumentError(pageError(request, err), "since", "createdAt", "until", "createdAt")
-	}
-	nodes := r.suppressionPage(ctx, caller.AccountID, found.Items)
-	return &model.SuppressionConnection{Connection: connection[model.SuppressionEdge](page.With(found, nodes), func(ctx context.Context, most int) (int, error) {
-		return part[Suppressions](r.parts).Count(ctx, caller.AccountID, wanted, most)
-	})}, nil
+	found, err := listed[model.SuppressionEdge](ctx, rights.Read, place{first, after, last, before}, suppressionFilter(filter),
+		list, service.Count, r.suppressionPage, "since", "createdAt", "until", "createdAt")
+	return &model.SuppressionConnection{Connection: found}, err
 }
 
 func (r *queryResolver) Suppression(ctx context.Context, id string) (*model.Suppression, error) {

@@ -20,19 +20,10 @@ import (
 )
 
 func (r *queryResolver) Webhooks(ctx context.Context, first *int, after *string, last *int, before *string, filter *model.WebhookFilter) (*model.WebhookConnection, error) {
-	caller, request, err := askedPage(ctx, rights.Read, first, after, last, before)
-	if err != nil {
-		return nil, err
-	}
-	wanted := endpointFilter(filter)
-	found, err := part[Webhooks](r.parts).Filtered(ctx, caller.AccountID, wanted, request)
-	if err != nil {
-		return nil, pageError(request, err)
-	}
-	nodes := r.webhookPage(ctx, caller.AccountID, found.Items)
-	return &model.WebhookConnection{Connection: connection[model.WebhookEdge](page.With(found, nodes), func(ctx context.Context, most int) (int, error) {
-		return part[Webhooks](r.parts).Count(ctx, caller.AccountID, wanted, most)
-	})}, nil
+	service := part[Webhooks](r.parts)
+	found, err := listed[model.WebhookEdge](ctx, rights.Read, place{first, after, last, before}, endpointFilter(filter),
+		service.Filtered, service.Count, r.webhookPage)
+	return &model.WebhookConnection{Connection: found}, err
 }
 
 func (r *queryResolver) Webhook(ctx context.Context, id string) (*model.Webhook, error) {
