@@ -11,6 +11,7 @@ import (
 	"github.com/postrider/postrider/graph/model"
 	"github.com/postrider/postrider/modules/sending/records"
 	"github.com/postrider/postrider/runtime/event"
+	"github.com/postrider/postrider/runtime/page"
 )
 
 // emailPage ties emails that were read together to what hangs off them. Each
@@ -21,21 +22,21 @@ func (r *Resolver) emailPage(ctx context.Context, accountID string, rows []*ent.
 	for i, row := range rows {
 		ids[i] = row.ID
 	}
-	page := &model.EmailPage{
+	shared := &model.EmailPage{
 		Bodies:      once(ctx, accountID, ids, part[Emails](r.parts).Bodies),
 		Recipients:  once(ctx, accountID, ids, part[Emails](r.parts).Recipients),
 		Attempts:    once(ctx, accountID, ids, part[Emails](r.parts).Attempts),
 		Attachments: once(ctx, accountID, ids, part[Emails](r.parts).Attachments),
 		Timeline:    once(ctx, accountID, ids, part[Emails](r.parts).Timeline),
 	}
-	r.engagementPage(ctx, accountID, ids, page)
-	r.linksOf(ctx, accountID, rows, page)
+	r.engagementPage(ctx, accountID, ids, shared)
+	r.linksOf(ctx, accountID, rows, shared)
 	if service := part[Automations](r.parts); service != nil {
-		page.Origins = once(ctx, accountID, ids, service.Origins)
+		shared.Origins = once(ctx, accountID, ids, service.Origins)
 	}
 	emails := make([]*model.Email, len(rows))
 	for i, row := range rows {
-		emails[i] = &model.Email{Email: row, Page: page}
+		emails[i] = &model.Email{Email: row, Page: shared}
 	}
 	return emails
 }
@@ -60,6 +61,10 @@ func emailFilter(in *model.EmailFilter) records.Filter {
 	}
 	f.Since, f.Until = within(in.CreatedAt)
 	return f
+}
+
+func (r *Resolver) listEmails(ctx context.Context, accountID string, f records.Filter, p page.Request) (page.Page[*ent.Email], error) {
+	return part[Emails](r.parts).List(ctx, accountID, records.ListQuery{Page: p, Filter: f})
 }
 
 // within gives the ends of a stretch of time; nil where it is open.

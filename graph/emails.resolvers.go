@@ -15,7 +15,6 @@ import (
 	"github.com/postrider/postrider/graph/model"
 	"github.com/postrider/postrider/modules/accounts/rights"
 	"github.com/postrider/postrider/modules/sending/records"
-	"github.com/postrider/postrider/runtime/page"
 )
 
 func (r *attachmentResolver) ContentID(ctx context.Context, obj *ent.Attachment) (*string, error) {
@@ -106,12 +105,8 @@ func (r *emailContentResolver) Raw(ctx context.Context, obj *model.EmailContent)
 }
 
 func (r *queryResolver) Emails(ctx context.Context, first *int, after *string, last *int, before *string, filter *model.EmailFilter) (*model.EmailConnection, error) {
-	service := part[Emails](r.parts)
-	list := func(ctx context.Context, accountID string, f records.Filter, p page.Request) (page.Page[*ent.Email], error) {
-		return service.List(ctx, accountID, records.ListQuery{Page: p, Filter: f})
-	}
 	found, err := listed[model.EmailEdge](ctx, rights.ReadSent, place{first, after, last, before}, emailFilter(filter),
-		list, service.Count, r.emailPage, "since", "createdAt", "until", "createdAt", "domain", "domainId", "q", "query")
+		r.listEmails, part[Emails](r.parts).Count, r.emailPage, "since", "createdAt", "until", "createdAt", "domain", "domainId", "q", "query")
 	return &model.EmailConnection{Connection: found}, err
 }
 

@@ -45,6 +45,10 @@ func receivedFilter(in *model.ReceivedEmailFilter) inbound.Filter {
 	return f
 }
 
+func (r *Resolver) listReceived(ctx context.Context, accountID string, f inbound.Filter, p page.Request) (page.Page[*ent.ReceivedEmail], error) {
+	return part[Received](r.parts).List(ctx, accountID, inbound.ListQuery{Page: p, Filter: f})
+}
+
 func toRules(r addressrules.Rules) *model.AddressRules {
 	out := &model.AddressRules{Rules: []*model.AddressRule{}, CatchAll: r.CatchAll}
 	for _, rule := range r.Rules {

@@ -13,17 +13,11 @@ import (
 	"github.com/postrider/postrider/graph/generated"
 	"github.com/postrider/postrider/graph/model"
 	"github.com/postrider/postrider/modules/accounts/rights"
-	"github.com/postrider/postrider/modules/inbound"
-	"github.com/postrider/postrider/runtime/page"
 )
 
 func (r *queryResolver) ReceivedEmails(ctx context.Context, first *int, after *string, last *int, before *string, filter *model.ReceivedEmailFilter) (*model.ReceivedEmailConnection, error) {
-	service := part[Received](r.parts)
-	list := func(ctx context.Context, accountID string, f inbound.Filter, p page.Request) (page.Page[*ent.ReceivedEmail], error) {
-		return service.List(ctx, accountID, inbound.ListQuery{Page: p, Filter: f})
-	}
 	found, err := listed[model.ReceivedEmailEdge](ctx, rights.Read, place{first, after, last, before}, receivedFilter(filter),
-		list, service.Count, r.receivedPage, "since", "receivedAt", "until", "receivedAt", "domain", "domainId", "q", "query")
+		r.listReceived, part[Received](r.parts).Count, r.receivedPage, "since", "receivedAt", "until", "receivedAt", "domain", "domainId", "q", "query")
 	return &model.ReceivedEmailConnection{Connection: found}, err
 }
 
