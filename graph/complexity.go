@@ -31,6 +31,7 @@ func costs() generated.ComplexityRoot {
 	c.Query.Emails = func(child int, first *int, after *string, last *int, before *string, _ *model.EmailFilter) int {
 		return connection(child, first, after, last, before)
 	}
+	c.Query.Members, c.Query.Invitations = connection, connection
 	c.Query.Domains = func(child int, first *int, after *string, last *int, before *string, _ *model.DomainFilter) int {
 		return connection(child, first, after, last, before)
 	}

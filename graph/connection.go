@@ -108,6 +108,16 @@ func listed[E interface{ ~struct{ model.Edge[N] } }, N, R, F any](ctx context.Co
 	}), nil
 }
 
+// unfiltered makes a method of a list without a filter one that takes none.
+func unfiltered[A, T any](of func(context.Context, string, A) (T, error)) func(context.Context, string, struct{}, A) (T, error) {
+	return func(ctx context.Context, accountID string, _ struct{}, a A) (T, error) { return of(ctx, accountID, a) }
+}
+
+// each shows rows one by one.
+func each[R, N any](show func(R) N) func(context.Context, string, []R) []N {
+	return func(_ context.Context, _ string, rows []R) []N { return shownAs(rows, show) }
+}
+
 // pageSize is how many entries a connection is asked for. It takes what is out of range for the
 // largest page: the resolver says what is wrong with it.
 func pageSize(first, last *int) int {

@@ -15,8 +15,10 @@ import (
 
 // Teams reads who belongs to an account.
 type Teams interface {
-	Members(ctx context.Context, accountID string) ([]team.Member, error)
-	Invitations(ctx context.Context, accountID string) ([]*ent.Invitation, error)
+	MemberPage(ctx context.Context, accountID string, r page.Request) (page.Page[team.Member], error)
+	CountMembers(ctx context.Context, accountID string, most int) (int, error)
+	InvitationPage(ctx context.Context, accountID string, r page.Request) (page.Page[*ent.Invitation], error)
+	CountInvitations(ctx context.Context, accountID string, most int) (int, error)
 	Memberships(ctx context.Context, userID string) ([]team.Membership, error)
 }
 

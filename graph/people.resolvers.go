@@ -22,36 +22,18 @@ func (r *queryResolver) Viewer(ctx context.Context) (*model.Viewer, error) {
 	return toViewer(caller), nil
 }
 
-func (r *queryResolver) Members(ctx context.Context) (*model.MemberConnection, error) {
-	caller, err := authorized(ctx, rights.Read)
-	if err != nil {
-		return nil, err
-	}
-	list, err := part[Teams](r.parts).Members(ctx, caller.AccountID)
-	if err != nil {
-		return nil, err
-	}
-	out := &model.MemberConnection{Nodes: make([]*model.Member, len(list)), PageInfo: &model.PageInfo{}}
-	for i, m := range list {
-		out.Nodes[i] = toMember(m)
-	}
-	return out, nil
+func (r *queryResolver) Members(ctx context.Context, first *int, after *string, last *int, before *string) (*model.MemberConnection, error) {
+	service := part[Teams](r.parts)
+	found, err := listed[model.MemberEdge](ctx, rights.Read, place{first, after, last, before}, struct{}{},
+		unfiltered(service.MemberPage), unfiltered(service.CountMembers), each(toMember))
+	return &model.MemberConnection{Connection: found}, err
 }
 
-func (r *queryResolver) Invitations(ctx context.Context) (*model.InvitationConnection, error) {
-	caller, err := authorized(ctx, rights.Team)
-	if err != nil {
-		return nil, err
-	}
-	list, err := part[Teams](r.parts).Invitations(ctx, caller.AccountID)
-	if err != nil {
-		return nil, err
-	}
-	out := &model.InvitationConnection{Nodes: make([]*model.Invitation, len(list)), PageInfo: &model.PageInfo{}}
-	for i, one := range list {
-		out.Nodes[i] = toInvitation(one)
-	}
-	return out, nil
+func (r *queryResolver) Invitations(ctx context.Context, first *int, after *string, last *int, before *string) (*model.InvitationConnection, error) {
+	service := part[Teams](r.parts)
+	found, err := listed[model.InvitationEdge](ctx, rights.Team, place{first, after, last, before}, struct{}{},
+		unfiltered(service.InvitationPage), unfiltered(service.CountInvitations), each(toInvitation))
+	return &model.InvitationConnection{Connection: found}, err
 }
 
 func (r *queryResolver) AuditLog(ctx context.Context, first *int, after *string, last *int, before *string, filter *model.AuditLogFilter) (*model.AuditLogConnection, error) {

@@ -36,18 +36,24 @@ func (fakePeople) Person(_ context.Context, token, _ string) (accounts.Caller, e
 
 type fakeTeams struct{}
 
-func (fakeTeams) Members(_ context.Context, accountID string) ([]team.Member, error) {
-	if accountID != ada {
-		return nil, nil
-	}
-	return []team.Member{{User: &ent.User{ID: "usr_1", Email: "ada@example.com", Name: "Ada"}, Role: rights.RoleOwner, Row: &ent.Membership{CreatedAt: day}}}, nil
+func (fakeTeams) MemberPage(_ context.Context, accountID string, r page.Request) (page.Page[team.Member], error) {
+	all := []team.Member{{User: &ent.User{ID: "usr_1", Email: "ada@example.com", Name: "Ada"}, Role: rights.RoleOwner, Row: &ent.Membership{CreatedAt: day}}}
+	return paged(all, func(m team.Member) (string, string) { return ada, m.User.ID }, "members", accountID, r)
 }
 
-func (fakeTeams) Invitations(_ context.Context, accountID string) ([]*ent.Invitation, error) {
-	if accountID != ada {
-		return nil, nil
-	}
-	return []*ent.Invitation{{ID: "inv_1", Email: "bob@example.com", Role: "developer", CreatedAt: day, ExpiresAt: day}}, nil
+func (f fakeTeams) CountMembers(ctx context.Context, accountID string, most int) (int, error) {
+	n, err := lengthOf(f.MemberPage(ctx, accountID, whole))
+	return min(n, most), err
+}
+
+func (fakeTeams) InvitationPage(_ context.Context, accountID string, r page.Request) (page.Page[*ent.Invitation], error) {
+	all := []*ent.Invitation{{ID: "inv_1", Email: "bob@example.com", Role: "developer", CreatedAt: day, ExpiresAt: day}}
+	return paged(all, func(i *ent.Invitation) (string, string) { return ada, i.ID }, "invitations", accountID, r)
+}
+
+func (f fakeTeams) CountInvitations(ctx context.Context, accountID string, most int) (int, error) {
+	n, err := lengthOf(f.InvitationPage(ctx, accountID, whole))
+	return min(n, most), err
 }
 
 func (fakeTeams) Memberships(_ context.Context, userID string) ([]team.Membership, error) {
@@ -114,14 +120,14 @@ func TestViewersSeeWhoTheyAre(t *testing.T) {
 func TestPeopleOfAnAccount(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, setup{})
-	const query = `{ members { nodes { user { id email name } role joinedAt } pageInfo { hasNextPage } }
+	const query = `{ members { nodes { user { id email name } role joinedAt } pageInfo { hasNextPage } edges { node { role } } count { value isExact } }
 		invitations { nodes { id email role invitedBy createdAt expiresAt } }
 		auditLog(filter: { actor: "usr_1", createdAt: { gte: "2026-01-01T00:00:00Z" } }) { nodes { id actor { kind id name } action target changes } pageInfo { endCursor } } }`
 	got := s.asPerson(t, "admin", query, ownOrigin)
 	at := "2026-01-15T09:30:00.007Z"
 	want := map[string]any{
 		"members": map[string]any{"nodes": []any{map[string]any{"user": map[string]any{"id": "usr_1", "email": "ada@example.com", "name": "Ada"}, "role": "OWNER", "joinedAt": at}},
-			"pageInfo": map[string]any{"hasNextPage": false}},
+			"pageInfo": map[string]any{"hasNextPage": false}, "edges": []any{map[string]any{"node": map[string]any{"role": "OWNER"}}}, "count": map[string]any{"value": 1.0, "isExact": true}},
 		"invitations": map[string]any{"nodes": []any{map[string]any{"id": "inv_1", "email": "bob@example.com", "role": "DEVELOPER", "invitedBy": nil, "createdAt": at, "expiresAt": at}}},
 		"auditLog": map[string]any{"nodes": []any{map[string]any{"id": "aud_1", "actor": map[string]any{"kind": "USER", "id": "usr_1", "name": "ada@example.com"}, "action": "member.removed", "target": "usr_2",
 			"changes": map[string]any{"role": "viewer"}}}, "pageInfo": map[string]any{"endCursor": "here"}},

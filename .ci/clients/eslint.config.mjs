@@ -17,8 +17,6 @@ export default [
     '@graphql-eslint/strict-id-in-types': 'off', // what has an id is a Node; figures, pages and parts of a Node have none
     '@graphql-eslint/no-typename-prefix': 'off', // a field has the name of the REST API: `billing_email` of billing
     '@graphql-eslint/relay-edge-types': ['error', { listTypeCanWrapOnlyEdgeType: false, shouldImplementNode: false }], // lists of a fixed size are lists; entries of four lists have no id that node() takes
-    '@graphql-eslint/relay-connection-types': 'off', // `members` and `invitations` are one page each, of `nodes` alone
-    '@graphql-eslint/relay-arguments': 'off', // as relay-connection-types: they take no arguments
   }),
   judge(documents, configs['flat/operations-recommended'].rules, {
     '@graphql-eslint/require-selections': 'off', // for caches that merge answers by id; the dashboard keeps them by document

@@ -724,8 +724,15 @@ type ComplexityRoot struct {
 	}
 
 	InvitationConnection struct {
+		Count    func(childComplexity int, limit int) int
+		Edges    func(childComplexity int) int
 		Nodes    func(childComplexity int) int
 		PageInfo func(childComplexity int) int
+	}
+
+	InvitationEdge struct {
+		Cursor func(childComplexity int) int
+		Node   func(childComplexity int) int
 	}
 
 	Latency struct {
@@ -740,8 +747,15 @@ type ComplexityRoot struct {
 	}
 
 	MemberConnection struct {
+		Count    func(childComplexity int, limit int) int
+		Edges    func(childComplexity int) int
 		Nodes    func(childComplexity int) int
 		PageInfo func(childComplexity int) int
+	}
+
+	MemberEdge struct {
+		Cursor func(childComplexity int) int
+		Node   func(childComplexity int) int
 	}
 
 	Membership struct {
@@ -921,8 +935,8 @@ type ComplexityRoot struct {
 		Emails             func(childComplexity int, first *int, after *string, last *int, before *string, filter *model.EmailFilter) int
 		Events             func(childComplexity int, first *int, after *string, types []string) int
 		Health             func(childComplexity int) int
-		Invitations        func(childComplexity int) int
-		Members            func(childComplexity int) int
+		Invitations        func(childComplexity int, first *int, after *string, last *int, before *string) int
+		Members            func(childComplexity int, first *int, after *string, last *int, before *string) int
 		Node               func(childComplexity int, id string) int
 		Nodes              func(childComplexity int, ids []string) int
 		Operator           func(childComplexity int) int
@@ -4210,6 +4224,23 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.Invitation.Role(childComplexity), true
 
+	case "InvitationConnection.count":
+		if e.ComplexityRoot.InvitationConnection.Count == nil {
+			break
+		}
+
+		args, err := ec.field_InvitationConnection_count_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.InvitationConnection.Count(childComplexity, args["limit"].(int)), true
+	case "InvitationConnection.edges":
+		if e.ComplexityRoot.InvitationConnection.Edges == nil {
+			break
+		}
+
+		return e.ComplexityRoot.InvitationConnection.Edges(childComplexity), true
 	case "InvitationConnection.nodes":
 		if e.ComplexityRoot.InvitationConnection.Nodes == nil {
 			break
@@ -4222,6 +4253,19 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.InvitationConnection.PageInfo(childComplexity), true
+
+	case "InvitationEdge.cursor":
+		if e.ComplexityRoot.InvitationEdge.Cursor == nil {
+			break
+		}
+
+		return e.ComplexityRoot.InvitationEdge.Cursor(childComplexity), true
+	case "InvitationEdge.node":
+		if e.ComplexityRoot.InvitationEdge.Node == nil {
+			break
+		}
+
+		return e.ComplexityRoot.InvitationEdge.Node(childComplexity), true
 
 	case "Latency.p50":
 		if e.ComplexityRoot.Latency.P50 == nil {
@@ -4255,6 +4299,23 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.Member.User(childComplexity), true
 
+	case "MemberConnection.count":
+		if e.ComplexityRoot.MemberConnection.Count == nil {
+			break
+		}
+
+		args, err := ec.field_MemberConnection_count_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.MemberConnection.Count(childComplexity, args["limit"].(int)), true
+	case "MemberConnection.edges":
+		if e.ComplexityRoot.MemberConnection.Edges == nil {
+			break
+		}
+
+		return e.ComplexityRoot.MemberConnection.Edges(childComplexity), true
 	case "MemberConnection.nodes":
 		if e.ComplexityRoot.MemberConnection.Nodes == nil {
 			break
@@ -4267,6 +4328,19 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.MemberConnection.PageInfo(childComplexity), true
+
+	case "MemberEdge.cursor":
+		if e.ComplexityRoot.MemberEdge.Cursor == nil {
+			break
+		}
+
+		return e.ComplexityRoot.MemberEdge.Cursor(childComplexity), true
+	case "MemberEdge.node":
+		if e.ComplexityRoot.MemberEdge.Node == nil {
+			break
+		}
+
+		return e.ComplexityRoot.MemberEdge.Node(childComplexity), true
 
 	case "Membership.accountId":
 		if e.ComplexityRoot.Membership.AccountID == nil {
@@ -5159,13 +5233,23 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			break
 		}
 
-		return e.ComplexityRoot.Query.Invitations(childComplexity), true
+		args, err := ec.field_Query_invitations_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.Invitations(childComplexity, args["first"].(*int), args["after"].(*string), args["last"].(*int), args["before"].(*string)), true
 	case "Query.members":
 		if e.ComplexityRoot.Query.Members == nil {
 			break
 		}
 
-		return e.ComplexityRoot.Query.Members(childComplexity), true
+		args, err := ec.field_Query_members_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Query.Members(childComplexity, args["first"].(*int), args["after"].(*string), args["last"].(*int), args["before"].(*string)), true
 	case "Query.node":
 		if e.ComplexityRoot.Query.Node == nil {
 			break
@@ -9174,10 +9258,28 @@ type InstallationProcess {
   viewer: Viewer! @module(name: "accounts")
 
   "The people of the account, the oldest membership first. Not for the role billing."
-  members: MemberConnection! @module(name: "signin")
+  members(
+    "How many from the beginning of the list, or behind ` + "`" + `after` + "`" + `: 1 to 100. 25 when nothing is said."
+    first: Int
+    "The ` + "`" + `endCursor` + "`" + ` of the page before."
+    after: String
+    "How many from the end of the list, or in front of ` + "`" + `before` + "`" + `, in place of ` + "`" + `first` + "`" + `: 1 to 100."
+    last: Int
+    "The ` + "`" + `startCursor` + "`" + ` of the page behind."
+    before: String
+  ): MemberConnection! @module(name: "signin")
 
   "The invitations that are open, the newest first. For owners and admins."
-  invitations: InvitationConnection! @module(name: "signin")
+  invitations(
+    "How many from the beginning of the list, or behind ` + "`" + `after` + "`" + `: 1 to 100. 25 when nothing is said."
+    first: Int
+    "The ` + "`" + `endCursor` + "`" + ` of the page before."
+    after: String
+    "How many from the end of the list, or in front of ` + "`" + `before` + "`" + `, in place of ` + "`" + `first` + "`" + `: 1 to 100."
+    last: Int
+    "The ` + "`" + `startCursor` + "`" + ` of the page behind."
+    before: String
+  ): InvitationConnection! @module(name: "signin")
 
   "Who did what to the account, the newest first. For owners and admins."
   auditLog(
@@ -9286,12 +9388,27 @@ enum Right {
   PERSON
 }
 
-"The people of an account."
+"One page of the people of an account."
 type MemberConnection {
+  "The entries of the page, each with its place in the list."
+  edges: [MemberEdge!]!
   "The members."
   nodes: [Member!]!
-  "Where the page stands: there is one."
+  "Where the page stands."
   pageInfo: PageInfo!
+  "How many entries the whole list has. Counting ends at the limit."
+  count(
+    "Where counting ends: 1 to 10,000."
+    limit: Int! = 10000
+  ): Count!
+}
+
+"An entry and its place in the list."
+type MemberEdge {
+  "What to give as ` + "`" + `after` + "`" + ` or ` + "`" + `before` + "`" + ` to continue from here."
+  cursor: String!
+  "The entry."
+  node: Member!
 }
 
 "A person of an account."
@@ -9304,12 +9421,27 @@ type Member {
   joinedAt: DateTime!
 }
 
-"The open invitations of an account."
+"One page of the open invitations of an account."
 type InvitationConnection {
+  "The entries of the page, each with its place in the list."
+  edges: [InvitationEdge!]!
   "The invitations."
   nodes: [Invitation!]!
-  "Where the page stands: there is one."
+  "Where the page stands."
   pageInfo: PageInfo!
+  "How many entries the whole list has. Counting ends at the limit."
+  count(
+    "Where counting ends: 1 to 10,000."
+    limit: Int! = 10000
+  ): Count!
+}
+
+"An entry and its place in the list."
+type InvitationEdge {
+  "What to give as ` + "`" + `after` + "`" + ` or ` + "`" + `before` + "`" + ` to continue from here."
+  cursor: String!
+  "The entry."
+  node: Invitation!
 }
 
 "An offer to a mailbox to join the account."
@@ -12258,12 +12390,26 @@ func (ec *executionContext) childFields_Invitation(ctx context.Context, field gr
 
 func (ec *executionContext) childFields_InvitationConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
+	case "edges":
+		return ec.fieldContext_InvitationConnection_edges(ctx, field)
 	case "nodes":
 		return ec.fieldContext_InvitationConnection_nodes(ctx, field)
 	case "pageInfo":
 		return ec.fieldContext_InvitationConnection_pageInfo(ctx, field)
+	case "count":
+		return ec.fieldContext_InvitationConnection_count(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type InvitationConnection", field.Name)
+}
+
+func (ec *executionContext) childFields_InvitationEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "cursor":
+		return ec.fieldContext_InvitationEdge_cursor(ctx, field)
+	case "node":
+		return ec.fieldContext_InvitationEdge_node(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type InvitationEdge", field.Name)
 }
 
 func (ec *executionContext) childFields_Latency(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -12290,12 +12436,26 @@ func (ec *executionContext) childFields_Member(ctx context.Context, field graphq
 
 func (ec *executionContext) childFields_MemberConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
+	case "edges":
+		return ec.fieldContext_MemberConnection_edges(ctx, field)
 	case "nodes":
 		return ec.fieldContext_MemberConnection_nodes(ctx, field)
 	case "pageInfo":
 		return ec.fieldContext_MemberConnection_pageInfo(ctx, field)
+	case "count":
+		return ec.fieldContext_MemberConnection_count(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type MemberConnection", field.Name)
+}
+
+func (ec *executionContext) childFields_MemberEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "cursor":
+		return ec.fieldContext_MemberEdge_cursor(ctx, field)
+	case "node":
+		return ec.fieldContext_MemberEdge_node(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type MemberEdge", field.Name)
 }
 
 func (ec *executionContext) childFields_Membership(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {

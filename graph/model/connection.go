@@ -106,6 +106,22 @@ type EmailConnection struct{ Connection[*Email, *EmailEdge] }
 // EmailEdge is an entry of such a page.
 type EmailEdge struct{ Edge[*Email] }
 
+// InvitationConnection is a page of a list.
+type InvitationConnection struct {
+	Connection[*Invitation, *InvitationEdge]
+}
+
+// InvitationEdge is an entry of such a page.
+type InvitationEdge struct{ Edge[*Invitation] }
+
+// MemberConnection is a page of a list.
+type MemberConnection struct {
+	Connection[*Member, *MemberEdge]
+}
+
+// MemberEdge is an entry of such a page.
+type MemberEdge struct{ Edge[*Member] }
+
 // OperatorAccountConnection is a page of a list.
 type OperatorAccountConnection struct {
 	Connection[*OperatorAccount, *OperatorAccountEdge]

@@ -720,14 +720,6 @@ type Invitation struct {
 	ExpiresAt time.Time `json:"expiresAt"`
 }
 
-// The open invitations of an account.
-type InvitationConnection struct {
-	// The invitations.
-	Nodes []*Invitation `json:"nodes"`
-	// Where the page stands: there is one.
-	PageInfo *PageInfo `json:"pageInfo"`
-}
-
 // How long something took, in seconds.
 type Latency struct {
 	// Half of them took at most so long.
@@ -744,14 +736,6 @@ type Member struct {
 	Role Role `json:"role"`
 	// Since when they are.
 	JoinedAt time.Time `json:"joinedAt"`
-}
-
-// The people of an account.
-type MemberConnection struct {
-	// The members.
-	Nodes []*Member `json:"nodes"`
-	// Where the page stands: there is one.
-	PageInfo *PageInfo `json:"pageInfo"`
 }
 
 // An account that a person belongs to.

@@ -146,8 +146,7 @@ func expired() func(*entsql.Selector) {
 
 // Invitations lists those of an account that are open, the newest first.
 func (s *Service) Invitations(ctx context.Context, accountID string) ([]*ent.Invitation, error) {
-	rows, err := s.db.Ent.Invitation.Query().Where(invitation.AccountID(accountID), invitation.AcceptedAtIsNil(), invitation.RevokedAtIsNil()).
-		Order(ent.Desc(invitation.FieldID)).Limit(MaxInvitations).All(ctx)
+	rows, err := s.open(accountID).Order(ent.Desc(invitation.FieldID)).Limit(MaxInvitations).All(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("invitations: %w", err)
 	}

@@ -24,7 +24,7 @@ const maxMembers = 1000
 
 // Members lists the people of an account, the oldest membership first.
 func (s *Service) Members(ctx context.Context, accountID string) ([]Member, error) {
-	rows, err := s.db.Ent.Membership.Query().Where(membership.AccountID(accountID)).WithUser().Order(ent.Asc(membership.FieldID)).Limit(maxMembers).All(ctx)
+	rows, err := s.members(accountID).WithUser().Order(ent.Asc(membership.FieldID)).Limit(maxMembers).All(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("members: %w", err)
 	}

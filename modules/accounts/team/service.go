@@ -17,6 +17,7 @@ import (
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/module"
+	"github.com/postrider/postrider/runtime/page"
 )
 
 // Module gives *Service.
@@ -31,6 +32,7 @@ type Params struct {
 	DB       *db.DB
 	Accounts *accounts.Service
 	Signals  *db.Signals `optional:"true"`
+	Cursors  *page.Codec // of lists by pages
 }
 
 // Service answers for members and invitations. Safe for concurrent use.
@@ -38,10 +40,11 @@ type Service struct {
 	db       *db.DB
 	accounts *accounts.Service
 	signals  *db.Signals
+	cursors  *page.Codec
 }
 
 // New makes the service.
-func New(p Params) *Service { return &Service{p.DB, p.Accounts, p.Signals} }
+func New(p Params) *Service { return &Service{p.DB, p.Accounts, p.Signals, p.Cursors} }
 
 // lockAccount locks the row of an account until the transaction ends: roles change one at a time.
 func lockAccount(ctx context.Context, tx *ent.Tx, accountID string) (*ent.Account, error) {

@@ -1,6 +1,6 @@
 import { MailPlus } from 'lucide-react'
-import { useState } from 'react'
-import { useGraph } from '@/api/graphql'
+import { useEffect, useState } from 'react'
+import { usePages } from '@/api/graphql'
 import { useViewer } from '@/app/viewer'
 import { Failure } from '@/parts/Failure'
 import { PageBody, PageHead } from '@/parts/Page'
@@ -14,9 +14,12 @@ import { roleName, roles } from './roles'
 export default function Team() {
   const { can, role } = useViewer()
   const [inviting, setInviting] = useState(false)
-  const members = useGraph(TeamMembers, {})
-  const invitations = useGraph(TeamInvitations, {}, { enabled: can('TEAM') })
-  const rows = members.data?.members.nodes
+  const members = usePages(TeamMembers, {}, (d) => d.members)
+  const invitations = usePages(TeamInvitations, {}, (d) => d.invitations, { enabled: can('TEAM') })
+  useEffect(() => { // all of them: who is the last owner is seen of the whole
+    for (const list of [members, invitations]) if (list.hasNextPage && !list.isFetching && !list.error) void list.fetchNextPage()
+  })
+  const rows = members.data && members.rows
   return (
     <>
       <PageHead title="Team">{can('TEAM') && <button type="button" className="btn primary" onClick={() => setInviting(true)}><MailPlus aria-hidden />Invite</button>}</PageHead>
@@ -26,7 +29,7 @@ export default function Team() {
         {can('TEAM') && invitations.error && <Failure error={invitations.error} retry={() => void invitations.refetch()} />}
         {can('TEAM') && invitations.data && (
           <Invitations
-            rows={invitations.data.invitations.nodes} again={() => void invitations.refetch()} invite={() => setInviting(true)}
+            rows={invitations.rows} again={() => void invitations.refetch()} invite={() => setInviting(true)}
             nameOf={(id) => { const who = rows?.find((m) => m.user.id === id)?.user; return who && (who.name || who.email) }}
           />
         )}

@@ -16,15 +16,19 @@ export type Role =
   /** Read. */
   | 'VIEWER';
 
-export type TeamMembersQueryVariables = Exact<{ [key: string]: never; }>;
+export type TeamMembersQueryVariables = Exact<{
+  after?: string | null | undefined;
+}>;
 
 
-export type TeamMembersQuery = { members: { nodes: Array<{ role: Role, joinedAt: string, user: { id: string, email: string, name: string } }> } };
+export type TeamMembersQuery = { members: { nodes: Array<{ role: Role, joinedAt: string, user: { id: string, email: string, name: string } }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
 
-export type TeamInvitationsQueryVariables = Exact<{ [key: string]: never; }>;
+export type TeamInvitationsQueryVariables = Exact<{
+  after?: string | null | undefined;
+}>;
 
 
-export type TeamInvitationsQuery = { invitations: { nodes: Array<{ id: string, email: string, role: Role, invitedBy: string | null, createdAt: string, expiresAt: string }> } };
+export type TeamInvitationsQuery = { invitations: { nodes: Array<{ id: string, email: string, role: Role, invitedBy: string | null, createdAt: string, expiresAt: string }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
 
-export const TeamMembers = gql<TeamMembersQuery, TeamMembersQueryVariables>('TeamMembers', '4d3358cd8c24028c15a648d4375ff19be58a12f2fdca9c5c46ca462f9f3cbaa7', import.meta.env.DEV ? "query TeamMembers {\n  members {\n    nodes {\n      user {\n        id\n        email\n        name\n      }\n      role\n      joinedAt\n    }\n  }\n}" : undefined)
-export const TeamInvitations = gql<TeamInvitationsQuery, TeamInvitationsQueryVariables>('TeamInvitations', '1bcb9f34be62b9843c3af9e00841752864797b0af6a60e8e28ac862dd791699a', import.meta.env.DEV ? "query TeamInvitations {\n  invitations {\n    nodes {\n      id\n      email\n      role\n      invitedBy\n      createdAt\n      expiresAt\n    }\n  }\n}" : undefined)
+export const TeamMembers = gql<TeamMembersQuery, TeamMembersQueryVariables>('TeamMembers', '57f7de9f9b1ace9374c650006d207c807557ce59f4d64c699b998807278c5368', import.meta.env.DEV ? "query TeamMembers($after: String) {\n  members(first: 100, after: $after) {\n    nodes {\n      user {\n        id\n        email\n        name\n      }\n      role\n      joinedAt\n    }\n    pageInfo {\n      hasNextPage\n      endCursor\n    }\n  }\n}" : undefined)
+export const TeamInvitations = gql<TeamInvitationsQuery, TeamInvitationsQueryVariables>('TeamInvitations', '22a3111ab75f550708baf4b406678c195855cf6fa6d38bea7f7df0e4696764a5', import.meta.env.DEV ? "query TeamInvitations($after: String) {\n  invitations(first: 100, after: $after) {\n    nodes {\n      id\n      email\n      role\n      invitedBy\n      createdAt\n      expiresAt\n    }\n    pageInfo {\n      hasNextPage\n      endCursor\n    }\n  }\n}" : undefined)
