@@ -35,7 +35,7 @@ var pages = []struct {
 	{name: "GraphQL: page 1", graphql: "first: 10"},
 	{name: fmt.Sprintf("GraphQL: page %d", deepPage), graphql: "first: 10", deep: true},
 	{name: "GraphQL: page 1, by status", graphql: `first: 10, filter: {status: BOUNCED}`},
-	{name: "GraphQL: page 1, by words", graphql: `first: 10, filter: {q: "receipt"}`},
+	{name: "GraphQL: page 1, by words", graphql: `first: 10, filter: {query: "receipt"}`},
 }
 
 // benchLists compares pages of emails over a small and a large table.
