@@ -35,18 +35,10 @@ func (r *queryResolver) Account(ctx context.Context) (*model.Account, error) {
 }
 
 func (r *queryResolver) APIKeys(ctx context.Context, first *int, after *string, last *int, before *string, filter *model.APIKeyFilter) (*model.APIKeyConnection, error) {
-	caller, request, err := askedPage(ctx, rights.Write, first, after, last, before) // as over REST: keys open everything
-	if err != nil {
-		return nil, err
-	}
-	wanted := keyFilter(filter)
-	found, err := part[Accounts](r.parts).FilteredKeys(ctx, caller.AccountID, wanted, request)
-	if err != nil {
-		return nil, pageError(request, err)
-	}
-	return &model.APIKeyConnection{Connection: connection[model.APIKeyEdge](found, func(ctx context.Context, most int) (int, error) {
-		return part[Accounts](r.parts).CountKeys(ctx, caller.AccountID, wanted, most)
-	})}, nil
+	service := part[Accounts](r.parts)
+	found, err := listed[model.APIKeyEdge](ctx, rights.Write, place{first, after, last, before}, keyFilter(filter), // as over REST: keys open everything
+		service.FilteredKeys, service.CountKeys, each(itself[*ent.APIKey]))
+	return &model.APIKeyConnection{Connection: found}, err
 }
 
 func (r *queryResolver) APIKey(ctx context.Context, id string) (*ent.APIKey, error) {

@@ -42,9 +42,7 @@ func (r *Resolver) linksOf(ctx context.Context, accountID string, rows []*ent.Em
 		shown, err := r.templatePage(ctx, accountID, found)
 		return byID(shown, func(t *model.Template) string { return t.ID }), err
 	})
-	page.Runs = linked(ctx, rights.Read, func(e *ent.Email) string { return given(e.RunID) }, rows, func(ids []string) (map[string]*model.AutomationRun, error) {
-		return r.runsOf(ctx, accountID, ids)()
-	})
+	page.Runs = r.runsOf(ctx, accountID, shownAs(rows, func(e *ent.Email) string { return given(e.RunID) }))
 	page.Suppressed = sync.OnceValues(func() (map[string]*model.Suppression, error) { return r.suppressedOf(ctx, accountID, page) })
 	page.Deliveries = sync.OnceValues(func() (map[string][]*model.WebhookDelivery, error) { return r.deliveriesOf(ctx, accountID, page) })
 }
@@ -68,15 +66,7 @@ func (r *Resolver) deliveriesOf(ctx context.Context, accountID string, page *mod
 	if err != nil {
 		return nil, err
 	}
-	var all []*ent.WebhookDelivery
-	for _, list := range found {
-		all = append(all, list...)
-	}
-	out := map[string][]*model.WebhookDelivery{}
-	for _, d := range r.deliveryPage(ctx, accountID, all) {
-		out[d.EventID] = append(out[d.EventID], d)
-	}
-	return out, nil
+	return r.deliveriesBy(ctx, accountID, found), nil
 }
 
 // emailDeliveries are those of one email of the page.
@@ -128,7 +118,7 @@ func byID[T any](list []T, id func(T) string) map[string]T {
 
 // emailsOf gives the emails that the entries of a page point at.
 func (r *Resolver) emailsOf(ctx context.Context, accountID string, ids []string) model.Emails {
-	return linked(ctx, rights.ReadSent, itself, ids, func(ids []string) (map[string]*model.Email, error) {
+	return linked(ctx, rights.ReadSent, itself[string], ids, func(ids []string) (map[string]*model.Email, error) {
 		found, err := part[Emails](r.parts).Several(ctx, accountID, ids...)
 		return byID(r.emailPage(ctx, accountID, found), func(e *model.Email) string { return e.ID }), err
 	})
@@ -136,7 +126,7 @@ func (r *Resolver) emailsOf(ctx context.Context, accountID string, ids []string)
 
 // runsOf gives the runs of automations that the entries of a page point at.
 func (r *Resolver) runsOf(ctx context.Context, accountID string, ids []string) model.Runs {
-	return linked(ctx, rights.Read, itself, ids, func(ids []string) (map[string]*model.AutomationRun, error) {
+	return linked(ctx, rights.Read, itself[string], ids, func(ids []string) (map[string]*model.AutomationRun, error) {
 		found, err := part[Automations](r.parts).Details(ctx, accountID, ids...)
 		rows := make([]*ent.AutomationRun, 0, len(found))
 		for _, run := range found {
@@ -195,4 +185,4 @@ func emailSuppressions(e *model.Email) ([]*model.Suppression, error) {
 	return out, nil
 }
 
-func itself(id string) string { return id }
+func itself[T any](v T) T { return v }

@@ -11,7 +11,6 @@ import (
 	"github.com/postrider/postrider/graph/generated"
 	"github.com/postrider/postrider/graph/model"
 	"github.com/postrider/postrider/modules/accounts/rights"
-	"github.com/postrider/postrider/runtime/page"
 )
 
 func (r *queryResolver) Viewer(ctx context.Context) (*model.Viewer, error) {
@@ -37,17 +36,10 @@ func (r *queryResolver) Invitations(ctx context.Context, first *int, after *stri
 }
 
 func (r *queryResolver) AuditLog(ctx context.Context, first *int, after *string, last *int, before *string, filter *model.AuditLogFilter) (*model.AuditLogConnection, error) {
-	caller, request, err := askedPage(ctx, rights.Team, first, after, last, before)
-	if err != nil {
-		return nil, err
-	}
-	found, err := part[AuditLog](r.parts).List(ctx, caller.AccountID, auditFilter(filter), request)
-	if err != nil {
-		return nil, pageError(request, err)
-	}
-	return &model.AuditLogConnection{Connection: connection[model.AuditLogEdge](page.Map(found, toAuditEntry), func(ctx context.Context, most int) (int, error) {
-		return part[AuditLog](r.parts).Count(ctx, caller.AccountID, auditFilter(filter), most)
-	})}, nil
+	service := part[AuditLog](r.parts)
+	found, err := listed[model.AuditLogEdge](ctx, rights.Team, place{first, after, last, before}, auditFilter(filter),
+		service.List, service.Count, each(toAuditEntry))
+	return &model.AuditLogConnection{Connection: found}, err
 }
 
 func (r *viewerResolver) Account(ctx context.Context, obj *model.Viewer) (*model.Account, error) {

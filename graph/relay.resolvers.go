@@ -11,25 +11,17 @@ import (
 	"github.com/postrider/postrider/graph/model"
 	"github.com/postrider/postrider/modules/accounts/rights"
 	"github.com/postrider/postrider/modules/relay"
-	"github.com/postrider/postrider/runtime/page"
 )
 
 func (r *queryResolver) SMTPCredentials(ctx context.Context, first *int, after *string, last *int, before *string, filter *model.SMTPCredentialFilter) (*model.SMTPCredentialConnection, error) {
-	caller, request, err := askedPage(ctx, rights.Write, first, after, last, before) // as over REST, and as with keys
-	if err != nil {
-		return nil, err
-	}
 	wanted := relay.Filter{}
 	if filter != nil {
 		wanted.Revoked = filter.Revoked
 	}
-	found, err := part[SMTPCredentials](r.parts).Filtered(ctx, caller.AccountID, wanted, request)
-	if err != nil {
-		return nil, pageError(request, err)
-	}
-	return &model.SMTPCredentialConnection{Connection: connection[model.SMTPCredentialEdge](page.Map(found, r.toSMTPCredential), func(ctx context.Context, most int) (int, error) {
-		return part[SMTPCredentials](r.parts).Count(ctx, caller.AccountID, wanted, most)
-	})}, nil
+	service := part[SMTPCredentials](r.parts)
+	found, err := listed[model.SMTPCredentialEdge](ctx, rights.Write, place{first, after, last, before}, wanted, // as over REST, and as with keys
+		service.Filtered, service.Count, each(r.toSMTPCredential))
+	return &model.SMTPCredentialConnection{Connection: found}, err
 }
 
 func (r *queryResolver) SMTPCredential(ctx context.Context, id string) (*model.SMTPCredential, error) {

@@ -13,7 +13,6 @@ import (
 	"github.com/postrider/postrider/graph/model"
 	"github.com/postrider/postrider/modules/accounts/rights"
 	"github.com/postrider/postrider/modules/apilog"
-	"github.com/postrider/postrider/runtime/page"
 )
 
 func (r *aPIRequestResolver) APIKey(ctx context.Context, obj *model.APIRequest) (*ent.APIKey, error) {
@@ -39,19 +38,10 @@ func (r *aPIRequestResolver) Email(ctx context.Context, obj *model.APIRequest) (
 }
 
 func (r *queryResolver) APIRequests(ctx context.Context, first *int, after *string, last *int, before *string, filter *model.APIRequestFilter) (*model.APIRequestConnection, error) {
-	caller, request, err := askedPage(ctx, rights.Read, first, after, last, before)
-	if err != nil {
-		return nil, err
-	}
-	wanted := requestFilter(filter)
-	found, err := part[APIRequests](r.parts).List(ctx, caller.AccountID, wanted, request)
-	if err != nil {
-		return nil, argumentError(pageError(request, err), "since", "createdAt", "until", "createdAt", "status_from", "status", "status_below", "status")
-	}
-	nodes := r.requestPage(ctx, caller.AccountID, found.Items)
-	return &model.APIRequestConnection{Connection: connection[model.APIRequestEdge](page.With(found, nodes), func(ctx context.Context, most int) (int, error) {
-		return part[APIRequests](r.parts).Count(ctx, caller.AccountID, wanted, most)
-	})}, nil
+	service := part[APIRequests](r.parts)
+	found, err := listed[model.APIRequestEdge](ctx, rights.Read, place{first, after, last, before}, requestFilter(filter), service.List, service.Count,
+		r.requestPage, "since", "createdAt", "until", "createdAt", "status_from", "status", "status_below", "status")
+	return &model.APIRequestConnection{Connection: found}, err
 }
 
 func (r *queryResolver) APIRequest(ctx context.Context, id string) (*model.APIRequest, error) {

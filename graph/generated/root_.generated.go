@@ -10949,7 +10949,7 @@ type Webhook implements Node {
   createdAt: DateTime!
   "When it was changed last."
   updatedAt: DateTime!
-  "The latest deliveries to it, newest first."
+  "The latest deliveries to it, newest first; those in a state among its latest 10,000."
   deliveries(
     "How many: 1 to 100."
     first: Int! = 10

@@ -171,19 +171,23 @@ func (s *Service) OfEvents(ctx context.Context, accountID string, eventIDs ...st
 	return found, nil
 }
 
+const latestAmong = 10_000
+
 const (
 	latestSQL = `
 SELECT d.webhook_id, d.id FROM unnest($1::text[]) w, LATERAL (
-	SELECT webhook_id, id FROM webhook_deliveries WHERE webhook_id = w AND account_id = $2 AND ($3 = '' OR state = $3) ORDER BY id DESC LIMIT $4) d`
+	SELECT webhook_id, id FROM (SELECT webhook_id, id, state FROM webhook_deliveries WHERE webhook_id = w AND account_id = $2 ORDER BY id DESC LIMIT $5) of
+	 WHERE $3 = '' OR state = $3 ORDER BY id DESC LIMIT $4) d`
 	ofSubjectsSQL = `
 SELECT f.subject_id, d.id FROM facts f JOIN webhook_deliveries d ON d.event_id = f.id AND d.account_id = f.account_id
  WHERE f.subject_id = ANY($1) AND f.account_id = $2 ORDER BY d.id`
 )
 
 // Latest gives the latest deliveries to each of some endpoints of the account, by the endpoint's id,
-// newest first: at most so many, and in one state unless that is empty.
+// newest first: at most so many, and in one state unless that is empty. They are looked for among the
+// latest 10,000 of the endpoint, for of those in a state there may be none.
 func (s *Service) Latest(ctx context.Context, accountID, state string, most int, webhookIDs ...string) (map[string][]*ent.WebhookDelivery, error) {
-	found, err := s.deliveriesBy(ctx, accountID, latestSQL, db.Array(webhookIDs), accountID, state, most)
+	found, err := s.deliveriesBy(ctx, accountID, latestSQL, db.Array(webhookIDs), accountID, state, most, latestAmong)
 	for _, list := range found {
 		slices.SortFunc(list, func(x, y *ent.WebhookDelivery) int { return strings.Compare(y.ID, x.ID) })
 	}

@@ -50,7 +50,7 @@ func TestQuestionsOfADashboard(t *testing.T) {
 		}
 		got := do(t, http.MethodPost, "/graphql", ask)
 		if got.Status != http.StatusOK || bytes.Contains(got.Body, []byte(`"errors"`)) {
-			t.Errorf("%s: %d %s", name, got.Status, got.Body)
+			t.Errorf("the question %s got status %d and %s, want an answer without errors", name, got.Status, got.Body)
 			continue
 		}
 		expect.Golden(t, filepath.Join("questions", name+".json"), w.stable(t, got.Body))
