@@ -49,6 +49,8 @@ const (
 	kindTag
 	kindRecipientDomain
 	kindBounceClass
+	kindRecipientDomainAlone // whoever sent
+	kindRecipientDomains     // all of them together
 )
 
 var dimensions = map[Dimension]struct {
@@ -207,6 +209,9 @@ func rowsSQL(table, tail, columns string) string {
 
 const figureColumns = `accepted, recipients, delivered, delayed, bounced, failed, complained, opened, clicked, unsubscribed, suppressed`
 
+// sizeSQL is Figures.Size.
+const sizeSQL = `accepted + recipients + delivered + bounced + failed + complained + opened + clicked + unsubscribed + suppressed`
+
 // tailSQL is the selection of what is behind the mark. Rows and mark are seen at one moment.
 var tailSQL = factsSQL(tailSelection, "+")
 
@@ -219,7 +224,7 @@ func figuresSQL(group string) *db.Statement {
 	SELECT width_bucket(start, @starts::timestamptz[]) - 1 AS period, ` + group + ` AS g, ` + summed(figureColumns, true) + ` FROM chosen GROUP BY 1, 2
 ), top AS (
 	SELECT g FROM sums GROUP BY g
-	 ORDER BY sum(accepted + recipients + delivered + bounced + failed + complained + opened + clicked + unsubscribed + suppressed) DESC, g LIMIT @top
+	 ORDER BY sum(` + sizeSQL + `) DESC, g LIMIT @top
 )
 SELECT period, coalesce(t.g, ''), t.g IS NULL, ` + summed(figureColumns, false) + ` FROM sums s LEFT JOIN top t ON t.g = s.g GROUP BY 1, 2, 3`)
 }
@@ -258,47 +263,72 @@ func byColumn(text func(column string) *db.Statement) map[string]*db.Statement {
 // figure is what one row of an answer says.
 type figure = timeseries.Row[Figures]
 
+// source is where the rows of a question are read.
+type source struct {
+	figures, latencies *db.Statement
+
+	args []db.Argument // of both statements
+	only []db.Argument // of the figures alone
+}
+
+// rows gives the source of a question: what is known of each sender, or of recipients' domains alone.
+func (q Question) rows(accountID string, axis timeseries.Axis, kind int) source {
+	of := axis.Stretches()
+	args := []db.Argument{db.Arg("account", accountID), db.Arg("placed", placed(q.ByEmail)), db.Arg("grains", db.Array(of.Grains)), db.Arg("begins", db.Array(of.Begins)), db.Arg("ends", db.Array(of.Ends)),
+		db.Arg("begin", axis.Begin()), db.Arg("end", axis.End), db.Arg("starts", axis.Bounds())}
+	top := db.Arg("top", max(q.Top, 1))
+	f, bySender := q.Filter, q.GroupBy != "" && q.GroupBy != ByRecipientDomain
+	if kind == kindRecipientDomain && !bySender && f.DomainID+f.APIKeyID+f.TemplateID+f.AutomationID == "" {
+		rank := axis.Covering(fortnight)
+		return source{domainFigures, domainLatencies, append(args, db.Arg("rest", q.GroupBy != "" && f.RecipientDomain == "")),
+			[]db.Argument{db.Arg("rank_grains", db.Array(rank.Grains)), db.Arg("rank_begins", db.Array(rank.Begins)), db.Arg("rank_ends", db.Array(rank.Ends)), db.Arg("key", strings.ToLower(f.RecipientDomain)), top}}
+	}
+	group := noColumn
+	if q.GroupBy != "" {
+		group = dimensions[q.GroupBy].column
+	}
+	return source{figures[group], latencies[group], append(args, db.Arg("kind", kind), db.Arg("domain", f.DomainID), db.Arg("api_key", f.APIKeyID), db.Arg("template", f.TemplateID),
+		db.Arg("automation", f.AutomationID), db.Arg("key", strings.ToLower(f.RecipientDomain)+f.Tag+f.BounceClass)), []db.Argument{top}}
+}
+
+// read gives the rows of a question, with how long deliveries took if that is asked.
+func (s *Service) read(ctx context.Context, q Question, from source) ([]figure, error) {
+	found, err := db.All(ctx, s.db.SQL, func(f *figure) []any { return append([]any{&f.Period, &f.Key, &f.Rest}, f.Figures.scan()...) }, from.figures.Text, from.figures.Args(slices.Concat(from.args, from.only)...)...)
+	if err != nil || !q.Latency {
+		return found, err
+	}
+	var keys []string
+	for _, f := range found {
+		if !f.Rest && !slices.Contains(keys, f.Key) {
+			keys = append(keys, f.Key)
+		}
+	}
+	type bin struct {
+		figure
+		number int
+		n      int64
+	}
+	took, err := db.All(ctx, s.db.SQL, func(b *bin) []any { return []any{&b.Period, &b.Key, &b.Rest, &b.number, &b.n} }, from.latencies.Text, from.latencies.Args(append(slices.Clone(from.args), db.Arg("keys", db.Array(keys)))...)...)
+	for _, b := range took {
+		b.Figures.took[b.number] = b.n
+		found = append(found, b.figure)
+	}
+	return found, err
+}
+
 // Ask answers a question about an account's mail. Error: Invalid.
 func (s *Service) Ask(ctx context.Context, accountID string, q Question) (Answer, error) {
 	axis, kind, err := q.plan()
 	if err != nil {
 		return Answer{}, err
 	}
-	group, by := noColumn, q.GroupBy
-	if q.GroupBy != "" {
-		group = dimensions[q.GroupBy].column
-	}
-	of := axis.Stretches()
-	args := []db.Argument{db.Arg("account", accountID), db.Arg("grains", db.Array(of.Grains)), db.Arg("begins", db.Array(of.Begins)), db.Arg("ends", db.Array(of.Ends)), db.Arg("placed", placed(q.ByEmail)), db.Arg("kind", kind), db.Arg("begin", axis.Begin()), db.Arg("end", axis.End),
-		db.Arg("starts", axis.Bounds()), db.Arg("domain", q.Filter.DomainID), db.Arg("api_key", q.Filter.APIKeyID), db.Arg("template", q.Filter.TemplateID),
-		db.Arg("automation", q.Filter.AutomationID), db.Arg("key", strings.ToLower(q.Filter.RecipientDomain)+q.Filter.Tag+q.Filter.BounceClass)}
-	found, err := db.All(ctx, s.db.SQL, func(f *figure) []any { return append([]any{&f.Period, &f.Key, &f.Rest}, f.Figures.scan()...) }, figures[group].Text, figures[group].Args(append(args, db.Arg("top", max(q.Top, 1)))...)...)
+	found, err := s.read(ctx, q, q.rows(accountID, axis, kind))
 	if err != nil {
 		return Answer{}, fmt.Errorf("statistics: %w", err)
 	}
-	if q.Latency {
-		var keys []string
-		for _, f := range found {
-			if !f.Rest && !slices.Contains(keys, f.Key) {
-				keys = append(keys, f.Key)
-			}
-		}
-		type bin struct {
-			figure
-			number int
-			n      int64
-		}
-		took, err := db.All(ctx, s.db.SQL, func(b *bin) []any { return []any{&b.Period, &b.Key, &b.Rest, &b.number, &b.n} }, latencies[group].Text, latencies[group].Args(append(args, db.Arg("keys", db.Array(keys)))...)...)
-		if err != nil {
-			return Answer{}, fmt.Errorf("statistics: %w", err)
-		}
-		for _, b := range took {
-			b.Figures.took[b.number] = b.n
-			found = append(found, b.figure)
-		}
-	}
-	answer := timeseries.Assemble[Figures](axis, found, q.GroupBy != "")
-	if dimensions[q.GroupBy].kind >= kindTag { // an email may be in none of its groups, or in two
+	by := q.GroupBy
+	answer := timeseries.Assemble[Figures](axis, found, by != "")
+	if dimensions[by].kind >= kindTag { // an email may be in none of its groups, or in two
 		q.GroupBy = ""
 		whole, err := s.Ask(ctx, accountID, q)
 		if err != nil {

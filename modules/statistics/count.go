@@ -57,14 +57,15 @@ f AS MATERIALIZED (
 	  FROM e GROUP BY account_id, type, happened, handed, bin, domain_id, api_key_id, template_id, automation_id, tags, reach, destinations, one, domain, class
 ), k AS MATERIALIZED (
 	SELECT g.account_id, g.type, g.bin, g.one, g.facts, placed, CASE placed WHEN 0 THEN g.happened ELSE g.handed END AS start, k.kind, k.key, k.n,
-		CASE WHEN k.kind = 0 THEN '' ELSE g.domain_id END AS domain_id, CASE WHEN k.kind = 0 THEN '' ELSE g.api_key_id END AS api_key_id,
-		CASE WHEN k.kind = 0 THEN '' ELSE g.template_id END AS template_id, CASE WHEN k.kind = 0 THEN '' ELSE g.automation_id END AS automation_id
+		CASE WHEN k.kind IN (0, 5, 6) THEN '' ELSE g.domain_id END AS domain_id, CASE WHEN k.kind IN (0, 5, 6) THEN '' ELSE g.api_key_id END AS api_key_id,
+		CASE WHEN k.kind IN (0, 5, 6) THEN '' ELSE g.template_id END AS template_id, CASE WHEN k.kind IN (0, 5, 6) THEN '' ELSE g.automation_id END AS automation_id
 	  FROM g, LATERAL (
 		SELECT 0 AS kind, '' AS key, g.reach AS n
 		UNION ALL SELECT 1, '', g.reach
 		UNION ALL SELECT DISTINCT 2, (x->>'name') || '=' || (x->>'value'), g.reach FROM jsonb_array_elements(CASE WHEN jsonb_typeof(g.tags) = 'array' THEN g.tags ELSE '[]' END) x
-		UNION ALL SELECT 3, d, count(*) FROM unnest(g.destinations) d WHERE g.type = 'email.sent' GROUP BY d
-		UNION ALL SELECT 3, g.domain, g.reach WHERE g.type <> 'email.sent'
+		UNION ALL SELECT c.kind, CASE c.kind WHEN 6 THEN '' ELSE x.key END, x.n FROM (
+			SELECT d AS key, count(*) AS n FROM unnest(g.destinations) d WHERE g.type = 'email.sent' GROUP BY d
+			UNION ALL SELECT g.domain, g.reach WHERE g.type <> 'email.sent') x, (VALUES (3), (5), (6)) c (kind)
 		UNION ALL SELECT 4, g.class, 0 WHERE g.class IS NOT NULL) k, (VALUES (0), (1)) p (placed)
 ), q AS MATERIALIZED (
 	SELECT account_id, placed, kind, start, domain_id, api_key_id, template_id, automation_id, key,
@@ -90,21 +91,26 @@ f AS MATERIALIZED (
 
 var binSQL = fmt.Sprintf(`least(greatest(floor(ln(greatest(extract(epoch FROM f.created_at - m.sent_at), 0.001)::float8 / %[1]v) / ln(%[2]v::float8)), 0), %[3]d)::int`, firstBin, widening, lastBin)
 
-// grains are the stretches that are kept, in minutes.
-const grains = `(VALUES (15, interval '15 minutes'), (60, interval '1 hour'), (1440, interval '1 day')) g (grain, width)`
+// The stretches that are kept, in minutes. Fortnights only help to find the largest of very many
+// recipients' domains.
+const (
+	usualGrains = `(15, interval '15 minutes'), (60, interval '1 hour'), (1440, interval '1 day')`
+	grains      = `(VALUES ` + usualGrains + `) g (grain, width)`
+	allGrains   = `(VALUES ` + usualGrains + `, (20160, interval '14 days')) g (grain, width)`
+)
 
 // addSQL adds what the selection has to the tables. Rows are written in the order of their keys, so that
 // two who add do not wait for one another in a circle.
 func addSQL(selection, sign string) string {
 	const dims = `domain_id, api_key_id, template_id, automation_id, key`
-	const origin = `timestamptz '2000-01-01 00:00:00Z'`
+	const origin = `timestamptz '0001-01-01 00:00:00Z'` // as time.Truncate has it
 	return `WITH ` + factsSQL(selection, sign) + `, ` + receivedFactsSQL(selection, sign) + `, incoming AS (
 	` + receivedByGrain + `
 ), counts AS (
 	INSERT INTO statistics AS s (account_id, grain, placed, kind, start, ` + dims + `, accepted, recipients, delivered, delayed, bounced, failed, complained, opened, clicked, unsubscribed, suppressed)
 	SELECT account_id, grain, placed, kind, date_bin(width, start, ` + origin + `), ` + dims + `, sum(accepted), sum(recipients), sum(delivered), sum(delayed), sum(bounced),
 		sum(failed), sum(complained), sum(opened), sum(clicked), sum(unsubscribed), sum(suppressed)
-	  FROM q, ` + grains + ` GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9, 10 ORDER BY 1, 2, 3, 4, 5, 6, 7, 8, 9, 10
+	  FROM q, ` + allGrains + ` WHERE grain <= 1440 OR kind = 5 GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9, 10 ORDER BY 1, 2, 3, 4, 5, 6, 7, 8, 9, 10
 	ON CONFLICT (account_id, grain, placed, kind, start, ` + dims + `) DO UPDATE SET accepted = s.accepted + excluded.accepted, recipients = s.recipients + excluded.recipients,
 		delivered = s.delivered + excluded.delivered, delayed = s.delayed + excluded.delayed, bounced = s.bounced + excluded.bounced, failed = s.failed + excluded.failed,
 		complained = s.complained + excluded.complained, opened = s.opened + excluded.opened, clicked = s.clicked + excluded.clicked,

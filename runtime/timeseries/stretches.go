@@ -28,6 +28,13 @@ func (a Axis) Stretches() (s Stretches) {
 	return s
 }
 
+// Covering gives the stretches that cover all periods, with one grain more, of so many minutes, which is
+// longer than a day.
+func (a Axis) Covering(longest int) (s Stretches) {
+	s.take(a.Begin(), a.End, append([]int{longest}, grains...))
+	return s
+}
+
 func (s *Stretches) take(from, to time.Time, of []int) {
 	if len(of) == 0 || !from.Before(to) {
 		return

@@ -27,6 +27,8 @@ func Statistics(emails int) []string {
 		{`yes`, `t.name`, `, LATERAL (VALUES ('kind=' || tag), (CASE WHEN prod THEN 'env=prod' ELSE 'env=test' END)) t (name)`},
 		{`yes`, `'d' || destination || '.example'`, ``},
 		{`yes`, `'bad_address'`, ` WHERE bounced = 1`},
+		{``, `'d' || destination || '.example'`, ``},
+		{``, `''`, ``},
 	}
 	for kind, k := range kinds {
 		senders := `'', ''`
@@ -45,15 +47,18 @@ func Statistics(emails int) []string {
 	}
 	for _, grain := range []struct {
 		of, minutes int
-		width       string
-	}{{15, 60, `1 hour`}, {60, 1440, `1 day`}} {
+		width, only string
+	}{{15, 60, `1 hour`, `true`}, {60, 1440, `1 day`, `true`}, {1440, 20160, `14 days`, `kind = 5`}} {
 		for table, columns := range map[string][2]string{"statistics": {figures, strings.Join(sums, ", ")}, "statistics_latencies": {"bin, recipients", "bin, sum(recipients)"}} {
+			if grain.minutes > 1440 && table != "statistics" {
+				continue
+			}
 			groups := `1, 2, 3, 4, 5, 6, 7, 8, 9, 10`
 			if table != "statistics" {
 				groups += `, 11`
 			}
-			out = append(out, fmt.Sprintf(`INSERT INTO %s (account_id, grain, placed, kind, start, %s, %s) SELECT account_id, %d, placed, kind, date_bin('%s', start, timestamptz '2000-01-01 00:00:00Z'), %[2]s, %[6]s
-				FROM %[1]s WHERE grain = %[7]d GROUP BY %[8]s ORDER BY %[8]s`, table, dims, columns[0], grain.minutes, grain.width, columns[1], grain.of, groups))
+			out = append(out, fmt.Sprintf(`INSERT INTO %s (account_id, grain, placed, kind, start, %s, %s) SELECT account_id, %d, placed, kind, date_bin('%s', start, timestamptz '0001-01-01 00:00:00Z'), %[2]s, %[6]s
+				FROM %[1]s WHERE grain = %[7]d AND %[9]s GROUP BY %[8]s ORDER BY %[8]s`, table, dims, columns[0], grain.minutes, grain.width, columns[1], grain.of, groups, grain.only))
 		}
 	}
 	return slices.Concat(out, []string{`DROP TABLE bench_mail`, `VACUUM ANALYZE statistics`, `VACUUM ANALYZE statistics_latencies`})
