@@ -73,11 +73,11 @@ billing-properties: toolchain postgres ## play ROUNDS (default 10,000) lives of 
 
 .PHONY: torture
 torture: build postgres ## kill, stop, freeze and cut for about three quarters of an hour, and count what became of the mail
-	@POSTRIDER_TORTURE=long POSTRIDER_TEST_BINARY=$(CURDIR)/bin/postrider $(GO) test -count=1 -parallel=1 -timeout=90m -v -run '$(or $(ONLY),.)' -skip '^TestDrill' ./runtime/faulttest
+	@POSTRIDER_TORTURE=long POSTRIDER_TEST_DIR="$${TMPDIR:-/tmp}" POSTRIDER_TEST_BINARY=$(CURDIR)/bin/postrider $(GO) test -count=1 -parallel=1 -timeout=90m -v -run '$(or $(ONLY),.)' -skip '^TestDrill' ./runtime/faulttest
 
 .PHONY: drill
 drill: build postgres ## the same with three processes on one database, which is killed and restarted, and 200 kills, 100 stops, 36 network faults of one
-	@POSTRIDER_TORTURE=long POSTRIDER_TEST_BINARY=$(CURDIR)/bin/postrider $(GO) test -count=1 -parallel=1 -timeout=120m -v -run '$(or $(ONLY),Drill|KillsAtRandom|DatabaseStopped|NetworkFaults)' ./runtime/faulttest
+	@POSTRIDER_TORTURE=long POSTRIDER_TEST_DIR="$${TMPDIR:-/tmp}" POSTRIDER_TEST_BINARY=$(CURDIR)/bin/postrider $(GO) test -count=1 -parallel=1 -timeout=120m -v -run '$(or $(ONLY),Drill|KillsAtRandom|DatabaseStopped|NetworkFaults)' ./runtime/faulttest
 
 .PHONY: new-module
 new-module: toolchain postgres ## add a module to a copy of the tree by its folder, its edges and one row, and see that all of it works

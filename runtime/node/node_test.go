@@ -205,11 +205,20 @@ func TestNothingIsClaimedForAWhileAfterAnOutage(t *testing.T) {
 	within(t, "neither may claim", func() bool { return !one.mayClaim() && !two.mayClaim() })
 	within(t, "nobody holds what was claimed", func() bool { return !one.Holds(before) && !two.Holds(before) })
 	within(t, "the silence is long enough", func() bool { return one.Stored() > 2*quick.silent })
+	stopped := time.Now()
 	server.Start()
-	up := time.Now()
 	fresh := join(t, d, "fresh")
 	for _, m := range []*member{one, two, fresh} {
 		within(t, "a beat is stored", func() bool { return m.Stored() < quick.silent })
+	}
+	// The database is back with the first beat that it stores, which may be before Start returns.
+	var claimsFrom time.Time
+	if err := d.SQL.QueryRowContext(t.Context(), `SELECT min(claims_from) FROM nodes`).Scan(&claimsFrom); err != nil {
+		t.Fatal(err)
+	}
+	up := claimsFrom.Add(-quick.pause)
+	if up.Before(stopped) {
+		t.Errorf("somebody claims from %s on, %s after the database was still away, want not before %s", claimsFrom, claimsFrom.Sub(stopped), quick.pause)
 	}
 	select {
 	case <-back:

@@ -31,6 +31,9 @@ var throwAway = map[string]string{
 	"max_connections":                  "600", // the drills begin three processes each, several drills at a time, and a process may hold 45
 	"shared_buffers":                   "64MB",
 	"max_wal_size":                     "256MB",
+	"wal_level":                        "minimal", // nobody reads it: as little as possible, and as it is
+	"max_wal_senders":                  "0",
+	"wal_compression":                  "off",
 	"autovacuum_naptime":               "10s",
 }
 
@@ -78,7 +81,11 @@ func startIn(ctx context.Context, data string, settings map[string]string) (*pos
 
 // ownRoot is the folder of all test servers of this user.
 func ownRoot() (string, error) {
-	root := filepath.Join(os.TempDir(), "postrider-test-"+strconv.Itoa(os.Geteuid()))
+	parent, err := serversFolder()
+	if err != nil {
+		return "", err
+	}
+	root := filepath.Join(parent, "postrider-test-"+strconv.Itoa(os.Geteuid()))
 	if err := os.Mkdir(root, 0o700); err != nil && !errors.Is(err, os.ErrExist) {
 		return "", err
 	}

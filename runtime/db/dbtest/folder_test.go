@@ -1,0 +1,25 @@
+package dbtest
+
+import (
+	"path/filepath"
+	"testing"
+)
+
+func TestServersGoWhereTheyAreTold(t *testing.T) {
+	given := filepath.Join(t.TempDir(), "made", "when missing")
+	t.Setenv("POSTRIDER_TEST_DIR", given)
+	root, err := ownRoot()
+	if err != nil || filepath.Dir(root) != given {
+		t.Errorf("told %s, they go to %s: %v", given, root, err)
+	}
+}
+
+func TestASmallFileSystemHasNoRoom(t *testing.T) {
+	t.Parallel()
+	if folder := SmallDisk(t, "1m"); hasRoom(folder) {
+		t.Error("servers would go to a file system of one megabyte")
+	}
+	if hasRoom(filepath.Join(t.TempDir(), "missing")) {
+		t.Error("servers would go to a folder that is not there")
+	}
+}
