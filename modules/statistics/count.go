@@ -69,16 +69,16 @@ f AS MATERIALIZED (
 		UNION ALL SELECT 4, g.class, 0 WHERE g.class IS NOT NULL) k, (VALUES (0), (1)) p (placed)
 ), q AS MATERIALIZED (
 	SELECT account_id, placed, kind, start, domain_id, api_key_id, template_id, automation_id, key,
-		coalesce(sum(facts) FILTER (WHERE type = 'email.sent'), 0) AS accepted, coalesce(sum(facts * n) FILTER (WHERE type = 'email.sent'), 0) AS recipients,
-		coalesce(sum(facts) FILTER (WHERE type = 'email.delivered'), 0) AS delivered, coalesce(sum(facts) FILTER (WHERE type = 'email.delivery_delayed'), 0) AS delayed,
-		coalesce(sum(facts) FILTER (WHERE type = 'email.bounced'), 0) AS bounced,
-		coalesce(sum(facts * CASE WHEN one OR kind > 2 THEN 1 ELSE n END) FILTER (WHERE type = 'email.failed'), 0) AS failed,
-		coalesce(sum(facts) FILTER (WHERE type = 'email.complained'), 0) AS complained, coalesce(sum(facts) FILTER (WHERE type = 'email.opened'), 0) AS opened,
-		coalesce(sum(facts) FILTER (WHERE type = 'email.clicked'), 0) AS clicked, coalesce(sum(facts) FILTER (WHERE type = 'contact.unsubscribed'), 0) AS unsubscribed,
-		coalesce(sum(facts) FILTER (WHERE type = 'email.suppressed'), 0) AS suppressed
+		coalesce(sum(facts) FILTER (WHERE type = 'email.sent'), 0)::bigint AS accepted, coalesce(sum(facts * n) FILTER (WHERE type = 'email.sent'), 0)::bigint AS recipients,
+		coalesce(sum(facts) FILTER (WHERE type = 'email.delivered'), 0)::bigint AS delivered, coalesce(sum(facts) FILTER (WHERE type = 'email.delivery_delayed'), 0)::bigint AS delayed,
+		coalesce(sum(facts) FILTER (WHERE type = 'email.bounced'), 0)::bigint AS bounced,
+		coalesce(sum(facts * CASE WHEN one OR kind > 2 THEN 1 ELSE n END) FILTER (WHERE type = 'email.failed'), 0)::bigint AS failed,
+		coalesce(sum(facts) FILTER (WHERE type = 'email.complained'), 0)::bigint AS complained, coalesce(sum(facts) FILTER (WHERE type = 'email.opened'), 0)::bigint AS opened,
+		coalesce(sum(facts) FILTER (WHERE type = 'email.clicked'), 0)::bigint AS clicked, coalesce(sum(facts) FILTER (WHERE type = 'contact.unsubscribed'), 0)::bigint AS unsubscribed,
+		coalesce(sum(facts) FILTER (WHERE type = 'email.suppressed'), 0)::bigint AS suppressed
 	  FROM k GROUP BY account_id, placed, kind, start, domain_id, api_key_id, template_id, automation_id, key
 ), l AS MATERIALIZED (
-	SELECT account_id, placed, kind, start, domain_id, api_key_id, template_id, automation_id, key, bin, sum(facts) AS recipients
+	SELECT account_id, placed, kind, start, domain_id, api_key_id, template_id, automation_id, key, bin, sum(facts)::bigint AS recipients
 	  FROM k WHERE bin IS NOT NULL GROUP BY account_id, placed, kind, start, domain_id, api_key_id, template_id, automation_id, key, bin
 ), b AS MATERIALIZED (
 	SELECT account_id, date_trunc('hour', created_at, 'UTC') AS start, domain_id, api_key_id, template_id, automation_id, class,

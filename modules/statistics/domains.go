@@ -26,17 +26,15 @@ var keysSQL = `keys AS MATERIALIZED (
 	SELECT @key WHERE @key <> ''
 )`
 
-// domainRowsSQL makes keyed, the rows of keys, and whole, those of all domains together, by periods. A row
-// is looked up by its whole key: what lies beside it in the index is of domains that are not shown.
+// domainRowsSQL makes keyed, the rows of keys, and whole, those of all domains together, by periods.
 func domainRowsSQL(table, tail, keys, columns, by string) string {
 	const stretches = `unnest(@grains::smallint[], @begins::timestamptz[], @ends::timestamptz[]) AS g (grain, begins, ends)`
 	const period = `width_bucket(start, @starts::timestamptz[]) - 1 AS period`
-	const alone = `domain_id = '' AND api_key_id = '' AND template_id = '' AND automation_id = ''`
 	return `keyed AS MATERIALIZED (
 	SELECT ` + period + `, key` + by + `, ` + summed(columns, true) + ` FROM (
-		SELECT r.* FROM ` + stretches + `, generate_series(g.begins, g.ends - g.grain * interval '1 minute', g.grain * interval '1 minute') AS at (start), ` + keys + ` k (key), LATERAL (
+		SELECT r.* FROM ` + stretches + `, ` + keys + ` k (key), LATERAL (
 		SELECT s.start, s.key` + by + `, ` + columns + ` FROM ` + table + ` s
-		 WHERE account_id = @account AND s.grain = g.grain AND placed = @placed AND kind = 5 AND s.start = at.start AND ` + alone + ` AND s.key = k.key OFFSET 0) r
+		 WHERE account_id = @account AND s.grain = g.grain AND placed = @placed AND kind = 5 AND s.key = k.key AND s.start >= g.begins AND s.start < g.ends OFFSET 0) r
 		UNION ALL
 		SELECT start, key` + by + `, ` + columns + ` FROM ` + tail + ` JOIN ` + keys + ` k (key) USING (key) WHERE placed = @placed AND kind = 5 AND start >= @begin AND start < @end) x
 	 GROUP BY period, key` + by + `
