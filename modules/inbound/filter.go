@@ -21,7 +21,7 @@ type Filter struct {
 }
 
 // textFields are what a search text may say beside words, as in `invoice from:bob@example.net`.
-var textFields = []string{"to", "from", "domain", "after", "before"}
+var textFields = []string{"to", "from", "subject", "domain", "after", "before"}
 
 // Validate reports every wrong field by its name in the query.
 func (f Filter) Validate() fault.Fields {
@@ -38,7 +38,7 @@ type criteria struct {
 
 func (f Filter) parse() (*criteria, fault.Fields) {
 	wrong, c := fault.Fields{}, &criteria{}
-	words := readText(&f, wrong)
+	words, subject := readText(&f, wrong)
 	c.mark(wrong, "to", markTo, f.To)
 	c.mark(wrong, "from", markFrom, f.From)
 	switch {
@@ -52,13 +52,13 @@ func (f Filter) parse() (*criteria, fault.Fields) {
 		}
 		c.Marks = append(c.Marks, markDomain+name)
 	}
-	c.Words = words
+	c.Words, c.Subject = words, subject
 	c.ReadTime(wrong, f.Since, f.Until)
 	return c, wrong
 }
 
-// readText takes the fields of the search text over, and gives its words.
-func readText(f *Filter, wrong fault.Fields) []string {
+// readText takes the fields of the search text over, and gives its words and those of the subject.
+func readText(f *Filter, wrong fault.Fields) (words, subject []string) {
 	words, terms := search.ReadText(wrong, f.Q, textFields...)
 	texts := map[string]*string{"to": &f.To, "from": &f.From, "domain": &f.Domain}
 	for _, t := range terms {
@@ -67,11 +67,13 @@ func readText(f *Filter, wrong fault.Fields) []string {
 			f.Since = t.Date(wrong, "q")
 		case "before":
 			f.Until = t.Date(wrong, "q")
+		case "subject":
+			subject = append(subject, search.ReadWords(wrong, t.Value)...)
 		default:
 			t.Once(wrong, "q", texts[t.Field])
 		}
 	}
-	return words
+	return words, subject
 }
 
 func (c *criteria) mark(wrong fault.Fields, field, mark, text string) {

@@ -306,7 +306,7 @@ func TestListsAreFiltered(t *testing.T) {
 	}{
 		"all": {Filter{}, "sales support"}, "to the recipient": {Filter{To: "SALES@ada.example"}, "sales"}, "to in To": {Filter{To: "support@ada.example"}, "sales support"},
 		"from": {Filter{From: "mallory@example.net"}, "sales"}, "from nobody": {Filter{From: "x@example.net"}, ""}, "domain": {Filter{Domain: "ada.example"}, "sales support"},
-		"domain id": {Filter{Domain: domainOf(ada)}, "sales support"}, "another's domain": {Filter{Domain: "bob.example"}, ""}, "subject": {Filter{Q: "invo 42"}, "sales"},
+		"domain id": {Filter{Domain: domainOf(ada)}, "sales support"}, "another's domain": {Filter{Domain: "bob.example"}, ""}, "subject": {Filter{Q: "invo 42"}, "sales"}, "subject alone": {Filter{Q: "subject:invo subject:42"}, "sales"}, "not in the subject": {Filter{Q: "subject:köln"}, ""},
 		"text": {Filter{Q: "köln"}, "sales"}, "since": {Filter{Since: &later}, ""}, "until": {Filter{Until: &before}, ""}, "between": {Filter{Since: &before, Until: &later, Q: "hello"}, "support"},
 	} {
 		found, err := w.List(t.Context(), ada, ListQuery{Page: page.Request{Limit: 10}, Filter: c.filter})

@@ -19,7 +19,7 @@ type Filters struct {
 	Domain string `query:"domain" doc:"Only emails from this domain: its name or its id." example:"example.com"`
 	Since  string `query:"since" doc:"Only emails created at this time or later. RFC 3339, with Z or an offset." example:"2026-01-15T09:30:00Z"`
 	Until  string `query:"until" doc:"Only emails created before this time. RFC 3339, with Z or an offset." example:"2026-01-16T00:00:00Z"`
-	Q      string `query:"q" doc:"Words to look for in subject, names, addresses and tags; all have to be found, each as the beginning of a word. At most 200 characters and 10 words. Also to:, from:, domain:, tag:name=value, status:, is:opened, is:clicked, is:bounced, template:, automation:, after:2026-01-31 and before:, each with a value; in quotes a text is taken as it is." example:"receipt to:ada@example.net"`
+	Q      string `query:"q" doc:"Words to look for in subject, names, addresses and tags; all have to be found, each as the beginning of a word. At most 200 characters and 10 words. Also to:, from:, subject:, domain:, tag:name=value, status:, is:opened, is:clicked, is:bounced, template:, automation:, after:2026-01-31 and before:, each with a value; in quotes a text is taken as it is." example:"receipt to:ada@example.net"`
 }
 
 // query is a page of the list.

@@ -96,7 +96,7 @@ type query struct {
 	Domain string `query:"domain" doc:"Only emails to this domain: its name or its id." example:"example.com"`
 	Since  string `query:"since" doc:"Only emails received at this time or later. RFC 3339, with Z or an offset." example:"2026-01-15T09:30:00Z"`
 	Until  string `query:"until" doc:"Only emails received before this time. RFC 3339, with Z or an offset." example:"2026-01-16T00:00:00Z"`
-	Q      string `query:"q" doc:"Words to look for in subject, names, addresses and the beginning of the text; all have to be found, each as the beginning of a word. At most 200 characters and 10 words. Also to:, from:, domain:, after:2026-01-31 and before:, each with a value; in quotes a text is taken as it is." example:"receipt bob"`
+	Q      string `query:"q" doc:"Words to look for in subject, names, addresses and the beginning of the text; all have to be found, each as the beginning of a word. At most 200 characters and 10 words. Also to:, from:, subject:, domain:, after:2026-01-31 and before:, each with a value; in quotes a text is taken as it is." example:"receipt bob"`
 }
 
 var received = rest.Noun{Name: "received email", About: "Id of the received email.", Example: "inb_01kf0m4w7he6x8q2v5b3n9c1ta",

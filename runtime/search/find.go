@@ -2,6 +2,7 @@ package search
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -14,6 +15,7 @@ import (
 type Terms struct {
 	Marks        []string  // all of them
 	Words        []string  // beginnings of words, all of them
+	Subject      []string  // likewise, in the subject
 	Since, Until time.Time // zero for none
 }
 
@@ -34,20 +36,26 @@ func (t *Terms) ReadTime(wrong fault.Fields, since, until *time.Time) {
 func (t *Terms) IsEmpty() bool { return !t.Search() && t.Since.IsZero() && t.Until.IsZero() }
 
 // Search tells whether documents have to be looked at.
-func (t *Terms) Search() bool { return len(t.Marks)+len(t.Words) > 0 }
+func (t *Terms) Search() bool { return len(t.Marks)+len(t.Words)+len(t.Subject) > 0 }
 
 // query is the part that the index answers: exact marks need no dictionary, words go
 // through the simple one.
 func (t *Terms) query(q *db.Query, accountID string) string {
 	query := q.Arg(AllMarks(accountID, t.Marks)) + `::tsquery`
-	if len(t.Words) == 0 {
+	words := slices.Concat(t.Words, t.Subject)
+	if len(words) == 0 {
 		return query
 	}
-	var beginnings []string
-	for _, w := range t.Words {
-		beginnings = append(beginnings, Lexeme(w)+":*")
+	return `(` + query + ` && ` + beginnings(q, words) + `)`
+}
+
+// beginnings is a tsquery for what has words that begin so.
+func beginnings(q *db.Query, words []string) string {
+	all := make([]string, len(words))
+	for i, w := range words {
+		all[i] = Lexeme(w) + ":*"
 	}
-	return `(` + query + ` && to_tsquery('simple', ` + q.Arg(strings.Join(beginnings, " & ")) + `))`
+	return `to_tsquery('simple', ` + q.Arg(strings.Join(all, " & ")) + `)`
 }
 
 // Table is a list whose rows have an id that tells their age, an account and a document
@@ -56,7 +64,7 @@ type Table struct {
 	Name    string // of the table
 	Prefix  id.Prefix
 	Time    string // the column with the time of the row
-	Columns string // that conditions name, beside id, time and search
+	Columns string // that conditions name, beside id, time, subject and search
 }
 
 // Page asks for the ids of a page.
@@ -141,7 +149,7 @@ func (t Table) Find(ctx context.Context, on db.Execer, p Page) ([]string, error)
 // window looks at the next rows of the reach one by one.
 func (t Table) window(p Page, r reach) db.Query {
 	var q db.Query
-	nearest := `SELECT id, ` + t.Time + `, search, ` + t.Columns + ` FROM ` + t.Name + ` WHERE account_id = ` + q.Arg(p.AccountID) +
+	nearest := `SELECT id, ` + t.Time + `, subject, search, ` + t.Columns + ` FROM ` + t.Name + ` WHERE account_id = ` + q.Arg(p.AccountID) +
 		` AND id >= ` + q.Arg(r.from) + ` AND id < ` + q.Arg(r.below) + r.order() + `LIMIT ` + q.Arg(Window)
 	conditions := t.conditions(&q, p)
 	if p.Terms.Search() {
@@ -157,7 +165,7 @@ func (t Table) index(p Page, r reach) db.Query {
 	source := t.Name
 	if p.Terms.Search() {
 		// Apart, so that the planner cannot walk the account's rows instead.
-		source = `(SELECT id, account_id, ` + t.Time + `, ` + t.Columns + ` FROM ` + t.Name + ` WHERE search @@ ` + p.Terms.query(&q, p.AccountID) + ` OFFSET 0)`
+		source = `(SELECT id, account_id, ` + t.Time + `, subject, ` + t.Columns + ` FROM ` + t.Name + ` WHERE search @@ ` + p.Terms.query(&q, p.AccountID) + ` OFFSET 0)`
 	}
 	conditions := append(t.conditions(&q, p), `account_id = `+q.Arg(p.AccountID), `id >= `+q.Arg(r.from), `id < `+q.Arg(r.below))
 	if p.Index != nil {
@@ -171,6 +179,9 @@ func (t Table) conditions(q *db.Query, p Page) []string {
 	all := []string{"true"}
 	if p.Conditions != nil {
 		all = append(all, p.Conditions(q)...)
+	}
+	if len(p.Terms.Subject) > 0 { // a document does not tell where its words are from
+		all = append(all, `to_tsvector('simple', subject) @@ `+beginnings(q, p.Terms.Subject))
 	}
 	for _, bound := range []struct {
 		at       time.Time

@@ -36,7 +36,7 @@ type Filter struct {
 }
 
 // textFields are what a search text may say beside words, as in `receipt to:bob@example.net is:bounced`.
-var textFields = []string{"to", "from", "domain", "tag", "status", "is", "template", "automation", "after", "before"}
+var textFields = []string{"to", "from", "subject", "domain", "tag", "status", "is", "template", "automation", "after", "before"}
 
 // Validate reports every wrong field by its name in the query.
 func (f Filter) Validate() fault.Fields {
@@ -73,7 +73,7 @@ func (f Filter) parse() (criteria, fault.Fields) {
 	case *f.Version < 1 || *f.Version > math.MaxInt32:
 		wrong.Add("template_version", "must be between 1 and %d", math.MaxInt32)
 	}
-	words := readText(&f, wrong)
+	words, subject := readText(&f, wrong)
 	c.apiKeyID, c.templateID, c.version, c.automationID, c.opened, c.clicked = f.APIKeyID, f.TemplateID, f.Version, f.AutomationID, f.Opened, f.Clicked
 	if c.lastEvent = f.LastEvent; f.LastEvent != "" && !slices.Contains(event.Names(), f.LastEvent) {
 		wrong.Add("last_event", "is no type of an event")
@@ -101,13 +101,13 @@ func (f Filter) parse() (criteria, fault.Fields) {
 	} else {
 		c.domainID = domainID
 	}
-	c.Words = words
+	c.Words, c.Subject = words, subject
 	c.ReadTime(wrong, f.Since, f.Until)
 	return c, wrong
 }
 
-// readText takes the fields of the search text over, and gives its words.
-func readText(f *Filter, wrong fault.Fields) []string {
+// readText takes the fields of the search text over, and gives its words and those of the subject.
+func readText(f *Filter, wrong fault.Fields) (words, subject []string) {
 	words, terms := search.ReadText(wrong, f.Q, textFields...)
 	texts := map[string]*string{"to": &f.To, "from": &f.From, "domain": &f.Domain, "tag": &f.Tag, "status": &f.Status, "template": &f.TemplateID, "automation": &f.AutomationID}
 	for _, t := range terms {
@@ -116,13 +116,15 @@ func readText(f *Filter, wrong fault.Fields) []string {
 			f.Since = t.Date(wrong, "q")
 		case "before":
 			f.Until = t.Date(wrong, "q")
+		case "subject":
+			subject = append(subject, search.ReadWords(wrong, t.Value)...)
 		case "is":
 			readIs(f, wrong, t)
 		default:
 			t.Once(wrong, "q", texts[t.Field])
 		}
 	}
-	return words
+	return words, subject
 }
 
 // readIs reads what an email is: opened, clicked, or of a status.
