@@ -24,6 +24,7 @@ func (r *Resolver) emailPage(ctx context.Context, accountID string, rows []*ent.
 	}
 	shared := &model.EmailPage{
 		Bodies:      once(ctx, accountID, ids, part[Emails](r.parts).Bodies),
+		Snippets:    once(ctx, accountID, ids, part[Emails](r.parts).Snippets),
 		Recipients:  once(ctx, accountID, ids, part[Emails](r.parts).Recipients),
 		Attempts:    once(ctx, accountID, ids, part[Emails](r.parts).Attempts),
 		Attachments: once(ctx, accountID, ids, part[Emails](r.parts).Attachments),

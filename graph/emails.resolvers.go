@@ -21,6 +21,11 @@ func (r *attachmentResolver) ContentID(ctx context.Context, obj *ent.Attachment)
 	return filled(obj.ContentID), nil
 }
 
+func (r *emailResolver) Snippet(ctx context.Context, obj *model.Email) (*string, error) {
+	found, err := obj.Page.Snippets()
+	return filled(found[obj.ID]), err
+}
+
 func (r *emailResolver) Content(ctx context.Context, obj *model.Email) (*model.EmailContent, error) {
 	return &model.EmailContent{Email: obj}, nil
 }

@@ -18,7 +18,7 @@ func breaking(method string, how func() error) map[string]func() error {
 
 func TestDefectsAreLoggedAndNotTold(t *testing.T) {
 	t.Parallel()
-	for _, method := range []string{"List", "Bodies", "Recipients", "Attempts", "Attachments", "Timeline"} {
+	for _, method := range []string{"List", "Bodies", "Snippets", "Recipients", "Attempts", "Attachments", "Timeline"} {
 		for name, how := range map[string]func() error{
 			"error": func() error { return fmt.Errorf("read: %w", errors.New(secretText)) },
 			"panic": func() error { panic(secretText) },

@@ -250,6 +250,10 @@ func (f fakeEmails) Bodies(_ context.Context, accountID string, ids ...string) (
 	return forEach(f, "Bodies", accountID, ids, func(e *ent.Email) *ent.Email { return &ent.Email{ID: e.ID, HTML: e.HTML, Text: e.Text} })
 }
 
+func (f fakeEmails) Snippets(_ context.Context, accountID string, ids ...string) (map[string]string, error) {
+	return forEach(f, "Snippets", accountID, ids, func(*ent.Email) string { return "Thank you" })
+}
+
 func (f fakeEmails) Recipients(_ context.Context, accountID string, ids ...string) (map[string][]*ent.Recipient, error) {
 	return forEach(f, "Recipients", accountID, ids, func(e *ent.Email) []*ent.Recipient {
 		held := recipient.HeldByOperator

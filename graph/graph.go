@@ -66,6 +66,8 @@ type Emails interface {
 	Several(ctx context.Context, accountID string, emailIDs ...string) ([]*ent.Email, error)
 	// Bodies gives html and text, which List leaves out; other fields are not set.
 	Bodies(ctx context.Context, accountID string, emailIDs ...string) (map[string]*ent.Email, error)
+	// Snippets gives the first words of those that have a body.
+	Snippets(ctx context.Context, accountID string, emailIDs ...string) (map[string]string, error)
 	Recipients(ctx context.Context, accountID string, emailIDs ...string) (map[string][]*ent.Recipient, error)
 	Attempts(ctx context.Context, accountID string, emailIDs ...string) (map[string][]*ent.Attempt, error)
 	Attachments(ctx context.Context, accountID string, emailIDs ...string) (map[string][]*ent.Attachment, error)

@@ -555,6 +555,7 @@ type ComplexityRoot struct {
 		ReplyTo           func(childComplexity int) int
 		ScheduledAt       func(childComplexity int) int
 		SentAt            func(childComplexity int) int
+		Snippet           func(childComplexity int) int
 		Status            func(childComplexity int) int
 		Subject           func(childComplexity int) int
 		Suppressions      func(childComplexity int) int
@@ -3562,6 +3563,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Email.SentAt(childComplexity), true
+	case "Email.snippet":
+		if e.ComplexityRoot.Email.Snippet == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Email.Snippet(childComplexity), true
 	case "Email.status":
 		if e.ComplexityRoot.Email.Status == nil {
 			break
@@ -8627,6 +8634,8 @@ type Email implements Node {
   deliveredAt: DateTime
   "When it bounced; null when it did not."
   bouncedAt: DateTime
+  "Its first words as plain text on one line, at most 140 characters: of the text, or of the HTML where it has none. Null once its body is deleted, and where it has no words."
+  snippet: String
   "What was sent."
   content: EmailContent!
   "Every address it goes to, each with its own state."
@@ -12044,6 +12053,8 @@ func (ec *executionContext) childFields_Email(ctx context.Context, field graphql
 		return ec.fieldContext_Email_deliveredAt(ctx, field)
 	case "bouncedAt":
 		return ec.fieldContext_Email_bouncedAt(ctx, field)
+	case "snippet":
+		return ec.fieldContext_Email_snippet(ctx, field)
 	case "content":
 		return ec.fieldContext_Email_content(ctx, field)
 	case "recipients":

@@ -21,6 +21,7 @@ type EmailContent struct{ *Email }
 // from however many goroutines it is called.
 type EmailPage struct {
 	Bodies      func() (map[string]*ent.Email, error)
+	Snippets    func() (map[string]string, error)
 	Recipients  func() (map[string][]*ent.Recipient, error)
 	Attempts    func() (map[string][]*ent.Attempt, error)
 	Attachments func() (map[string][]*ent.Attachment, error)

@@ -14,10 +14,10 @@ export interface Column<Row> {
   grows?: boolean
   right?: boolean
   // from is the width of the list from which the column is shown.
-  from?: 'slim' | 'mid' | 'wide' | 'vast'
+  from?: 'slim' | 'mid' | 'wide' | 'vast' | 'huge'
 }
 
-const from = { slim: 'hidden @min-[460px]:table-cell', mid: 'hidden @min-[660px]:table-cell', wide: 'hidden @min-[900px]:table-cell', vast: 'hidden @min-[1120px]:table-cell' }
+const from = { slim: 'hidden @min-[460px]:table-cell', mid: 'hidden @min-[660px]:table-cell', wide: 'hidden @min-[900px]:table-cell', vast: 'hidden @min-[1120px]:table-cell', huge: 'hidden @min-[1320px]:table-cell' }
 
 export interface DataTableProps<Row> {
   label: string

@@ -21,10 +21,10 @@ import { Time } from '@/parts/Time'
 import { useBulk } from './bulk'
 import { EmailView } from './EmailView'
 import { useFresh } from './fresh'
-import { EmailList, type EmailRowFragment } from './queries.gen'
+import { EmailList, type EmailLineFragment } from './queries.gen'
 import { lookOfEmail } from './status'
 
-type Row = EmailRowFragment
+type Row = EmailLineFragment
 
 const daysAgo = (days: number) => new Date(now() - days * 86_400_000).toISOString().slice(0, 10)
 
@@ -61,7 +61,7 @@ export default function List() {
   const columns: Column<Row>[] = [
     { key: 'status', head: 'Status', width: narrow ? '118px' : '124px', cell: (e) => { const look = lookOfEmail(e); return <Badge tone={look.tone} icon={look.icon}>{look.word}</Badge> } },
     {
-      key: 'to', head: 'To', width: 'min(260px, 36cqw)', grows: true,
+      key: 'to', head: 'To', width: 'min(240px, 36cqw)', grows: true,
       cell: (e) => (
         <>
           <Link to="." search={((old: object) => ({ ...old, open: e.id })) as never} className="block truncate font-medium" title={e.to.join(', ')}>{e.to[0] ?? 'nobody'}{e.to.length > 1 && <span className="font-normal text-ink-3"> +{e.to.length - 1}</span>}</Link>
@@ -69,13 +69,13 @@ export default function List() {
         </>
       ),
     },
-    { key: 'subject', head: 'Subject', from: 'slim', cell: (e) => <span className="text-ink-2" title={e.subject}>{e.subject}</span> },
+    { key: 'subject', head: 'Subject', from: 'slim', cell: (e) => <span title={e.subject}>{e.subject}{e.snippet && <span className="text-ink-3"> · {e.snippet}</span>}</span> },
     {
-      key: 'tags', head: 'Tags', width: '200px', from: 'wide',
+      key: 'tags', head: 'Tags', width: '190px', from: 'wide',
       cell: (e) => <span className="flex gap-1">{e.tags.slice(0, 2).map((t) => <button key={t.name} type="button" className="chip" title="Filter by this tag" onClick={() => filterBy('tag', `${t.name}=${t.value}`)}>{t.name}=<b>{t.value}</b></button>)}{e.tags.length > 2 && <span className="text-xs text-ink-3">+{e.tags.length - 2}</span>}</span>,
     },
-    { key: 'domain', head: 'Domain', width: '136px', from: 'vast', cell: (e) => e.domain && <button type="button" className="max-w-full truncate text-ink-2 hover:underline" title="Filter by this domain" onClick={() => filterBy('domain', e.domain?.name ?? '')}>{e.domain.name}</button> },
-    ...(can('WRITE') ? [{ key: 'apiKey', head: 'API key', width: '116px', from: 'vast' as const, cell: (e: Row) => <span className="text-ink-2" title={e.apiKey?.id}>{e.apiKey?.name}</span> }] : []),
+    { key: 'domain', head: 'Domain', width: '120px', from: 'vast', cell: (e) => e.domain && <button type="button" className="max-w-full truncate text-ink-2 hover:underline" title="Filter by this domain" onClick={() => filterBy('domain', e.domain?.name ?? '')}>{e.domain.name}</button> },
+    ...(can('WRITE') ? [{ key: 'apiKey', head: 'API key', width: '116px', from: 'huge' as const, cell: (e: Row) => <span className="text-ink-2" title={e.apiKey?.id}>{e.apiKey?.name}</span> }] : []),
     { key: 'at', head: 'Time', width: '128px', right: true, from: 'slim', cell: (e) => <span className="text-xs text-ink-3"><When row={e} /></span> },
   ]
 

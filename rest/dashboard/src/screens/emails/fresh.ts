@@ -2,14 +2,14 @@ import { useQueryClient, type InfiniteData } from '@tanstack/react-query'
 import { useEffect, useRef, useState } from 'react'
 import { query } from '@/api/graphql'
 import { useLive } from '@/api/live'
-import { EmailList, EmailRows, type EmailListQuery, type EmailRowFragment } from './queries.gen'
+import { EmailList, EmailRows, type EmailListQuery, type EmailLineFragment } from './queries.gen'
 import { pageSize } from './List'
 
 type Page = EmailListQuery['emails']
 
 // useFresh keeps a list up to date without moving it: rows that are shown change in place, new ones
 // are counted and wait.
-export function useFresh(q: string, rows: EmailRowFragment[]) {
+export function useFresh(q: string, rows: EmailLineFragment[]) {
   const queries = useQueryClient()
   const [count, setCount] = useState(0)
   const changed = useRef(new Set<string>())
@@ -30,7 +30,7 @@ export function useFresh(q: string, rows: EmailRowFragment[]) {
     try {
       if (ids.length > 0) {
         const { nodes } = await query(EmailRows, { ids })
-        const news = new Map(nodes.flatMap((n) => (n && 'id' in n ? [[n.id, n as EmailRowFragment] as const] : [])))
+        const news = new Map(nodes.flatMap((n) => (n && 'id' in n ? [[n.id, n as EmailLineFragment] as const] : [])))
         queries.setQueryData<InfiniteData<Page>>(asked, (old) => old && { ...old, pages: old.pages.map((p) => ({ ...p, nodes: p.nodes.map((n) => news.get(n.id) ?? n) })) })
       }
       if (begun.current) {

@@ -80,7 +80,7 @@ export type EmailListQueryVariables = Exact<{
 }>;
 
 
-export type EmailListQuery = { emails: { nodes: Array<EmailRowFragment>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
+export type EmailListQuery = { emails: { nodes: Array<EmailLineFragment>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
 
 export type EmailRowsQueryVariables = Exact<{
   ids: Array<string> | string;
@@ -88,9 +88,14 @@ export type EmailRowsQueryVariables = Exact<{
 
 
 export type EmailRowsQuery = { nodes: Array<
-    | EmailRowFragment
+    | EmailLineFragment
     | Record<PropertyKey, never>
    | null> };
+
+export type EmailLineFragment = (
+  { snippet: string | null }
+  & EmailRowFragment
+);
 
 export type EmailRowFragment = { id: string, to: Array<string>, subject: string, status: EmailStatus, lastEvent: string, createdAt: string, scheduledAt: string | null, domain: { name: string } | null, apiKey: { id: string, name: string } | null, tags: Array<{ name: string, value: string }> };
 
@@ -146,8 +151,8 @@ export type EmailAutomationQueryVariables = Exact<{
 
 export type EmailAutomationQuery = { email: { id: string, automation: { automationId: string, automationName: string | null, runId: string, stepKey: string | null } | null } | null };
 
-export const EmailList = gql<EmailListQuery, EmailListQueryVariables>('EmailList', '16d4cf402b165b8464ac21f8aeee10ef0978e5e8ea16e0481b4f54a239c5093e', import.meta.env.DEV ? "query EmailList($first: Int, $after: String, $q: String) {\n  emails(first: $first, after: $after, filter: {query: $q}) {\n    nodes {\n      ...EmailRow\n    }\n    pageInfo {\n      hasNextPage\n      endCursor\n    }\n  }\n}\n\nfragment EmailRow on Email {\n  id\n  to\n  subject\n  status\n  lastEvent\n  createdAt\n  scheduledAt\n  domain {\n    name\n  }\n  apiKey {\n    id\n    name\n  }\n  tags {\n    name\n    value\n  }\n}" : undefined)
-export const EmailRows = gql<EmailRowsQuery, EmailRowsQueryVariables>('EmailRows', 'c7b7173b769486245a4a4c4a6de2416d436e4e9dff2d4ca492480883411f8fe4', import.meta.env.DEV ? "query EmailRows($ids: [ID!]!) {\n  nodes(ids: $ids) {\n    ...EmailRow\n  }\n}\n\nfragment EmailRow on Email {\n  id\n  to\n  subject\n  status\n  lastEvent\n  createdAt\n  scheduledAt\n  domain {\n    name\n  }\n  apiKey {\n    id\n    name\n  }\n  tags {\n    name\n    value\n  }\n}" : undefined)
+export const EmailList = gql<EmailListQuery, EmailListQueryVariables>('EmailList', 'd47263d9db8241b19614393fdb87a6d7c6dd8508b51030f061a0b853540c2429', import.meta.env.DEV ? "query EmailList($first: Int, $after: String, $q: String) {\n  emails(first: $first, after: $after, filter: {query: $q}) {\n    nodes {\n      ...EmailLine\n    }\n    pageInfo {\n      hasNextPage\n      endCursor\n    }\n  }\n}\n\nfragment EmailLine on Email {\n  ...EmailRow\n  snippet\n}\n\nfragment EmailRow on Email {\n  id\n  to\n  subject\n  status\n  lastEvent\n  createdAt\n  scheduledAt\n  domain {\n    name\n  }\n  apiKey {\n    id\n    name\n  }\n  tags {\n    name\n    value\n  }\n}" : undefined)
+export const EmailRows = gql<EmailRowsQuery, EmailRowsQueryVariables>('EmailRows', '9d718c0e5daa251b654095ad0fde7e5502987d4681ca89258662ead96ddfe749', import.meta.env.DEV ? "query EmailRows($ids: [ID!]!) {\n  nodes(ids: $ids) {\n    ...EmailLine\n  }\n}\n\nfragment EmailLine on Email {\n  ...EmailRow\n  snippet\n}\n\nfragment EmailRow on Email {\n  id\n  to\n  subject\n  status\n  lastEvent\n  createdAt\n  scheduledAt\n  domain {\n    name\n  }\n  apiKey {\n    id\n    name\n  }\n  tags {\n    name\n    value\n  }\n}" : undefined)
 export const EmailDetail = gql<EmailDetailQuery, EmailDetailQueryVariables>('EmailDetail', 'b30d3b8a5e95c40e575d897094db4987b55c07b712f05c9f7e27acd502e24803', import.meta.env.DEV ? "query EmailDetail($id: ID!) {\n  email(id: $id) {\n    ...EmailRow\n    from\n    cc\n    bcc\n    replyTo\n    bounceReason\n    messageId\n    expiresAt\n    cancelledAt\n    sentAt\n    deliveredAt\n    bouncedAt\n    recipients {\n      address\n      kind\n      state\n      attempts\n      code\n      enhancedCode\n      diagnostic\n      remoteMta\n      nextAttemptAt\n      held\n      settledAt\n    }\n    attempts {\n      number\n      recipient\n      startedAt\n      finishedAt\n      outcome\n      phase\n      code\n      enhancedCode\n      reply\n      remoteHost\n      remoteAddr\n      tls\n      tlsPolicy\n      localAddr\n      way\n      class\n    }\n    timeline {\n      id\n      type\n      at\n      recipient\n      detail\n      code\n      attempt\n      nextAttemptAt\n      data\n    }\n  }\n}\n\nfragment EmailRow on Email {\n  id\n  to\n  subject\n  status\n  lastEvent\n  createdAt\n  scheduledAt\n  domain {\n    name\n  }\n  apiKey {\n    id\n    name\n  }\n  tags {\n    name\n    value\n  }\n}" : undefined)
 export const EmailContent = gql<EmailContentQuery, EmailContentQueryVariables>('EmailContent', '28df3b5ad6fd2d0cd614e1f42e5a2df973e08922174a738c836c58fdc6e93346', import.meta.env.DEV ? "query EmailContent($id: ID!) {\n  email(id: $id) {\n    id\n    content {\n      html\n      text\n      headers {\n        name\n        value\n      }\n      attachments {\n        name\n        contentType\n        contentId\n        size\n      }\n    }\n  }\n}" : undefined)
 export const EmailEngagement = gql<EmailEngagementQuery, EmailEngagementQueryVariables>('EmailEngagement', '6ccbf8e8d29f2c91d36c51b42f00f7a71a11d0757b182f5cc058fb0e022bc199', import.meta.env.DEV ? "query EmailEngagement($id: ID!) {\n  email(id: $id) {\n    id\n    engagement {\n      opens\n      clicks\n      machineOpens\n      machineClicks\n    }\n    engagements(first: 100) {\n      kind\n      url\n      ip\n      userAgent\n      machine\n      at\n    }\n  }\n}" : undefined)
