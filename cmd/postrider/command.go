@@ -37,6 +37,7 @@ type commandLine struct {
 	User       userCommand    `cmd:"" help:"People who sign in."`
 	Key        keyCommand     `cmd:"" help:"API keys."`
 	Domain     domainCommand  `cmd:"" help:"Sending domains."`
+	Email      emailCommand   `cmd:"" help:"Emails of an account."`
 	Queue      queueCommand   `cmd:"" help:"Mail that waits for delivery, of the whole installation."`
 	Statistics struct {
 		Rebuild statisticsRebuildCommand `cmd:"" help:"Count anew what the events that are kept tell. Where some were deleted since, the larger figure stays. Safe to repeat, while Postrider runs or not."`

@@ -12,6 +12,7 @@ import (
 	"github.com/postrider/postrider/modules/domains"
 	"github.com/postrider/postrider/modules/outbound"
 	"github.com/postrider/postrider/modules/sending/queue"
+	"github.com/postrider/postrider/modules/sending/records"
 	"github.com/postrider/postrider/modules/webhooks"
 	"github.com/postrider/postrider/runtime/bus"
 	"github.com/postrider/postrider/runtime/config"
@@ -79,6 +80,8 @@ func withBilling(ctx context.Context, cfg setting.Values, do func(services, *des
 		return do(of, d)
 	})
 }
+
+func (of services) emails() *records.Lists { return records.NewLists(of.store.DB, of.store.Cursors()) }
 
 func (of services) queue() *queue.Service {
 	return queue.New(of.store.DB, bus.New(of.store.DB, of.log, bus.Options{}), nil)

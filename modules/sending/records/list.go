@@ -22,9 +22,18 @@ type ListQuery struct {
 
 const listName = "emails"
 
+// Lists finds emails by filters. Safe for concurrent use.
+type Lists struct {
+	db    *db.DB
+	pages *page.Codec
+}
+
+// NewLists makes lists, as a tool needs them that does nothing else with mail.
+func NewLists(d *db.DB, pages *page.Codec) *Lists { return &Lists{d, pages} }
+
 // List returns one page of an account's emails without their bodies: HTML and Text are nil.
 // Error: Invalid naming `limit`, `cursor` or a filter.
-func (s *Service) List(ctx context.Context, accountID string, q ListQuery) (page.Page[*ent.Email], error) {
+func (s *Lists) List(ctx context.Context, accountID string, q ListQuery) (page.Page[*ent.Email], error) {
 	list := page.List{Name: listName, AccountID: accountID}
 	at, err := s.pages.Open(list, q.Page)
 	if err != nil {
@@ -67,12 +76,12 @@ var ListColumns = slices.DeleteFunc(slices.Clone(email.Columns), func(column str
 })
 
 // Cursor continues the list after the given email.
-func (s *Service) Cursor(accountID, emailID string) string {
+func (s *Lists) Cursor(accountID, emailID string) string {
 	return s.pages.Encode(page.List{Name: listName, AccountID: accountID}, emailID)
 }
 
 // Count counts the emails that a filter lets pass, up to a number. Error: Invalid naming a filter.
-func (s *Service) Count(ctx context.Context, accountID string, f Filter, most int) (int, error) {
+func (s *Lists) Count(ctx context.Context, accountID string, f Filter, most int) (int, error) {
 	c, wrong := f.parse()
 	if err := wrong.Err(); err != nil {
 		return 0, err
@@ -86,7 +95,7 @@ func (s *Service) Count(ctx context.Context, accountID string, f Filter, most in
 }
 
 // find gives the ids of up to n emails from a place on.
-func (s *Service) find(ctx context.Context, accountID string, c criteria, at page.Place, n int) ([]string, error) {
+func (s *Lists) find(ctx context.Context, accountID string, c criteria, at page.Place, n int) ([]string, error) {
 	emails := search.Table{Name: "emails", Prefix: id.Email, Time: "created_at", Columns: "status, domain_id, uncommon, api_key_id, template_id, template_version, automation_id, last_event"}
 	return emails.Find(ctx, s.db.SQL, search.Page{AccountID: accountID, Beside: at.ID, Back: at.Back, Limit: n, Terms: c.Terms,
 		Conditions: c.conditions, Index: func(q *db.Query) []string { return c.rare(q, accountID) }})

@@ -56,6 +56,8 @@ type Params struct {
 // Service reads, lists, counts and deletes what is kept of emails, and stores what becomes
 // known of them after their delivery.
 type Service struct {
+	*Lists
+
 	db       *db.DB
 	bus      Bus
 	timeline Timeline
@@ -70,5 +72,5 @@ func New(p Params) (*Service, error) {
 	if p.Budget == nil {
 		return nil, errors.New("records: a budget is needed")
 	}
-	return &Service{db: p.DB, bus: p.Bus, timeline: p.Timeline, usage: p.Usage, budget: p.Budget, pages: p.Pages, counts: p.Statistics}, nil
+	return &Service{Lists: NewLists(p.DB, p.Pages), db: p.DB, bus: p.Bus, timeline: p.Timeline, usage: p.Usage, budget: p.Budget, pages: p.Pages, counts: p.Statistics}, nil
 }
