@@ -1,25 +1,25 @@
 import { Link } from '@tanstack/react-router'
 import { useEffect, useRef, useState, type KeyboardEvent } from 'react'
-import type { Figures, Measure, Series } from './figures'
+import { count, type Figures, type Measure, type Series } from './figures'
 import { axisOf, labelled } from './scale'
 
-export interface Point {
+export interface Point<F = Figures> {
   start: string
   name: string
   brief: string
-  figures: Figures
+  figures: F
   // search is the list of emails behind the point.
   search?: { q: string }
 }
 
 const fills = { ok: 'fill-ok-mark', warn: 'fill-warn-mark', bad: 'fill-bad-mark', info: 'fill-info-mark' }
 const strokes = { ok: 'stroke-ok-mark', warn: 'stroke-warn-mark', bad: 'stroke-bad-mark', info: 'stroke-info-mark' }
-const [height, left, bottom, top] = [232, 48, 24, 10]
-const plot = height - bottom - top
+const [left, bottom, top] = [48, 24, 10]
 
 // Chart draws one measure over time. Each point leads to its emails; the arrow keys go from one to
 // the next, and what it says is read aloud.
-export function Chart({ measure, points }: { measure: Measure; points: Point[] }) {
+export function Chart<F>({ measure, points, height = 232 }: { measure: Measure<F>; points: Point<F>[]; height?: number }) {
+  const plot = height - bottom - top
   const box = useRef<HTMLDivElement>(null)
   const [width, setWidth] = useState(720)
   const [at, setAt] = useState<number | null>(null)
@@ -33,7 +33,7 @@ export function Chart({ measure, points }: { measure: Measure; points: Point[] }
   const values = points.map((p) => measure.series.map((s) => s.of(p.figures)))
   const sum = (v: (number | null)[]) => v.reduce<number>((a, b) => a + (b ?? 0), 0)
   const largest = Math.max(0, ...values.map((v) => (measure.kind === 'bars' ? sum(v) : Math.max(0, ...v.map((n) => n ?? 0)))), ...(measure.lines ?? []).map((l) => l.at))
-  const { top: most, ticks } = axisOf(largest, measure.key === 'delivery' || measure.key === 'engagement')
+  const { top: most, ticks } = axisOf(largest, measure.write === count)
   const inner = Math.max(1, width - left)
   const band = inner / Math.max(1, points.length)
   const y = (n: number) => top + plot * (1 - n / most)
@@ -92,18 +92,20 @@ export function Chart({ measure, points }: { measure: Measure; points: Point[] }
   )
 }
 
-export const written = (measure: Measure, s: Series, f: Figures) => {
+export const written = <F,>(measure: Measure<F>, s: Series<F>, f: F) => {
   const n = s.of(f)
   return n === null ? '–' : measure.write(n)
 }
-const wordsOf = (measure: Measure, p: Point) => `${p.name}: ${measure.series.map((s) => `${s.name} ${written(measure, s, p.figures)}`).join(', ')}`
+const wordsOf = <F,>(measure: Measure<F>, p: Point<F>) => `${p.name}: ${measure.series.map((s) => `${s.name} ${written(measure, s, p.figures)}`).join(', ')}`
 
-function Spot({ point, at, first, words, show }: { point: Point; at: number; first: boolean; words: string; show: () => void }) {
+function Spot({ point, at, first, words, show }: { point: Pick<Point, 'search'>; at: number; first: boolean; words: string; show: () => void }) {
   const props = { 'data-at': at, 'aria-label': words, tabIndex: first ? 0 : -1, onFocus: show, onMouseEnter: show, className: 'block h-full w-full rounded-mark -outline-offset-1' }
   return point.search ? <Link to="/emails" search={point.search as never} preload={false} {...props} /> : <span role="img" {...props} />
 }
 
-function Bars({ series, values, band, y }: { series: Series[]; values: (number | null)[][]; band: number; y: (n: number) => number }) {
+type Look = Pick<Series, 'name' | 'mark' | 'pattern'>
+
+function Bars({ series, values, band, y }: { series: Look[]; values: (number | null)[][]; band: number; y: (n: number) => number }) {
   const width = Math.max(1, Math.min(48, band * 0.72))
   return values.map((v, i) => {
     let base = 0
@@ -123,7 +125,7 @@ function Bars({ series, values, band, y }: { series: Series[]; values: (number |
   })
 }
 
-function Line({ series, values, band, y }: { series: Series; values: (number | null)[]; band: number; y: (n: number) => number }) {
+function Line({ series, values, band, y }: { series: Look; values: (number | null)[]; band: number; y: (n: number) => number }) {
   const dots = values.map((n, i) => (n === null ? null : [left + band * (i + 0.5), y(n)] as const))
   const path = dots.map((d, i) => (d ? `${i > 0 && dots[i - 1] ? 'L' : 'M'}${d[0].toFixed(1)} ${d[1].toFixed(1)}` : '')).join('')
   return (
@@ -134,7 +136,7 @@ function Line({ series, values, band, y }: { series: Series; values: (number | n
   )
 }
 
-function Swatch({ series, kind }: { series: Series; kind: Measure['kind'] }) {
+function Swatch({ series, kind }: { series: Look; kind: Measure['kind'] }) {
   return (
     <svg aria-hidden width={14} height={10} className="flex-none">
       {kind === 'lines' ? <line x1={0} x2={14} y1={5} y2={5} strokeWidth={2} strokeDasharray={series.pattern ? '5 2' : undefined} className={strokes[series.mark]} /> : (

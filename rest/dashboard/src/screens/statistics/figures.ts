@@ -40,19 +40,19 @@ export function verdictOnBounces(share: number | null): Verdict | null {
 
 export const seconds = (s: number): string => (s === 0 ? '0' : s < 1 ? `${Math.round(s * 1000)} ms` : s < 10 ? `${s.toFixed(1)} s` : s < 120 ? `${Math.round(s)} s` : s < 7200 ? `${Math.round(s / 60)} min` : `${Math.round(s / 3600)} h`)
 
-export interface Series {
+export interface Series<F = Figures> {
   name: string
   // mark is the colour, pattern what tells it apart without colour.
   mark: 'ok' | 'warn' | 'bad' | 'info'
   pattern?: 'dots' | 'lines'
-  of: (f: Figures) => number | null
+  of: (f: F) => number | null
 }
 
-export interface Measure {
+export interface Measure<F = Figures> {
   key: string
   name: string
   kind: 'bars' | 'lines'
-  series: Series[]
+  series: Series<F>[]
   write: (n: number) => string
   lines?: { at: number; name: string }[]
   // none says what it means that there is nothing to draw.

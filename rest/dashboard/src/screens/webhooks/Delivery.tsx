@@ -17,7 +17,7 @@ import { SkeletonText } from '@/parts/Skeleton'
 import { duration, Time } from '@/parts/Time'
 import { Moment, Timeline } from '@/parts/Timeline'
 import { lookOfDelivery } from './look'
-import { WebhookDay, WebhookDeliveryDetail, WebhookDeliveryList, type WebhookDeliveryDetailQuery, type WebhookRowFragment } from './queries.gen'
+import { WebhookFigures, WebhookDeliveryDetail, WebhookDeliveryList, type WebhookDeliveryDetailQuery, type WebhookRowFragment } from './queries.gen'
 
 type Attempt = NonNullable<WebhookDeliveryDetailQuery['webhookDelivery']>['attempts'][number]
 
@@ -43,7 +43,7 @@ export function Delivery({ id, endpoint }: { id: string; endpoint: WebhookRowFra
   }, [moving])
   const replay = useWrite(async () => {
     await done(rest.POST('/webhook-deliveries/{id}/replay', { params: { path: { id } } }))
-    for (const queryKey of [keyOf(WebhookDeliveryDetail, { id }), [WebhookDeliveryList.name], [WebhookDay.name]]) void queries.invalidateQueries({ queryKey })
+    for (const queryKey of [keyOf(WebhookDeliveryDetail, { id }), [WebhookDeliveryList.name], [WebhookFigures.name]]) void queries.invalidateQueries({ queryKey })
     toast.ok('Queued again')
   })
   if (detail.error && !d) return <div className="p-5"><Failure error={detail.error} retry={() => void detail.refetch()} /></div>

@@ -1,8 +1,7 @@
-import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { Plus, Webhook } from 'lucide-react'
 import { useState } from 'react'
-import { query, usePages } from '@/api/graphql'
+import { usePages } from '@/api/graphql'
 import { useAddress } from '@/app/address'
 import { useViewer } from '@/app/viewer'
 import { Badge, toneText } from '@/parts/Badge'
@@ -13,8 +12,9 @@ import { PageHead } from '@/parts/Page'
 import { duration, Time } from '@/parts/Time'
 import { EndpointDialog } from './EndpointDialog'
 import { eventsText } from './events'
-import { lastDay, lookOfWebhook, rateText, rateTone, whyOff, type Figures } from './look'
-import { WebhookDay, WebhookList, type WebhookRowFragment } from './queries.gen'
+import { lookOfWebhook, rateText, rateTone, whyOff, type Figures } from './look'
+import { OverTime, useFigures } from './OverTime'
+import { WebhookList, type WebhookRowFragment } from './queries.gen'
 
 const choices = [{ field: 'is', label: 'On or off', values: [{ value: 'on', name: 'On' }, { value: 'off', name: 'Off' }] }]
 
@@ -30,8 +30,8 @@ export default function List() {
   const navigate = useNavigate()
   const [adding, setAdding] = useState(false)
   const list = usePages(WebhookList, { first: 100 }, (d) => d.webhooks)
-  const day = useQuery({ queryKey: [WebhookDay.name], queryFn: ({ signal }) => query(WebhookDay, { range: lastDay(), id: null }, signal), refetchInterval: 60_000 })
-  const figures = new Map<string, Figures>(day.data?.webhookStatistics.endpoints.map((e) => [e.webhook.id, e.figures]))
+  const read = useFigures(null)
+  const figures = new Map<string, Figures>(read.found?.endpoints.map((e) => [e.webhook.id, e.figures]))
   const q = address.q ?? ''
   const rows = q ? list.rows.filter((w) => matches(w, q)) : list.rows
 
@@ -39,7 +39,7 @@ export default function List() {
     { key: 'state', head: 'State', width: '132px', cell: (w) => { const look = lookOfWebhook(w); return <span title={w.enabled ? undefined : whyOff(w.disabledReason)}><Badge tone={look.tone} icon={look.icon}>{look.word}</Badge></span> } },
     { key: 'url', head: 'URL', cell: (w) => <Link to={`/webhooks/${w.id}`} className="block truncate font-medium" title={w.url}>{w.url}</Link> },
     { key: 'events', head: 'Events', width: '160px', from: 'mid', cell: (w) => <span className="text-ink-2" title={w.events.join('\n')}>{eventsText(w.events)}</span> },
-    { key: 'rate', head: 'Success, 24 h', width: '108px', right: true, from: 'slim', cell: (w) => { const f = figures.get(w.id); return <span className={toneText[rateTone(f)]} title={f ? `${f.succeeded} of ${f.successRate.denominator} succeeded, ${f.failed} failed` : undefined}>{rateText(f)}</span> } },
+    { key: 'rate', head: `Success, ${read.choice.name}`, width: '124px', right: true, from: 'slim', cell: (w) => { const f = figures.get(w.id); return <span className={toneText[rateTone(f)]} title={f ? `${f.succeeded} of ${f.successRate.denominator} succeeded, ${f.failed} failed` : undefined}>{rateText(f)}</span> } },
     { key: 'p95', head: 'p95', width: '84px', right: true, from: 'slim', cell: (w) => { const l = figures.get(w.id)?.latency; return <span className="text-ink-2">{l ? duration(l.p95 * 1000) : '–'}</span> } },
     { key: 'count', head: 'Deliveries', width: '92px', right: true, from: 'wide', cell: (w) => <span className="text-ink-2">{figures.get(w.id)?.deliveries.toLocaleString() ?? '–'}</span> },
     { key: 'at', head: 'Added', width: '112px', right: true, from: 'wide', cell: (w) => <span className="text-xs text-ink-3"><Time at={w.createdAt} /></span> },
@@ -51,12 +51,13 @@ export default function List() {
   return (
     <>
       <PageHead title="Webhooks">{list.rows.length > 0 && add}</PageHead>
+      {list.rows.length > 0 && <OverTime figures={read} />}
       <FilterBar placeholder="Part of the URL, or an event type" choices={choices} />
       <DataTable
         label="Webhook endpoints" rows={rows} columns={columns} idOf={(w) => w.id} nameOf={(w) => w.url} onOpen={(id) => id && void navigate({ to: `/webhooks/${id}` })}
         loading={list.isPending} error={list.error} retry={() => void list.refetch()} hasMore={list.hasNextPage} more={() => !list.isFetching && void list.fetchNextPage()} empty={empty}
       />
-      {adding && <EndpointDialog onClose={() => setAdding(false)} made={() => { void list.refetch(); void day.refetch() }} />}
+      {adding && <EndpointDialog onClose={() => setAdding(false)} made={() => { void list.refetch(); void read.refetch() }} />}
     </>
   )
 }

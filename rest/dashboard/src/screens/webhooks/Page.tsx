@@ -1,8 +1,8 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate, useParams } from '@tanstack/react-router'
 import { KeyRound, Pause, Pencil, Play, Send, Trash2, Undo2, Webhook } from 'lucide-react'
 import { useState } from 'react'
-import { keyOf, query, useGraph } from '@/api/graphql'
+import { keyOf, useGraph } from '@/api/graphql'
 import { done, rest } from '@/api/rest'
 import { useAddress } from '@/app/address'
 import { toast } from '@/app/toasts'
@@ -21,8 +21,9 @@ import { Deliveries } from './Deliveries'
 import { Delivery } from './Delivery'
 import { EndpointDialog } from './EndpointDialog'
 import { eventsText } from './events'
-import { lastDay, lookOfWebhook, rateText, rateTone, whyOff } from './look'
-import { WebhookDay, WebhookDeliveryList, WebhookDetail, WebhookList, type WebhookRowFragment } from './queries.gen'
+import { lookOfWebhook, rateText, rateTone, whyOff } from './look'
+import { OverTime, useFigures } from './OverTime'
+import { WebhookDeliveryList, WebhookDetail, WebhookFigures, WebhookList, type WebhookRowFragment } from './queries.gen'
 import { Recover } from './Recover'
 import { Rotate } from './Rotate'
 import { TestEvent } from './TestEvent'
@@ -53,9 +54,10 @@ function View({ endpoint: w }: { endpoint: WebhookRowFragment }) {
   const queries = useQueryClient()
   const [dialog, setDialog] = useState<Open>()
   const may = can('WRITE')
+  const read = useFigures(w.id)
   const path = { id: w.id }
   const close = () => setDialog(undefined)
-  const again = () => void Promise.all([keyOf(WebhookDetail, { id: w.id }), [WebhookList.name], [WebhookDay.name], [WebhookDeliveryList.name]].map((queryKey) => queries.invalidateQueries({ queryKey })))
+  const again = () => void Promise.all([keyOf(WebhookDetail, { id: w.id }), [WebhookList.name], [WebhookFigures.name], [WebhookDeliveryList.name]].map((queryKey) => queries.invalidateQueries({ queryKey })))
 
   async function enable(enabled: boolean) {
     await done(rest.PATCH('/webhooks/{id}', { params: { path }, body: { enabled } }))
@@ -85,7 +87,8 @@ function View({ endpoint: w }: { endpoint: WebhookRowFragment }) {
         />
       </PageHead>
       <Split sheet={open && <Sheet label="Delivery" head={<Id id={open} />} onClose={() => change({ open: undefined })} {...neighbours(ids, open, (next) => change({ open: next }))}><Delivery key={open} id={open} endpoint={w} /></Sheet>}>
-        <Summary endpoint={w} />
+        <Summary endpoint={w} read={read} />
+        <OverTime figures={read} />
         <Deliveries endpoint={w} listed={setIds} recover={may && w.enabled ? () => setDialog('recover') : undefined} test={may && w.enabled ? () => setDialog('test') : undefined} />
       </Split>
       {dialog === 'edit' && <EndpointDialog endpoint={w} onClose={close} made={() => { again(); toast.ok('Saved') }} />}
@@ -102,12 +105,11 @@ function View({ endpoint: w }: { endpoint: WebhookRowFragment }) {
   )
 }
 
-function Summary({ endpoint: w }: { endpoint: WebhookRowFragment }) {
-  const day = useQuery({ queryKey: [WebhookDay.name, w.id], queryFn: ({ signal }) => query(WebhookDay, { range: lastDay(), id: w.id }, signal), refetchInterval: 60_000 })
-  const f = day.data?.webhookStatistics.endpoints.find((e) => e.webhook.id === w.id)?.figures
+function Summary({ endpoint: w, read }: { endpoint: WebhookRowFragment; read: ReturnType<typeof useFigures> }) {
+  const f = read.found?.endpoints.find((e) => e.webhook.id === w.id)?.figures
   const look = lookOfWebhook(w)
   const figures = [
-    ['Success, 24 h', <span key="r" className={toneText[rateTone(f)]}>{rateText(f)}</span>],
+    [`Success, ${read.choice.name}`, <span key="r" className={toneText[rateTone(f)]}>{rateText(f)}</span>],
     ['p95', f?.latency ? duration(f.latency.p95 * 1000) : '–'],
     ['p50', f?.latency ? duration(f.latency.p50 * 1000) : '–'],
     ['Delivered', f?.succeeded.toLocaleString() ?? '–'],
@@ -121,11 +123,9 @@ function Summary({ endpoint: w }: { endpoint: WebhookRowFragment }) {
         <span className="text-xs text-ink-3" title={w.events.join('\n')}>{eventsText(w.events)}{w.rateLimit ? `, at most ${w.rateLimit} a second` : ''}</span>
       </div>
       {!w.enabled && <p role="status" className={`rounded-control px-3 py-2 ${look.tone === 'bad' ? 'bg-bad-soft text-bad' : 'bg-sunken text-ink-2'}`}>{whyOff(w.disabledReason)} {w.disabledAt && <>That was <Time at={w.disabledAt} />.</>} Nothing is delivered to it.</p>}
-      {day.error ? <Failure error={day.error} retry={() => void day.refetch()} /> : (
-        <dl className="flex flex-wrap gap-x-8 gap-y-2">
-          {figures.map(([name, value]) => <div key={name}><dt className="text-xs text-ink-3">{name}</dt><dd className="text-lg font-medium">{value}</dd></div>)}
-        </dl>
-      )}
+      <dl className="flex flex-wrap gap-x-8 gap-y-2">
+        {figures.map(([name, value]) => <div key={name}><dt className="text-xs text-ink-3">{name}</dt><dd className="text-lg font-medium">{value}</dd></div>)}
+      </dl>
     </div>
   )
 }

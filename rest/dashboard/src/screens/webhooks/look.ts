@@ -1,7 +1,6 @@
 import { Check, CirclePause, CircleX, Clock, RotateCw, TriangleAlert, type LucideIcon } from 'lucide-react'
-import { now } from '@/api/clock'
 import type { Tone } from '@/parts/Badge'
-import type { WebhookDayQuery, WebhookDeliveryState, WebhookRowFragment } from './queries.gen'
+import type { WebhookCountsFragment, WebhookDeliveryState, WebhookRowFragment } from './queries.gen'
 
 export interface Look {
   word: string
@@ -35,14 +34,7 @@ export const retrying: Look = { word: 'Retrying', tone: 'warn', icon: RotateCw }
 export const lookOfDelivery = (d: { state: WebhookDeliveryState; attemptCount: number; statusCode: number | null; error: string | null }): Look =>
   d.state === 'PENDING' && d.attemptCount > 0 && (d.statusCode !== null || d.error !== null) ? retrying : states[d.state]
 
-export type Figures = WebhookDayQuery['webhookStatistics']['endpoints'][number]['figures']
-
-// lastDay is the range of the figures; it moves by whole minutes, so that it is not a new question at
-// each look.
-export function lastDay(): { gte: string; lt: string } {
-  const minute = Math.floor(now() / 60_000 + 1) * 60_000
-  return { gte: new Date(minute - 86_400_000).toISOString(), lt: new Date(minute).toISOString() }
-}
+export type Figures = WebhookCountsFragment
 
 export function rateText(f: Figures | undefined): string {
   if (!f || f.successRate.denominator === 0) return '–'

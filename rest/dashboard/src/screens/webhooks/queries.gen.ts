@@ -19,6 +19,17 @@ export type TimeRange = {
   lt: string;
 };
 
+/** How long a period is, by the calendar and the clock of a time zone. */
+export type StatisticsInterval =
+  /** An hour, from one full hour of the clock to the next. Where clocks change by half an hour it is longer or shorter. */
+  | 'HOUR'
+  /** A day. */
+  | 'DAY'
+  /** A week, from Monday on. */
+  | 'WEEK'
+  /** A month. */
+  | 'MONTH';
+
 /** What narrows a list of deliveries. Fields that are left out narrow nothing. */
 export type WebhookDeliveryFilter = {
   /** In this state. */
@@ -57,13 +68,17 @@ export type WebhookListQuery = { webhooks: { nodes: Array<WebhookRowFragment>, p
 
 export type WebhookRowFragment = { id: string, url: string, events: Array<string>, enabled: boolean, disabledAt: string | null, disabledReason: string | null, rateLimit: number | null, createdAt: string, updatedAt: string };
 
-export type WebhookDayQueryVariables = Exact<{
+export type WebhookFiguresQueryVariables = Exact<{
   range: TimeRange;
+  interval: StatisticsInterval;
+  timezone: string;
   id?: string | null | undefined;
 }>;
 
 
-export type WebhookDayQuery = { webhookStatistics: { endpoints: Array<{ webhook: { id: string }, figures: { deliveries: number, succeeded: number, failed: number, attempts: number, successRate: { numerator: number, denominator: number }, latency: { p50: number, p95: number } | null } }> } };
+export type WebhookFiguresQuery = { webhookStatistics: { totals: WebhookCountsFragment, buckets: Array<{ start: string, figures: WebhookCountsFragment }>, endpoints: Array<{ webhook: { id: string }, figures: WebhookCountsFragment }> } };
+
+export type WebhookCountsFragment = { deliveries: number, succeeded: number, failed: number, successRate: { numerator: number, denominator: number }, latency: { p50: number, p95: number } | null };
 
 export type WebhookDetailQueryVariables = Exact<{
   id: string;
@@ -95,7 +110,7 @@ export type WebhookDeliveryDetailQuery = { webhookDelivery: (
   ) | null };
 
 export const WebhookList = gql<WebhookListQuery, WebhookListQueryVariables>('WebhookList', '722cd8eb93d8d8a197f000769655bd129d481f74fe04ff7ade4a67fbcb47ab11', import.meta.env.DEV ? "query WebhookList($first: Int, $after: String) {\n  webhooks(first: $first, after: $after) {\n    nodes {\n      ...WebhookRow\n    }\n    pageInfo {\n      hasNextPage\n      endCursor\n    }\n  }\n}\n\nfragment WebhookRow on Webhook {\n  id\n  url\n  events\n  enabled\n  disabledAt\n  disabledReason\n  rateLimit\n  createdAt\n  updatedAt\n}" : undefined)
-export const WebhookDay = gql<WebhookDayQuery, WebhookDayQueryVariables>('WebhookDay', 'af8efe5c4e29eb2edda48b4990876d6f88d928ddeb521c0143459c900195a4ca', import.meta.env.DEV ? "query WebhookDay($range: TimeRange!, $id: ID) {\n  webhookStatistics(range: $range, webhookId: $id) {\n    endpoints {\n      webhook {\n        id\n      }\n      figures {\n        deliveries\n        succeeded\n        failed\n        attempts\n        successRate {\n          numerator\n          denominator\n        }\n        latency {\n          p50\n          p95\n        }\n      }\n    }\n  }\n}" : undefined)
+export const WebhookFigures = gql<WebhookFiguresQuery, WebhookFiguresQueryVariables>('WebhookFigures', '62fcf15c10613f529f327e45895791aa0776e8a1265aa35551c032f22982ca61', import.meta.env.DEV ? "query WebhookFigures($range: TimeRange!, $interval: StatisticsInterval!, $timezone: String!, $id: ID) {\n  webhookStatistics(\n    range: $range\n    interval: $interval\n    timezone: $timezone\n    webhookId: $id\n  ) {\n    totals {\n      ...WebhookCounts\n    }\n    buckets {\n      start\n      figures {\n        ...WebhookCounts\n      }\n    }\n    endpoints {\n      webhook {\n        id\n      }\n      figures {\n        ...WebhookCounts\n      }\n    }\n  }\n}\n\nfragment WebhookCounts on WebhookFigures {\n  deliveries\n  succeeded\n  failed\n  successRate {\n    numerator\n    denominator\n  }\n  latency {\n    p50\n    p95\n  }\n}" : undefined)
 export const WebhookDetail = gql<WebhookDetailQuery, WebhookDetailQueryVariables>('WebhookDetail', '5a5de5ca1b98709dc1750612dae5a7c0643e732344d254a60039ee2459e448af', import.meta.env.DEV ? "query WebhookDetail($id: ID!) {\n  webhook(id: $id) {\n    ...WebhookRow\n  }\n}\n\nfragment WebhookRow on Webhook {\n  id\n  url\n  events\n  enabled\n  disabledAt\n  disabledReason\n  rateLimit\n  createdAt\n  updatedAt\n}" : undefined)
 export const WebhookDeliveryList = gql<WebhookDeliveryListQuery, WebhookDeliveryListQueryVariables>('WebhookDeliveryList', '1a60adb8684d04b8a6345498bc89830831d23604125d03016a104e4f600b9e84', import.meta.env.DEV ? "query WebhookDeliveryList($webhookId: ID!, $first: Int, $after: String, $filter: WebhookDeliveryFilter) {\n  webhookDeliveries(\n    webhookId: $webhookId\n    first: $first\n    after: $after\n    filter: $filter\n  ) {\n    nodes {\n      ...WebhookDeliveryRow\n    }\n    pageInfo {\n      hasNextPage\n      endCursor\n    }\n  }\n}\n\nfragment WebhookDeliveryRow on WebhookDelivery {\n  id\n  eventId\n  eventType\n  state\n  attemptCount\n  nextAttemptAt\n  replays\n  statusCode\n  error\n  createdAt\n  settledAt\n}" : undefined)
 export const WebhookDeliveryDetail = gql<WebhookDeliveryDetailQuery, WebhookDeliveryDetailQueryVariables>('WebhookDeliveryDetail', 'd5773cf47649ddb5eee45480dc14e909ceb21a3479fc693655000c40e494fa72', import.meta.env.DEV ? "query WebhookDeliveryDetail($id: ID!) {\n  webhookDelivery(id: $id) {\n    ...WebhookDeliveryRow\n    webhookId\n    attempts {\n      number\n      startedAt\n      finishedAt\n      outcome\n      statusCode\n      error\n      response\n      remoteAddr\n      durationMs\n    }\n  }\n}\n\nfragment WebhookDeliveryRow on WebhookDelivery {\n  id\n  eventId\n  eventType\n  state\n  attemptCount\n  nextAttemptAt\n  replays\n  statusCode\n  error\n  createdAt\n  settledAt\n}" : undefined)
