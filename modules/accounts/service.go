@@ -12,6 +12,7 @@ import (
 
 	"github.com/postrider/postrider/ent/plan"
 	"github.com/postrider/postrider/runtime/bus"
+	"github.com/postrider/postrider/runtime/cache"
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/lastuse"
 	"github.com/postrider/postrider/runtime/page"
@@ -36,8 +37,8 @@ type Service struct {
 	db      *db.DB
 	cursors *page.Codec
 
-	keys     *otter.Cache[keyHash, credential]
-	accounts *otter.Cache[string, snapshot]
+	keys     cache.Cache[keyHash, credential]
+	accounts cache.Cache[string, snapshot]
 	used     *lastuse.Recorder
 	facts    *bus.Log
 

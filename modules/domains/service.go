@@ -13,6 +13,7 @@ import (
 	"github.com/postrider/postrider/modules/domains/dnscheck"
 	"github.com/postrider/postrider/modules/domains/signing"
 	"github.com/postrider/postrider/runtime/bus"
+	"github.com/postrider/postrider/runtime/cache"
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/event"
 	"github.com/postrider/postrider/runtime/mail/dkim"
@@ -66,8 +67,8 @@ type Service struct {
 
 	reserved   reserved
 	claimKey   []byte
-	identities *otter.Cache[identityKey, sender]
-	receivers  *otter.Cache[string, receipt]
+	identities cache.Cache[identityKey, sender]
+	receivers  cache.Cache[string, receipt]
 	checks     *worker.Worker[job, checked]
 	once       sync.Once
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/sending"
+	"github.com/postrider/postrider/runtime/cache"
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/idempotency"
@@ -126,7 +127,7 @@ type Service struct {
 	cursors  *page.Codec
 	log      *slog.Logger
 
-	known  *otter.Cache[passwordHash, credential]
+	known  cache.Cache[passwordHash, credential]
 	used   *lastuse.Recorder
 	guard  *guard
 	budget *intake.Budget

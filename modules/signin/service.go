@@ -7,7 +7,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/maypok86/otter/v2"
 	"github.com/prometheus/client_golang/prometheus"
 	"go.uber.org/fx"
 
@@ -19,6 +18,7 @@ import (
 	"github.com/postrider/postrider/modules/signin/passkeys"
 	"github.com/postrider/postrider/modules/signin/passwords"
 	"github.com/postrider/postrider/modules/signin/tally"
+	"github.com/postrider/postrider/runtime/cache"
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/lastuse"
@@ -65,7 +65,7 @@ type Service struct {
 // seen is what is remembered of the database, what is written there later, and what is counted.
 type seen struct {
 	signIns  tally.Results
-	sessions *otter.Cache[tokenHash, found]
+	sessions cache.Cache[tokenHash, found]
 	used     *lastuse.Recorder
 	somebody atomic.Bool // can sign in; once it is so, pages need not ask again
 }

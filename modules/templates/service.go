@@ -8,6 +8,7 @@ import (
 	"github.com/maypok86/otter/v2"
 	"go.uber.org/fx"
 
+	"github.com/postrider/postrider/runtime/cache"
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/page"
 )
@@ -27,8 +28,8 @@ type Service struct {
 	cursors *page.Codec
 	log     *slog.Logger
 
-	lookups    *otter.Cache[lookup, published]
-	versions   *otter.Cache[published, compiled]
+	lookups    cache.Cache[lookup, published]
+	versions   cache.Cache[published, compiled]
 	epoch      atomic.Int64  // counts what this process has changed
 	publishing chan struct{} // bounds the inlining of CSS, which is pure CPU
 }

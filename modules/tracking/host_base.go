@@ -12,6 +12,7 @@ import (
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/ent/trackinghost"
 	"github.com/postrider/postrider/modules/tracking/weburl"
+	"github.com/postrider/postrider/runtime/cache"
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/telemetry"
 )
@@ -31,7 +32,7 @@ type bases struct {
 	db           *db.DB
 	certificates Certificates
 	log          *slog.Logger
-	known        *otter.Cache[domainKey, string]
+	known        cache.Cache[domainKey, string]
 }
 
 type domainKey struct{ accountID, domainID string }

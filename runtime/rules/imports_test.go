@@ -42,9 +42,10 @@ var importRules = []importRule{
 		return imported == "ent/schema/shape" || mailMay(pkg, imported)
 	}, "authn is a mail library; its result is the plain struct that is stored"},
 	{"runtime/mail/", mailMay,
-		"mail packages are libraries: no database, no Fx, no configuration, no module; runtime/intake, which bounds what they hold, is one as well"},
+		"mail packages are libraries: no database, no Fx, no configuration, no module; runtime/intake, which bounds what they hold, and runtime/cache are libraries as well"},
 	{"runtime/intake/", func(string, string) bool { return false },
 		"intake is a library below everything that takes something in"},
+	{"runtime/cache/", func(string, string) bool { return false }, "cache is a library below everything that keeps something"},
 	{"runtime/assembly/", func(string, string) bool { return true }, ""},
 	{"runtime/runtimetest/", func(string, string) bool { return true }, ""},
 	{"runtime/", func(_, imported string) bool {
@@ -84,7 +85,7 @@ func ruleFor(dir string) (importRule, bool) {
 }
 
 func mailMay(pkg, imported string) bool {
-	return imported == "runtime/intake" || below("runtime/mail/")(pkg, imported)
+	return imported == "runtime/intake" || imported == "runtime/cache" || below("runtime/mail/")(pkg, imported)
 }
 
 func edgeMay(pkg, imported string) bool {

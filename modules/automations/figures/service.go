@@ -13,6 +13,7 @@ import (
 	"github.com/postrider/postrider/modules/sending/records"
 	"github.com/postrider/postrider/modules/sms"
 	"github.com/postrider/postrider/modules/tracking"
+	"github.com/postrider/postrider/runtime/cache"
 	"github.com/postrider/postrider/runtime/db"
 )
 
@@ -50,8 +51,8 @@ type Near struct {
 type Service struct {
 	db     *db.DB
 	near   Near
-	counts *otter.Cache[string, *Figures]
-	emails *otter.Cache[string, *ByStep]
+	counts cache.Cache[string, *Figures]
+	emails cache.Cache[string, *ByStep]
 }
 
 // New makes a service.

@@ -14,6 +14,7 @@ import (
 
 	"github.com/postrider/postrider/modules/automations/machine"
 	"github.com/postrider/postrider/modules/automations/runs"
+	"github.com/postrider/postrider/runtime/cache"
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/fault"
 )
@@ -36,7 +37,7 @@ type name struct {
 
 // Store reads versions. Safe for concurrent use.
 type Store struct {
-	compiled *otter.Cache[name, *Version]
+	compiled cache.Cache[name, *Version]
 }
 
 // most is how many versions are kept compiled.

@@ -15,6 +15,7 @@ import (
 
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/ent/dkimkey"
+	"github.com/postrider/postrider/runtime/cache"
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/id"
 	"github.com/postrider/postrider/runtime/mail/dkim"
@@ -33,7 +34,7 @@ type Ring struct {
 	generate func() (*rsa.PrivateKey, error)
 	engine   *signer.Engine
 	turn     chan struct{} // bounds key generation, which is pure CPU
-	opened   *otter.Cache[string, crypto.Signer]
+	opened   cache.Cache[string, crypto.Signer]
 }
 
 // NewRing returns a ring whose keys are sealed with the box, and sign with the engine; nil:

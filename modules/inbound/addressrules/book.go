@@ -11,6 +11,7 @@ import (
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/ent/addressruleset"
 	"github.com/postrider/postrider/ent/schema/shape"
+	"github.com/postrider/postrider/runtime/cache"
 	"github.com/postrider/postrider/runtime/db"
 )
 
@@ -24,7 +25,7 @@ type Domains interface {
 type Book struct {
 	db      *db.DB
 	domains Domains
-	known   *otter.Cache[owned, Rules]
+	known   cache.Cache[owned, Rules]
 }
 
 // owned is a domain as one account has it.

@@ -12,6 +12,7 @@ import (
 	"github.com/maypok86/otter/v2"
 
 	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/runtime/cache"
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/turnstile"
@@ -31,7 +32,7 @@ type Guard struct {
 	db     *db.DB
 	key    []byte
 	gate   *turnstile.Turnstile
-	locked *otter.Cache[string, time.Time] // what is counted, and until when it is locked
+	locked cache.Cache[string, time.Time] // what is counted, and until when it is locked
 }
 
 const (

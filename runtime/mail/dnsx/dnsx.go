@@ -27,8 +27,9 @@ import (
 	"net/netip"
 	"time"
 
-	"github.com/maypok86/otter/v2"
 	"github.com/miekg/dns"
+
+	"github.com/postrider/postrider/runtime/cache"
 )
 
 // Config says whom to ask and for how long to believe the answers.
@@ -48,7 +49,7 @@ type Resolver struct {
 	cfg     Config
 	servers []string // host:port, in order of preference
 	trustAD bool
-	cache   *otter.Cache[question, *answer] // nil: ask every time
+	cache   cache.Cache[question, *answer] // nil: ask every time
 	log     *slog.Logger
 }
 

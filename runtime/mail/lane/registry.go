@@ -6,12 +6,14 @@ import (
 	"time"
 
 	"github.com/maypok86/otter/v2"
+
+	"github.com/postrider/postrider/runtime/cache"
 )
 
 // Registry is all lanes of a process.
 type Registry struct {
 	cfg    Config
-	routes *otter.Cache[route, leads] // bounded
+	routes cache.Cache[route, leads] // bounded
 
 	mu    sync.Mutex
 	lanes map[key]*lane

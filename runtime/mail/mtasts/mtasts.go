@@ -25,6 +25,8 @@ import (
 
 	"github.com/maypok86/otter/v2"
 	mox "github.com/mjl-/mox/mtasts"
+
+	"github.com/postrider/postrider/runtime/cache"
 )
 
 // Policy is what a domain demands.
@@ -95,7 +97,7 @@ type Config struct {
 // Finder finds and keeps policies. It is safe for concurrent use.
 type Finder struct {
 	cfg     Config
-	cache   *otter.Cache[string, *entry]
+	cache   cache.Cache[string, *entry]
 	flights flights
 }
 

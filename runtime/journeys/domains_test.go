@@ -1,4 +1,4 @@
-package domains_test
+package journeys_test
 
 import (
 	"bytes"
@@ -12,7 +12,7 @@ import (
 
 // A change of a domain and the answer under its key are one commit: whoever
 // repeats the request, at once or later, gets the same octets and no second change.
-func TestOneKeyOneChangeUnderConcurrency(t *testing.T) {
+func TestOneKeyOneChangeOfADomainUnderConcurrency(t *testing.T) {
 	t.Parallel()
 	app := runtimetest.Start(t, nil)
 	for i, c := range []struct {
