@@ -62599,6 +62599,7 @@ type WebhookDeliveryMutation struct {
 	data             *json.RawMessage
 	appenddata       json.RawMessage
 	state            *webhookdelivery.State
+	failed           *bool
 	due_at           *time.Time
 	attempts         *int
 	addattempts      *int
@@ -63000,6 +63001,55 @@ func (m *WebhookDeliveryMutation) ResetState() {
 	m.state = nil
 }
 
+// SetFailed sets the "failed" field.
+func (m *WebhookDeliveryMutation) SetFailed(b bool) {
+	m.failed = &b
+}
+
+// Failed returns the value of the "failed" field in the mutation.
+func (m *WebhookDeliveryMutation) Failed() (r bool, exists bool) {
+	v := m.failed
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldFailed returns the old "failed" field's value of the WebhookDelivery entity.
+// If the WebhookDelivery object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *WebhookDeliveryMutation) OldFailed(ctx context.Context) (v *bool, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldFailed is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldFailed requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldFailed: %w", err)
+	}
+	return oldValue.Failed, nil
+}
+
+// ClearFailed clears the value of the "failed" field.
+func (m *WebhookDeliveryMutation) ClearFailed() {
+	m.failed = nil
+	m.clearedFields[webhookdelivery.FieldFailed] = struct{}{}
+}
+
+// FailedCleared returns if the "failed" field was cleared in this mutation.
+func (m *WebhookDeliveryMutation) FailedCleared() bool {
+	_, ok := m.clearedFields[webhookdelivery.FieldFailed]
+	return ok
+}
+
+// ResetFailed resets all changes to the "failed" field.
+func (m *WebhookDeliveryMutation) ResetFailed() {
+	m.failed = nil
+	delete(m.clearedFields, webhookdelivery.FieldFailed)
+}
+
 // SetDueAt sets the "due_at" field.
 func (m *WebhookDeliveryMutation) SetDueAt(t time.Time) {
 	m.due_at = &t
@@ -63386,7 +63436,7 @@ func (m *WebhookDeliveryMutation) Type() string {
 // order to get all numeric fields that were incremented/decremented, call
 // AddedFields().
 func (m *WebhookDeliveryMutation) Fields() []string {
-	fields := make([]string, 0, 14)
+	fields := make([]string, 0, 15)
 	if m.account_id != nil {
 		fields = append(fields, webhookdelivery.FieldAccountID)
 	}
@@ -63407,6 +63457,9 @@ func (m *WebhookDeliveryMutation) Fields() []string {
 	}
 	if m.state != nil {
 		fields = append(fields, webhookdelivery.FieldState)
+	}
+	if m.failed != nil {
+		fields = append(fields, webhookdelivery.FieldFailed)
 	}
 	if m.due_at != nil {
 		fields = append(fields, webhookdelivery.FieldDueAt)
@@ -63451,6 +63504,8 @@ func (m *WebhookDeliveryMutation) Field(name string) (ent.Value, bool) {
 		return m.Data()
 	case webhookdelivery.FieldState:
 		return m.State()
+	case webhookdelivery.FieldFailed:
+		return m.Failed()
 	case webhookdelivery.FieldDueAt:
 		return m.DueAt()
 	case webhookdelivery.FieldAttempts:
@@ -63488,6 +63543,8 @@ func (m *WebhookDeliveryMutation) OldField(ctx context.Context, name string) (en
 		return m.OldData(ctx)
 	case webhookdelivery.FieldState:
 		return m.OldState(ctx)
+	case webhookdelivery.FieldFailed:
+		return m.OldFailed(ctx)
 	case webhookdelivery.FieldDueAt:
 		return m.OldDueAt(ctx)
 	case webhookdelivery.FieldAttempts:
@@ -63559,6 +63616,13 @@ func (m *WebhookDeliveryMutation) SetField(name string, value ent.Value) error {
 			return fmt.Errorf("unexpected type %T for field %s", value, name)
 		}
 		m.SetState(v)
+		return nil
+	case webhookdelivery.FieldFailed:
+		v, ok := value.(bool)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetFailed(v)
 		return nil
 	case webhookdelivery.FieldDueAt:
 		v, ok := value.(time.Time)
@@ -63681,6 +63745,9 @@ func (m *WebhookDeliveryMutation) ClearedFields() []string {
 	if m.FieldCleared(webhookdelivery.FieldData) {
 		fields = append(fields, webhookdelivery.FieldData)
 	}
+	if m.FieldCleared(webhookdelivery.FieldFailed) {
+		fields = append(fields, webhookdelivery.FieldFailed)
+	}
 	if m.FieldCleared(webhookdelivery.FieldDueAt) {
 		fields = append(fields, webhookdelivery.FieldDueAt)
 	}
@@ -63706,6 +63773,9 @@ func (m *WebhookDeliveryMutation) ClearField(name string) error {
 	switch name {
 	case webhookdelivery.FieldData:
 		m.ClearData()
+		return nil
+	case webhookdelivery.FieldFailed:
+		m.ClearFailed()
 		return nil
 	case webhookdelivery.FieldDueAt:
 		m.ClearDueAt()
@@ -63744,6 +63814,9 @@ func (m *WebhookDeliveryMutation) ResetField(name string) error {
 		return nil
 	case webhookdelivery.FieldState:
 		m.ResetState()
+		return nil
+	case webhookdelivery.FieldFailed:
+		m.ResetFailed()
 		return nil
 	case webhookdelivery.FieldDueAt:
 		m.ResetDueAt()

@@ -1800,19 +1800,19 @@ func init() {
 	// webhookdelivery.EventTypeValidator is a validator for the "event_type" field. It is called by the builders before save.
 	webhookdelivery.EventTypeValidator = webhookdeliveryDescEventType.Validators[0].(func(string) error)
 	// webhookdeliveryDescAttempts is the schema descriptor for attempts field.
-	webhookdeliveryDescAttempts := webhookdeliveryFields[9].Descriptor()
+	webhookdeliveryDescAttempts := webhookdeliveryFields[10].Descriptor()
 	// webhookdelivery.DefaultAttempts holds the default value on creation for the attempts field.
 	webhookdelivery.DefaultAttempts = webhookdeliveryDescAttempts.Default.(int)
 	// webhookdeliveryDescReplays is the schema descriptor for replays field.
-	webhookdeliveryDescReplays := webhookdeliveryFields[10].Descriptor()
+	webhookdeliveryDescReplays := webhookdeliveryFields[11].Descriptor()
 	// webhookdelivery.DefaultReplays holds the default value on creation for the replays field.
 	webhookdelivery.DefaultReplays = webhookdeliveryDescReplays.Default.(int)
 	// webhookdeliveryDescError is the schema descriptor for error field.
-	webhookdeliveryDescError := webhookdeliveryFields[12].Descriptor()
+	webhookdeliveryDescError := webhookdeliveryFields[13].Descriptor()
 	// webhookdelivery.DefaultError holds the default value on creation for the error field.
 	webhookdelivery.DefaultError = webhookdeliveryDescError.Default.(string)
 	// webhookdeliveryDescCreatedAt is the schema descriptor for created_at field.
-	webhookdeliveryDescCreatedAt := webhookdeliveryFields[13].Descriptor()
+	webhookdeliveryDescCreatedAt := webhookdeliveryFields[14].Descriptor()
 	// webhookdelivery.DefaultCreatedAt holds the default value on creation for the created_at field.
 	webhookdelivery.DefaultCreatedAt = webhookdeliveryDescCreatedAt.Default.(func() time.Time)
 	// webhookdeliveryDescID is the schema descriptor for id field.

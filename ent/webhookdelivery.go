@@ -32,6 +32,8 @@ type WebhookDelivery struct {
 	Data json.RawMessage `json:"data,omitempty"`
 	// State holds the value of the "state" field.
 	State webhookdelivery.State `json:"state,omitempty"`
+	// true where the state is that, else null: what the index of failed deliveries holds, so that the usual way changes no index
+	Failed *bool `json:"failed,omitempty"`
 	// next attempt, as of the latest one; null once settled
 	DueAt *time.Time `json:"due_at,omitempty"`
 	// that are over
@@ -56,6 +58,8 @@ func (*WebhookDelivery) scanValues(columns []string) ([]any, error) {
 		switch columns[i] {
 		case webhookdelivery.FieldData:
 			values[i] = new([]byte)
+		case webhookdelivery.FieldFailed:
+			values[i] = new(sql.NullBool)
 		case webhookdelivery.FieldAttempts, webhookdelivery.FieldReplays, webhookdelivery.FieldStatusCode:
 			values[i] = new(sql.NullInt64)
 		case webhookdelivery.FieldID, webhookdelivery.FieldAccountID, webhookdelivery.FieldWebhookID, webhookdelivery.FieldEventID, webhookdelivery.FieldEventType, webhookdelivery.FieldState, webhookdelivery.FieldError:
@@ -126,6 +130,13 @@ func (_m *WebhookDelivery) assignValues(columns []string, values []any) error {
 				return fmt.Errorf("unexpected type %T for field state", values[i])
 			} else if value.Valid {
 				_m.State = webhookdelivery.State(value.String)
+			}
+		case webhookdelivery.FieldFailed:
+			if value, ok := values[i].(*sql.NullBool); !ok {
+				return fmt.Errorf("unexpected type %T for field failed", values[i])
+			} else if value.Valid {
+				_m.Failed = new(bool)
+				*_m.Failed = value.Bool
 			}
 		case webhookdelivery.FieldDueAt:
 			if value, ok := values[i].(*sql.NullTime); !ok {
@@ -228,6 +239,11 @@ func (_m *WebhookDelivery) String() string {
 	builder.WriteString(", ")
 	builder.WriteString("state=")
 	builder.WriteString(fmt.Sprintf("%v", _m.State))
+	builder.WriteString(", ")
+	if v := _m.Failed; v != nil {
+		builder.WriteString("failed=")
+		builder.WriteString(fmt.Sprintf("%v", *v))
+	}
 	builder.WriteString(", ")
 	if v := _m.DueAt; v != nil {
 		builder.WriteString("due_at=")

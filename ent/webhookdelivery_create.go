@@ -71,6 +71,20 @@ func (_c *WebhookDeliveryCreate) SetNillableState(v *webhookdelivery.State) *Web
 	return _c
 }
 
+// SetFailed sets the "failed" field.
+func (_c *WebhookDeliveryCreate) SetFailed(v bool) *WebhookDeliveryCreate {
+	_c.mutation.SetFailed(v)
+	return _c
+}
+
+// SetNillableFailed sets the "failed" field if the given value is not nil.
+func (_c *WebhookDeliveryCreate) SetNillableFailed(v *bool) *WebhookDeliveryCreate {
+	if v != nil {
+		_c.SetFailed(*v)
+	}
+	return _c
+}
+
 // SetDueAt sets the "due_at" field.
 func (_c *WebhookDeliveryCreate) SetDueAt(v time.Time) *WebhookDeliveryCreate {
 	_c.mutation.SetDueAt(v)
@@ -356,6 +370,10 @@ func (_c *WebhookDeliveryCreate) createSpec() (*WebhookDelivery, *sqlgraph.Creat
 	if value, ok := _c.mutation.State(); ok {
 		_spec.SetField(webhookdelivery.FieldState, field.TypeEnum, value)
 		_node.State = value
+	}
+	if value, ok := _c.mutation.Failed(); ok {
+		_spec.SetField(webhookdelivery.FieldFailed, field.TypeBool, value)
+		_node.Failed = &value
 	}
 	if value, ok := _c.mutation.DueAt(); ok {
 		_spec.SetField(webhookdelivery.FieldDueAt, field.TypeTime, value)

@@ -105,6 +105,26 @@ func (_u *WebhookDeliveryUpdate) SetNillableState(v *webhookdelivery.State) *Web
 	return _u
 }
 
+// SetFailed sets the "failed" field.
+func (_u *WebhookDeliveryUpdate) SetFailed(v bool) *WebhookDeliveryUpdate {
+	_u.mutation.SetFailed(v)
+	return _u
+}
+
+// SetNillableFailed sets the "failed" field if the given value is not nil.
+func (_u *WebhookDeliveryUpdate) SetNillableFailed(v *bool) *WebhookDeliveryUpdate {
+	if v != nil {
+		_u.SetFailed(*v)
+	}
+	return _u
+}
+
+// ClearFailed clears the value of the "failed" field.
+func (_u *WebhookDeliveryUpdate) ClearFailed() *WebhookDeliveryUpdate {
+	_u.mutation.ClearFailed()
+	return _u
+}
+
 // SetDueAt sets the "due_at" field.
 func (_u *WebhookDeliveryUpdate) SetDueAt(v time.Time) *WebhookDeliveryUpdate {
 	_u.mutation.SetDueAt(v)
@@ -326,6 +346,12 @@ func (_u *WebhookDeliveryUpdate) sqlSave(ctx context.Context) (_node int, err er
 	if value, ok := _u.mutation.State(); ok {
 		_spec.SetField(webhookdelivery.FieldState, field.TypeEnum, value)
 	}
+	if value, ok := _u.mutation.Failed(); ok {
+		_spec.SetField(webhookdelivery.FieldFailed, field.TypeBool, value)
+	}
+	if _u.mutation.FailedCleared() {
+		_spec.ClearField(webhookdelivery.FieldFailed, field.TypeBool)
+	}
 	if value, ok := _u.mutation.DueAt(); ok {
 		_spec.SetField(webhookdelivery.FieldDueAt, field.TypeTime, value)
 	}
@@ -455,6 +481,26 @@ func (_u *WebhookDeliveryUpdateOne) SetNillableState(v *webhookdelivery.State) *
 	if v != nil {
 		_u.SetState(*v)
 	}
+	return _u
+}
+
+// SetFailed sets the "failed" field.
+func (_u *WebhookDeliveryUpdateOne) SetFailed(v bool) *WebhookDeliveryUpdateOne {
+	_u.mutation.SetFailed(v)
+	return _u
+}
+
+// SetNillableFailed sets the "failed" field if the given value is not nil.
+func (_u *WebhookDeliveryUpdateOne) SetNillableFailed(v *bool) *WebhookDeliveryUpdateOne {
+	if v != nil {
+		_u.SetFailed(*v)
+	}
+	return _u
+}
+
+// ClearFailed clears the value of the "failed" field.
+func (_u *WebhookDeliveryUpdateOne) ClearFailed() *WebhookDeliveryUpdateOne {
+	_u.mutation.ClearFailed()
 	return _u
 }
 
@@ -708,6 +754,12 @@ func (_u *WebhookDeliveryUpdateOne) sqlSave(ctx context.Context) (_node *Webhook
 	}
 	if value, ok := _u.mutation.State(); ok {
 		_spec.SetField(webhookdelivery.FieldState, field.TypeEnum, value)
+	}
+	if value, ok := _u.mutation.Failed(); ok {
+		_spec.SetField(webhookdelivery.FieldFailed, field.TypeBool, value)
+	}
+	if _u.mutation.FailedCleared() {
+		_spec.ClearField(webhookdelivery.FieldFailed, field.TypeBool)
 	}
 	if value, ok := _u.mutation.DueAt(); ok {
 		_spec.SetField(webhookdelivery.FieldDueAt, field.TypeTime, value)

@@ -2258,6 +2258,7 @@ var (
 		{Name: "event_created_at", Type: field.TypeTime},
 		{Name: "data", Type: field.TypeJSON, Nullable: true},
 		{Name: "state", Type: field.TypeEnum, Enums: []string{"pending", "delivered", "failed"}, Default: "pending"},
+		{Name: "failed", Type: field.TypeBool, Nullable: true},
 		{Name: "due_at", Type: field.TypeTime, Nullable: true},
 		{Name: "attempts", Type: field.TypeInt, Default: 0},
 		{Name: "replays", Type: field.TypeInt, Default: 0},
@@ -2281,6 +2282,14 @@ var (
 				Name:    "webhookdelivery_webhook_id_id",
 				Unique:  false,
 				Columns: []*schema.Column{WebhookDeliveriesColumns[2], WebhookDeliveriesColumns[0]},
+			},
+			{
+				Name:    "webhookdelivery_failed",
+				Unique:  false,
+				Columns: []*schema.Column{WebhookDeliveriesColumns[2], WebhookDeliveriesColumns[0]},
+				Annotation: &entsql.IndexAnnotation{
+					Where: "failed IS NOT NULL",
+				},
 			},
 			{
 				Name:    "webhookdelivery_tests",

@@ -25,6 +25,8 @@ func (WebhookDelivery) Fields() []ent.Field {
 		field.Time("event_created_at").Immutable(),
 		field.JSON("data", json.RawMessage{}).Optional().Comment("of a test event, which is no fact; null: the fact has it"),
 		field.Enum("state").Values("pending", "delivered", "failed").Default("pending"),
+		field.Bool("failed").Optional().Nillable().
+			Comment("true where the state is that, else null: what the index of failed deliveries holds, so that the usual way changes no index"),
 		field.Time("due_at").Optional().Nillable().Comment("next attempt, as of the latest one; null once settled"),
 		field.Int("attempts").Default(0).Comment("that are over"),
 		field.Int("replays").Default(0),
@@ -38,9 +40,11 @@ func (WebhookDelivery) Fields() []ent.Field {
 // Indexes of the WebhookDelivery.
 func (WebhookDelivery) Indexes() []ent.Index {
 	return []ent.Index{
-		// None has a column that an attempt changes, so that its outcome changes no index.
+		// None has a column that an attempt changes, so that its outcome changes no index, unless
+		// it is that a delivery has failed for good.
 		index.Fields("event_id", "webhook_id").Unique(),
 		index.Fields("webhook_id", "id"),
+		index.Fields("webhook_id", "id").StorageKey("webhookdelivery_failed").Annotations(entsql.IndexWhere("failed IS NOT NULL")),
 		index.Fields("account_id").StorageKey("webhookdelivery_tests").Annotations(entsql.IndexWhere("data IS NOT NULL")),
 	}
 }

@@ -28,6 +28,8 @@ const (
 	FieldData = "data"
 	// FieldState holds the string denoting the state field in the database.
 	FieldState = "state"
+	// FieldFailed holds the string denoting the failed field in the database.
+	FieldFailed = "failed"
 	// FieldDueAt holds the string denoting the due_at field in the database.
 	FieldDueAt = "due_at"
 	// FieldAttempts holds the string denoting the attempts field in the database.
@@ -56,6 +58,7 @@ var Columns = []string{
 	FieldEventCreatedAt,
 	FieldData,
 	FieldState,
+	FieldFailed,
 	FieldDueAt,
 	FieldAttempts,
 	FieldReplays,
@@ -159,6 +162,11 @@ func ByEventCreatedAt(opts ...sql.OrderTermOption) OrderOption {
 // ByState orders the results by the state field.
 func ByState(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldState, opts...).ToFunc()
+}
+
+// ByFailed orders the results by the failed field.
+func ByFailed(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldFailed, opts...).ToFunc()
 }
 
 // ByDueAt orders the results by the due_at field.

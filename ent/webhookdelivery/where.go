@@ -89,6 +89,11 @@ func EventCreatedAt(v time.Time) predicate.WebhookDelivery {
 	return predicate.WebhookDelivery(sql.FieldEQ(FieldEventCreatedAt, v))
 }
 
+// Failed applies equality check predicate on the "failed" field. It's identical to FailedEQ.
+func Failed(v bool) predicate.WebhookDelivery {
+	return predicate.WebhookDelivery(sql.FieldEQ(FieldFailed, v))
+}
+
 // DueAt applies equality check predicate on the "due_at" field. It's identical to DueAtEQ.
 func DueAt(v time.Time) predicate.WebhookDelivery {
 	return predicate.WebhookDelivery(sql.FieldEQ(FieldDueAt, v))
@@ -452,6 +457,26 @@ func StateIn(vs ...State) predicate.WebhookDelivery {
 // StateNotIn applies the NotIn predicate on the "state" field.
 func StateNotIn(vs ...State) predicate.WebhookDelivery {
 	return predicate.WebhookDelivery(sql.FieldNotIn(FieldState, vs...))
+}
+
+// FailedEQ applies the EQ predicate on the "failed" field.
+func FailedEQ(v bool) predicate.WebhookDelivery {
+	return predicate.WebhookDelivery(sql.FieldEQ(FieldFailed, v))
+}
+
+// FailedNEQ applies the NEQ predicate on the "failed" field.
+func FailedNEQ(v bool) predicate.WebhookDelivery {
+	return predicate.WebhookDelivery(sql.FieldNEQ(FieldFailed, v))
+}
+
+// FailedIsNil applies the IsNil predicate on the "failed" field.
+func FailedIsNil() predicate.WebhookDelivery {
+	return predicate.WebhookDelivery(sql.FieldIsNull(FieldFailed))
+}
+
+// FailedNotNil applies the NotNil predicate on the "failed" field.
+func FailedNotNil() predicate.WebhookDelivery {
+	return predicate.WebhookDelivery(sql.FieldNotNull(FieldFailed))
 }
 
 // DueAtEQ applies the EQ predicate on the "due_at" field.

@@ -101,7 +101,7 @@ func (s *Service) Delete(ctx context.Context, accountID, webhookID string) error
 		}
 		const endSQL = `
 WITH over AS (DELETE FROM webhook_works WHERE webhook_id = $1 RETURNING id)
-UPDATE webhook_deliveries d SET state = 'failed', due_at = NULL, settled_at = now(), error = $3
+UPDATE webhook_deliveries d SET state = 'failed', failed = true, due_at = NULL, settled_at = now(), error = $3
 FROM over WHERE d.id = over.id AND d.account_id = $2`
 		if _, err := tx.ExecContext(ctx, endSQL, webhookID, accountID, deleted); err != nil {
 			return err

@@ -61,7 +61,7 @@ var claimSQL = db.Compile(waitingSQL + `, orphaned AS (
 	WHERE q.webhook_id = waiting.webhook_id AND w.id IS NULL
 	RETURNING q.id
 ), ended AS (
-	UPDATE webhook_deliveries d SET state = 'failed', due_at = NULL, settled_at = now(), error = @deleted FROM orphaned o WHERE d.id = o.id
+	UPDATE webhook_deliveries d SET state = 'failed', failed = true, due_at = NULL, settled_at = now(), error = @deleted FROM orphaned o WHERE d.id = o.id
 ), rated AS (
 	SELECT w.id, rate.every, rate.every * least(w.rate_limit, @per_endpoint) AS most, greatest((extract(epoch FROM w.rate_full_at - now()) * 1000000)::bigint, 0) AS ahead
 	FROM webhooks w CROSS JOIN LATERAL (SELECT ceil(1000000.0 / w.rate_limit)::bigint AS every) rate

@@ -27,7 +27,7 @@ WITH due AS (
 ), over AS (
 	DELETE FROM webhook_works q USING due WHERE q.id = due.id
 ), ended AS (
-	UPDATE webhook_deliveries d SET state = 'failed', due_at = NULL, settled_at = now(), error = $2
+	UPDATE webhook_deliveries d SET state = 'failed', failed = true, due_at = NULL, settled_at = now(), error = $2
 	FROM due WHERE d.id = due.id RETURNING d.webhook_id
 ), spared AS (
 	UPDATE webhooks w SET updated_at = clock_timestamp() WHERE w.id IN (SELECT webhook_id FROM ended)

@@ -17,8 +17,8 @@ import (
 func (w *world) delivered(t *testing.T, account, webhook, state string, attempts int, at time.Time, took time.Duration) {
 	t.Helper()
 	least := id.Since(id.WebhookDelivery, at)
-	w.exec(t, `INSERT INTO webhook_deliveries (id, account_id, webhook_id, event_id, event_type, event_created_at, state, attempts, replays, error, created_at, settled_at)
-		VALUES ($1, $2, $3, $4, 'email.sent', $5, $6, $7, 0, '', $5, $8)`, least[:len(least)-12]+id.New(id.WebhookDelivery)[len(least)-12:], account, webhook, id.New(id.Fact), at, state, attempts, at.Add(took))
+	w.exec(t, `INSERT INTO webhook_deliveries (id, account_id, webhook_id, event_id, event_type, event_created_at, state, attempts, replays, error, created_at, settled_at, failed)
+		VALUES ($1, $2, $3, $4, 'email.sent', $5, $6::varchar, $7, 0, '', $5, $8, CASE WHEN $6::varchar = 'failed' THEN true END)`, least[:len(least)-12]+id.New(id.WebhookDelivery)[len(least)-12:], account, webhook, id.New(id.Fact), at, state, attempts, at.Add(took))
 }
 
 // Deliveries are counted for each endpoint of the account and for all together, within the range and no

@@ -70,7 +70,7 @@ func TestDeliveriesByFilterEndpointAndSubject(t *testing.T) {
 		filter Filter
 		want   int
 	}{
-		"all": {Filter{}, 4}, "failed": {Filter{State: "failed"}, 2}, "of an event": {Filter{Event: "email.sent"}, 4}, "of another": {Filter{Event: "email.bounced"}, 0},
+		"all": {Filter{}, 4}, "failed": {Filter{State: "failed"}, 2}, "delivered": {Filter{State: "delivered"}, 2}, "pending": {Filter{State: "pending"}, 0}, "of an event": {Filter{Event: "email.sent"}, 4}, "of another": {Filter{Event: "email.bounced"}, 0},
 		"since": {Filter{Since: &since}, 3}, "until": {Filter{Until: &until}, 3}, "between": {Filter{Since: &since, Until: &until}, 2},
 	} {
 		c.filter.Request = page.Request{Limit: 10}

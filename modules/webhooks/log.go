@@ -10,7 +10,10 @@ import (
 	"strings"
 	"time"
 
+	entsql "entgo.io/ent/dialect/sql"
+
 	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/ent/predicate"
 	"github.com/postrider/postrider/ent/webhook"
 	"github.com/postrider/postrider/ent/webhookattempt"
 	"github.com/postrider/postrider/ent/webhookdelivery"
@@ -56,7 +59,7 @@ func (s *Service) deliveries(accountID, webhookID string, f Filter) (*ent.Webhoo
 		if webhookdelivery.StateValidator(webhookdelivery.State(f.State)) != nil {
 			return nil, fault.InvalidField("state", "must be pending, delivered or failed")
 		}
-		query.Where(webhookdelivery.StateEQ(webhookdelivery.State(f.State)))
+		query.Where(ofState(webhookdelivery.State(f.State), webhookID))
 	}
 	if f.Event != "" {
 		if err := fault.Texts(map[string]string{"event": f.Event}); err != nil {
@@ -74,6 +77,22 @@ func (s *Service) deliveries(accountID, webhookID string, f Filter) (*ent.Webhoo
 		query.Where(webhookdelivery.CreatedAtLT(*f.Until), webhookdelivery.IDLT(id.Since(id.WebhookDelivery, f.Until.Add(time.Minute))))
 	}
 	return query, nil
+}
+
+// ofState finds the few that have failed or wait by what only they have.
+func ofState(state webhookdelivery.State, webhookID string) predicate.WebhookDelivery {
+	is := webhookdelivery.StateEQ(state)
+	switch state {
+	case webhookdelivery.StateFailed:
+		return webhookdelivery.And(is, webhookdelivery.FailedNotNil())
+	case webhookdelivery.StatePending:
+		return webhookdelivery.And(is, func(s *entsql.Selector) {
+			work := entsql.Table(webhookwork.Table)
+			s.Where(entsql.In(s.C(webhookdelivery.FieldID), entsql.Select(work.C(webhookwork.FieldID)).From(work).Where(entsql.EQ(work.C(webhookwork.FieldWebhookID), webhookID))))
+		})
+	default:
+		return is
+	}
 }
 
 // CountDeliveries counts those that a filter lets pass, up to a number.

@@ -19,7 +19,7 @@ import (
 // gets the fence of an earlier one.
 const replaySQL = `
 WITH again AS (
-	UPDATE webhook_deliveries SET state = 'pending', due_at = now(), replays = replays + 1, settled_at = NULL
+	UPDATE webhook_deliveries SET state = 'pending', failed = NULL, due_at = now(), replays = replays + 1, settled_at = NULL
 	WHERE id = ANY($1) AND account_id = $2 AND state <> 'pending'
 	RETURNING id, webhook_id, due_at, attempts
 )

@@ -41,7 +41,7 @@ WITH done AS (
 	SELECT id, due_at FROM again UNION ALL SELECT id, NULL FROM over
 )
 UPDATE webhook_deliveries d SET state = v.state, attempts = v.attempt, status_code = NULLIF(v.status, 0), error = v.error, due_at = h.due_at,
-	settled_at = CASE WHEN v.state <> 'pending' THEN clock_timestamp() END
+	settled_at = CASE WHEN v.state <> 'pending' THEN clock_timestamp() END, failed = CASE WHEN v.state = 'failed' THEN true END
 FROM done v JOIN held h ON h.id = v.id WHERE d.id = v.id
 RETURNING d.webhook_id, d.state`)
 

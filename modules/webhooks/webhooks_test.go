@@ -69,6 +69,12 @@ func newWorld(t testing.TB, change ...func(*Config)) *world {
 		t.Fatal(err)
 	}
 	w.bus.Register(w.consumer())
+	t.Cleanup(func() { // whatever has failed is found as such
+		var astray int
+		if err := w.db.SQL.QueryRowContext(context.Background(), `SELECT count(*) FROM webhook_deliveries WHERE (failed IS NOT NULL) <> (state = 'failed')`).Scan(&astray); err != nil || astray > 0 {
+			t.Errorf("%d deliveries have a state that is not what the index of failed ones says: %v", astray, err)
+		}
+	})
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), 15*time.Second)
 		defer cancel()
