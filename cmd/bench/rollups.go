@@ -193,8 +193,9 @@ func allCounted(ctx context.Context, servers []*watchedServer) error {
 	return nil
 }
 
-// watchedTargets compares the server with all modules to the others, and prints what PostgreSQL
-// takes for statements that only one module makes, which is measured more sharply.
+// watchedTargets compares the server with all modules to the others, and what PostgreSQL takes for
+// statements that only one module makes to what a message takes: that is measured more sharply, and is
+// more than their processor time where they wait.
 func watchedTargets(ctx context.Context, servers []*watchedServer, messages int) (out []target, err error) {
 	all := servers[0]
 	for i, w := range watchers {
@@ -209,7 +210,13 @@ func watchedTargets(ctx context.Context, servers []*watchedServer, messages int)
 		if err != nil {
 			return nil, err
 		}
-		fmt.Printf("statements of %-20s %8.0f, %6.3f s per 1,000 messages\n", w.module, calls, took/float64(messages))
+		perThousand := took / float64(messages) // milliseconds of a message are seconds of 1,000
+		fmt.Printf("statements of %-20s %8.0f, %6.3f s per 1,000 messages\n", w.module, calls, perThousand)
+		share := target{name: w.module + ": time of its statements / CPU of all", most: w.most}
+		for _, cpu := range all.cpu {
+			share.ratios = append(share.ratios, perThousand/cpu)
+		}
+		out = append(out, share)
 	}
 	fmt.Printf("peak memory of the server process: %s\n\n", process.UsageOf(all.server.cmd.Process.Pid))
 	return out, nil
