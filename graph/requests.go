@@ -30,7 +30,7 @@ func requestFilter(in *model.APIRequestFilter) (out apilog.Filter) {
 	if in == nil {
 		return out
 	}
-	out = apilog.Filter{PathPrefix: given(in.Path), APIKeyID: given(in.APIKeyID), RequestID: given(in.RequestID), EmailID: given(in.EmailID)}
+	out = apilog.Filter{PathPrefix: given(in.Path), APIKeyID: given(in.APIKeyID), UserID: given(in.UserID), RequestID: given(in.RequestID), EmailID: given(in.EmailID)}
 	if in.Method != nil {
 		out.Methods = []string{*in.Method}
 	}

@@ -20,6 +20,10 @@ func (r *aPIRequestResolver) APIKey(ctx context.Context, obj *model.APIRequest) 
 	return found[obj.APIKeyID], err
 }
 
+func (r *aPIRequestResolver) APIKeyID(ctx context.Context, obj *model.APIRequest) (*string, error) {
+	return filled(obj.APIKeyID), nil
+}
+
 func (r *aPIRequestResolver) UserID(ctx context.Context, obj *model.APIRequest) (*string, error) {
 	return filled(obj.UserID), nil
 }
@@ -28,8 +32,16 @@ func (r *aPIRequestResolver) RequestBody(ctx context.Context, obj *model.APIRequ
 	return filled(obj.RequestBody), nil
 }
 
+func (r *aPIRequestResolver) RequestOctets(ctx context.Context, obj *model.APIRequest) (int, error) {
+	return int(obj.RequestOctets), nil
+}
+
 func (r *aPIRequestResolver) ResponseBody(ctx context.Context, obj *model.APIRequest) (*string, error) {
 	return filled(obj.ResponseBody), nil
+}
+
+func (r *aPIRequestResolver) ResponseOctets(ctx context.Context, obj *model.APIRequest) (int, error) {
+	return int(obj.ResponseOctets), nil
 }
 
 func (r *aPIRequestResolver) Email(ctx context.Context, obj *model.APIRequest) (*model.Email, error) {
@@ -40,7 +52,8 @@ func (r *aPIRequestResolver) Email(ctx context.Context, obj *model.APIRequest) (
 func (r *queryResolver) APIRequests(ctx context.Context, first *int, after *string, last *int, before *string, filter *model.APIRequestFilter) (*model.APIRequestConnection, error) {
 	service := part[APIRequests](r.parts)
 	found, err := listed[model.APIRequestEdge](ctx, rights.Read, place{first, after, last, before}, requestFilter(filter), service.List, service.Count,
-		r.requestPage, "since", "createdAt", "until", "createdAt", "status_from", "status", "status_below", "status")
+		r.requestPage, "since", "createdAt", "until", "createdAt", "status_from", "status", "status_below", "status",
+		"api_key_id", "apiKeyId", "user_id", "userId", "request_id", "requestId", "email_id", "emailId")
 	return &model.APIRequestConnection{Connection: found}, err
 }
 

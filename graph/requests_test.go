@@ -17,7 +17,7 @@ func someRequests() []apilog.Request {
 		{ID: "req_009", AccountID: bob, Method: "GET", Path: "/api/emails", Status: 200, CreatedAt: day},
 		{ID: "req_002", AccountID: ada, Method: "GET", Path: "/api/domains", Status: 404, UserID: "usr_1", CreatedAt: day},
 		{ID: "req_001", AccountID: ada, Method: "POST", Path: "/api/emails", Operation: "sendEmail", Status: 200, DurationMS: 12, APIKeyID: "key_001", IP: "203.0.113.7",
-			RequestBody: `{"to":"bob@example.net"}`, ResponseBody: `{"id":"msg_001"}`, EmailID: "msg_001", CreatedAt: day},
+			RequestBody: `{"to":"bob@example.net"}`, RequestOctets: 24, ResponseOctets: 16, ResponseBody: `{"id":"msg_001"}`, EmailID: "msg_001", CreatedAt: day},
 	}
 }
 
@@ -29,7 +29,7 @@ func (f fakeRequests) List(_ context.Context, accountID string, q apilog.Filter,
 	}
 	var rows []apilog.Request
 	for _, one := range someRequests() {
-		if len(q.Methods) == 0 || q.Methods[0] == one.Method {
+		if (len(q.Methods) == 0 || q.Methods[0] == one.Method) && (q.UserID == "" || q.UserID == one.UserID) {
 			rows = append(rows, one)
 		}
 	}
@@ -84,7 +84,9 @@ func TestRequestsAreNarrowed(t *testing.T) {
 	s := newServer(t, setup{})
 	a := s.ask(t, `{ apiRequests(filter: {method: "POST", path: "/api/", status: {gte: 200, lt: 300}, createdAt: {gte: "2026-01-01T00:00:00Z"}}) { nodes { id } count { value } } }`, nil)
 	same(t, "requests", map[string]any{"nodes": []any{map[string]any{"id": "req_001"}}, "count": map[string]any{"value": 1.0}}, a.Data["apiRequests"])
-	for filter, field := range map[string]string{`{method: "EAT"}`: "method", `{path: "api"}`: "path", `{status: {gte: 1}}`: "status", `{status: {gte: 500, lt: 400}}`: "status",
+	a = s.ask(t, `{ apiRequests(filter: {userId: "usr_1"}) { nodes { id userId apiKeyId } } }`, nil)
+	same(t, "requests of a person", map[string]any{"nodes": []any{map[string]any{"id": "req_002", "userId": "usr_1", "apiKeyId": nil}}}, a.Data["apiRequests"])
+	for filter, field := range map[string]string{`{userId: "usr_\u0000"}`: "userId", `{method: "EAT"}`: "method", `{path: "api"}`: "path", `{status: {gte: 1}}`: "status", `{status: {gte: 500, lt: 400}}`: "status",
 		`{createdAt: {gte: "2026-02-01T00:00:00Z", lt: "2026-01-01T00:00:00Z"}}`: "createdAt"} {
 		if a := s.ask(t, `{ apiRequests(filter: `+filter+`) { nodes { id } } }`, nil); a.codes() != "validation_error" || a.Errors[0].Extensions.Details[field] == "" {
 			t.Errorf("%s: %s, want a validation_error of %s", filter, a.body, field)

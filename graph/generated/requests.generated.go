@@ -20,10 +20,13 @@ import (
 
 type APIRequestResolver interface {
 	APIKey(ctx context.Context, obj *model.APIRequest) (*ent.APIKey, error)
+	APIKeyID(ctx context.Context, obj *model.APIRequest) (*string, error)
 	UserID(ctx context.Context, obj *model.APIRequest) (*string, error)
 
 	RequestBody(ctx context.Context, obj *model.APIRequest) (*string, error)
+	RequestOctets(ctx context.Context, obj *model.APIRequest) (int, error)
 	ResponseBody(ctx context.Context, obj *model.APIRequest) (*string, error)
+	ResponseOctets(ctx context.Context, obj *model.APIRequest) (int, error)
 	Email(ctx context.Context, obj *model.APIRequest) (*model.Email, error)
 }
 
@@ -219,6 +222,29 @@ func (ec *executionContext) fieldContext_APIRequest_apiKey(_ context.Context, fi
 	return fc, nil
 }
 
+func (ec *executionContext) _APIRequest_apiKeyId(ctx context.Context, field graphql.CollectedField, obj *model.APIRequest) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_APIRequest_apiKeyId(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.APIRequest().APIKeyID(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOID2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_APIRequest_apiKeyId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("APIRequest", field, true, true, errors.New("field of type ID does not have child fields"))
+}
+
 func (ec *executionContext) _APIRequest_userId(ctx context.Context, field graphql.CollectedField, obj *model.APIRequest) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -288,6 +314,29 @@ func (ec *executionContext) fieldContext_APIRequest_requestBody(_ context.Contex
 	return graphql.NewScalarFieldContext("APIRequest", field, true, true, errors.New("field of type String does not have child fields"))
 }
 
+func (ec *executionContext) _APIRequest_requestOctets(ctx context.Context, field graphql.CollectedField, obj *model.APIRequest) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_APIRequest_requestOctets(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.APIRequest().RequestOctets(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_APIRequest_requestOctets(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("APIRequest", field, true, true, errors.New("field of type Int does not have child fields"))
+}
+
 func (ec *executionContext) _APIRequest_responseBody(ctx context.Context, field graphql.CollectedField, obj *model.APIRequest) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -309,6 +358,29 @@ func (ec *executionContext) _APIRequest_responseBody(ctx context.Context, field 
 }
 func (ec *executionContext) fieldContext_APIRequest_responseBody(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("APIRequest", field, true, true, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _APIRequest_responseOctets(ctx context.Context, field graphql.CollectedField, obj *model.APIRequest) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_APIRequest_responseOctets(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.APIRequest().ResponseOctets(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_APIRequest_responseOctets(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("APIRequest", field, true, true, errors.New("field of type Int does not have child fields"))
 }
 
 func (ec *executionContext) _APIRequest_email(ctx context.Context, field graphql.CollectedField, obj *model.APIRequest) (ret graphql.Marshaler) {
@@ -576,7 +648,7 @@ func (ec *executionContext) unmarshalInputAPIRequestFilter(ctx context.Context, 
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"method", "path", "status", "apiKeyId", "requestId", "emailId", "createdAt"}
+	fieldsInOrder := [...]string{"method", "path", "status", "apiKeyId", "userId", "requestId", "emailId", "createdAt"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -611,6 +683,13 @@ func (ec *executionContext) unmarshalInputAPIRequestFilter(ctx context.Context, 
 				return it, err
 			}
 			it.APIKeyID = data
+		case "userId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("userId"))
+			data, err := ec.unmarshalOID2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.UserID = data
 		case "requestId":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("requestId"))
 			data, err := ec.unmarshalOID2ᚖstring(ctx, v)
@@ -762,6 +841,44 @@ func (ec *executionContext) _APIRequest(ctx context.Context, sel ast.SelectionSe
 			}
 
 			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "apiKeyId":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._APIRequest_apiKeyId(ctx, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		case "userId":
 			field := field
 
@@ -843,6 +960,44 @@ func (ec *executionContext) _APIRequest(ctx context.Context, sel ast.SelectionSe
 			}
 
 			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "requestOctets":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._APIRequest_requestOctets(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		case "responseBody":
 			field := field
 
@@ -854,6 +1009,44 @@ func (ec *executionContext) _APIRequest(ctx context.Context, sel ast.SelectionSe
 				}()
 				res = ec._APIRequest_responseBody(ctx, field, obj)
 				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "responseOctets":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._APIRequest_responseOctets(ctx, field, obj)
+				if res == graphql.Null {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
 				return res

@@ -85,19 +85,22 @@ type ComplexityRoot struct {
 	}
 
 	APIRequest struct {
-		APIKey       func(childComplexity int) int
-		CreatedAt    func(childComplexity int) int
-		DurationMS   func(childComplexity int) int
-		Email        func(childComplexity int) int
-		ID           func(childComplexity int) int
-		IP           func(childComplexity int) int
-		Method       func(childComplexity int) int
-		Operation    func(childComplexity int) int
-		Path         func(childComplexity int) int
-		RequestBody  func(childComplexity int) int
-		ResponseBody func(childComplexity int) int
-		Status       func(childComplexity int) int
-		UserID       func(childComplexity int) int
+		APIKey         func(childComplexity int) int
+		APIKeyID       func(childComplexity int) int
+		CreatedAt      func(childComplexity int) int
+		DurationMS     func(childComplexity int) int
+		Email          func(childComplexity int) int
+		ID             func(childComplexity int) int
+		IP             func(childComplexity int) int
+		Method         func(childComplexity int) int
+		Operation      func(childComplexity int) int
+		Path           func(childComplexity int) int
+		RequestBody    func(childComplexity int) int
+		RequestOctets  func(childComplexity int) int
+		ResponseBody   func(childComplexity int) int
+		ResponseOctets func(childComplexity int) int
+		Status         func(childComplexity int) int
+		UserID         func(childComplexity int) int
 	}
 
 	APIRequestConnection struct {
@@ -1527,6 +1530,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.APIRequest.APIKey(childComplexity), true
+	case "APIRequest.apiKeyId":
+		if e.ComplexityRoot.APIRequest.APIKeyID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.APIRequest.APIKeyID(childComplexity), true
 	case "APIRequest.createdAt":
 		if e.ComplexityRoot.APIRequest.CreatedAt == nil {
 			break
@@ -1581,12 +1590,24 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.APIRequest.RequestBody(childComplexity), true
+	case "APIRequest.requestOctets":
+		if e.ComplexityRoot.APIRequest.RequestOctets == nil {
+			break
+		}
+
+		return e.ComplexityRoot.APIRequest.RequestOctets(childComplexity), true
 	case "APIRequest.responseBody":
 		if e.ComplexityRoot.APIRequest.ResponseBody == nil {
 			break
 		}
 
 		return e.ComplexityRoot.APIRequest.ResponseBody(childComplexity), true
+	case "APIRequest.responseOctets":
+		if e.ComplexityRoot.APIRequest.ResponseOctets == nil {
+			break
+		}
+
+		return e.ComplexityRoot.APIRequest.ResponseOctets(childComplexity), true
 	case "APIRequest.status":
 		if e.ComplexityRoot.APIRequest.Status == nil {
 			break
@@ -10031,6 +10052,8 @@ input APIRequestFilter {
   status: StatusRange
   "With this API key, prefix ` + "`" + `key_` + "`" + `."
   apiKeyId: ID
+  "By this person, prefix ` + "`" + `usr_` + "`" + `."
+  userId: ID
   "With this id."
   requestId: ID
   "That made this email or are about it, prefix ` + "`" + `msg_` + "`" + `."
@@ -10086,14 +10109,20 @@ type APIRequest {
   durationMs: Int!
   "The API key that it came with; null when a person asked, once the key is gone, and for who may not read keys."
   apiKey: APIKey
+  "The id of that key, prefix ` + "`" + `key_` + "`" + `; null when a person asked."
+  apiKeyId: ID
   "The id of the person who asked, prefix ` + "`" + `usr_` + "`" + `; null when a key did."
   userId: ID
   "The address that it came from."
   ip: String!
   "The body of the request, at most 4 KB of it; null without one."
   requestBody: String
+  "How long that body was."
+  requestOctets: Int!
   "The body of the answer, at most 4 KB of it; null without one."
   responseBody: String
+  "How long that body was."
+  responseOctets: Int!
   "The email that it made or is about; null without one, and once that is gone."
   email: Email @module(name: "sending")
   "When it was answered."
@@ -11135,14 +11164,20 @@ func (ec *executionContext) childFields_APIRequest(ctx context.Context, field gr
 		return ec.fieldContext_APIRequest_durationMs(ctx, field)
 	case "apiKey":
 		return ec.fieldContext_APIRequest_apiKey(ctx, field)
+	case "apiKeyId":
+		return ec.fieldContext_APIRequest_apiKeyId(ctx, field)
 	case "userId":
 		return ec.fieldContext_APIRequest_userId(ctx, field)
 	case "ip":
 		return ec.fieldContext_APIRequest_ip(ctx, field)
 	case "requestBody":
 		return ec.fieldContext_APIRequest_requestBody(ctx, field)
+	case "requestOctets":
+		return ec.fieldContext_APIRequest_requestOctets(ctx, field)
 	case "responseBody":
 		return ec.fieldContext_APIRequest_responseBody(ctx, field)
+	case "responseOctets":
+		return ec.fieldContext_APIRequest_responseOctets(ctx, field)
 	case "email":
 		return ec.fieldContext_APIRequest_email(ctx, field)
 	case "createdAt":

@@ -42,6 +42,8 @@ type APIRequestFilter struct {
 	Status *StatusRange `json:"status,omitempty"`
 	// With this API key, prefix `key_`.
 	APIKeyID *string `json:"apiKeyId,omitempty"`
+	// By this person, prefix `usr_`.
+	UserID *string `json:"userId,omitempty"`
 	// With this id.
 	RequestID *string `json:"requestId,omitempty"`
 	// That made this email or are about it, prefix `msg_`.

@@ -13,11 +13,20 @@ import (
 // what shows nothing or turns the direction of writing is left out: mail is padded with it.
 func Snippet(text, source string, most int) string {
 	line := &line{most: most}
-	line.write(text)
+	for row := range strings.Lines(text) {
+		if strings.ContainsFunc(row, speaks) {
+			line.write(row)
+		}
+	}
 	if line.out.Len() == 0 && source != "" {
 		line.html(source)
 	}
 	return line.out.String()
+}
+
+// speaks tells a character of words, and of pictures, from those that lines are drawn with.
+func speaks(c rune) bool {
+	return unicode.IsLetter(c) || unicode.IsNumber(c) || unicode.Is(unicode.So, c) && !('\u2500' <= c && c <= '\u259f')
 }
 
 // line takes characters until it is full.

@@ -5,11 +5,11 @@ import { CodeBlock } from './CodeBlock'
 // EmptyState says why there is nothing, with the exact command or button that would change that.
 export function EmptyState({ icon: Icon, title, children, command, action }: { icon: LucideIcon; title: string; children?: ReactNode; command?: string; action?: ReactNode }) {
   return (
-    <div data-empty className="grid justify-items-center gap-3 px-6 py-12 text-center text-ink-2">
+    <div data-empty className="grid grid-cols-1 justify-items-center gap-3 px-6 py-12 text-center text-ink-2">
       <Icon aria-hidden className="!size-6 text-ink-3" />
       <h2 className="text-ink">{title}</h2>
       {children && <div className="max-w-[480px]">{children}</div>}
-      {command && <div className="w-full max-w-[620px]"><CodeBlock text={command} /></div>}
+      {command && <div className="w-full max-w-[720px]"><CodeBlock text={command} /></div>}
       {action}
     </div>
   )

@@ -1,9 +1,10 @@
-import { Ban, CircleCheck, CreditCard } from 'lucide-react'
+import { Ban, CircleCheck, CreditCard, Users } from 'lucide-react'
 import { useState } from 'react'
 import { toast } from '@/app/toasts'
 import { Badge } from '@/parts/Badge'
 import { Confirm } from '@/parts/Confirm'
 import { Id } from '@/parts/Copy'
+import { EmptyState } from '@/parts/EmptyState'
 import { Failure } from '@/parts/Failure'
 import { Menu } from '@/parts/Menu'
 import { Fact, Facts } from '@/parts/Page'
@@ -13,8 +14,8 @@ import { LimitDialog, PlanOfAccountDialog } from './AccountDialogs'
 import { count, useAccount, useChanges, usePlans, type Account, type AccountChange } from './data'
 
 export function AccountState({ account }: { account: Account }) {
-  if (account.suspended_at) return <Badge tone="bad" icon={Ban}>Suspended</Badge>
-  if (account.payment_due_at) return <Badge tone="warn" icon={CreditCard}>Payment overdue</Badge>
+  if (account.suspendedAt) return <Badge tone="bad" icon={Ban}>Suspended</Badge>
+  if (account.paymentDueAt) return <Badge tone="warn" icon={CreditCard}>Payment overdue</Badge>
   return <Badge tone="ok" icon={CircleCheck}>Active</Badge>
 }
 
@@ -39,7 +40,8 @@ export function AccountSheet({ id }: { id: string }) {
   const [asked, setAsked] = useState<Asked | null>(null)
   const [dialog, setDialog] = useState<'plan' | 'limit' | null>(null)
   if (one.error) return <div className="p-4 md:p-5"><Failure error={one.error} retry={() => void one.refetch()} /></div>
-  if (!one.data) return <div className="p-4 md:p-5"><SkeletonText lines={6} /></div>
+  if (one.isPending) return <div className="p-4 md:p-5"><SkeletonText lines={6} /></div>
+  if (!one.data) return <EmptyState icon={Users} title="No such account" />
   const { account, usage } = one.data
   const ask = questions(account)
   return (
@@ -48,11 +50,11 @@ export function AccountSheet({ id }: { id: string }) {
         <h2 className="min-w-0 flex-[1_1_200px] text-xl wrap-anywhere">{account.name || account.email}</h2>
         <div className="flex gap-2">
           <button type="button" className="btn" onClick={() => setDialog('plan')}>Change plan</button>
-          {account.suspended_at ? <button type="button" className="btn" onClick={() => setAsked(ask.lift)}>Lift suspension</button> : <button type="button" className="btn !text-bad" onClick={() => setAsked(ask.suspend)}>Suspend</button>}
+          {account.suspendedAt ? <button type="button" className="btn" onClick={() => setAsked(ask.lift)}>Lift suspension</button> : <button type="button" className="btn !text-bad" onClick={() => setAsked(ask.suspend)}>Suspend</button>}
           <Menu entries={[
             { name: 'Limit emails a month', run: () => setDialog('limit') },
-            { name: account.production_unlocked ? 'Take back the unlocking' : 'Let it write to anybody', run: () => setAsked(account.production_unlocked ? ask.lock : ask.unlock) },
-            { name: account.payment_method_at ? 'No payment method is on file' : 'A payment method is on file', run: () => setAsked(account.payment_method_at ? ask.uncard : ask.card) },
+            { name: account.productionUnlocked ? 'Take back the unlocking' : 'Let it write to anybody', run: () => setAsked(account.productionUnlocked ? ask.lock : ask.unlock) },
+            { name: account.paymentMethodAt ? 'No payment method is on file' : 'A payment method is on file', run: () => setAsked(account.paymentMethodAt ? ask.uncard : ask.card) },
           ]} />
         </div>
       </div>
@@ -60,15 +62,15 @@ export function AccountSheet({ id }: { id: string }) {
       <Facts>
         <Fact name="Id"><Id id={account.id} /></Fact>
         <Fact name="Email">{account.email}</Fact>
-        <Fact name="Plan">{plans.data?.find((p) => p.id === account.plan)?.name ?? account.plan}</Fact>
-        <Fact name="Today">{usage.day.toLocaleString()} emails <span className="text-ink-3">{usage.daily_cap === null ? '(no cap)' : `of ${count(usage.daily_cap)}`}</span></Fact>
-        <Fact name="This month">{usage.month.toLocaleString()} emails <span className="text-ink-3">{usage.monthly_cap === null ? '(no cap)' : `of ${count(usage.monthly_cap)}`}</span></Fact>
-        <Fact name="Own limit">{account.monthly_limit === null ? null : `${account.monthly_limit.toLocaleString()} emails a month`}</Fact>
-        <Fact name="Suspended">{account.suspended_at && <Time at={account.suspended_at} exact />}</Fact>
-        <Fact name="Overdue since">{account.payment_due_at && <Time at={account.payment_due_at} exact />}</Fact>
-        <Fact name="Payment">{account.payment_method_at ? <>on file since <Time at={account.payment_method_at} /></> : 'no payment method'}</Fact>
-        <Fact name="Unlocked">{account.production_unlocked ? 'by an operator' : 'by the rules of its plan'}</Fact>
-        <Fact name="Since"><Time at={account.created_at} exact /></Fact>
+        <Fact name="Plan">{plans.data?.find((p) => p.id === account.planId)?.name ?? account.planId}</Fact>
+        <Fact name="Today">{count(usage.day, '0')} emails <span className="text-ink-3">{usage.dailyCap === null ? '(no cap)' : `of ${count(usage.dailyCap)}`}</span></Fact>
+        <Fact name="This month">{count(usage.month, '0')} emails <span className="text-ink-3">{usage.monthlyCap === null ? '(no cap)' : `of ${count(usage.monthlyCap)}`}</span></Fact>
+        <Fact name="Own limit">{account.monthlyLimit === null ? null : `${account.monthlyLimit.toLocaleString()} emails a month`}</Fact>
+        <Fact name="Suspended">{account.suspendedAt && <Time at={account.suspendedAt} exact />}</Fact>
+        <Fact name="Overdue since">{account.paymentDueAt && <Time at={account.paymentDueAt} exact />}</Fact>
+        <Fact name="Payment">{account.paymentMethodAt ? <>on file since <Time at={account.paymentMethodAt} /></> : 'no payment method'}</Fact>
+        <Fact name="Unlocked">{account.productionUnlocked ? 'by an operator' : 'by the rules of its plan'}</Fact>
+        <Fact name="Since"><Time at={account.createdAt} exact /></Fact>
       </Facts>
       {dialog === 'plan' && <PlanOfAccountDialog account={account} onClose={() => setDialog(null)} />}
       {dialog === 'limit' && <LimitDialog account={account} onClose={() => setDialog(null)} />}

@@ -8,7 +8,7 @@ import { count, useChanges, usePlans, type Account } from './data'
 export function PlanOfAccountDialog({ account, onClose }: { account: Account; onClose: () => void }) {
   const plans = usePlans()
   const changes = useChanges()
-  const [plan, setPlan] = useState(account.plan)
+  const [plan, setPlan] = useState(account.planId)
   const chosen = plans.data?.find((p) => p.id === plan)
   const write = useWrite(async () => {
     await changes.account(account.id, { plan })
@@ -20,10 +20,10 @@ export function PlanOfAccountDialog({ account, onClose }: { account: Account; on
     onClose()
   }
   return (
-    <Dialog title="Change plan" onClose={onClose} actions={<><button type="button" className="btn" onClick={onClose}>Back</button><button type="submit" form="account-plan" className="btn primary" disabled={write.busy || plan === account.plan}>Change plan</button></>}>
+    <Dialog title="Change plan" onClose={onClose} actions={<><button type="button" className="btn" onClick={onClose}>Back</button><button type="submit" form="account-plan" className="btn primary" disabled={write.busy || plan === account.planId}>Change plan</button></>}>
       <form id="account-plan" className="grid gap-3" onSubmit={(e) => { e.preventDefault(); void go() }}>
         {plans.error && <Failure error={plans.error} retry={() => void plans.refetch()} />}
-        <Field label="Plan" wrong={write.wrong.plan} hint={chosen && `${count(chosen.daily_emails)} a day, ${count(chosen.monthly_emails)} a month, ${chosen.max_domains} domains`}>
+        <Field label="Plan" wrong={write.wrong.plan} hint={chosen && `${count(chosen.dailyEmails)} a day, ${count(chosen.monthlyEmails)} a month, ${chosen.maxDomains} domains`}>
           {(f) => <select {...f} className="input" value={plan} onChange={(e) => setPlan(e.target.value)}>{plans.data?.map((p) => <option key={p.id} value={p.id}>{p.name}</option>)}</select>}
         </Field>
         <p className="text-ink-2">It holds at once, and nothing is charged for it here.</p>
@@ -35,7 +35,7 @@ export function PlanOfAccountDialog({ account, onClose }: { account: Account; on
 
 export function LimitDialog({ account, onClose }: { account: Account; onClose: () => void }) {
   const changes = useChanges()
-  const [limit, setLimit] = useState(account.monthly_limit === null ? '' : String(account.monthly_limit))
+  const [limit, setLimit] = useState(account.monthlyLimit === null ? '' : String(account.monthlyLimit))
   const write = useWrite(async () => {
     await changes.account(account.id, { monthly_limit: limit.trim() === '' ? null : Number(limit) })
     return true

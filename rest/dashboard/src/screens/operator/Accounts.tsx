@@ -1,6 +1,7 @@
 import { Link } from '@tanstack/react-router'
 import { Users } from 'lucide-react'
 import { useAddress } from '@/app/address'
+import { useNarrow } from '@/app/narrow'
 import { DataTable, type Column } from '@/parts/DataTable'
 import { EmptyState } from '@/parts/EmptyState'
 import { FilterBar } from '@/parts/FilterBar'
@@ -9,27 +10,37 @@ import { Time } from '@/parts/Time'
 import { AccountSheet, AccountState } from './Account'
 import { statuses, useAccounts, usePlans, type Account } from './data'
 
-const columns: Column<Account>[] = [
-  { key: 'name', head: 'Name', width: '26%', cell: (a) => <Link to={`/operator/accounts/${a.id}`} className="font-medium">{a.name || a.id}</Link> },
-  { key: 'email', head: 'Email', cell: (a) => <span className="text-ink-2">{a.email}</span> },
-  { key: 'state', head: 'State', width: '150px', from: 'slim', cell: (a) => <AccountState account={a} /> },
-  { key: 'plan', head: 'Plan', width: '110px', from: 'mid', cell: (a) => a.plan },
-  { key: 'at', head: 'Since', width: '120px', right: true, from: 'mid', cell: (a) => <span className="text-ink-3"><Time at={a.created_at} /></span> },
+const columnsOf = (planName: (id: string) => string): Column<Account>[] => [
+  {
+    key: 'name', head: 'Name', width: '26%', grows: true,
+    cell: (a) => (
+      <>
+        <Link to={`/operator/accounts/${a.id}`} className="block truncate font-medium">{a.name || a.id}</Link>
+        <span className="block truncate text-xs text-ink-3 @min-[460px]:hidden">{a.email}</span>
+      </>
+    ),
+  },
+  { key: 'email', head: 'Email', from: 'slim', cell: (a) => <span className="text-ink-2">{a.email}</span> },
+  { key: 'state', head: 'State', width: '150px', cell: (a) => <AccountState account={a} /> },
+  { key: 'plan', head: 'Plan', width: '110px', from: 'mid', cell: (a) => planName(a.planId) },
+  { key: 'at', head: 'Since', width: '120px', right: true, from: 'mid', cell: (a) => <span className="text-ink-3"><Time at={a.createdAt} /></span> },
 ]
 
 const select = 'h-[34px] max-w-40 rounded-control border border-line bg-raised px-2 text-ink-2 hover:bg-hover'
 
 export function Accounts() {
+  const narrow = useNarrow()
   const [address, change] = useAddress()
   const plans = usePlans()
-  const status = statuses.find((s) => s.value === address.status)?.value
-  const list = useAccounts({ ...(address.q ? { q: address.q } : {}), ...(address.plan ? { plan: address.plan } : {}), ...(status ? { status } : {}) })
+  const status = statuses.find((s) => s.value === address.status?.toUpperCase())?.value
+  const list = useAccounts({ query: address.q || null, plan: address.plan || null, status: status ?? null })
+  const columns = columnsOf((id) => plans.data?.find((p) => p.id === id)?.name ?? id)
   const open = (id: string | null) => change({ open: id ?? undefined })
   const filtered = Boolean(address.q || address.plan || status)
   return (
     <>
       <FilterBar placeholder="Part of an email or a name, or a whole id">
-        <select aria-label="State" value={status ?? ''} onChange={(e) => change({ status: e.target.value, open: undefined })} className={select}>
+        <select aria-label="State" value={status ?? ''} onChange={(e) => change({ status: e.target.value.toLowerCase(), open: undefined })} className={select}>
           <option value="">State</option>
           {statuses.map((s) => <option key={s.value} value={s.value}>{s.name}</option>)}
         </select>
@@ -46,7 +57,7 @@ export function Accounts() {
         )}
       >
         <DataTable
-          label="Accounts" rows={list.rows} columns={columns} idOf={(a) => a.id} nameOf={(a) => a.name} open={address.open} onOpen={open}
+          label="Accounts" rows={list.rows} columns={columns} idOf={(a) => a.id} nameOf={(a) => a.name} height={narrow ? 52 : 36} open={address.open} onOpen={open}
           loading={list.isPending} error={list.error} retry={() => void list.refetch()} more={() => void list.fetchNextPage()} hasMore={list.hasNextPage}
           empty={<EmptyState icon={Users} title={filtered ? 'No account matches' : 'No accounts yet'} command={filtered ? undefined : 'postrider account create --name Example --email ada@example.com'} action={filtered ? <button type="button" className="btn" onClick={() => change({ q: undefined, plan: undefined, status: undefined })}>Clear the filter</button> : undefined} />}
         />

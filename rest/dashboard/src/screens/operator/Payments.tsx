@@ -21,24 +21,24 @@ function Figure({ name, value, bad }: { name: string; value: ReactNode; bad?: bo
 export function Payments() {
   const billing = useBilling(true)
   if (billing.error) return <PageBody><Failure error={billing.error} retry={() => void billing.refetch()} /></PageBody>
-  if (!billing.data) return <PageBody><SkeletonText /></PageBody>
+  if (!billing.data) return <PageBody>{billing.isPending && <SkeletonText />}</PageBody>
   const b = billing.data
   return (
     <PageBody narrow>
-      <p className="flex flex-wrap items-center gap-2"><Badge tone={b.mode === 'live' ? 'ok' : 'info'} icon={CircleCheck}>{b.mode === 'live' ? 'Live payments' : 'Test payments'}</Badge><span className="text-ink-2">{b.last_event_at ? <>The payment provider posted an event last <Time at={b.last_event_at} />.</> : 'The payment provider has posted no event yet. Check its webhook.'}</span></p>
+      <p className="flex flex-wrap items-center gap-2"><Badge tone={b.mode === 'live' ? 'ok' : 'info'} icon={CircleCheck}>{b.mode === 'live' ? 'Live payments' : 'Test payments'}</Badge><span className="text-ink-2">{b.lastEventAt ? <>The payment provider posted an event last <Time at={b.lastEventAt} />.</> : 'The payment provider has posted no event yet. Check its webhook.'}</span></p>
       <div className="grid grid-cols-2 gap-3 md:grid-cols-3">
         <Figure name="Customers" value={b.customers.toLocaleString()} />
-        <Figure name="Overdue" value={b.past_due.toLocaleString()} bad={b.past_due > 0} />
+        <Figure name="Overdue" value={b.pastDue.toLocaleString()} bad={b.pastDue > 0} />
         <Figure name="To be asked about now" value={b.due.toLocaleString()} />
         <Figure name="Asked in vain" value={b.failing.toLocaleString()} bad={b.failing > 0} />
-        <Figure name="Hours of usage to report" value={b.unreported_hours.toLocaleString()} />
-        <Figure name="The oldest of them" value={b.unreported_hours ? duration(b.oldest_unreported_seconds * 1000) : 'none'} bad={b.oldest_unreported_seconds > 86_400} />
+        <Figure name="Hours of usage to report" value={b.unreportedHours.toLocaleString()} />
+        <Figure name="The oldest of them" value={b.unreportedHours ? duration(b.oldestUnreportedSeconds * 1000) : 'none'} bad={b.oldestUnreportedSeconds > 86_400} />
       </div>
       <Card title="Accounts to look at" pad={false}>
-        {b.problems.length === 0 ? <p className="p-4 text-ink-3">None.</p> : <ul>{b.problems.map((p, i) => <li key={i} className="flex flex-wrap gap-x-3 border-b border-line-soft px-4 py-2 last:border-0"><Link to={`/operator/accounts/${p.account_id}`} className="link"><code>{p.account_id}</code></Link><span className="wrap-anywhere">{p.what}</span></li>)}</ul>}
+        {b.problems.length === 0 ? <p className="p-4 text-ink-3">None.</p> : <ul>{b.problems.map((p, i) => <li key={i} className="flex flex-wrap gap-x-3 border-b border-line-soft px-4 py-2 last:border-0"><Link to={`/operator/accounts/${p.accountId}`} className="link"><code>{p.accountId}</code></Link><span className="wrap-anywhere">{p.what}</span></li>)}</ul>}
       </Card>
       <Card title="Usage that is not taken" pad={false}>
-        {b.stuck.length === 0 ? <p className="p-4 text-ink-3">None.</p> : <ul>{b.stuck.map((s, i) => <li key={i} className="grid gap-1 border-b border-line-soft px-4 py-2 last:border-0"><span className="flex flex-wrap gap-x-3"><Link to={`/operator/accounts/${s.account_id}`} className="link"><code>{s.account_id}</code></Link><Time at={s.hour} exact /><span>{s.emails.toLocaleString()} emails</span></span><p className="smtp bad">{s.reason}</p></li>)}</ul>}
+        {b.stuck.length === 0 ? <p className="p-4 text-ink-3">None.</p> : <ul>{b.stuck.map((s, i) => <li key={i} className="grid gap-1 border-b border-line-soft px-4 py-2 last:border-0"><span className="flex flex-wrap gap-x-3"><Link to={`/operator/accounts/${s.accountId}`} className="link"><code>{s.accountId}</code></Link><Time at={s.hour} exact /><span>{s.emails.toLocaleString()} emails</span></span><p className="smtp bad">{s.reason}</p></li>)}</ul>}
       </Card>
     </PageBody>
   )

@@ -5,32 +5,33 @@ import { Failure } from '@/parts/Failure'
 import { Field, useWrite } from '@/parts/Form'
 import { useChanges, type Plan, type PlanChange } from './data'
 
+// The change is written by REST, in whose names fields are wrong too.
 type Numbers = 'monthly_emails' | 'daily_emails' | 'daily_sms' | 'included_emails' | 'max_domains' | 'requests_per_second' | 'rank'
 type Flags = 'self_service' | 'overage' | 'sandboxed'
 
-const numbers: { key: Numbers; label: string; empty?: string }[] = [
-  { key: 'monthly_emails', label: 'Emails a month', empty: 'no cap' },
-  { key: 'daily_emails', label: 'Emails a day', empty: 'no cap' },
-  { key: 'daily_sms', label: 'Text messages a day', empty: 'no cap' },
-  { key: 'included_emails', label: 'Emails in the price', empty: 'nothing is said' },
-  { key: 'max_domains', label: 'Domains' },
-  { key: 'requests_per_second', label: 'API requests a second' },
-  { key: 'rank', label: 'Rank' },
+const numbers: { key: Numbers; of: (p: Plan) => number | null; label: string; empty?: string }[] = [
+  { key: 'monthly_emails', of: (p) => p.monthlyEmails, label: 'Emails a month', empty: 'no cap' },
+  { key: 'daily_emails', of: (p) => p.dailyEmails, label: 'Emails a day', empty: 'no cap' },
+  { key: 'daily_sms', of: (p) => p.dailySMS, label: 'Text messages a day', empty: 'no cap' },
+  { key: 'included_emails', of: (p) => p.includedEmails, label: 'Emails in the price', empty: 'nothing is said' },
+  { key: 'max_domains', of: (p) => p.maxDomains, label: 'Domains' },
+  { key: 'requests_per_second', of: (p) => p.requestsPerSecond, label: 'API requests a second' },
+  { key: 'rank', of: (p) => p.rank, label: 'Rank' },
 ]
 
-const flags: { key: Flags; label: string }[] = [
-  { key: 'self_service', label: 'Customers may choose it' },
-  { key: 'overage', label: 'Emails beyond the included ones are sent, and paid for' },
-  { key: 'sandboxed', label: 'Accounts write only to themselves until they have a domain and a payment method' },
+const flags: { key: Flags; of: (p: Plan) => boolean; label: string }[] = [
+  { key: 'self_service', of: (p) => p.selfService, label: 'Customers may choose it' },
+  { key: 'overage', of: (p) => p.overage, label: 'Emails beyond the included ones are sent, and paid for' },
+  { key: 'sandboxed', of: (p) => p.sandboxed, label: 'Accounts write only to themselves until they have a domain and a payment method' },
 ]
 
 const optional = new Set<Numbers>(numbers.filter((n) => n.empty).map((n) => n.key))
 
 export function PlanDialog({ plan, onClose }: { plan: Plan; onClose: () => void }) {
   const changes = useChanges()
-  const [values, setValues] = useState(() => Object.fromEntries(numbers.map(({ key }) => [key, plan[key] === null ? '' : String(plan[key])])) as Record<Numbers, string>)
+  const [values, setValues] = useState(() => Object.fromEntries(numbers.map(({ key, of }) => [key, String(of(plan) ?? '')])) as Record<Numbers, string>)
   const [name, setName] = useState(plan.name)
-  const [set, setSet] = useState<Record<Flags, boolean>>({ self_service: plan.self_service, overage: plan.overage, sandboxed: plan.sandboxed })
+  const [set, setSet] = useState<Record<Flags, boolean>>({ self_service: plan.selfService, overage: plan.overage, sandboxed: plan.sandboxed })
   const change = changeOf(plan, name, values, set)
   const write = useWrite(async () => {
     await changes.plan(plan.id, change)
@@ -64,11 +65,11 @@ export function PlanDialog({ plan, onClose }: { plan: Plan; onClose: () => void 
 function changeOf(plan: Plan, name: string, values: Record<Numbers, string>, set: Record<Flags, boolean>): PlanChange {
   const change: PlanChange = {}
   if (name !== plan.name) change.name = name
-  for (const { key } of numbers) {
+  for (const { key, of } of numbers) {
     const value = values[key].trim() === '' ? null : Number(values[key])
-    if (value === plan[key] || (value === null && !optional.has(key))) continue
+    if (value === of(plan) || (value === null && !optional.has(key))) continue
     Object.assign(change, { [key]: value })
   }
-  for (const { key } of flags) if (set[key] !== plan[key]) change[key] = set[key]
+  for (const { key, of } of flags) if (set[key] !== of(plan)) change[key] = set[key]
   return change
 }

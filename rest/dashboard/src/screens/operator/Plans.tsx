@@ -5,18 +5,18 @@ import { EmptyState } from '@/parts/EmptyState'
 import { count, usePlans, type Plan } from './data'
 import { PlanDialog } from './PlanDialog'
 
-const words = (p: Plan) => [p.self_service ? 'customers may choose it' : 'given by operators only', ...(p.sandboxed ? ['sandboxed'] : []), ...(p.overage ? ['overage is paid'] : [])].join(', ')
+const words = (p: Plan) => [p.selfService ? 'customers may choose it' : 'given by operators only', ...(p.sandboxed ? ['sandboxed'] : []), ...(p.overage ? ['overage is paid'] : [])].join(', ')
 
 export function Plans() {
   const plans = usePlans()
   const [changing, setChanging] = useState<Plan | null>(null)
   const columns: Column<Plan>[] = [
-    { key: 'name', head: 'Name', width: '20%', cell: (p) => <b className="font-medium">{p.name}</b> },
-    { key: 'month', head: 'Emails a month', width: '130px', right: true, cell: (p) => count(p.monthly_emails) },
-    { key: 'day', head: 'A day', width: '110px', right: true, from: 'mid', cell: (p) => count(p.daily_emails) },
-    { key: 'included', head: 'Included', width: '110px', right: true, from: 'wide', cell: (p) => count(p.included_emails, 'not said') },
-    { key: 'domains', head: 'Domains', width: '90px', right: true, from: 'mid', cell: (p) => p.max_domains.toLocaleString() },
-    { key: 'rate', head: 'Requests/s', width: '100px', right: true, from: 'wide', cell: (p) => p.requests_per_second.toLocaleString() },
+    { key: 'name', head: 'Name', width: '20%', grows: true, cell: (p) => <b className="font-medium">{p.name}</b> },
+    { key: 'month', head: 'Emails a month', width: '130px', right: true, cell: (p) => count(p.monthlyEmails) },
+    { key: 'day', head: 'A day', width: '110px', right: true, from: 'mid', cell: (p) => count(p.dailyEmails) },
+    { key: 'included', head: 'Included', width: '110px', right: true, from: 'wide', cell: (p) => count(p.includedEmails, '–') },
+    { key: 'domains', head: 'Domains', width: '90px', right: true, from: 'mid', cell: (p) => p.maxDomains.toLocaleString() },
+    { key: 'rate', head: 'Requests/s', width: '100px', right: true, from: 'wide', cell: (p) => p.requestsPerSecond.toLocaleString() },
     { key: 'words', head: 'Rules', from: 'mid', cell: (p) => <span className="text-ink-2">{words(p)}</span> },
     { key: 'act', head: <span className="sr-only">Actions</span>, width: '96px', right: true, cell: (p) => <button type="button" className="btn sm" aria-label={`Change ${p.name}`} onClick={() => setChanging(p)}>Change</button> },
   ]

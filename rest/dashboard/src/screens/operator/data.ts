@@ -1,39 +1,29 @@
-import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { query, usePages } from '@/api/graphql'
 import { done, rest } from '@/api/rest'
 import type { components } from '@/api/rest.gen'
+import { OperatorAccountDetail, OperatorAccounts, OperatorPayments, OperatorPlans, type OperatorAccountFilter, type OperatorAccountRowFragment, type OperatorAccountStatus, type OperatorPlanRowFragment } from './queries.gen'
 
-// What an operator reads is REST: GraphQL answers for one account.
+export type Account = OperatorAccountRowFragment
+export type Plan = OperatorPlanRowFragment
 type Schemas = components['schemas']
-export type Account = Schemas['OperatorAccountRecord']
-export type Plan = Schemas['OperatorPlanRecord']
-export type Billing = Schemas['OperatorBillingRecord']
 export type AccountChange = Schemas['UpdateAccountAsOperator']
 export type PlanChange = Schemas['UpdatePlanAsOperator']
 
-export type Status = 'active' | 'suspended' | 'payment_due'
-export const statuses: { value: Status; name: string }[] = [{ value: 'active', name: 'Active' }, { value: 'suspended', name: 'Suspended' }, { value: 'payment_due', name: 'Payment overdue' }]
 
-export function useAccounts(filter: { q?: string; plan?: string; status?: Status }) {
-  const pages = useInfiniteQuery({
-    queryKey: ['operator-accounts', filter],
-    queryFn: ({ pageParam, signal }) => done(rest.GET('/operator/accounts', { params: { query: { limit: 50, ...filter, ...(pageParam ? { cursor: pageParam } : {}) } }, signal })),
-    initialPageParam: null as string | null,
-    getNextPageParam: (last) => last.next_cursor,
-  })
-  return { ...pages, rows: pages.data?.pages.flatMap((p) => p.accounts) ?? [] }
-}
+// Who is no operator any more has no list either.
+const nothing = { nodes: [], pageInfo: { hasNextPage: false, endCursor: null } }
 
-export function useAccount(id: string) {
-  return useQuery({ queryKey: ['operator-account', id], queryFn: ({ signal }) => done(rest.GET('/operator/accounts/{id}', { params: { path: { id } }, signal })) })
-}
+export const statuses: { value: OperatorAccountStatus; name: string }[] = [{ value: 'ACTIVE', name: 'Active' }, { value: 'SUSPENDED', name: 'Suspended' }, { value: 'PAYMENT_DUE', name: 'Payment overdue' }]
 
-export function usePlans() {
-  return useQuery({ queryKey: ['operator-plans'], queryFn: ({ signal }) => done(rest.GET('/operator/plans', { signal })).then((a) => [...a.plans].sort((x, y) => x.rank - y.rank)) })
-}
+export const useAccounts = (filter: OperatorAccountFilter) => usePages(OperatorAccounts, { first: 50, filter }, (d) => d.operator?.accounts ?? nothing)
 
-export function useBilling(enabled: boolean) {
-  return useQuery({ queryKey: ['operator-billing'], enabled, queryFn: ({ signal }) => done(rest.GET('/operator/billing', { signal })).then((a) => a.billing) })
-}
+// useAccount reads one account; null: there is none with this id.
+export const useAccount = (id: string) => useQuery({ queryKey: [OperatorAccountDetail.name, id], queryFn: ({ signal }) => query(OperatorAccountDetail, { id }, signal).then((d) => d.operator?.account ?? null) })
+
+export const usePlans = () => useQuery({ queryKey: [OperatorPlans.name], queryFn: ({ signal }) => query(OperatorPlans, {}, signal).then((d) => d.operator?.plans ?? []) })
+
+export const useBilling = (enabled: boolean) => useQuery({ queryKey: [OperatorPayments.name], enabled, queryFn: ({ signal }) => query(OperatorPayments, {}, signal).then((d) => d.operator?.billing ?? null) })
 
 // useChanges writes, and reads again what it changed.
 export function useChanges() {
@@ -42,11 +32,11 @@ export function useChanges() {
   return {
     async account(id: string, body: AccountChange) {
       await done(rest.PATCH('/operator/accounts/{id}', { params: { path: { id } }, body }))
-      await again('operator-account', 'operator-accounts')
+      await again(OperatorAccountDetail.name, OperatorAccounts.name)
     },
     async plan(id: string, body: PlanChange) {
       await done(rest.PATCH('/operator/plans/{id}', { params: { path: { id } }, body }))
-      await again('operator-plans')
+      await again(OperatorPlans.name)
     },
   }
 }

@@ -12,6 +12,25 @@ export type HealthLevel =
   /** A hint. */
   | 'NOTICE';
 
+/** What narrows the list of accounts. Fields that are left out narrow nothing. */
+export type OperatorAccountFilter = {
+  /** A part of the email or the name, in any case; or a whole id. */
+  query?: string | null | undefined;
+  /** On this plan, as `pro`. */
+  plan?: string | null | undefined;
+  /** Which stand so. */
+  status?: OperatorAccountStatus | null | undefined;
+};
+
+/** How an account stands. */
+export type OperatorAccountStatus =
+  /** It may send. */
+  | 'ACTIVE'
+  /** It does everything but send. */
+  | 'SUSPENDED'
+  /** A payment is overdue. */
+  | 'PAYMENT_DUE';
+
 export type OperatorHealthQueryVariables = Exact<{ [key: string]: never; }>;
 
 
@@ -27,6 +46,40 @@ export type OperatorProcessesQueryVariables = Exact<{ [key: string]: never; }>;
 
 export type OperatorProcessesQuery = { operator: { processes: Array<{ name: string, version: string, roles: Array<string>, startedAt: string, seenAt: string, alive: boolean }> } | null };
 
+export type OperatorAccountsQueryVariables = Exact<{
+  first?: number | null | undefined;
+  after?: string | null | undefined;
+  filter?: OperatorAccountFilter | null | undefined;
+}>;
+
+
+export type OperatorAccountsQuery = { operator: { accounts: { nodes: Array<OperatorAccountRowFragment>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } } | null };
+
+export type OperatorAccountRowFragment = { id: string, name: string, email: string, planId: string, productionUnlocked: boolean, paymentMethodAt: string | null, paymentDueAt: string | null, suspendedAt: string | null, unmetered: boolean, monthlyLimit: number | null, createdAt: string };
+
+export type OperatorAccountDetailQueryVariables = Exact<{
+  id: string;
+}>;
+
+
+export type OperatorAccountDetailQuery = { operator: { account: { account: OperatorAccountRowFragment, usage: { day: number | null, month: number | null, dailyCap: number | null, monthlyCap: number | null } } | null } | null };
+
+export type OperatorPlansQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type OperatorPlansQuery = { operator: { plans: Array<OperatorPlanRowFragment> } | null };
+
+export type OperatorPlanRowFragment = { id: string, name: string, rank: number, selfService: boolean, requestsPerSecond: number, dailyEmails: number | null, monthlyEmails: number | null, dailySMS: number | null, includedEmails: number | null, overage: boolean, maxDomains: number, sandboxed: boolean };
+
+export type OperatorPaymentsQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type OperatorPaymentsQuery = { operator: { billing: { enabled: boolean, mode: string | null, customers: number, due: number, failing: number, pastDue: number, lastEventAt: string | null, unreportedHours: number, oldestUnreportedSeconds: number, stuck: Array<{ accountId: string, hour: string, emails: number, reason: string }>, problems: Array<{ accountId: string, what: string }> } } | null };
+
 export const OperatorHealth = gql<OperatorHealthQuery, OperatorHealthQueryVariables>('OperatorHealth', '96a03b413371294df0fbb00db3ab89c2fbb0256df689545d958f4fd46b65a24a', import.meta.env.DEV ? "query OperatorHealth {\n  health {\n    installation {\n      code\n      level\n      found\n      expected\n      do\n    }\n  }\n}" : undefined)
 export const OperatorDelivery = gql<OperatorDeliveryQuery, OperatorDeliveryQueryVariables>('OperatorDelivery', 'eb831161f52e017beefeb489fc95c8bc8970088c2d654fba99fe9dc1b5410632', import.meta.env.DEV ? "query OperatorDelivery {\n  operator {\n    queueByDestination {\n      destination\n      total\n      due\n      running\n      parked\n      deferred\n      held\n      oldestAgeSeconds\n      diagnostic\n    }\n    sources {\n      id\n      address\n      hostname\n      pool\n      accountId\n      pausedAt\n      warmup {\n        day\n        limit\n        used\n      }\n    }\n    lanes {\n      name\n      provider\n      way\n      window\n      active\n      pausedUntil\n      reason\n      perMinute\n      delivered\n      refused\n      throttled\n      unreachable\n      usedAt\n    }\n  }\n}" : undefined)
 export const OperatorProcesses = gql<OperatorProcessesQuery, OperatorProcessesQueryVariables>('OperatorProcesses', '6af7de62fba581def58652ce7ce6360ead9fb8cf36cd96a8b73987054f8dc5cf', import.meta.env.DEV ? "query OperatorProcesses {\n  operator {\n    processes {\n      name\n      version\n      roles\n      startedAt\n      seenAt\n      alive\n    }\n  }\n}" : undefined)
+export const OperatorAccounts = gql<OperatorAccountsQuery, OperatorAccountsQueryVariables>('OperatorAccounts', 'd18340477a61747a051689c2db2f580c6c2486468db060ba044956807fcdac13', import.meta.env.DEV ? "query OperatorAccounts($first: Int, $after: String, $filter: OperatorAccountFilter) {\n  operator {\n    accounts(first: $first, after: $after, filter: $filter) {\n      nodes {\n        ...OperatorAccountRow\n      }\n      pageInfo {\n        hasNextPage\n        endCursor\n      }\n    }\n  }\n}\n\nfragment OperatorAccountRow on OperatorAccount {\n  id\n  name\n  email\n  planId\n  productionUnlocked\n  paymentMethodAt\n  paymentDueAt\n  suspendedAt\n  unmetered\n  monthlyLimit\n  createdAt\n}" : undefined)
+export const OperatorAccountDetail = gql<OperatorAccountDetailQuery, OperatorAccountDetailQueryVariables>('OperatorAccountDetail', '062637fe901cc02e147abeeb5b0deebd5f07b64ce1a3bfee093180ebbb2936a0', import.meta.env.DEV ? "query OperatorAccountDetail($id: ID!) {\n  operator {\n    account(id: $id) {\n      account {\n        ...OperatorAccountRow\n      }\n      usage {\n        day\n        month\n        dailyCap\n        monthlyCap\n      }\n    }\n  }\n}\n\nfragment OperatorAccountRow on OperatorAccount {\n  id\n  name\n  email\n  planId\n  productionUnlocked\n  paymentMethodAt\n  paymentDueAt\n  suspendedAt\n  unmetered\n  monthlyLimit\n  createdAt\n}" : undefined)
+export const OperatorPlans = gql<OperatorPlansQuery, OperatorPlansQueryVariables>('OperatorPlans', '47910c48301a4bb173592cf1922b8da56cf301332446f552a65c8c4738719ab6', import.meta.env.DEV ? "query OperatorPlans {\n  operator {\n    plans {\n      ...OperatorPlanRow\n    }\n  }\n}\n\nfragment OperatorPlanRow on OperatorPlan {\n  id\n  name\n  rank\n  selfService\n  requestsPerSecond\n  dailyEmails\n  monthlyEmails\n  dailySMS\n  includedEmails\n  overage\n  maxDomains\n  sandboxed\n}" : undefined)
+export const OperatorPayments = gql<OperatorPaymentsQuery, OperatorPaymentsQueryVariables>('OperatorPayments', 'd13690be4b292fb6316e058e5884dc8fce8fddef6af8154ac26531be6ca39f58', import.meta.env.DEV ? "query OperatorPayments {\n  operator {\n    billing {\n      enabled\n      mode\n      customers\n      due\n      failing\n      pastDue\n      lastEventAt\n      unreportedHours\n      oldestUnreportedSeconds\n      stuck {\n        accountId\n        hour\n        emails\n        reason\n      }\n      problems {\n        accountId\n        what\n      }\n    }\n  }\n}" : undefined)

@@ -52,7 +52,7 @@ export function Destinations() {
           empty={
             <EmptyState
               icon={CircleCheck} title="Nothing waits"
-              command={domain ? `curl ${location.origin}/api/emails -H "Authorization: Bearer $POSTRIDER_API_KEY" \\\n  -H 'Content-Type: application/json' \\\n  -d '{"from":"you@${domain}","to":"delay@${domain}","subject":"Hello","text":"Hello."}'` : undefined}
+              command={domain ? `curl ${location.origin}/api/emails \\\n  -H "Authorization: Bearer $POSTRIDER_API_KEY" \\\n  -H 'Content-Type: application/json' \\\n  -d '{"from":"you@${domain}","to":"delay@${domain}","subject":"Hello","text":"Hello."}'` : undefined}
               action={<Link to="/queue" search={{ tab: 'scheduled' } as never} className="btn">See what is scheduled</Link>}
             >Everything that was sent was delivered, or has ended otherwise.{domain && ' This sends one that waits:'}</EmptyState>
           }

@@ -59,7 +59,7 @@ export function Scheduled() {
       <DataTable
         label="Scheduled emails" rows={list.rows} columns={columns} idOf={(r) => r.id} nameOf={(r) => r.subject} selected={may ? chosen : undefined} onSelect={may ? setChosen : undefined}
         loading={list.isPending} error={list.error} retry={() => void list.refetch()} more={() => void list.fetchNextPage()} hasMore={list.hasNextPage}
-        empty={<EmptyState icon={CalendarClock} title="Nothing is scheduled" command={`curl ${location.origin}/api/emails -H "Authorization: Bearer $POSTRIDER_API_KEY" \\\n  -H 'Content-Type: application/json' \\\n  -d '{"from":"you@${viewer.development?.domain ?? 'example.com'}","to":"bob@example.net","subject":"Hello","text":"Hello.","scheduled_at":"${tomorrow()}"}'`}>Give an email the time at which it is to go out:</EmptyState>}
+        empty={<EmptyState icon={CalendarClock} title="Nothing is scheduled" command={`curl ${location.origin}/api/emails \\\n  -H "Authorization: Bearer $POSTRIDER_API_KEY" \\\n  -H 'Content-Type: application/json' \\\n  -d '{"from":"you@${viewer.development?.domain ?? 'example.com'}","to":"bob@example.net","subject":"Hello","text":"Hello.","scheduled_at":"${tomorrow()}"}'`}>Give an email the time at which it is to go out:</EmptyState>}
       />
       {ids.length > 0 && (
         <div role="toolbar" aria-label="Actions on the selection" className="flex flex-none flex-wrap items-center gap-2 border-t border-line bg-raised px-4 py-2 md:px-6">

@@ -1,8 +1,7 @@
 import { Logs, RefreshCw } from 'lucide-react'
-import { useGraph } from '@/api/graphql'
+import { usePages } from '@/api/graphql'
 import { useAddress } from '@/app/address'
 import { useNarrow } from '@/app/narrow'
-import { useViewer } from '@/app/viewer'
 import { Badge } from '@/parts/Badge'
 import { DataTable, type Column } from '@/parts/DataTable'
 import { EmptyState } from '@/parts/EmptyState'
@@ -11,10 +10,10 @@ import { PageHead } from '@/parts/Page'
 import { Sheet, Split, neighbours } from '@/parts/Sheet'
 import { Segments } from '@/parts/Tabs'
 import { Time } from '@/parts/Time'
-import { filterOf, useRequests, type Row } from './data'
+import { filterOf, type Row } from './data'
 import { Errors } from './Errors'
 import { lookOf } from './look'
-import { RequestKeys } from './queries.gen'
+import { RequestList } from './queries.gen'
 import { Request } from './Request'
 
 const choices = [
@@ -23,19 +22,16 @@ const choices = [
 ]
 
 // Two requests may have the same id, since whoever asks may choose it.
-const keyOf = (r: Row) => `${r.id} ${r.created_at}`
+const keyOf = (r: Row) => `${r.id} ${r.createdAt}`
 
 export default function ApiLog() {
   const [address, change] = useAddress()
   const narrow = useNarrow()
-  const { can } = useViewer()
   const q = address.q ?? ''
   const { filter, wrong } = filterOf(q)
-  const list = useRequests(filter, !wrong)
+  const list = usePages(RequestList, { first: 50, filter }, (d) => d.apiRequests, { enabled: !wrong })
   const open = (key: string | null) => change({ open: key ?? undefined }, !address.open)
   const filterBy = (field: string, value: string) => change({ q: withTerm(q, field, value), open: undefined }, true)
-  const names = useGraph(RequestKeys, {}, { enabled: can('WRITE') })
-  const named = new Map(names.data?.apiKeys.nodes.map((k) => [k.id, k.name]))
   const errors = address.view === 'errors'
   const row = list.rows.find((r) => keyOf(r) === address.open)
 
@@ -47,9 +43,9 @@ export default function ApiLog() {
         <button type="button" className="block max-w-full truncate text-left" title={r.path} onClick={() => open(address.open === keyOf(r) ? null : keyOf(r))}><code className="text-ink-3">{r.method}</code> <code>{r.path}</code></button>
       ),
     },
-    { key: 'who', head: 'Key or person', width: '250px', from: 'wide', cell: (r) => <span className="block truncate text-ink-2" title={r.api_key_id ?? r.user_id ?? undefined}>{named.get(r.api_key_id ?? '') ?? <code className="text-ink-3">{r.api_key_id ?? r.user_id}</code>}</span> },
-    { key: 'took', head: 'Took', width: '84px', right: true, from: 'mid', cell: (r) => <span className="text-ink-2">{r.duration_ms} ms</span> },
-    { key: 'at', head: 'When', width: '104px', right: true, cell: (r) => <span className="text-xs text-ink-3"><Time at={r.created_at} /></span> },
+    { key: 'who', head: 'Key or person', width: '250px', from: 'wide', cell: (r) => <span className="block truncate text-ink-2" title={r.apiKeyId ?? r.userId ?? undefined}>{r.apiKey?.name ?? <code className="text-ink-3">{r.apiKeyId ?? r.userId}</code>}</span> },
+    { key: 'took', head: 'Took', width: '84px', right: true, from: 'mid', cell: (r) => <span className="text-ink-2">{r.durationMs} ms</span> },
+    { key: 'at', head: 'When', width: '104px', right: true, cell: (r) => <span className="text-xs text-ink-3"><Time at={r.createdAt} /></span> },
   ]
 
   return (

@@ -1,37 +1,33 @@
 import { useQuery } from '@tanstack/react-query'
 import { Check } from 'lucide-react'
-import { done, rest } from '@/api/rest'
 import { Badge } from '@/parts/Badge'
 import { DataTable, type Column } from '@/parts/DataTable'
 import { EmptyState } from '@/parts/EmptyState'
+import { everything } from '@/parts/everything'
 import { Time } from '@/parts/Time'
 import type { Filter, Row } from './data'
 import { troublesOf, type Trouble } from './errors'
 import { lookOf } from './look'
+import { RequestList } from './queries.gen'
 
 const most = 500
 
 // newest reads the newest requests that failed and that the filter leaves.
 async function newest(filter: Filter, signal: AbortSignal): Promise<Row[]> {
-  const rows: Row[] = []
-  for (let cursor: string | null = null; ;) {
-    const page: { requests: Row[]; next_cursor: string | null } = await done(rest.GET('/requests', { params: { query: { ...filter, limit: 100, status_from: Math.max(filter.status_from ?? 400, 400), ...(cursor ? { cursor } : {}) } }, signal }))
-    rows.push(...page.requests)
-    cursor = page.next_cursor
-    if (!cursor || rows.length >= most) return rows
-  }
+  const failed = { ...filter, status: { gte: Math.max(filter.status?.gte ?? 400, 400), lt: filter.status?.lt ?? null } }
+  return (await everything(RequestList, { first: 100, filter: failed }, (d) => d.apiRequests, signal, () => {}, most)).nodes
 }
 
 // Errors are the requests that failed, put together by what went wrong.
 export function Errors({ filter, enabled, show }: { filter: Filter; enabled: boolean; show: (trouble: Trouble) => void }) {
-  const read = useQuery({ queryKey: ['api-errors', filter], queryFn: ({ signal }) => newest(filter, signal), enabled })
+  const read = useQuery({ queryKey: [RequestList.name, 'errors', filter], queryFn: ({ signal }) => newest(filter, signal), enabled })
   const rows = troublesOf(read.data ?? [])
   const columns: Column<Trouble>[] = [
     { key: 'status', head: 'Status', width: '92px', cell: (t) => <Badge {...lookOf(t.status)}>{t.status}</Badge> },
     { key: 'what', head: 'Operation', width: '190px', grows: true, cell: (t) => <button type="button" className="block max-w-full truncate text-left" onClick={() => show(t)}><code>{t.operation}</code></button> },
     { key: 'words', head: 'What was answered', from: 'slim', cell: (t) => <span className="text-ink-2" title={t.message}>{t.message || t.code || 'The answer is not kept'}</span> },
     { key: 'count', head: 'Times', width: '84px', right: true, cell: (t) => <b className="font-medium">{t.count.toLocaleString()}</b> },
-    { key: 'last', head: 'Last', width: '104px', right: true, from: 'mid', cell: (t) => <span className="text-xs text-ink-3"><Time at={t.last.created_at} /></span> },
+    { key: 'last', head: 'Last', width: '104px', right: true, from: 'mid', cell: (t) => <span className="text-xs text-ink-3"><Time at={t.last.createdAt} /></span> },
   ]
   return (
     <DataTable

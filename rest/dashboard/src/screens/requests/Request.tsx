@@ -23,16 +23,16 @@ export function Request({ row, filterBy }: { row: Row; filterBy: (field: string,
       <Facts>
         <Fact name="Status"><Badge {...lookOf(row.status)}>{row.status}</Badge></Fact>
         <Fact name="Operation"><code>{row.operation}</code></Fact>
-        <Fact name="When"><Time at={row.created_at} exact /></Fact>
-        <Fact name="Took">{row.duration_ms} ms</Fact>
-        <Fact name="Key">{row.api_key_id && <span className="flex flex-wrap items-center gap-2"><Id id={row.api_key_id} /><button type="button" className="link text-xs" onClick={() => filterBy('key', row.api_key_id!)}>Only this</button></span>}</Fact>
-        <Fact name="Person">{row.user_id && <Id id={row.user_id} />}</Fact>
+        <Fact name="When"><Time at={row.createdAt} exact /></Fact>
+        <Fact name="Took">{row.durationMs} ms</Fact>
+        <Fact name="Key">{row.apiKeyId && <span className="flex flex-wrap items-center gap-2"><Id id={row.apiKeyId} /><button type="button" className="link text-xs" onClick={() => filterBy('key', row.apiKeyId!)}>Only this</button></span>}</Fact>
+        <Fact name="Person">{row.userId && <Id id={row.userId} />}</Fact>
         <Fact name="From">{row.ip}</Fact>
-        <Fact name="Email">{row.email_id && <Link to={`/emails/${row.email_id}` as never} className="link">{row.email_id}</Link>}</Fact>
+        <Fact name="Email">{row.email && <Link to={`/emails/${row.email.id}` as never} className="link wrap-anywhere">{row.email.subject || row.email.id}</Link>}</Fact>
         <Fact name="Request"><Id id={row.id} /></Fact>
       </Facts>
-      {row.request_body ? <CodeBlock title={`Request, ${row.request_octets} octets`} text={pretty(row.request_body)} wrap /> : <p className="text-ink-3">No request body.</p>}
-      {row.response_body ? <CodeBlock title={`Answer, ${row.response_octets} octets`} text={pretty(row.response_body)} wrap /> : <p className="text-ink-3">The answer's body is not kept.</p>}
+      {row.requestBody ? <CodeBlock title={`Request, ${row.requestOctets} octets`} text={pretty(row.requestBody)} wrap /> : <p className="text-ink-3">No request body.</p>}
+      {row.responseBody ? <CodeBlock title={`Answer, ${row.responseOctets} octets`} text={pretty(row.responseBody)} wrap /> : <p className="text-ink-3">The answer's body is not kept.</p>}
     </div>
   )
 }

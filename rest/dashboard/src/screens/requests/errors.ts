@@ -31,14 +31,14 @@ export function troublesOf(rows: Row[]): Trouble[] {
   const groups = new Map<string, Trouble>()
   for (const row of rows) {
     if (row.status < 400) continue
-    const { code, message } = wordsOf(row.response_body)
+    const { code, message } = wordsOf(row.responseBody)
     const key = [row.operation, row.status, code].join(' ')
     const known = groups.get(key)
     if (!known) groups.set(key, { key, status: row.status, operation: row.operation, method: row.method, code, message, count: 1, last: row })
     else {
       known.count++
-      if (row.created_at > known.last.created_at) Object.assign(known, { last: row, message: message || known.message })
+      if (row.createdAt > known.last.createdAt) Object.assign(known, { last: row, message: message || known.message })
     }
   }
-  return [...groups.values()].sort((a, b) => b.count - a.count || (a.last.created_at < b.last.created_at ? 1 : -1))
+  return [...groups.values()].sort((a, b) => b.count - a.count || (a.last.createdAt < b.last.createdAt ? 1 : -1))
 }
