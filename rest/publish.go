@@ -12,10 +12,11 @@ func (a *API) publish() error {
 	if err != nil {
 		return err
 	}
-	a.serveOfToday("/openapi.json", jsonType, a.document.JSON, nil)
+	made := func(content []byte) func() ([]byte, error) { return func() ([]byte, error) { return content, nil } }
+	a.serveOfToday("/openapi.json", jsonType, made(a.document.JSON), nil)
 	a.serveOfToday("/openapi.yaml", "application/yaml", a.document.YAML, nil)
 	a.serveOfToday("/openapi-3.0.json", jsonType, a.document.JSON30, nil)
-	a.serveOfToday("/docs", "text/html; charset=utf-8", reference, map[string]string{
+	a.serveOfToday("/docs", "text/html; charset=utf-8", made(reference), map[string]string{
 		"Content-Security-Policy": openapi.PagePolicy(),
 		"Referrer-Policy":         "no-referrer",
 	})
@@ -24,24 +25,32 @@ func (a *API) publish() error {
 
 // Serve gives everybody, also without a key, the same content at a path below Prefix.
 func (a *API) Serve(path, contentType string, content []byte, headers map[string]string) {
-	a.serve(path, contentType, func() []byte { return content }, headers)
+	a.serve(path, contentType, func() ([]byte, error) { return content, nil }, headers)
 }
 
 // serveOfToday is Serve for what says openapi.Tomorrow: each request is answered with the
 // day after it.
-func (a *API) serveOfToday(path, contentType string, content []byte, headers map[string]string) {
-	a.serve(path, contentType, func() []byte { return openapi.OfToday(content, a.now()) }, headers)
+func (a *API) serveOfToday(path, contentType string, content func() ([]byte, error), headers map[string]string) {
+	a.serve(path, contentType, func() ([]byte, error) {
+		text, err := content()
+		return openapi.OfToday(text, a.now()), err
+	}, headers)
 }
 
-func (a *API) serve(path, contentType string, content func() []byte, headers map[string]string) {
-	a.mux.HandleFunc("GET "+Prefix+path, func(w http.ResponseWriter, _ *http.Request) {
+func (a *API) serve(path, contentType string, content func() ([]byte, error), headers map[string]string) {
+	a.mux.HandleFunc("GET "+Prefix+path, func(w http.ResponseWriter, r *http.Request) {
+		text, err := content()
+		if err != nil {
+			a.fail(r.Context(), w.Header().Get(headerRequestID), err).Write(w)
+			return
+		}
 		w.Header().Set("Content-Type", contentType)
 		w.Header().Set("Cache-Control", "no-cache")
 		for name, value := range headers {
 			w.Header().Set(name, value)
 		}
 		// The caller may have left; there is nobody to tell.
-		if _, err := w.Write(content()); err != nil {
+		if _, err := w.Write(text); err != nil {
 			return
 		}
 	})

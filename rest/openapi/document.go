@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -229,8 +230,10 @@ func (o Operation) statuses() []int {
 
 // Document is the OpenAPI description in the forms in which it is served.
 type Document struct {
-	JSON, YAML []byte
-	JSON30     []byte // OpenAPI 3.0
+	JSON []byte
+	// YAML and JSON30, which is OpenAPI 3.0, are made when somebody asks for the first
+	// time: few ever do, and they took longer than most of the start.
+	YAML, JSON30 func() ([]byte, error)
 }
 
 // Finish completes a document once every operation is known. The schemas of the request
@@ -257,12 +260,15 @@ func Finish(d *huma.OpenAPI, bodies map[string]*huma.Schema) (Document, error) {
 	if err := json.Indent(&indented, encoded, "", "  "); err != nil {
 		return Document{}, fmt.Errorf("openapi document: %w", err)
 	}
-	out := Document{JSON: append(indented.Bytes(), '\n')}
-	if out.YAML, err = d.YAML(); err != nil {
-		return Document{}, fmt.Errorf("openapi document: %w", err)
+	translated := func(form string, into func() ([]byte, error)) func() ([]byte, error) {
+		return sync.OnceValues(func() ([]byte, error) {
+			text, err := into()
+			if err != nil {
+				err = fmt.Errorf("openapi document in %s: %w", form, err)
+			}
+			return text, err
+		})
 	}
-	if out.JSON30, err = older(d); err != nil {
-		return Document{}, fmt.Errorf("openapi document in 3.0: %w", err)
-	}
-	return out, nil
+	return Document{JSON: append(indented.Bytes(), '\n'), YAML: translated("YAML", d.YAML),
+		JSON30: translated("3.0", func() ([]byte, error) { return older(d) })}, nil
 }

@@ -28,9 +28,9 @@ func OpenAPI(cfg setting.Values, format string) ([]byte, error) {
 	case "json":
 		return document.JSON, nil
 	case "json-3.0":
-		return document.JSON30, nil
+		return document.JSON30()
 	case "yaml":
-		return document.YAML, nil
+		return document.YAML()
 	default:
 		return nil, fmt.Errorf("--format: %q is not json, json-3.0 or yaml", format)
 	}

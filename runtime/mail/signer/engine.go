@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sync"
 )
 
 // Mode says which engine is wanted.
@@ -53,10 +54,7 @@ func Open(mode Mode) (*Engine, error) {
 	default:
 		return nil, fmt.Errorf("signer %q is none of auto, go, libcrypto", mode)
 	}
-	found, err := openLibcrypto()
-	if err == nil {
-		err = selfTest(found)
-	}
+	found, err := tested()
 	switch {
 	case err == nil:
 		return &Engine{native: found}, nil
@@ -118,6 +116,15 @@ func (k *nativeKey) Sign(random io.Reader, digest []byte, opts crypto.SignerOpts
 	}
 	return k.PrivateKey.Sign(random, digest, opts)
 }
+
+// tested is libcrypto once it has passed the self-test, which one process needs once.
+var tested = sync.OnceValues(func() (*native, error) {
+	found, err := openLibcrypto()
+	if err == nil {
+		err = selfTest(found)
+	}
+	return found, err
+})
 
 // selfTest compares a signature of the native implementation with Go's.
 func selfTest(n *native) error {
