@@ -9,7 +9,8 @@ import (
 	"github.com/postrider/postrider/runtime/db/dbtest"
 )
 
-// outageOf stops the database of members until all have noticed, and tells when it is back.
+// outageOf stops the database of members until all have noticed, and tells when it is back:
+// when the first of them has stored a beat, which may be before Start returns.
 func outageOf(t *testing.T, server *dbtest.Server, members ...*member) (back time.Time) {
 	t.Helper()
 	for _, m := range members {
@@ -20,7 +21,20 @@ func outageOf(t *testing.T, server *dbtest.Server, members ...*member) (back tim
 		within(t, "the silence is long enough", func() bool { return m.Stored() > 2*quick.silent })
 	}
 	server.Start()
-	return time.Now()
+	for _, m := range members {
+		within(t, "each knows of the outage", func() bool {
+			m.Node.mu.Lock()
+			defer m.Node.mu.Unlock()
+			if m.outage == nil {
+				return false
+			}
+			if first := m.outage.limit.Add(-quick.patience); back.IsZero() || first.Before(back) {
+				back = first
+			}
+			return true
+		})
+	}
+	return back
 }
 
 // After an outage nobody claims while a process holds results of before, however long it
