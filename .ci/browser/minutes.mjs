@@ -1,7 +1,9 @@
 // The first three minutes of somebody who has begun with `make run`. The line on the first page is pasted into a
 // shell: the page ticks it off without being loaded again, and the mail is one click away. One bounces, and the page
-// has the words and the suppression. A webhook comes to the receiver that is built in, fails, and is replayed. Then somebody is forgotten.
+// has the words and the suppression. A webhook comes to the receiver that is built in, fails, and is replayed. A list of
+// suppressions is imported and exported. Then somebody is forgotten.
 import { execFile } from 'node:child_process'
+import { readFileSync } from 'node:fs'
 import { promisify } from 'node:util'
 import { check, nothing, open, watch } from './browser.mjs'
 import { base, menuOf, seen, settled } from './dashboard.mjs'
@@ -49,7 +51,32 @@ await settled(page)
 await page.getByRole('button', { name: 'Replay' }).click()
 await page.getByRole('row').or(page.getByRole('listitem')).filter({ hasText: 'answered 200' }).first().waitFor()
 
-// 4. Somebody asks to be forgotten.
+// 4. A list comes in and goes out again; both say how far they are, to the end.
+const told = []
+await page.exposeFunction('told', text => told.push(text))
+await page.evaluate(() => new MutationObserver(() => document.querySelectorAll('dialog progress').forEach(p => window.told(`${p.getAttribute('aria-label')} ${p.hasAttribute('value') ? `${p.value} of ${p.max}` : ''}`.trim()))).observe(document.body, { childList: true, subtree: true, attributes: true }))
+await menuOf(page).filter({ hasText: 'Suppressions' }).click()
+await page.getByRole('button', { name: 'Import CSV' }).click()
+const many = Array.from({ length: 1100 }, (_, i) => `line${i}@list.example`)
+await page.getByLabel('Or paste addresses').fill(['email', ...many, 'no address', '=1+1@list.example'].join('\n'))
+await page.getByRole('button', { name: 'Suppress 1,102' }).click()
+const report = page.getByRole('dialog', { name: 'What came of the import' })
+await report.getByRole('status').filter({ hasText: /1,102 of 1,102 lines: 1,?101 added/ }).waitFor()
+await report.getByRole('row').filter({ hasText: 'no address' }).getByText('Failed').waitFor()
+check(told.includes('Lines imported 1000 of 1102'), `the import says how far it is: ${[...new Set(told)]}`)
+await report.getByRole('button', { name: 'Close' }).first().click()
+const exported = async format => {
+  await page.getByRole('button', { name: 'Export suppressions' }).click()
+  const [file] = await Promise.all([page.waitForEvent('download'), page.getByRole('menuitem', { name: format }).click()])
+  await page.getByRole('status').filter({ hasText: /1,10\d rows/ }).last().waitFor()
+  return readFileSync(await file.path(), 'utf8').trim().split('\n')
+}
+const [csv, lines] = [await exported('CSV, for spreadsheets'), await exported('JSON Lines, for programs')]
+check(told.includes('Export'), 'the export shows that it comes')
+check(csv.length === lines.length + 1 && many.every(a => csv.some(row => row.includes(a)) && lines.some(row => JSON.parse(row).email === a)), `the files have all: ${csv.length} and ${lines.length} lines`)
+check(csv.some(row => row.includes(`'=1+1@list.example`)), 'a formula is none in a spreadsheet')
+
+// 5. Somebody asks to be forgotten.
 await menuOf(page).filter({ hasText: 'Settings' }).click()
 await page.getByLabel('Address', { exact: true }).fill('you@example.com')
 await page.getByRole('button', { name: 'Erase', exact: true }).click()

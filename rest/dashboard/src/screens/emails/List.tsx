@@ -71,7 +71,7 @@ export default function List() {
     },
     { key: 'subject', head: 'Subject', from: 'slim', cell: (e) => <span title={e.subject}>{e.subject}{e.snippet && <span className="text-ink-3"> · {e.snippet}</span>}</span> },
     {
-      key: 'tags', head: 'Tags', width: '190px', from: 'wide',
+      key: 'tags', head: 'Tags', width: '204px', from: 'wide',
       cell: (e) => <span className="flex gap-1">{e.tags.slice(0, 2).map((t) => <button key={t.name} type="button" className="chip" title="Filter by this tag" onClick={() => filterBy('tag', `${t.name}=${t.value}`)}>{t.name}=<b>{t.value}</b></button>)}{e.tags.length > 2 && <span className="text-xs text-ink-3">+{e.tags.length - 2}</span>}</span>,
     },
     { key: 'domain', head: 'Domain', width: '120px', from: 'vast', cell: (e) => e.domain && <button type="button" className="max-w-full truncate text-ink-2 hover:underline" title="Filter by this domain" onClick={() => filterBy('domain', e.domain?.name ?? '')}>{e.domain.name}</button> },

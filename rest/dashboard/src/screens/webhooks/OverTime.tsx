@@ -46,7 +46,7 @@ export function OverTime({ figures }: { figures: ReturnType<typeof useFigures> }
   const fitting = intervalsOf(choice.range)
   const nothing = !found || found.totals.succeeded + found.totals.failed === 0
   return (
-    <section aria-label="Deliveries over time" className="grid flex-none gap-3 border-b border-line px-4 py-3 md:px-6">
+    <section aria-label="Deliveries over time" className="grid flex-none grid-cols-1 gap-3 border-b border-line px-4 py-3 md:px-6">
       <div className="flex flex-wrap items-center gap-2">
         <Segments label="Range" choices={ranges} value={choice.range} onChange={(range) => change({ range: range === '24h' ? undefined : range, by: undefined })} />
         {fitting.length > 1 && <Segments label="Interval" choices={fitting.map((key) => ({ key, name: names[key] }))} value={choice.interval} onChange={(by) => change({ by: by === fitting[0] ? undefined : by })} />}
