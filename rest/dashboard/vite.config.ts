@@ -34,5 +34,5 @@ export default defineConfig({
     },
   },
   worker: { format: 'es' },
-  server: { proxy: Object.fromEntries(served.map((path) => [path, { target: server, changeOrigin: true, headers: { origin: server } }])) },
+  server: { proxy: Object.fromEntries(served.map((path) => [`^${path.replace('.', '\\.')}([/?#]|$)`, { target: server, changeOrigin: true, headers: { origin: server } }])) },
 })
