@@ -68,7 +68,7 @@ func (c *accountListCommand) Run(s *session) error {
 		if err != nil {
 			return err
 		}
-		return s.print(map[string][]shown.Account{"accounts": listed(all, shown.AccountOf)})
+		return s.print(map[string][]shown.Account{"accounts": shown.List(all, shown.AccountOf)})
 	})
 }
 

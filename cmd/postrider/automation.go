@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/postrider/postrider/cmd/postrider/automate"
+	"github.com/postrider/postrider/cmd/postrider/shown"
 )
 
 type automationCommand struct {
@@ -89,7 +90,7 @@ func (c *automationListCommand) Run(s *session) error {
 	if err != nil {
 		return err
 	}
-	return s.print(map[string]any{"automations": listed(list, func(a automate.Automation) line {
+	return s.print(map[string]any{"automations": shown.List(list, func(a automate.Automation) line {
 		return line{a.ID, a.Name, a.Status, a.Version, a.HasUnpublishedChanges}
 	})})
 }

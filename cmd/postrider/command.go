@@ -33,12 +33,14 @@ type commandLine struct {
 		List planListCommand `cmd:"" help:"Print the plans as JSON, from the least to the greatest."`
 		Set  planSetCommand  `cmd:"" help:"Change a plan, or make one; print it as JSON. Services follow within five seconds."`
 	} `cmd:"" help:"Plans: what accounts may do, and what is in their price."`
-	Billing    billingCommand `cmd:"" help:"What customers pay: the payment provider, seen by the operator."`
-	User       userCommand    `cmd:"" help:"People who sign in."`
-	Key        keyCommand     `cmd:"" help:"API keys."`
-	Domain     domainCommand  `cmd:"" help:"Sending domains."`
-	Email      emailCommand   `cmd:"" help:"Emails of an account."`
-	Queue      queueCommand   `cmd:"" help:"Mail that waits for delivery, of the whole installation."`
+	Billing billingCommand `cmd:"" help:"What customers pay: the payment provider, seen by the operator."`
+	User    userCommand    `cmd:"" help:"People who sign in."`
+	Key     keyCommand     `cmd:"" help:"API keys."`
+	Domain  domainCommand  `cmd:"" help:"Sending domains."`
+	Email   struct {
+		List emailListCommand `cmd:"" help:"Print an account's emails as JSON, the newest first; those that a search text finds, as the API and the dashboard take it: receipt to:bob@example.net is:bounced."`
+	} `cmd:"" help:"Emails of an account."`
+	Queue      queueCommand `cmd:"" help:"Mail that waits for delivery, of the whole installation."`
 	Statistics struct {
 		Rebuild statisticsRebuildCommand `cmd:"" help:"Count anew what the events that are kept tell. Where some were deleted since, the larger figure stays. Safe to repeat, while Postrider runs or not."`
 	} `cmd:"" help:"What became of mail, counted."`
@@ -70,15 +72,6 @@ type session struct {
 	machine  string // what the system calls this machine
 	// variables of the environment that commands read
 	variables []string
-}
-
-// listed gives the view of each, and an empty list rather than none: it prints as [].
-func listed[T, V any](all []T, view func(T) V) []V {
-	views := make([]V, len(all))
-	for i, one := range all {
-		views[i] = view(one)
-	}
-	return views
 }
 
 func (s *session) print(value any) error {

@@ -151,7 +151,7 @@ func TestAccountUpdateChangesOnlyWhatIsGiven(t *testing.T) {
 			t.Errorf("account update %s of %q changes (-want +got):\n%s", args, update.Account, diff)
 		}
 	}
-	if got := printed(t, map[string][]shown.Account{"accounts": listed(nil, shown.AccountOf)}); got != "{\n  \"accounts\": []\n}\n" {
+	if got := printed(t, map[string][]shown.Account{"accounts": shown.List(nil, shown.AccountOf)}); got != "{\n  \"accounts\": []\n}\n" {
 		t.Errorf("account list without accounts printed %s", got)
 	}
 	set := parsed(t, "plan", "set", "pool", "--included-emails=100000", "--monthly-emails=none", "--no-sandboxed").line.Plan.Set

@@ -24,7 +24,7 @@ func (c *planListCommand) Run(s *session) error {
 		if err != nil {
 			return err
 		}
-		return s.print(map[string][]shown.Plan{"plans": listed(all, shown.PlanOf)})
+		return s.print(map[string][]shown.Plan{"plans": shown.List(all, shown.PlanOf)})
 	})
 }
 

@@ -82,7 +82,7 @@ func (c *queueListCommand) Run(s *session) error {
 		if err != nil {
 			return err
 		}
-		return s.print(map[string][]shown.Queued{"queue": listed(found, shown.QueuedOf)})
+		return s.print(map[string][]shown.Queued{"queue": shown.List(found, shown.QueuedOf)})
 	})
 }
 
@@ -101,7 +101,7 @@ func (c *queueSummaryCommand) Run(s *session) error {
 		if err != nil {
 			return err
 		}
-		return s.print(map[string][]shown.Backlog{"destinations": listed(found, shown.BacklogOf)})
+		return s.print(map[string][]shown.Backlog{"destinations": shown.List(found, shown.BacklogOf)})
 	})
 }
 

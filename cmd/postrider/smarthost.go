@@ -83,7 +83,7 @@ func (c *smarthostListCommand) Run(s *session) error {
 		if err != nil {
 			return err
 		}
-		return s.print(map[string][]shown.Smarthost{"smarthosts": listed(all, shown.SmarthostOf)})
+		return s.print(map[string][]shown.Smarthost{"smarthosts": shown.List(all, shown.SmarthostOf)})
 	})
 }
 

@@ -55,7 +55,7 @@ func (c *sourceListCommand) Run(s *session) error {
 		if err != nil {
 			return err
 		}
-		return s.print(map[string][]shown.Source{"sources": listed(all, shown.SourceOf)})
+		return s.print(map[string][]shown.Source{"sources": shown.List(all, shown.SourceOf)})
 	})
 }
 

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/postrider/postrider/cmd/postrider/shown"
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/modules/accounts/team"
 	"github.com/postrider/postrider/modules/signin"
@@ -41,7 +42,7 @@ func (c *userListCommand) Run(s *session) error {
 		if err != nil {
 			return err
 		}
-		return s.print(map[string][]userView{"users": listed(all, userViewOf)})
+		return s.print(map[string][]userView{"users": shown.List(all, userViewOf)})
 	})
 }
 

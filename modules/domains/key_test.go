@@ -63,7 +63,7 @@ func TestDomainWithoutItsKeyDoesNotSend(t *testing.T) {
 func TestKeysOfBeforeTheirOwnTable(t *testing.T) {
 	t.Parallel()
 	const moved = "20261121104344_domain_keys_in_use.sql"
-	old, err := db.Open(t.Context(), db.Config{URL: dbtest.EmptyURL(t), MaxConns: 4}, quiet())
+	old, err := db.Open(t.Context(), db.Config{URL: dbtest.EmptyURL(t), Connections: 8}, quiet())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/lib/pq"
 
+	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/intake"
 	"github.com/postrider/postrider/runtime/secret"
 	"github.com/postrider/postrider/runtime/setting"
@@ -46,6 +47,12 @@ var DataDir = setting.Declare(setting.Setting[string]{
 		}
 		return DefaultDataDir
 	},
+})
+
+// Connections is how many connections to the database a process opens at most.
+var Connections = setting.Declare(setting.Setting[int]{
+	Name: "POSTRIDER_DATABASE_CONNECTIONS", Group: database, Form: setting.Number(4, 1000), Default: db.Connections,
+	Help: "Connections to the database that a process opens at most; one more listens. All processes together must stay below the server's max_connections.",
 })
 
 // Migrate tells whether a service brings the database to the schema of its version.

@@ -2,32 +2,154 @@ package db
 
 import (
 	"context"
-	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"fmt"
+	"log/slog"
+	"net"
+	"strings"
+	"sync"
+
+	"github.com/lib/pq"
 )
 
 const oldestServer = 140000 // server_version_num
 
-// checkServer refuses a server that Postrider's promises cannot stand on.
-//
+// Unfit is a server that Postrider does not work with.
+type Unfit struct{ Reason error }
+
+func (u *Unfit) Error() string { return u.Reason.Error() }
+
+func (u *Unfit) Unwrap() error { return u.Reason }
+
+var (
+	errPooler  = errors.New("this is a connection pooler, as PgBouncer, and not PostgreSQL itself: it takes away settings that each connection needs, and sessions with locks. Name the server; a process opens no more connections than POSTRIDER_DATABASE_CONNECTIONS says")
+	errCluster = errors.New("this is the server of another database than the one that was met first (its system identifier differs): the hosts of DATABASE_URL have to be one cluster")
+)
+
+// fitness looks at the server of each new connection: after a fail-over it is another one. Safe for
+// concurrent use.
+type fitness struct {
+	riskAccepted bool
+	log          *slog.Logger
+
+	mutex   sync.Mutex
+	cluster string // the system identifier of the server that was met first; empty: not known
+	hidden  bool   // the server does not tell it
+	told    string // what was logged last
+}
+
 // A throw-away server of the tests says of itself, by a setting that no real
 // server has, that nobody minds losing its data.
-func checkServer(ctx context.Context, handle *sql.DB, config Config) error {
-	var found durability
-	row := handle.QueryRowContext(ctx, `SELECT current_setting('server_version_num')::int, current_setting('server_version'),
-		current_setting('fsync'), current_setting('synchronous_commit'),
-		coalesce(current_setting('postrider.throw_away_test_server', true), '')`)
-	if err := row.Scan(&found.version, &found.text, &found.fsync, &found.commit, &found.throwAway); err != nil {
+const (
+	fitnessSQL = `SELECT current_setting('server_version_num'), current_setting('server_version'), current_setting('fsync'), current_setting('synchronous_commit'),
+	current_setting('synchronous_standby_names'), coalesce(current_setting('postrider.throw_away_test_server', true), ''), current_setting('enable_seqscan')`
+	clusterSQL = `SELECT system_identifier::text FROM pg_control_system()`
+)
+
+// check refuses a server that Postrider's promises cannot stand on. index says that the connection was
+// opened with a setting that keeps statements to indexes.
+func (f *fitness) check(ctx context.Context, conn driver.Conn, index bool) error {
+	said, err := ask(ctx, conn, fitnessSQL)
+	if err != nil {
 		return fmt.Errorf("ask the server for its settings: %w", err)
 	}
-	return found.judge(config.RiskLosingAcceptedMail)
+	found := durability{text: said[1], fsync: said[2], commit: said[3], standbys: said[4], throwAway: said[5]}
+	if _, err := fmt.Sscan(said[0], &found.version); err != nil {
+		return fmt.Errorf("the server's version: %w", err)
+	}
+	reason := found.judge(f.riskAccepted)
+	if index && said[6] != "off" {
+		reason = errPooler
+	}
+	if reason == nil {
+		reason, err = f.sameCluster(ctx, conn)
+	}
+	if err != nil || reason == nil {
+		return err
+	}
+	return f.refuse(reason)
+}
+
+// refuse makes a refusal that callers take for a database that is away, and logs it once.
+func (f *fitness) refuse(reason error) error {
+	f.mutex.Lock()
+	defer f.mutex.Unlock()
+	if f.told != reason.Error() && f.cluster != "" { // at the start it is said otherwise
+		f.told = reason.Error()
+		f.log.Error("the database cannot be used", "error", reason)
+	}
+	return &net.OpError{Op: "connect", Net: "postgres", Err: &Unfit{reason}}
+}
+
+// sameCluster remembers whose data the first server has.
+func (f *fitness) sameCluster(ctx context.Context, conn driver.Conn) (reason, err error) {
+	f.mutex.Lock()
+	hidden := f.hidden
+	f.mutex.Unlock()
+	if hidden {
+		return nil, nil
+	}
+	said, err := ask(ctx, conn, clusterSQL)
+	f.mutex.Lock()
+	defer f.mutex.Unlock()
+	var server *pq.Error
+	switch {
+	case errors.As(err, &server): // some providers do not tell
+		f.hidden = true
+	case err != nil:
+		return nil, fmt.Errorf("ask the server which one it is: %w", err)
+	case f.cluster == "":
+		f.cluster = said[0]
+	case f.cluster != said[0]:
+		return errCluster, nil
+	}
+	return nil, nil
+}
+
+// ask reads one row of texts.
+func ask(ctx context.Context, conn driver.Conn, query string) (_ []string, err error) {
+	on, is := conn.(driver.QueryerContext)
+	if !is {
+		return nil, errors.New("the driver takes no queries")
+	}
+	rows, err := on.QueryContext(ctx, query, nil)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	values := make([]driver.Value, len(rows.Columns()))
+	if err := rows.Next(values); err != nil {
+		return nil, err
+	}
+	texts := make([]string, len(values))
+	for i, v := range values {
+		texts[i] = fmt.Sprintf("%s", v)
+	}
+	return texts, nil
+}
+
+// opened says why a connection could not be opened, where that is known better than by the driver.
+func (f *fitness) opened(err error) error {
+	if err != nil && strings.Contains(err.Error(), "unsupported startup parameter") {
+		return f.refuse(errPooler)
+	}
+	return err
+}
+
+// plainly gives the reason of an unfit server alone.
+func plainly(err error) error {
+	var unfit *Unfit
+	if errors.As(err, &unfit) {
+		return unfit.Reason
+	}
+	return err
 }
 
 // durability is what a server says of itself.
 type durability struct {
-	version                        int // as 150018
-	text, fsync, commit, throwAway string
+	version                                  int // as 150018
+	text, fsync, commit, standbys, throwAway string
 }
 
 func (d durability) judge(riskAccepted bool) error {
@@ -38,8 +160,24 @@ func (d durability) judge(riskAccepted bool) error {
 	if d.fsync != "on" && d.throwAway != "yes" {
 		errs = append(errs, errors.New("the server runs with fsync=off: a crash would destroy accepted mail; set fsync=on"))
 	}
-	if d.commit == "off" && !riskAccepted {
-		errs = append(errs, errors.New("the server runs with synchronous_commit=off: a crash would lose accepted mail; set it to on, or accept the risk (POSTRIDER_UNSAFE_MAY_LOSE_ACCEPTED_MAIL=true)"))
+	if !Keeps(d.commit, d.standbys) && !riskAccepted {
+		loses := "a crash"
+		if d.commit != "off" {
+			loses = "a fail-over to one of its synchronous standbys"
+		}
+		errs = append(errs, fmt.Errorf("the server runs with synchronous_commit=%s: %s would lose accepted mail; set it to on, or accept the risk (POSTRIDER_UNSAFE_MAY_LOSE_ACCEPTED_MAIL=true)", d.commit, loses))
 	}
 	return errors.Join(errs...)
+}
+
+// Keeps tells whether what a server confirms outlives a crash and a fail-over, by its settings
+// synchronous_commit and synchronous_standby_names.
+func Keeps(commit, standbys string) bool {
+	switch commit {
+	case "off":
+		return false
+	case "local", "remote_write": // a standby may not have it on its disk
+		return standbys == ""
+	}
+	return true
 }

@@ -17,7 +17,7 @@ import (
 // mean the defaults.
 type Config struct {
 	URL              string        // postgres://… or key=value, as libpq takes it
-	MaxConns         int           // connections of each of the two pools, 20
+	Connections      int           // of both pools together, 40
 	OpTimeout        time.Duration // deadline of one network operation, 4 s
 	StatementTimeout time.Duration // server side, less than OpTimeout, 3 s
 	LockTimeout      time.Duration // server side, 2 s
@@ -29,10 +29,12 @@ type Config struct {
 	RiskLosingAcceptedMail bool
 }
 
-// PerProcess is how many connections a process opens at most: two pools and the listener.
-const PerProcess = 2*maxConns + 1
+// Connections are how many both pools of a process open together at most, where nobody says. One more
+// listens.
+const Connections = 40
 
-const maxConns = 20 // of each pool
+// PerProcess is how many connections a process opens at most, with the one that listens.
+func PerProcess(connections int) int { return connections + 1 }
 
 func (c Config) withDefaults() Config {
 	set := func(value *time.Duration, standard time.Duration) {
@@ -40,8 +42,8 @@ func (c Config) withDefaults() Config {
 			*value = standard
 		}
 	}
-	if c.MaxConns == 0 {
-		c.MaxConns = maxConns
+	if c.Connections == 0 {
+		c.Connections = Connections
 	}
 	set(&c.OpTimeout, 4*time.Second)
 	set(&c.StatementTimeout, c.OpTimeout*3/4)
@@ -59,8 +61,8 @@ func (c Config) Validate() error {
 	} else if _, err := pq.NewConfig(c.URL); err != nil {
 		wrong.Add("URL", "is not a PostgreSQL connection string") // the error would show the password
 	}
-	if c.MaxConns < 2 {
-		wrong.Add("MaxConns", "is less than 2")
+	if c.Connections < 4 {
+		wrong.Add("Connections", "is less than 4")
 	}
 	for name, value := range map[string]time.Duration{"OpTimeout": c.OpTimeout, "StatementTimeout": c.StatementTimeout,
 		"LockTimeout": c.LockTimeout, "IdleInTxTimeout": c.IdleInTxTimeout} {

@@ -17,14 +17,14 @@ import (
 
 func TestConfigReportsEverythingAtOnce(t *testing.T) {
 	t.Parallel()
-	err := db.Config{URL: "postgres://user:hunter2@host:port/x", MaxConns: 1, OpTimeout: time.Second,
+	err := db.Config{URL: "postgres://user:hunter2@host:port/x", Connections: 2, OpTimeout: time.Second,
 		StatementTimeout: 2 * time.Second, LockTimeout: -1}.Validate()
 	var wrong *fault.Error
 	if !errors.As(err, &wrong) {
 		t.Fatalf("error = %v", err)
 	}
 	got := slices.Sorted(maps.Keys(wrong.Fields))
-	if diff := cmp.Diff([]string{"LockTimeout", "MaxConns", "StatementTimeout", "URL"}, got); diff != "" {
+	if diff := cmp.Diff([]string{"Connections", "LockTimeout", "StatementTimeout", "URL"}, got); diff != "" {
 		t.Errorf("fields (-want +got):\n%s", diff)
 	}
 	if strings.Contains(err.Error(), "hunter2") {
@@ -42,12 +42,15 @@ func TestServerJudged(t *testing.T) {
 		risk  bool
 		want  []string
 	}{
-		"sound":             {db.NewDurability(150000, "on", "on", ""), false, nil},
-		"replicated":        {db.NewDurability(140000, "on", "remote_apply", ""), false, nil},
-		"everything wrong":  {db.NewDurability(130011, "off", "off", ""), false, []string{"14 or newer", "fsync=off", "synchronous_commit=off"}},
-		"risk accepted":     {db.NewDurability(150000, "on", "off", ""), true, nil},
-		"risk is not fsync": {db.NewDurability(150000, "off", "off", ""), true, []string{"fsync=off"}},
-		"test server":       {db.NewDurability(150000, "off", "on", "yes"), false, nil},
+		"sound":             {db.NewDurability(150000, "on", "on", "", ""), false, nil},
+		"replicated":        {db.NewDurability(140000, "on", "remote_apply", "", ""), false, nil},
+		"everything wrong":  {db.NewDurability(130011, "off", "off", "", ""), false, []string{"14 or newer", "fsync=off", "synchronous_commit=off"}},
+		"local, alone":      {db.NewDurability(150000, "on", "local", "", ""), false, nil},
+		"local":             {db.NewDurability(150000, "on", "local", "ANY 1 (b, c)", ""), false, []string{"synchronous_commit=local", "fail-over"}},
+		"not on its disk":   {db.NewDurability(150000, "on", "remote_write", "*", ""), false, []string{"synchronous_commit=remote_write"}},
+		"risk accepted":     {db.NewDurability(150000, "on", "off", "", ""), true, nil},
+		"risk is not fsync": {db.NewDurability(150000, "off", "off", "", ""), true, []string{"fsync=off"}},
+		"test server":       {db.NewDurability(150000, "off", "on", "", "yes"), false, nil},
 	} {
 		err := db.Judge(test.found, test.risk)
 		if (err == nil) != (test.want == nil) {

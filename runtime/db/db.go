@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"strconv"
+	"strings"
 	"time"
 
 	"entgo.io/ent/dialect"
@@ -24,8 +25,9 @@ type DB struct {
 	Hot      *sql.DB     // hand-written SQL
 	Prepared *Prepared   // hand-written SQL of constant text, over Hot
 
-	config Config
-	log    *slog.Logger
+	config  Config
+	fitness *fitness
+	log     *slog.Logger
 }
 
 // Execer runs SQL: every door, and every transaction behind it. All, One, Each and Exec
@@ -43,33 +45,35 @@ var (
 	_ Execer = (*ent.Client)(nil)
 )
 
-// Open connects and checks that the server keeps what it confirms. It does not
-// migrate.
+// Open connects and checks that the server keeps what it confirms, which each new connection does again.
+// It does not migrate.
 func Open(ctx context.Context, config Config, log *slog.Logger) (*DB, error) {
 	if err := config.Validate(); err != nil {
 		return nil, fmt.Errorf("open database: %w", err)
 	}
 	config = config.withDefaults()
-	shared := &dialer{timeout: config.OpTimeout}
-	ordinary, err := open(config, shared)
+	shared, fit := &dialer{timeout: config.OpTimeout}, &fitness{riskAccepted: config.RiskLosingAcceptedMail, log: log}
+	ordinary, err := open(config, config.Connections/2, shared, fit)
 	if err != nil {
 		return nil, fmt.Errorf("open database: %w", err)
 	}
-	hot, err := open(config, shared, parameter{"binary_parameters", "yes"}, parameter{"enable_seqscan", "off"}, parameter{"plan_cache_mode", "force_generic_plan"})
+	hot, err := open(config, config.Connections-config.Connections/2, shared, fit, parameter{"binary_parameters", "yes"}, parameter{"enable_seqscan", "off"}, parameter{"plan_cache_mode", "force_generic_plan"})
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("open database: %w", err), ordinary.Close())
 	}
-	d := &DB{SQL: ordinary, Hot: hot, Prepared: &Prepared{hot: hot}, config: config, log: log,
+	d := &DB{SQL: ordinary, Hot: hot, Prepared: &Prepared{hot: hot}, config: config, fitness: fit, log: log,
 		Ent: ent.NewClient(ent.Driver(entsql.OpenDB(dialect.Postgres, ordinary)))}
-	if err := checkServer(ctx, ordinary, config); err != nil {
-		return nil, errors.Join(fmt.Errorf("open database: %w", err), d.Close())
+	for _, pool := range []*sql.DB{ordinary, hot} {
+		if _, err := pool.ExecContext(ctx, "SELECT 1"); err != nil {
+			return nil, errors.Join(fmt.Errorf("open database: %w", plainly(err)), d.Close())
+		}
 	}
 	return d, nil
 }
 
-// open makes one pool. The whole handshake of a connection takes no longer than
+// open makes one pool, of so many connections. The whole handshake of a connection takes no longer than
 // one operation may.
-func open(config Config, d *dialer, parameters ...parameter) (*sql.DB, error) {
+func open(config Config, most int, d *dialer, fit *fitness, parameters ...parameter) (*sql.DB, error) {
 	seconds := max(1, int(d.timeout/time.Second))
 	dsn, err := config.dsn(append(parameters, parameter{"connect_timeout", strconv.Itoa(seconds)})...)
 	if err != nil {
@@ -80,9 +84,10 @@ func open(config Config, d *dialer, parameters ...parameter) (*sql.DB, error) {
 		return nil, fmt.Errorf("database url: not understood")
 	}
 	plain.Dialer(d)
-	handle := sql.OpenDB(connector{plain, d})
-	handle.SetMaxOpenConns(config.MaxConns)
-	handle.SetMaxIdleConns(config.MaxConns) // the default of 2 would open and close connections all day
+	index := strings.Contains(dsn, "enable_seqscan=off")
+	handle := sql.OpenDB(connector{plain, d, fit, index})
+	handle.SetMaxOpenConns(most)
+	handle.SetMaxIdleConns(most) // the default of 2 would open and close connections all day
 	handle.SetConnMaxLifetime(time.Hour)
 	return handle, nil
 }

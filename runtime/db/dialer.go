@@ -98,15 +98,24 @@ var errStalled = &net.OpError{Op: "dial", Net: "postgres", Err: errors.New("the 
 // connector makes the connections of a pool.
 type connector struct {
 	*pq.Connector
-	dialer *dialer
+	dialer  *dialer
+	fitness *fitness
+	index   bool // its connections keep statements to indexes
 }
 
-// Connect makes one, or gives up at once when the last try was just now.
+// Connect makes one to a server that is fit, or gives up at once when the last try was just now.
 func (c connector) Connect(ctx context.Context) (driver.Conn, error) {
 	if !c.dialer.mayConnect() {
 		return nil, errStalled
 	}
-	return c.Connector.Connect(ctx)
+	conn, err := c.Connector.Connect(ctx)
+	if err != nil {
+		return nil, c.fitness.opened(err)
+	}
+	if err := c.fitness.check(ctx, conn, c.index); err != nil {
+		return nil, errors.Join(err, conn.Close())
+	}
+	return conn, nil
 }
 
 // deadlineConn sets a deadline before each read and write.

@@ -16,6 +16,6 @@ var (
 type Durability = durability
 
 // NewDurability makes one.
-func NewDurability(version int, fsync, commit, throwAway string) Durability {
-	return durability{version: version, text: "x", fsync: fsync, commit: commit, throwAway: throwAway}
+func NewDurability(version int, fsync, commit, standbys, throwAway string) Durability {
+	return durability{version: version, text: "x", fsync: fsync, commit: commit, standbys: standbys, throwAway: throwAway}
 }

@@ -35,6 +35,9 @@ func openURL(t *testing.T, config db.Config) *db.DB {
 type proxy struct {
 	url string
 	cut atomic.Bool // answers are read and thrown away, then the client is cut off
+
+	target atomic.Pointer[string]                                          // the server's socket
+	pooler func(t *testing.T, client io.ReadWriter, server io.Writer) bool // takes the first message of a client; false: it goes
 }
 
 func newProxy(t *testing.T, server string) *proxy {
@@ -44,7 +47,6 @@ func newProxy(t *testing.T, server string) *proxy {
 		t.Fatal(err)
 	}
 	query := address.Query()
-	target := filepath.Join(query.Get("host"), ".s.PGSQL.5432")
 	folder := t.TempDir()
 	listener, err := net.Listen("unix", filepath.Join(folder, ".s.PGSQL.5432"))
 	if err != nil {
@@ -53,6 +55,7 @@ func newProxy(t *testing.T, server string) *proxy {
 	query.Set("host", folder)
 	address.RawQuery = query.Encode()
 	p := &proxy{url: address.String()}
+	p.lead(t, server)
 	var all sync.WaitGroup
 	all.Go(func() {
 		for {
@@ -60,7 +63,7 @@ func newProxy(t *testing.T, server string) *proxy {
 			if err != nil {
 				return
 			}
-			all.Go(func() { p.carry(t, client, target) })
+			all.Go(func() { p.carry(t, client) })
 		}
 	})
 	t.Cleanup(func() {
@@ -72,10 +75,25 @@ func newProxy(t *testing.T, server string) *proxy {
 	return p
 }
 
-func (p *proxy) carry(t *testing.T, client net.Conn, target string) {
-	server, err := net.Dial("unix", target)
+// lead has new connections go to another server.
+func (p *proxy) lead(t *testing.T, server string) {
+	t.Helper()
+	address, err := url.Parse(server)
+	if err != nil {
+		t.Fatal(err)
+	}
+	socket := filepath.Join(address.Query().Get("host"), ".s.PGSQL.5432")
+	p.target.Store(&socket)
+}
+
+func (p *proxy) carry(t *testing.T, client net.Conn) {
+	server, err := net.Dial("unix", *p.target.Load())
 	if err != nil {
 		t.Error(errors.Join(err, client.Close()))
+		return
+	}
+	if p.pooler != nil && !p.pooler(t, client, server) {
+		ended(t, errors.Join(server.Close(), client.Close()))
 		return
 	}
 	var both sync.WaitGroup

@@ -18,7 +18,7 @@ func TestMigrateTogether(t *testing.T) {
 	var all sync.WaitGroup
 	for range 8 {
 		all.Go(func() {
-			d, err := db.Open(t.Context(), db.Config{URL: address, MaxConns: 2}, discard)
+			d, err := db.Open(t.Context(), db.Config{URL: address, Connections: 4}, discard)
 			if err != nil {
 				t.Error(err)
 				return
@@ -120,7 +120,7 @@ func TestIdsSortByBytes(t *testing.T) {
 // up passes.
 func TestCheckSchemaRefusesWhatLacksMigrations(t *testing.T) {
 	t.Parallel()
-	d, err := db.Open(t.Context(), db.Config{URL: dbtest.EmptyURL(t), MaxConns: 2}, discard)
+	d, err := db.Open(t.Context(), db.Config{URL: dbtest.EmptyURL(t), Connections: 4}, discard)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -23,7 +23,7 @@ type DatabaseConfig struct {
 func Database(d *db.DB, c DatabaseConfig) Check {
 	return func(ctx context.Context) []Finding {
 		var seen standing
-		err := d.SQL.QueryRowContext(ctx, standingSQL).Scan(&seen.version, &seen.fsync, &seen.fullPages, &seen.commit, &seen.autovacuum, &seen.readOnly, &seen.maxConnections,
+		err := d.SQL.QueryRowContext(ctx, standingSQL).Scan(&seen.version, &seen.fsync, &seen.fullPages, &seen.commit, &seen.standbys, &seen.autovacuum, &seen.readOnly, &seen.maxConnections,
 			&seen.skew, &seen.oldest, &seen.age, &seen.local, &seen.encrypted, &seen.throwAway)
 		if err != nil {
 			s := subject{"database", "the database answers"}
@@ -35,7 +35,7 @@ func Database(d *db.DB, c DatabaseConfig) Check {
 }
 
 const standingSQL = `
-SELECT current_setting('server_version_num')::int, current_setting('fsync'), current_setting('full_page_writes'), current_setting('synchronous_commit'),
+SELECT current_setting('server_version_num')::int, current_setting('fsync'), current_setting('full_page_writes'), current_setting('synchronous_commit'), current_setting('synchronous_standby_names'),
 	current_setting('autovacuum'), pg_is_in_recovery() OR current_setting('default_transaction_read_only') = 'on',
 	current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int,
 	extract(epoch FROM clock_timestamp())::float8,
@@ -49,6 +49,7 @@ SELECT current_setting('server_version_num')::int, current_setting('fsync'), cur
 type standing struct {
 	version                               int
 	fsync, fullPages, commit, autovacuum  string
+	standbys                              string
 	readOnly, local, encrypted, throwAway bool
 	maxConnections                        int
 	skew                                  float64 // its time, in seconds since 1970
@@ -70,7 +71,7 @@ func (s standing) judge(c DatabaseConfig) []Finding {
 	check("version", "PostgreSQL 14 or newer", s.version >= 140000, Error, fmt.Sprintf("%d.%d", s.version/10000, s.version%10000), "Upgrade PostgreSQL.")
 	check("fsync", "on", s.fsync == "on" || s.throwAway, Error, s.fsync, "Set fsync = on: a crash would destroy accepted mail.")
 	check("full_page_writes", "on", s.fullPages == "on" || s.throwAway, Error, s.fullPages, "Set full_page_writes = on, unless the file system writes pages whole: a crash could destroy accepted mail.")
-	check("synchronous_commit", "on, or stricter", s.commit != "off" || c.RiskLosingMail, Error, s.commit, "Set synchronous_commit = on: a crash would lose accepted mail.")
+	check("synchronous_commit", "on, or stricter", db.Keeps(s.commit, s.standbys) || c.RiskLosingMail, Error, s.commit, "Set synchronous_commit = on: a crash, or a fail-over to a synchronous standby, would lose accepted mail.")
 	check("autovacuum", "on", s.autovacuum == "on", Error, s.autovacuum, "Set autovacuum = on: the queue's tables grow without bound.")
 	check("writes", "the server takes writes", !s.readOnly, Error, map[bool]string{true: "read-only", false: "it does"}[s.readOnly], "Connect to the primary: name all hosts in DATABASE_URL, with target_session_attrs=read-write.")
 	skew := time.Duration(math.Abs(float64(time.Now().UnixMicro())-s.skew*1e6)) * time.Microsecond

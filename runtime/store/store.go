@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strconv"
 	"time"
 
 	"github.com/lib/pq"
@@ -50,7 +51,11 @@ const (
 // and brings it to the schema of this version, unless POSTRIDER_MIGRATE is off. It waits a minute for a database that is
 // away.
 func Open(ctx context.Context, cfg setting.Values, log *slog.Logger) (*Store, error) {
-	return open(ctx, cfg, log, nothing)
+	s, err := open(ctx, cfg, log, nothing)
+	if err == nil {
+		warnOfRoom(ctx, cfg, s.DB, log)
+	}
+	return s, err
 }
 
 // OpenExisting is Open for commands. A database that is not there is an error, and nothing
@@ -145,7 +150,10 @@ func KeyMark(cfg setting.Values) string {
 
 // Server says where the embedded PostgreSQL has its data, and where its programs are looked for.
 func Server(cfg setting.Values, log *slog.Logger) postgres.Config {
-	return postgres.Config{DataDir: config.DataDir.Of(cfg), BinDir: config.PostgresBin.Of(cfg), Fallback: config.PostgresFallback.Of(cfg), Logger: log}
+	// Room for one service and for commands beside it.
+	most := strconv.Itoa(max(100, 2*db.PerProcess(config.Connections.Of(cfg))+10))
+	return postgres.Config{DataDir: config.DataDir.Of(cfg), BinDir: config.PostgresBin.Of(cfg), Fallback: config.PostgresFallback.Of(cfg), Logger: log,
+		Settings: map[string]string{"max_connections": most}}
 }
 
 // startServer runs the embedded PostgreSQL. A command that ends by itself uses the
@@ -220,7 +228,7 @@ func connect(ctx context.Context, cfg setting.Values, url string, log *slog.Logg
 		name = "embedded postgres"
 	}
 	for {
-		opened, err := db.Open(ctx, db.Config{URL: url, RiskLosingAcceptedMail: config.RiskLosingAcceptedMail.Of(cfg)}, log)
+		opened, err := db.Open(ctx, db.Config{URL: url, Connections: config.Connections.Of(cfg), RiskLosingAcceptedMail: config.RiskLosingAcceptedMail.Of(cfg)}, log)
 		if err == nil {
 			return opened, nil
 		}

@@ -39,7 +39,7 @@ func migrate(t *testing.T, on db.Execer, from, before string) {
 // accounts, keys and what else there is stay as they were.
 func TestMigrationMergesUsersOfOneMailbox(t *testing.T) {
 	t.Parallel()
-	d, err := db.Open(t.Context(), db.Config{URL: dbtest.EmptyURL(t), MaxConns: 4}, slog.New(slog.DiscardHandler))
+	d, err := db.Open(t.Context(), db.Config{URL: dbtest.EmptyURL(t), Connections: 8}, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -86,7 +86,7 @@ func open(t testing.TB, address string) *db.DB {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	d, err := db.Open(ctx, db.Config{URL: address, MaxConns: 8}, slog.New(slog.DiscardHandler))
+	d, err := db.Open(ctx, db.Config{URL: address, Connections: 16}, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatalf("open the test database: %v", err)
 	}
@@ -210,7 +210,7 @@ func makeTemplate(ctx context.Context, conn *sql.Conn, a *admin) error {
 
 func migrateTemplate(ctx context.Context, address string) error {
 	log := slog.New(slog.DiscardHandler)
-	d, err := db.Open(ctx, db.Config{URL: address, MaxConns: 2}, log)
+	d, err := db.Open(ctx, db.Config{URL: address, Connections: 4}, log)
 	if err != nil {
 		return err
 	}

@@ -1,16 +1,15 @@
 package main
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/postrider/postrider/cmd/postrider/shown"
 	"github.com/postrider/postrider/modules/sending/records"
+	"github.com/postrider/postrider/modules/statistics"
+	"github.com/postrider/postrider/runtime/bus"
 	"github.com/postrider/postrider/runtime/page"
 )
-
-type emailCommand struct {
-	List emailListCommand `cmd:"" help:"Print an account's emails as JSON, the newest first; those that a search text finds, as the API and the dashboard take it: receipt to:bob@example.net is:bounced."`
-}
 
 type emailListCommand struct {
 	toolSettings
@@ -44,6 +43,22 @@ func (c *emailListCommand) Run(s *session) error {
 		return s.print(struct {
 			Emails     []shown.Email `json:"emails"`
 			NextCursor string        `json:"next_cursor"`
-		}{listed(found.Items, shown.EmailOf), found.NextCursor})
+		}{shown.List(found.Items, shown.EmailOf), found.NextCursor})
+	})
+}
+
+type statisticsRebuildCommand struct{ toolSettings }
+
+func (c *statisticsRebuildCommand) Run(s *session) error {
+	cfg, err := c.load()
+	if err != nil {
+		return err
+	}
+	return withServices(s.ctx, cfg, func(of services) error {
+		service := statistics.New(statistics.Params{DB: of.store.DB, Facts: bus.NewLog(of.store.DB), Logger: of.log})
+		if err := service.Rebuild(s.ctx, func(n int) { fmt.Fprintf(s.log, "%d events counted\n", n) }); err != nil {
+			return err
+		}
+		return s.print(map[string]bool{"rebuilt": true})
 	})
 }
