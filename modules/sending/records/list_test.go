@@ -29,7 +29,7 @@ func (f *fixture) found(t *testing.T, filter records.Filter) []string {
 		t.Errorf("%+v: pages backwards show something else (-forwards +back):\n%s", filter, diff)
 	}
 	for _, most := range []int{1, len(all) + 1} {
-		if n, err := f.Count(t.Context(), sendingtest.Account, filter, most); err != nil || n != min(most, len(all)) {
+		if n, err := f.Service.Count(t.Context(), sendingtest.Account, filter, most); err != nil || n != min(most, len(all)) {
 			t.Errorf("%+v: counted up to %d: %d, %v; there are %d", filter, most, n, err, len(all))
 		}
 	}
