@@ -15,12 +15,12 @@ import (
 
 const oldestServer = 140000 // server_version_num
 
-// Unfit is a server that Postrider does not work with.
-type Unfit struct{ Reason error }
+// unfitError is of a server that Postrider does not work with.
+type unfitError struct{ Reason error }
 
-func (u *Unfit) Error() string { return u.Reason.Error() }
+func (u *unfitError) Error() string { return u.Reason.Error() }
 
-func (u *Unfit) Unwrap() error { return u.Reason }
+func (u *unfitError) Unwrap() error { return u.Reason }
 
 var (
 	errPooler  = errors.New("this is a connection pooler, as PgBouncer, and not PostgreSQL itself: it takes away settings that each connection needs, and sessions with locks. Name the server; a process opens no more connections than POSTRIDER_DATABASE_CONNECTIONS says")
@@ -79,7 +79,7 @@ func (f *fitness) refuse(reason error) error {
 		f.told = reason.Error()
 		f.log.Error("the database cannot be used", "error", reason)
 	}
-	return &net.OpError{Op: "connect", Net: "postgres", Err: &Unfit{reason}}
+	return &net.OpError{Op: "connect", Net: "postgres", Err: &unfitError{reason}}
 }
 
 // sameCluster remembers whose data the first server has.
@@ -139,7 +139,7 @@ func (f *fitness) opened(err error) error {
 
 // plainly gives the reason of an unfit server alone.
 func plainly(err error) error {
-	var unfit *Unfit
+	var unfit *unfitError
 	if errors.As(err, &unfit) {
 		return unfit.Reason
 	}

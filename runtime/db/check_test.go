@@ -33,7 +33,7 @@ func refuses(t *testing.T, client io.ReadWriter, _ io.Writer) bool {
 		return false
 	}
 	fields := "SFATAL\x00VFATAL\x00C08P01\x00Munsupported startup parameter: statement_timeout\x00\x00"
-	answer := binary.BigEndian.AppendUint32([]byte("E"), uint32(len(fields)+4)) //nolint:gosec // a few octets
+	answer := binary.BigEndian.AppendUint32([]byte("E"), uint32(len(fields)+4))
 	_, err := client.Write(append(answer, fields...))
 	ended(t, err)
 	return false
@@ -53,7 +53,7 @@ func ignores(t *testing.T, client io.ReadWriter, server io.Writer) bool {
 		}
 	}
 	kept.WriteByte(0)
-	binary.BigEndian.PutUint32(head, uint32(kept.Len()+8)) //nolint:gosec // a few octets
+	binary.BigEndian.PutUint32(head, uint32(kept.Len()+8))
 	_, err := server.Write(append(head, kept.Bytes()...))
 	ended(t, err)
 	return true

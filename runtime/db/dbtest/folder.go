@@ -18,7 +18,7 @@ const memory = "/dev/shm"
 // says, else in memory where there is room, else among the temporary files.
 func serversFolder() (string, error) {
 	if given := os.Getenv("POSTRIDER_TEST_DIR"); given != "" {
-		return given, os.MkdirAll(given, 0o711) //nolint:gosec // the server's user goes through it
+		return given, os.MkdirAll(given, 0o711)
 	}
 	if hasRoom(memory) {
 		return memory, nil
@@ -36,7 +36,7 @@ func hasRoom(folder string) bool {
 		return false
 	}
 	available, err := availableMemory()
-	return err == nil && disk.Bavail*uint64(disk.Bsize) >= needed && available >= 2*needed //nolint:gosec // a size
+	return err == nil && disk.Bavail*uint64(disk.Bsize) >= needed && available >= 2*needed
 }
 
 // availableMemory is what processes can have without swapping; it is known on Linux.
