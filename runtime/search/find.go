@@ -81,8 +81,24 @@ type Page struct {
 	Index func(q *db.Query) []string
 }
 
-// Window is how many of the next rows are looked at one by one.
-const Window = 4000
+// Window is how many of the next rows are looked at one by one. So many more are looked at once, up to
+// widest, as the missing ones should be among by those that were found: the index would fetch every row
+// of the account that has the words to sort them by age.
+const (
+	Window = 4000
+	widest = 8 * Window
+)
+
+// further gives how many more rows to look at one by one after a window had found some of a page; 0: none.
+func further(found, missing int) int {
+	if found == 0 {
+		return 0
+	}
+	if rows := Window * missing / found * 3 / 2; rows <= widest {
+		return max(rows, Window+1)
+	}
+	return 0
+}
 
 // clockSkew is how far a row's time and the time within its id may be apart: they are
 // read one after the other.
@@ -131,26 +147,35 @@ func (t Table) reach(p Page) reach {
 
 // Find gives the ids of the page, from where it begins: newest first, going back oldest first.
 func (t Table) Find(ctx context.Context, on db.Execer, p Page) ([]string, error) {
-	r := t.reach(p)
-	found, err := selectIDs(ctx, on, t.window(p, r))
-	if err != nil || len(found) == p.Limit {
-		return found, err
+	var found []string
+	r, missing := t.reach(p), p.Limit
+	for rows := Window; rows > 0; {
+		p.Limit = missing
+		nearest, err := selectIDs(ctx, on, t.window(p, r, rows))
+		if found = append(found, nearest...); err != nil || len(nearest) == missing {
+			return found, err
+		}
+		edgeSQL := `SELECT id FROM ` + t.Name + ` WHERE account_id = $1 AND id >= $2 AND id < $3` + r.order() + `OFFSET $4 LIMIT 1`
+		edge, err := selectIDs(ctx, on, db.Query{Text: edgeSQL, Args: []any{p.AccountID, r.from, r.below, rows - 1}})
+		if err != nil || len(edge) == 0 {
+			return found, err // the window has seen all there is
+		}
+		r, missing = r.beyond(edge[0]), missing-len(nearest)
+		if rows > Window {
+			break
+		}
+		rows = further(len(nearest), missing)
 	}
-	edgeSQL := `SELECT id FROM ` + t.Name + ` WHERE account_id = $1 AND id >= $2 AND id < $3` + r.order() + `OFFSET $4 LIMIT 1`
-	edge, err := selectIDs(ctx, on, db.Query{Text: edgeSQL, Args: []any{p.AccountID, r.from, r.below, Window - 1}})
-	if err != nil || len(edge) == 0 {
-		return found, err // the window has seen all there is
-	}
-	p.Limit -= len(found)
-	more, err := selectIDs(ctx, on, t.index(p, r.beyond(edge[0])))
+	p.Limit = missing
+	more, err := selectIDs(ctx, on, t.index(p, r))
 	return append(found, more...), err
 }
 
-// window looks at the next rows of the reach one by one.
-func (t Table) window(p Page, r reach) db.Query {
+// window looks at so many of the next rows of the reach one by one.
+func (t Table) window(p Page, r reach, rows int) db.Query {
 	var q db.Query
 	nearest := `SELECT id, ` + t.Time + `, subject, search, ` + t.Columns + ` FROM ` + t.Name + ` WHERE account_id = ` + q.Arg(p.AccountID) +
-		` AND id >= ` + q.Arg(r.from) + ` AND id < ` + q.Arg(r.below) + r.order() + `LIMIT ` + q.Arg(Window)
+		` AND id >= ` + q.Arg(r.from) + ` AND id < ` + q.Arg(r.below) + r.order() + `LIMIT ` + q.Arg(rows)
 	conditions := t.conditions(&q, p)
 	if p.Terms.Search() {
 		conditions = append(conditions, `search @@ `+p.Terms.query(&q, p.AccountID))

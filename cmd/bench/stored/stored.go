@@ -59,8 +59,8 @@ func Scheduled(ctx context.Context, databaseURL string, emails int) error {
 			return err
 		}
 	}
-	// As autovacuum does it some time after.
-	return errors.Join(postgres.Exec(ctx, databaseURL, `VACUUM ANALYZE emails`), postgres.Exec(ctx, databaseURL, `VACUUM ANALYZE recipients`))
+	// As autovacuum and the checkpointer do it some time after.
+	return errors.Join(postgres.Exec(ctx, databaseURL, `VACUUM ANALYZE emails`), postgres.Exec(ctx, databaseURL, `VACUUM ANALYZE recipients`), postgres.Exec(ctx, databaseURL, `CHECKPOINT`))
 }
 
 const scheduledSQL = `

@@ -1,6 +1,7 @@
 package records_test
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -213,6 +214,21 @@ func TestSearchGoesOnBeyondTheWindow(t *testing.T) {
 	}
 	if got := f.found(t, records.Filter{Q: "bulk"}); len(got) != search.Window+10 {
 		t.Errorf("%d emails with a common word, want %d", len(got), search.Window+10)
+	}
+}
+
+// What is sparse is looked for in a second window that is as wide as it is sparse, and then by the index.
+func TestSearchLooksFurtherForWhatIsSparse(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	var want []string
+	for i, behind := range []int{4 * search.Window, 100, search.Window + 50, 0} { // a page has two
+		want = append(want, fmt.Sprintf("pin %d", i))
+		f.message(t, want[i], func(m *sending.Message) { m.Tags = []shape.Tag{{Name: "kind", Value: "pin"}} })
+		f.bulk(t, sendingtest.Account, behind)
+	}
+	if diff := cmp.Diff(want, f.found(t, records.Filter{Tag: "kind:pin"})); diff != "" {
+		t.Error(diff)
 	}
 }
 
