@@ -265,7 +265,7 @@ func TestPinPlainDriverIgnoresContextOnAFrozenServer(t *testing.T) {
 func TestCutAnswerIsNotRunAgain(t *testing.T) {
 	t.Parallel()
 	server := dbtest.NewServer(t)
-	proxy := newProxy(t, server.URL())
+	proxy := newProxy(t, server.URL(), nil)
 	d := openURL(t, db.Config{URL: proxy.url})
 	if _, err := d.SQL.ExecContext(t.Context(), `CREATE TABLE ran (at timestamptz)`); err != nil {
 		t.Fatal(err)

@@ -62,9 +62,8 @@ func ignores(t *testing.T, client io.ReadWriter, server io.Writer) bool {
 func TestPoolersAreRefusedWithTheReason(t *testing.T) {
 	t.Parallel()
 	server := dbtest.NewServer(t)
-	for name, pooler := range map[string]func(*testing.T, io.ReadWriter, io.Writer) bool{"as it comes": refuses, "that ignores": ignores} {
-		proxy := newProxy(t, server.URL())
-		proxy.pooler = pooler
+	for name, plays := range map[string]pooler{"as it comes": refuses, "that ignores": ignores} {
+		proxy := newProxy(t, server.URL(), plays)
 		d, err := db.Open(t.Context(), db.Config{URL: proxy.url}, discard)
 		if err == nil || !strings.Contains(err.Error(), "PgBouncer") || !strings.Contains(err.Error(), "POSTRIDER_DATABASE_CONNECTIONS") || fault.IsDatabaseAway(err) {
 			t.Errorf("a pooler %s: %v, want it refused by its name and for good", name, err)
@@ -89,7 +88,7 @@ func TestAServerThatIsNotFitIsRefusedLater(t *testing.T) {
 	if _, err := careless.Open().SQL.ExecContext(t.Context(), `ALTER ROLE CURRENT_USER SET synchronous_commit = off`); err != nil {
 		t.Fatal(err)
 	}
-	proxy := newProxy(t, first.URL())
+	proxy := newProxy(t, first.URL(), nil)
 	d := openURL(t, db.Config{URL: proxy.url})
 	for _, c := range []struct {
 		to   *dbtest.Server

@@ -31,16 +31,19 @@ func openURL(t *testing.T, config db.Config) *db.DB {
 	return d
 }
 
+// pooler takes the first message of a client. False: the client goes.
+type pooler func(t *testing.T, client io.ReadWriter, server io.Writer) bool
+
 // proxy stands between a client and the server's socket.
 type proxy struct {
 	url string
 	cut atomic.Bool // answers are read and thrown away, then the client is cut off
 
-	target atomic.Pointer[string]                                          // the server's socket
-	pooler func(t *testing.T, client io.ReadWriter, server io.Writer) bool // takes the first message of a client; false: it goes
+	target atomic.Pointer[string] // the server's socket
+	pooler pooler                 // nil: it is none
 }
 
-func newProxy(t *testing.T, server string) *proxy {
+func newProxy(t *testing.T, server string, pooler pooler) *proxy {
 	t.Helper()
 	address, err := url.Parse(server)
 	if err != nil {
@@ -54,7 +57,7 @@ func newProxy(t *testing.T, server string) *proxy {
 	}
 	query.Set("host", folder)
 	address.RawQuery = query.Encode()
-	p := &proxy{url: address.String()}
+	p := &proxy{url: address.String(), pooler: pooler}
 	p.lead(t, server)
 	var all sync.WaitGroup
 	all.Go(func() {
