@@ -39,7 +39,7 @@ export default function Inbox() {
   const hooks = kind === 'webhooks'
   return (
     <>
-      <PageHead title="Development inbox">
+      <PageHead title={<><span className="max-sm:hidden">Development inbox</span><span className="sm:hidden">Inbox</span></>}>
         {kinds.length > 1 && <Segments label="Kind" choices={kinds} value={kind} onChange={(next) => change({ kind: next === 'mails' ? undefined : next, open: undefined, tab: undefined })} />}
         {(!hooks || viewer.can('WRITE')) && <button type="button" className="btn" aria-label="Clear" onClick={() => setClearing(true)}><Trash2 aria-hidden /><span className="max-md:hidden">Clear</span></button>}
       </PageHead>

@@ -29,8 +29,8 @@ export function Scheduled() {
   const may = viewer.can('SEND')
   const ids = list.rows.filter((r) => chosen.has(r.id)).map((r) => r.id)
   const columns: Column<Row>[] = [
-    { key: 'to', head: 'To', width: '28%', cell: (r) => <Link to={`/emails/${r.id}`} className="link font-medium">{r.to[0]}{r.to.length > 1 && ` and ${r.to.length - 1} more`}</Link> },
-    { key: 'subject', head: 'Subject', from: 'mid', cell: (r) => r.subject || <span className="text-ink-3">(no subject)</span> },
+    { key: 'to', head: 'To', cell: (r) => <Link to={`/emails/${r.id}`} className="link font-medium">{r.to[0]}{r.to.length > 1 && ` and ${r.to.length - 1} more`}</Link> },
+    { key: 'subject', head: 'Subject', width: '40%', from: 'mid', cell: (r) => r.subject || <span className="text-ink-3">(no subject)</span> },
     { key: 'at', head: 'Goes out', width: '170px', cell: (r) => <Time at={r.scheduledAt} /> },
     { key: 'made', head: 'Accepted', width: '120px', from: 'wide', cell: (r) => <span className="text-ink-3"><Time at={r.createdAt} /></span> },
     ...(may ? [{ key: 'acts', head: <span className="sr-only">Actions</span>, width: '150px', right: true, from: 'slim' as const, cell: (r: Row) => (
