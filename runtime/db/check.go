@@ -90,12 +90,12 @@ func (f *fitness) sameCluster(ctx context.Context, conn driver.Conn) (reason, er
 	if hidden {
 		return nil, nil
 	}
-	said, err := ask(ctx, conn, clusterSQL)
+	said, err := ask(ctx, conn, clusterSQL) // not under the mutex: it may take as long as an operation
 	f.mutex.Lock()
 	defer f.mutex.Unlock()
 	var server *pq.Error
 	switch {
-	case errors.As(err, &server): // some providers do not tell
+	case errors.As(err, &server) && server.Code.Class() == "42": // some providers do not tell
 		f.hidden = true
 	case err != nil:
 		return nil, fmt.Errorf("ask the server which one it is: %w", err)

@@ -40,5 +40,6 @@
 // packages, is a Statement, whose parameters have names. A Query is for a text that
 // depends on what is asked. Package batch writes the statements that store many rows.
 //
-// Durability. Open refuses a server that would lose what it confirmed.
+// Durability. Open, and each new connection, refuses a server that would lose what it
+// confirmed, and one that has other data than the first.
 package db

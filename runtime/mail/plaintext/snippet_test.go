@@ -59,7 +59,7 @@ func FuzzSnippet(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text, html string) {
 		got := Snippet(text, html, 20)
 		if !utf8.ValidString(got) || utf8.RuneCountInString(got) > 20 || strings.ContainsAny(got, "\n\r\t\x00\u202e") || got != strings.TrimSpace(got) {
-			t.Errorf("%q", got)
+			t.Errorf("the snippet of %q and %q is %q, want a line of valid text, at most 20 characters", text, html, got)
 		}
 	})
 }
