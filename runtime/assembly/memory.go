@@ -11,10 +11,10 @@ import (
 // it the collector lets the heap grow to twice of that.
 const memoryLimit = 704 << 20
 
-// gcPercent lets the heap grow to four times of what lives before it is collected.
-// Little lives (some 15 MiB), so that this costs some tens of MiB and saves a
-// seventh of the CPU that an accepted message takes.
-const gcPercent = 300
+// gcPercent lets the heap grow to two and a half times of what lives before it is collected.
+// Some 30 MiB live at full load. 300 delivers three in a hundred more and takes 55 MiB more; 100 saves
+// 5 MiB more and loses five in a hundred (docs/performance.md).
+const gcPercent = 150
 
 // boundMemory sets both, unless the operator has (GOMEMLIMIT, GOGC).
 func boundMemory() {
