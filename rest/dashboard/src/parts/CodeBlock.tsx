@@ -3,10 +3,12 @@ import { CopyButton } from './Copy'
 // CodeBlock is text to be copied or read as it stands.
 export function CodeBlock({ text, title, wrap, copy = true, max = 'max-h-[480px]' }: { text: string; title?: string; wrap?: boolean; copy?: boolean; max?: string }) {
   return (
-    <div className="relative overflow-hidden rounded-card border border-line bg-sunken text-left">
+    <div className="overflow-hidden rounded-card border border-line bg-sunken text-left">
       {title && <div className="flex min-h-[34px] items-center border-b border-line px-3 text-xs text-ink-2">{title}</div>}
-      {copy && <CopyButton text={text} label="Copy" className="absolute top-1.5 right-1.5 z-1 bg-sunken" />}
-      <pre tabIndex={0} className={`overflow-auto px-3 py-2.5 pr-9 leading-[18px] text-ink ${max} ${wrap ? 'whitespace-pre-wrap wrap-anywhere' : ''}`}>{text}</pre>
+      <div className="flex items-start">
+        <pre tabIndex={0} className={`min-w-0 flex-1 overflow-auto px-3 py-2.5 leading-[18px] text-ink ${max} ${wrap ? 'whitespace-pre-wrap wrap-anywhere' : ''}`}>{text}</pre>
+        {copy && <CopyButton text={text} label="Copy" className="m-1.5" />}
+      </div>
     </div>
   )
 }

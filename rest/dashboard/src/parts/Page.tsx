@@ -1,5 +1,5 @@
 import { Link } from '@tanstack/react-router'
-import { ChevronRight, Menu } from 'lucide-react'
+import { ChevronLeft, ChevronRight, Menu } from 'lucide-react'
 import type { ReactNode } from 'react'
 import { sideOpen } from '@/app/shell/state'
 
@@ -10,8 +10,11 @@ export function PageHead({ title, up, children }: { title: ReactNode; up?: { to:
       <button type="button" className="btn quiet square -ml-2 md:hidden" aria-label="Menu" onClick={() => sideOpen.set(true)}><Menu aria-hidden /></button>
       {up && (
         <>
-          <Link to={up.to} className="flex-none text-ink-2 hover:text-ink">{up.name}</Link>
-          <ChevronRight aria-hidden className="size-3.5 text-ink-3" />
+          <Link to={up.to} aria-label={up.name} className="flex-none text-ink-2 hover:text-ink">
+            <ChevronLeft aria-hidden className="size-5 md:hidden" />
+            <span className="hidden md:inline">{up.name}</span>
+          </Link>
+          <ChevronRight aria-hidden className="hidden size-3.5 text-ink-3 md:block" />
         </>
       )}
       <h1 className="min-w-0 truncate">{title}</h1>

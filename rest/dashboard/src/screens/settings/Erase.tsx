@@ -1,14 +1,31 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
+import { query } from '@/api/graphql'
 import { done, rest } from '@/api/rest'
 import type { components } from '@/api/rest.gen'
 import { Confirm } from '@/parts/Confirm'
 import { Field } from '@/parts/Form'
 import { Card } from '@/parts/Page'
+import { ErasedYet } from './queries.gen'
 
 type Erased = components['schemas']['ErasedAnswer']['erased']
 
 const names: Record<keyof Erased, string> = { emails: 'emails to it', redacted: 'emails to several people, without the address now', received: 'emails received', events: 'events', suppressions: 'suppressions, which still count' }
+
+// Emails are counted up to so many.
+const most = 10_000
+
+// leftOf counts the emails to an address that are stored still.
+const leftOf = async (email: string) => (await query(ErasedYet, { email })).emails.count.value
+
+// watched tells how many of the emails are gone: when `erasing` begins, and about every second of it.
+async function watched<T>(email: string, erasing: () => Promise<T>, tell: (gone: number, of: number) => void): Promise<T> {
+  const of = await leftOf(email).catch(() => 0)
+  if (of === 0) return erasing()
+  tell(0, of)
+  const timer = setInterval(() => void leftOf(email).then((left) => tell(Math.max(0, of - left), of), () => undefined), 1000)
+  return erasing().finally(() => clearInterval(timer))
+}
 
 // Erase deletes all that is stored of a person as a recipient, as they may ask for.
 export function Erase() {
@@ -16,6 +33,7 @@ export function Erase() {
   const [email, setEmail] = useState('')
   const [asking, setAsking] = useState(false)
   const [erased, setErased] = useState<{ email: string; of: Erased } | null>(null)
+  const [at, setAt] = useState<{ gone: number; of: number } | null>(null)
   const whom = email.trim()
   return (
     <Card title="Erase a person's data">
@@ -26,7 +44,7 @@ export function Erase() {
         {erased && (
           <div role="status" className="text-ink-2">
             <p>What was stored of <b className="font-medium wrap-anywhere">{erased.email}</b> is erased:</p>
-            <ul className="list-disc pl-5">{(Object.keys(names) as (keyof Erased)[]).map((k) => <li key={k}>{erased.of[k].toLocaleString()} {names[k]}</li>)}</ul>
+            <ul className="list-disc pl-5">{(Object.keys(names) as (keyof Erased)[]).map((k) => <li key={k}>{erased.of[k].toLocaleString('en')} {names[k]}</li>)}</ul>
           </div>
         )}
       </form>
@@ -35,13 +53,23 @@ export function Erase() {
           title={`Erase all of ${whom}?`} label="Erase for good" danger onClose={() => setAsking(false)}
           run={async () => {
             setErased(null)
-            const { erased: of } = await done(rest.DELETE('/contacts/{email}/data', { params: { path: { email: whom } } }))
-            setErased({ email: whom, of })
+            try {
+              const { erased: of } = await watched(whom, () => done(rest.DELETE('/contacts/{email}/data', { params: { path: { email: whom } } })), (gone, of) => setAt({ gone, of }))
+              setErased({ email: whom, of })
+            } finally {
+              setAt(null)
+            }
             setEmail('')
             await client.invalidateQueries()
           }}
         >
-          It cannot be undone, and takes a while where there is much. Mail to it that is not sent yet is not sent any more.
+          <p>It cannot be undone, and takes a while where there is much. Mail to it that is not sent yet is not sent any more.</p>
+          {at && (
+            <p role="status" className="mt-3 flex items-center gap-3">
+              <progress aria-label="Emails erased" className="h-1.5 w-40 accent-accent-fill" value={at.gone} max={at.of} />
+              {at.gone.toLocaleString('en')} of {at.of < most ? '' : 'at least '}{at.of.toLocaleString('en')} emails erased
+            </p>
+          )}
         </Confirm>
       )}
     </Card>

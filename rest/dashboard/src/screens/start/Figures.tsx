@@ -32,7 +32,7 @@ export function Figures() {
       <div className="flex items-baseline"><h2>Last 24 hours</h2><Link to="/statistics" className="link ml-auto text-xs">Statistics</Link></div>
       <div className="grid grid-cols-2 overflow-hidden rounded-card border border-line sm:grid-cols-5">
         {cells.map((c) => (
-          <Link key={c.name} to="/emails" search={(c.q.endsWith(':') || !c.q ? {} : { q: c.q }) as never} className="grid gap-0.5 px-4 py-3 shadow-[1px_0_var(--color-line),0_1px_var(--color-line)] hover:bg-hover">
+          <Link key={c.name} to="/emails" search={(c.q.endsWith(':') || !c.q ? {} : { q: c.q }) as never} className="grid gap-0.5 px-4 py-3 last:col-span-2 sm:last:col-span-1 shadow-[1px_0_var(--color-line),0_1px_var(--color-line)] hover:bg-hover">
             <span className="text-xs text-ink-2">{c.name}</span>
             <strong className={`text-2xl font-semibold tracking-[-0.02em] ${c.bad ? 'text-bad' : ''}`}>{c.value ?? <span className="skel my-3 w-10" />}</strong>
             <small className="h-4 text-xs text-ink-3">{c.about}</small>

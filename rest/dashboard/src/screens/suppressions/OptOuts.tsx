@@ -55,7 +55,7 @@ export function OptOuts() {
     : (
       <EmptyState
         icon={MailMinus} title="No opt-out yet"
-        command={`curl ${location.origin}/api/emails \\\n  -H "Authorization: Bearer $POSTRIDER_API_KEY" -H 'Content-Type: application/json' \\\n  -d '{"from":"news@your-domain.example","to":["you@example.com"],"subject":"News","text":"Hello","category":"Product news"}'`}
+        command={`curl ${location.origin}/api/emails \\\n  -H "Authorization: Bearer $POSTRIDER_API_KEY" -H 'Content-Type: application/json' \\\n  -d '{"from":"news@your-domain.example","to":["you@example.com"],\n       "subject":"News","text":"Hello","category":"Product news"}'`}
       >
         Emails with a category carry a link to unsubscribe from it. Who uses the link is listed here; other mail is still sent to them.
       </EmptyState>

@@ -74,7 +74,7 @@ function View({ endpoint: w }: { endpoint: WebhookRowFragment }) {
   const [ids, setIds] = useState<string[]>([])
   return (
     <>
-      <PageHead title={w.url} up={up}>
+      <PageHead title={w.url.replace(/^https?:\/\//, '')} up={up}>
         {may && (w.enabled ? <button type="button" className="btn" onClick={() => setDialog('test')}><Send aria-hidden />Test event</button> : <button type="button" className="btn primary" onClick={() => void enable(true).catch(toast.failed)}><Play aria-hidden />Switch on</button>)}
         <Menu
           entries={[

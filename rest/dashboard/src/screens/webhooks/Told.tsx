@@ -40,13 +40,15 @@ function One({ delivery: d, again }: { delivery: Delivery; again: () => void }) 
   const settled = d.state !== 'PENDING' && d.webhook?.enabled
   return (
     <li>
-      <div className="flex flex-wrap items-center gap-2">
+      <div className="flex min-h-7 items-center gap-2">
         <Badge tone={look.tone} icon={look.icon}>{look.word}</Badge>
-        <code>{d.eventType}</code>
-        <span className="ml-auto text-xs text-ink-3">{d.statusCode && `${d.statusCode} · `}{d.attemptCount > 1 && `${d.attemptCount} attempts · `}<Time at={d.createdAt} seconds /></span>
-        {settled && can('WRITE') && <button type="button" className="btn sm" disabled={write.busy} aria-label={`Tell ${d.eventType} again`} onClick={() => void write.run()}><RotateCw aria-hidden />Again</button>}
+        <code className="truncate">{d.eventType}</code>
+        {settled && can('WRITE') && <button type="button" className="btn sm ml-auto" disabled={write.busy} aria-label={`Tell ${d.eventType} again`} onClick={() => void write.run()}><RotateCw aria-hidden />Again</button>}
       </div>
-      <p className="mt-1 truncate text-xs text-ink-2"><Link to={`/webhooks/${d.webhookId}`} search={{ open: d.id } as never} className="link" title={d.webhook?.url}>{d.webhook?.url ?? 'a deleted endpoint'}</Link></p>
+      <p className="mt-1 flex items-baseline gap-3 text-xs text-ink-2">
+        <Link to={`/webhooks/${d.webhookId}`} search={{ open: d.id } as never} className="link truncate" title={d.webhook?.url}>{d.webhook?.url ?? 'a deleted endpoint'}</Link>
+        <span className="ml-auto shrink-0 text-ink-3">{d.statusCode && `${d.statusCode} · `}{d.attemptCount > 1 && `${d.attemptCount} attempts · `}<Time at={d.createdAt} seconds /></span>
+      </p>
       {d.error && <p className={`smtp ${look.tone}`}>{d.error}</p>}
       {d.nextAttemptAt && <p className="mt-1 text-xs text-ink-2">Next try <Time at={d.nextAttemptAt} /></p>}
       {write.error !== null && <Failure error={write.error} retry={() => void write.run()} />}
