@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"log/slog"
 	"strconv"
-	"strings"
 	"time"
 
 	"entgo.io/ent/dialect"
@@ -26,6 +25,7 @@ type DB struct {
 	Prepared *Prepared   // hand-written SQL of constant text, over Hot
 
 	config  Config
+	hosts   *hosts
 	fitness *fitness
 	log     *slog.Logger
 }
@@ -52,18 +52,21 @@ func Open(ctx context.Context, config Config, log *slog.Logger) (*DB, error) {
 		return nil, fmt.Errorf("open database: %w", err)
 	}
 	config = config.withDefaults()
-	shared, fit := &dialer{timeout: config.OpTimeout}, &fitness{riskAccepted: config.RiskLosingAcceptedMail, log: log}
-	ordinary, err := open(config, config.Connections/2, shared, fit)
+	given, err := pq.NewConfig(config.URL)
 	if err != nil {
+		return nil, errors.New("open database: the url is not understood") // err would show the password
+	}
+	shared := &dialer{timeout: config.OpTimeout}
+	d := &DB{config: config, hosts: hostsOf(given), fitness: &fitness{riskAccepted: config.RiskLosingAcceptedMail, log: log}, log: log}
+	if d.SQL, err = d.open(config, config.Connections/2, shared); err != nil {
 		return nil, fmt.Errorf("open database: %w", err)
 	}
-	hot, err := open(config, config.Connections-config.Connections/2, shared, fit, parameter{"binary_parameters", "yes"}, parameter{"enable_seqscan", "off"}, parameter{"plan_cache_mode", "force_generic_plan"})
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("open database: %w", err), ordinary.Close())
+	d.Ent = ent.NewClient(ent.Driver(entsql.OpenDB(dialect.Postgres, d.SQL)))
+	if d.Hot, err = d.open(config, config.Connections-config.Connections/2, shared, parameter{"binary_parameters", "yes"}, parameter{"enable_seqscan", "off"}, parameter{"plan_cache_mode", "force_generic_plan"}); err != nil {
+		return nil, errors.Join(fmt.Errorf("open database: %w", err), d.SQL.Close())
 	}
-	d := &DB{SQL: ordinary, Hot: hot, Prepared: &Prepared{hot: hot}, config: config, fitness: fit, log: log,
-		Ent: ent.NewClient(ent.Driver(entsql.OpenDB(dialect.Postgres, ordinary)))}
-	for _, pool := range []*sql.DB{ordinary, hot} {
+	d.Prepared = &Prepared{hot: d.Hot}
+	for _, pool := range []*sql.DB{d.SQL, d.Hot} {
 		if _, err := pool.ExecContext(ctx, "SELECT 1"); err != nil {
 			return nil, errors.Join(fmt.Errorf("open database: %w", plainly(err)), d.Close())
 		}
@@ -73,19 +76,17 @@ func Open(ctx context.Context, config Config, log *slog.Logger) (*DB, error) {
 
 // open makes one pool, of so many connections. The whole handshake of a connection takes no longer than
 // one operation may.
-func open(config Config, most int, d *dialer, fit *fitness, parameters ...parameter) (*sql.DB, error) {
-	seconds := max(1, int(d.timeout/time.Second))
+func (d *DB) open(config Config, most int, on *dialer, parameters ...parameter) (*sql.DB, error) {
+	seconds := max(1, int(on.timeout/time.Second))
 	dsn, err := config.dsn(append(parameters, parameter{"connect_timeout", strconv.Itoa(seconds)})...)
 	if err != nil {
 		return nil, err
 	}
-	plain, err := pq.NewConnector(dsn)
+	given, err := pq.NewConfig(dsn)
 	if err != nil {
 		return nil, fmt.Errorf("database url: not understood")
 	}
-	plain.Dialer(d)
-	index := strings.Contains(dsn, "enable_seqscan=off")
-	handle := sql.OpenDB(connector{plain, d, fit, index})
+	handle := sql.OpenDB(connector{config: given, hosts: d.hosts, dialer: on, fitness: d.fitness, index: given.Runtime["enable_seqscan"] == "off"})
 	handle.SetMaxOpenConns(most)
 	handle.SetMaxIdleConns(most) // the default of 2 would open and close connections all day
 	handle.SetConnMaxLifetime(time.Hour)

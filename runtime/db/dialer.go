@@ -2,7 +2,6 @@ package db
 
 import (
 	"context"
-	"database/sql/driver"
 	"errors"
 	"io"
 	"net"
@@ -17,18 +16,13 @@ import (
 // deadlines, a stuck server only one.
 const chunk = 256 << 10
 
-// dialer makes connections on which nothing waits for ever.
+// dialer says how long operations on connections may take, and learns from them.
 type dialer struct {
 	timeout time.Duration // of each read and write
 	idle    time.Duration // of each read, when not 0: a statement may take long
 	stalled atomic.Int64  // when an operation last ran into its deadline, Unix nanoseconds; 0 after a success
 	probed  atomic.Int64  // when a new connection was last tried during a stall
 }
-
-var (
-	_ pq.Dialer        = (*dialer)(nil)
-	_ pq.DialerContext = (*dialer)(nil)
-)
 
 // patience is how long one operation may take now. After a deadline the next
 // ones are short: whoever waited for a connection must not wait in full again.
@@ -69,60 +63,58 @@ func (d *dialer) note(err error) {
 	}
 }
 
+// trial is one try to connect to one host. What happens in it says nothing of the database: another
+// host may answer.
+type trial struct {
+	*dialer
+	over   context.Context // a connection that has not passed by its end is closed
+	passed atomic.Bool
+}
+
+var (
+	_ pq.Dialer        = (*trial)(nil)
+	_ pq.DialerContext = (*trial)(nil)
+)
+
 // Dial is what lib/pq asks of a dialer; it uses DialContext.
-func (d *dialer) Dial(network, address string) (net.Conn, error) {
-	return d.DialContext(context.Background(), network, address)
+func (t *trial) Dial(network, address string) (net.Conn, error) {
+	return t.DialContext(context.Background(), network, address)
 }
 
 // DialTimeout is what lib/pq asks of a dialer; it uses DialContext.
-func (d *dialer) DialTimeout(network, address string, timeout time.Duration) (net.Conn, error) {
+func (t *trial) DialTimeout(network, address string, timeout time.Duration) (net.Conn, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), timeout)
 	defer cancel()
-	return d.DialContext(ctx, network, address)
+	return t.DialContext(ctx, network, address)
 }
 
 // DialContext connects and wraps the connection.
-func (d *dialer) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
-	inner := net.Dialer{Timeout: d.patience()}
+func (t *trial) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
+	inner := net.Dialer{Timeout: t.patience()}
 	conn, err := inner.DialContext(ctx, network, address)
 	if err != nil {
-		d.note(err)
 		return nil, err
 	}
-	return &deadlineConn{Conn: conn, dialer: d}, nil
+	context.AfterFunc(t.over, func() {
+		if !t.passed.Load() {
+			_ = conn.Close() // under a read; whoever reads sees it
+		}
+	})
+	return &deadlineConn{Conn: conn, trial: t}, nil
 }
 
-// errStalled is what callers get at once while the server does not answer.
-var errStalled = &net.OpError{Op: "dial", Net: "postgres", Err: errors.New("the server does not answer")}
-
-// connector makes the connections of a pool.
-type connector struct {
-	*pq.Connector
-	dialer  *dialer
-	fitness *fitness
-	index   bool // its connections keep statements to indexes
-}
-
-// Connect makes one to a server that is fit, or gives up at once when the last try was just now.
-func (c connector) Connect(ctx context.Context) (driver.Conn, error) {
-	if !c.dialer.mayConnect() {
-		return nil, errStalled
+// note is the dialer's, for a connection that has passed.
+func (t *trial) note(err error) {
+	if t.passed.Load() {
+		t.dialer.note(err)
 	}
-	conn, err := c.Connector.Connect(ctx)
-	if err != nil {
-		return nil, c.fitness.opened(err)
-	}
-	if err := c.fitness.check(ctx, conn, c.index); err != nil {
-		return nil, errors.Join(err, conn.Close())
-	}
-	return conn, nil
 }
 
 // deadlineConn sets a deadline before each read and write.
 type deadlineConn struct {
 	net.Conn
-	dialer *dialer
-	limit  atomic.Int64 // set from outside: no operation goes beyond it, Unix nanoseconds
+	trial *trial
+	limit atomic.Int64 // set from outside: no operation goes beyond it, Unix nanoseconds
 }
 
 // SetDeadline limits all operations together; lib/pq bounds the handshake so.
@@ -147,15 +139,15 @@ func (c *deadlineConn) deadline(timeout time.Duration) time.Time {
 // operational error: for a plain io.EOF database/sql would run the statement
 // again, whose effect may be there already.
 func (c *deadlineConn) Read(buffer []byte) (int, error) {
-	timeout := c.dialer.patience()
-	if c.dialer.idle != 0 {
-		timeout = c.dialer.idle
+	timeout := c.trial.patience()
+	if c.trial.idle != 0 {
+		timeout = c.trial.idle
 	}
 	if err := c.SetReadDeadline(c.deadline(timeout)); err != nil {
 		return 0, err
 	}
 	n, err := c.Conn.Read(buffer)
-	c.dialer.note(err)
+	c.trial.note(err)
 	if errors.Is(err, io.EOF) {
 		err = &net.OpError{Op: "read", Net: "postgres", Source: c.LocalAddr(), Addr: c.RemoteAddr(), Err: io.ErrUnexpectedEOF}
 	}
@@ -166,13 +158,13 @@ func (c *deadlineConn) Read(buffer []byte) (int, error) {
 func (c *deadlineConn) Write(data []byte) (int, error) {
 	written := 0
 	for {
-		if err := c.SetWriteDeadline(c.deadline(c.dialer.patience())); err != nil {
+		if err := c.SetWriteDeadline(c.deadline(c.trial.patience())); err != nil {
 			return written, err
 		}
 		n, err := c.Conn.Write(data[written:min(written+chunk, len(data))])
 		written += n
 		if err != nil {
-			c.dialer.note(err)
+			c.trial.note(err)
 			return written, err
 		}
 		if written == len(data) {

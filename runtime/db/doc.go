@@ -10,6 +10,10 @@
 // taken for stalled and later operations get a fifth of the time, until one
 // succeeds: a call that has to try several things still ends within 6 s.
 //
+// Hosts. The address may name several servers of one cluster. The one that worked last is tried
+// first, and the others beside it once it has been silent for a moment. What a host does
+// before a connection to it is made says nothing of the database.
+//
 // Errors come back as they are; fault.From tells a database that is away from a
 // statement that is wrong. Nothing is retried here, with one exception made by
 // database/sql outside transactions: a statement that certainly had no effect,

@@ -68,7 +68,7 @@ func migrate(ctx context.Context, d *DB, source fs.FS, log *slog.Logger) error {
 	// Statements of a migration may take long; nobody answers requests yet.
 	config := d.config
 	config.StatementTimeout, config.LockTimeout = 59*time.Minute, 30*time.Second
-	handle, err := open(config, 2, &dialer{timeout: config.OpTimeout, idle: time.Hour}, d.fitness)
+	handle, err := d.open(config, 2, &dialer{timeout: config.OpTimeout, idle: time.Hour})
 	if err != nil {
 		return fmt.Errorf("migrate: %w", err)
 	}

@@ -1,0 +1,150 @@
+package db_test
+
+import (
+	"errors"
+	"net"
+	"net/url"
+	"strconv"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/db/dbtest"
+)
+
+// deaf takes connections and never answers.
+func deaf(t *testing.T, met *atomic.Int64) (port string) {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var kept []net.Conn
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for {
+			conn, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			met.Add(1)
+			kept = append(kept, conn)
+		}
+	}()
+	t.Cleanup(func() {
+		ended(t, listener.Close())
+		<-done
+		for _, conn := range kept {
+			ended(t, conn.Close())
+		}
+	})
+	_, port, err = net.SplitHostPort(listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return port
+}
+
+// unplugged does not even take them: its backlog is full, and the kernel drops what more comes.
+func unplugged(t *testing.T, _ *atomic.Int64) (port string) {
+	t.Helper()
+	fd, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { ended(t, syscall.Close(fd)) })
+	if err := errors.Join(syscall.Bind(fd, &syscall.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}), syscall.Listen(fd, 0)); err != nil {
+		t.Fatal(err)
+	}
+	name, err := syscall.Getsockname(fd)
+	if err != nil {
+		t.Fatal(err)
+	}
+	port = strconv.Itoa(name.(*syscall.SockaddrInet4).Port)
+	for range 16 {
+		conn, err := net.DialTimeout("tcp", "127.0.0.1:"+port, 300*time.Millisecond)
+		if err != nil {
+			return port
+		}
+		t.Cleanup(func() { ended(t, conn.Close()) })
+	}
+	t.Skip("the backlog of a socket does not become full here")
+	return ""
+}
+
+// withHosts gives the address of a server with another host before its own, or after.
+func withHosts(t *testing.T, server, before, portBefore, attributes string) string {
+	t.Helper()
+	address, err := url.Parse(server)
+	if err != nil {
+		t.Fatal(err)
+	}
+	query := address.Query()
+	query.Set("host", before+","+query.Get("host"))
+	query.Set("port", portBefore+",5432")
+	query.Set("target_session_attrs", attributes)
+	address.RawQuery = query.Encode()
+	return address.String()
+}
+
+func TestASilentFirstHostCostsItsTimeOnce(t *testing.T) {
+	t.Parallel()
+	server := dbtest.URL(t)
+	for name, silent := range map[string]func(*testing.T, *atomic.Int64) string{"deaf": deaf, "unplugged": unplugged} {
+		for _, attributes := range []string{"read-write", "any"} {
+			t.Run(name+", "+attributes, func(t *testing.T) {
+				t.Parallel()
+				var met atomic.Int64
+				began := time.Now()
+				d := openURL(t, db.Config{URL: withHosts(t, server, "127.0.0.1", silent(t, &met), attributes)})
+				if took := time.Since(began); took > answerWithin {
+					t.Errorf("open took %s with a silent first host, want at most %s", took, answerWithin)
+				}
+				before := met.Load()
+				d.SQL.SetMaxIdleConns(0) // each statement opens a connection of its own
+				for range 10 {
+					began := time.Now()
+					if err := d.Ping(t.Context()); err != nil || time.Since(began) > 500*time.Millisecond {
+						t.Errorf("a later connection took %s and ended with %v, want it at the host that worked last, at once", time.Since(began), err)
+					}
+				}
+				if now := met.Load(); now != before {
+					t.Errorf("the silent host was asked %d times more, want never while another works", now-before)
+				}
+			})
+		}
+	}
+}
+
+// Which host takes writes may change at any time, and the last one is only a guess.
+func TestTheHostThatWorkedLastMustStillTakeWrites(t *testing.T) {
+	t.Parallel()
+	one, two := dbtest.NewServer(t), dbtest.NewServer(t) // copies of the same data, and so one cluster
+	two.SetReadOnly(true)
+	first, err := url.Parse(one.URL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := openURL(t, db.Config{URL: withHosts(t, two.URL(), first.Query().Get("host"), "5432", "read-write")})
+	if _, err := d.SQL.ExecContext(t.Context(), `CREATE TABLE which (host text); INSERT INTO which VALUES ('one')`); err != nil {
+		t.Fatal(err)
+	}
+	two.SetReadOnly(false)
+	if _, err := two.Open().SQL.ExecContext(t.Context(), `CREATE TABLE which (host text); INSERT INTO which VALUES ('two')`); err != nil {
+		t.Fatal(err)
+	}
+	d.SQL.SetMaxIdleConns(0)
+	for _, c := range []struct {
+		closed, open *dbtest.Server
+		want         string
+	}{{two, one, "one"}, {one, two, "two"}, {two, one, "one"}} {
+		c.open.SetReadOnly(false)
+		c.closed.SetReadOnly(true)
+		if got, err := db.One(t.Context(), d.SQL, db.Value[string], `UPDATE which SET host = host RETURNING host`); err != nil || got != c.want {
+			t.Errorf("wrote to %q (%v), want %q, the only host that takes writes", got, err, c.want)
+		}
+	}
+}
