@@ -23,8 +23,9 @@ func (u *unfitError) Error() string { return u.Reason.Error() }
 func (u *unfitError) Unwrap() error { return u.Reason }
 
 var (
-	errPooler  = errors.New("this is a connection pooler, as PgBouncer, and not PostgreSQL itself: it takes away settings that each connection needs, and sessions with locks. Name the server; a process opens no more connections than POSTRIDER_DATABASE_CONNECTIONS says")
-	errCluster = errors.New("this is the server of another database than the one that was met first (its system identifier differs): the hosts of DATABASE_URL have to be one cluster")
+	errPooler   = errors.New("this is a connection pooler, as PgBouncer, and not PostgreSQL itself: it takes away settings that each connection needs, and sessions with locks. Name the server; a process opens no more connections than POSTRIDER_DATABASE_CONNECTIONS says")
+	errCluster  = errors.New("this is the server of another database than the one that was met first (its system identifier differs): the hosts of DATABASE_URL have to be one cluster")
+	errTimeline = errors.New("this server was the primary before a fail-over (its timeline is older than one that was met), and what it takes would be lost: make it a standby of the new primary, or take it away")
 )
 
 // fitness looks at the server of each new connection: after a fail-over it is another one. Safe for
@@ -33,10 +34,11 @@ type fitness struct {
 	riskAccepted bool
 	log          *slog.Logger
 
-	mutex   sync.Mutex
-	cluster string // the system identifier of the server that was met first; empty: not known
-	hidden  bool   // the server does not tell it
-	told    string // what was logged last
+	mutex    sync.Mutex
+	cluster  string // the system identifier of the server that was met first; empty: not known
+	timeline string // the newest that was met, which goes up with each fail-over; empty: not known
+	hidden   bool   // the server does not tell them
+	told     string // what was logged last
 }
 
 // A throw-away server of the tests says of itself, by a setting that no real
@@ -44,7 +46,8 @@ type fitness struct {
 const (
 	fitnessSQL = `SELECT current_setting('server_version_num'), current_setting('server_version'), current_setting('fsync'), current_setting('synchronous_commit'),
 	current_setting('synchronous_standby_names'), coalesce(current_setting('postrider.throw_away_test_server', true), ''), current_setting('enable_seqscan')`
-	clusterSQL = `SELECT system_identifier::text FROM pg_control_system()`
+	timelineSQL = `substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) COLLATE "C"` // not on a standby
+	clusterSQL  = `SELECT system_identifier::text, CASE WHEN pg_is_in_recovery() THEN '' ELSE ` + timelineSQL + ` END FROM pg_control_system()`
 )
 
 // check refuses a server that Postrider's promises cannot stand on. index says that the connection was
@@ -95,16 +98,49 @@ func (f *fitness) sameCluster(ctx context.Context, conn driver.Conn) (reason, er
 	defer f.mutex.Unlock()
 	var server *pq.Error
 	switch {
-	case errors.As(err, &server) && server.Code.Class() == "42": // some providers do not tell
+	case errors.As(err, &server) && (server.Code.Class() == "42" || server.Code.Class() == "0A"): // some providers do not tell
 		f.hidden = true
 	case err != nil:
 		return nil, fmt.Errorf("ask the server which one it is: %w", err)
-	case f.cluster == "":
-		f.cluster = said[0]
-	case f.cluster != said[0]:
+	case f.cluster != "" && f.cluster != said[0]:
 		return errCluster, nil
+	case said[1] != "" && said[1] < f.timeline:
+		return errTimeline, nil
+	default:
+		f.cluster, f.timeline = said[0], max(f.timeline, said[1])
 	}
 	return nil, nil
+}
+
+// claim is a query that divides by zero on a server that is not fit. The connection that listens
+// cannot read rows.
+type claim struct {
+	query  string
+	reason error
+}
+
+// claims are what has to hold of the server of the connection that listens: that is the one that the
+// pools use. What else makes a server fit is about what it stores.
+func (f *fitness) claims() (all []claim) {
+	f.mutex.Lock()
+	defer f.mutex.Unlock()
+	const divide = `SELECT 1 / count(*)::int FROM pg_control_system() WHERE `
+	if f.cluster != "" {
+		all = append(all, claim{divide + `system_identifier::text = ` + pq.QuoteLiteral(f.cluster), errCluster})
+	}
+	if f.timeline != "" {
+		all = append(all, claim{divide + timelineSQL + ` >= ` + pq.QuoteLiteral(f.timeline), errTimeline})
+	}
+	return all
+}
+
+// judge gives the reason why the server is not fit, or the error of a query that did not get so far.
+func (c claim) judge(err error) error {
+	var server *pq.Error
+	if errors.As(err, &server) && server.Code == "22012" { // division_by_zero
+		return c.reason
+	}
+	return err
 }
 
 // ask reads one row of texts.

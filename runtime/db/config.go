@@ -3,6 +3,7 @@ package db
 import (
 	"fmt"
 	"net"
+	"net/url"
 	"os"
 	"strconv"
 	"strings"
@@ -113,7 +114,7 @@ func local(c pq.Config) bool {
 type parameter struct{ name, value string }
 
 func (p parameter) appendTo(dsn string) string {
-	if !strings.HasPrefix(dsn, "postgres://") && !strings.HasPrefix(dsn, "postgresql://") {
+	if !isURL(dsn) {
 		return dsn + " " + p.name + "=" + p.value
 	}
 	separator := "?"
@@ -121,6 +122,30 @@ func (p parameter) appendTo(dsn string) string {
 		separator = "&"
 	}
 	return dsn + separator + p.name + "=" + p.value
+}
+
+// replaced is a connection string with other values for some parameters.
+func replaced(dsn string, parameters []parameter) (string, error) {
+	if !isURL(dsn) {
+		for _, p := range parameters { // the last value counts
+			dsn += " " + p.name + "='" + strings.NewReplacer(`\`, `\\`, `'`, `\'`).Replace(p.value) + "'"
+		}
+		return dsn, nil
+	}
+	address, err := url.Parse(dsn)
+	if err != nil {
+		return "", err
+	}
+	query := address.Query()
+	for _, p := range parameters {
+		query.Set(p.name, p.value)
+	}
+	address.Host, address.RawQuery = "", query.Encode() // a host before the path would count as well
+	return address.String(), nil
+}
+
+func isURL(dsn string) bool {
+	return strings.HasPrefix(dsn, "postgres://") || strings.HasPrefix(dsn, "postgresql://")
 }
 
 func milliseconds(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) }

@@ -44,6 +44,29 @@ func (h *hosts) order() []int {
 	return order
 }
 
+// addresses gives the connection string for each host alone, in their order. A string that cannot be
+// told for one host alone is given as it is: the driver tries the hosts of it.
+func (h *hosts) addresses(dsn string) []string {
+	if len(h.all) == 1 {
+		return []string{dsn}
+	}
+	var addresses []string
+	for _, i := range h.order() {
+		address := []parameter{{"host", h.all[i].Host}, {"port", strconv.Itoa(int(h.all[i].Port))}}
+		if h.all[i].Hostaddr.IsValid() {
+			address = append(address, parameter{"hostaddr", h.all[i].Hostaddr.String()})
+		} else if h.all[0].Hostaddr.IsValid() {
+			return []string{dsn} // there is no way to take an address back
+		}
+		one, err := replaced(dsn, address)
+		if err != nil {
+			return []string{dsn}
+		}
+		addresses = append(addresses, one)
+	}
+	return addresses
+}
+
 // connector makes the connections of a pool.
 type connector struct {
 	config  pq.Config

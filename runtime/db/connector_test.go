@@ -10,6 +10,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+	"github.com/lib/pq"
+
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/db/dbtest"
 )
@@ -145,6 +148,35 @@ func TestTheHostThatWorkedLastMustStillTakeWrites(t *testing.T) {
 		c.closed.SetReadOnly(true)
 		if got, err := db.One(t.Context(), d.SQL, db.Value[string], `UPDATE which SET host = host RETURNING host`); err != nil || got != c.want {
 			t.Errorf("wrote to %q (%v), want %q, the only host that takes writes", got, err, c.want)
+		}
+	}
+}
+
+func TestAddressesOfEachHost(t *testing.T) {
+	t.Parallel()
+	for dsn, want := range map[string][]string{
+		"postgres://bob:p%40ss@one/mail?sslmode=disable":                                      {"one:5432"},
+		"postgres://bob:p%40ss@one,two/mail?port=5433,5434&sslmode=disable":                   {"one:5433", "two:5434"},
+		"postgres://bob:p%40ss@/mail?host=/run/a%20b,two&port=5433,5434&sslmode=disable":      {"/run/a b:5433", "two:5434"},
+		`user=bob password='p@ss' dbname=mail sslmode=disable host='/run/it\'s,two' port=1,2`: {"/run/it's:1", "two:2"},
+	} {
+		addresses, err := db.Addresses(dsn)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, address := range addresses {
+			c, err := pq.NewConfig(address)
+			if err != nil {
+				t.Errorf("%s became %s: %v", dsn, address, err)
+			}
+			got = append(got, c.Host+":"+strconv.Itoa(int(c.Port)))
+			if c.User != "bob" || c.Password != "p@ss" || c.Database != "mail" || c.SSLMode != pq.SSLModeDisable || len(c.Multi) > 0 {
+				t.Errorf("%s became %s, which says something else or several hosts", dsn, address)
+			}
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("hosts of %s (-want +got):\n%s", dsn, diff)
 		}
 	}
 }

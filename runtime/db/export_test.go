@@ -1,5 +1,7 @@
 package db
 
+import "github.com/lib/pq"
+
 // Heard is closed once the signals of other processes are heard.
 func (s *Signals) Heard() <-chan struct{} { return s.heard }
 
@@ -18,4 +20,13 @@ type Durability = durability
 // NewDurability makes one.
 func NewDurability(version int, fsync, commit, standbys, throwAway string) Durability {
 	return durability{version: version, text: "x", fsync: fsync, commit: commit, standbys: standbys, throwAway: throwAway}
+}
+
+// Addresses gives a connection string for each host that the string names.
+func Addresses(dsn string) ([]string, error) {
+	given, err := pq.NewConfig(dsn)
+	if err != nil {
+		return nil, err
+	}
+	return hostsOf(given).addresses(dsn), nil
 }

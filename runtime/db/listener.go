@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -67,11 +68,24 @@ func (s *Signals) listen() {
 	}
 }
 
-// connect gives a connection that has the lock and listens. heard is closed when the
-// connection has ended.
+// connect gives a connection to the first of the hosts that will do.
 func (s *Signals) connect() (conn *pq.ListenerConn, heard <-chan *pq.Notification, err error) {
+	var errs []error
+	for _, address := range s.db.hosts.addresses(s.dsn) {
+		conn, heard, err := s.connectTo(address)
+		if err == nil {
+			return conn, heard, nil
+		}
+		errs = append(errs, err)
+	}
+	return nil, nil, errors.Join(errs...)
+}
+
+// connectTo gives a connection to a server that is fit, which has the lock and listens. heard is
+// closed when the connection has ended.
+func (s *Signals) connectTo(address string) (conn *pq.ListenerConn, heard <-chan *pq.Notification, err error) {
 	notifications := make(chan *pq.Notification, 64)
-	if conn, err = s.dial(notifications); err != nil {
+	if conn, err = s.dial(address, notifications); err != nil {
 		return nil, nil, err
 	}
 	s.mutex.Lock()
@@ -79,6 +93,11 @@ func (s *Signals) connect() (conn *pq.ListenerConn, heard <-chan *pq.Notificatio
 	s.mutex.Unlock()
 	key := newLockKey()
 	err = s.ctx.Err() // Close may have come before the connection
+	for _, claim := range s.db.fitness.claims() {
+		if err == nil {
+			err = claim.judge(s.exec(conn, claim.query))
+		}
+	}
 	for _, command := range []string{fmt.Sprintf("SELECT pg_advisory_lock(%d)", key), listenCommand} {
 		if err == nil {
 			err = s.exec(conn, command)
@@ -104,14 +123,14 @@ func (s *Signals) connect() (conn *pq.ListenerConn, heard <-chan *pq.Notificatio
 
 // dial connects. The handshake of lib/pq has its own time limit and knows no context:
 // at the end of the signals it is left to itself.
-func (s *Signals) dial(notifications chan *pq.Notification) (*pq.ListenerConn, error) {
+func (s *Signals) dial(address string, notifications chan *pq.Notification) (*pq.ListenerConn, error) {
 	type dialled struct {
 		conn *pq.ListenerConn
 		err  error
 	}
 	made := make(chan dialled, 1)
 	go func() {
-		conn, err := pq.NewListenerConn(s.dsn, notifications)
+		conn, err := pq.NewListenerConn(address, notifications)
 		made <- dialled{conn, err}
 	}()
 	select {

@@ -2,6 +2,8 @@ package db_test
 
 import (
 	"log/slog"
+	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -111,6 +113,67 @@ func TestSignalsWakeEverybodyAfterALostConnection(t *testing.T) {
 	woken(t, remote[1], "after the connection was made again")
 	here.Wake("mail")
 	woken(t, remote[0], "over the new connection")
+}
+
+// written is a log that says when something was written to it.
+type written chan string
+
+func (w written) Write(line []byte) (int, error) {
+	select {
+	case w <- string(line):
+	default:
+	}
+	return len(line), nil
+}
+
+// The connection that listens belongs to the cluster that the pools use: its lock says to the others
+// that this process lives.
+func TestSignalsPassOverAServerOfAnotherCluster(t *testing.T) {
+	t.Parallel()
+	server, other := dbtest.NewServer(t), dbtest.NewServer(t)
+	foreign(t, other)
+	proxy := newProxy(t, server.URL(), nil)
+	d, log := openURL(t, db.Config{URL: proxy.url}), make(written, 100)
+	s, err := db.NewSignals(d, slog.New(slog.NewTextHandler(log, nil)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { ended(t, s.Close()) })
+	wake := listening(t, s, "mail")[0]
+	proxy.lead(t, other.URL())
+	if _, err := server.Open().SQL.ExecContext(t.Context(), `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'LISTEN%'`); err != nil {
+		t.Fatal(err)
+	}
+	for said := ""; !strings.Contains(said, "another database"); {
+		select {
+		case said = <-log:
+		case <-time.After(15 * time.Second):
+			t.Fatal("a server of another cluster was not refused")
+		}
+	}
+	if key, held := s.Lock(); held {
+		t.Errorf("the lock %d is held on a server of another cluster", key)
+	}
+	notWoken(t, wake, "by a server of another cluster")
+	proxy.lead(t, server.URL())
+	woken(t, wake, "by the server of the pools")
+	if _, held := s.Lock(); !held {
+		t.Error("the lock is not held on the server of the pools")
+	}
+}
+
+func TestSignalsReachTheHostThatTheServerHas(t *testing.T) {
+	t.Parallel()
+	var met atomic.Int64
+	s := newSignals(t, openURL(t, db.Config{URL: withHosts(t, dbtest.URL(t), "127.0.0.1", deaf(t, &met), "read-write")}))
+	select {
+	case <-s.Heard():
+	case <-time.After(answerWithin):
+		t.Error("signals are not heard: the silent host is asked first, want the one that worked last")
+	}
+	if n := met.Load(); n > 2 { // for the first connection of the pools, with TLS and without
+		t.Errorf("the silent host was asked %d times", n)
+	}
 }
 
 func TestSignalsCloseOnAFrozenServer(t *testing.T) {
