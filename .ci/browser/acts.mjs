@@ -84,6 +84,8 @@ async function all(hand) {
   const { webhook } = await api('POST', '/webhooks', { url: `http://127.0.0.1:${endpoint.port}/${by}`, events: ['email.sent'] })
   await send({ subject: 'To be told' })
   const failed = await until('a delivery fails', async () => (await api('GET', `/webhooks/${webhook.id}/deliveries`)).deliveries.find(d => d.state === 'failed'))
+  await page.reload()
+  await page.getByRole('navigation', { name: 'Main' }).getByRole('listitem').filter({ hasText: /^Webhooks\d+ to be looked at$/ }).waitFor()
   gone = false
   await api('PATCH', `/webhooks/${webhook.id}`, { enabled: true })
   await hand.go('Webhooks')

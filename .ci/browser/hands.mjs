@@ -62,7 +62,7 @@ export function keyboard(page, wrong) {
       const palette = page.getByRole('dialog', { name: 'Search or go to' })
       await palette.waitFor()
       await page.keyboard.type(name)
-      await palette.getByRole('option', { name, exact: false }).first().waitFor()
+      await palette.getByRole('option', { name, exact: false, selected: true }).waitFor()
       await page.keyboard.press('Enter')
       await palette.waitFor({ state: 'detached' })
     },

@@ -15,6 +15,7 @@ import { paletteOpen } from './state'
 const MissingPage = lazy(() => import('../MissingPage'))
 const loadPalette = () => import('./Palette')
 const Palette = lazy(() => withQueries(loadPalette))
+const MenuMarks = lazy(() => withQueries(() => import('./MenuMarks')))
 const Toasts = lazy(() => import('./Toasts'))
 const DoorDialog = lazy(() => import('./DoorDialog'))
 
@@ -52,6 +53,7 @@ function Frame() {
     <div className="grid h-dvh grid-cols-1 md:grid-cols-[var(--side)_minmax(0,1fr)]">
       <a href="#content" className="fixed -top-12 left-2 z-[90] rounded-control bg-raised px-3 py-2 shadow-pop focus:top-2">Skip to content</a>
       <SideBar />
+      <Suspense fallback={null}><MenuMarks /></Suspense>
       <div className="flex h-dvh min-w-0 flex-col bg-surface md:border-l md:border-line">
         <Banners />
         <main id="content" tabIndex={-1} className="flex min-h-0 flex-1 flex-col">

@@ -1,12 +1,12 @@
 import { Link } from '@tanstack/react-router'
-import { Search } from 'lucide-react'
-import { lazy, Suspense, useEffect, useRef, type ComponentProps } from 'react'
+import { Search, TriangleAlert } from 'lucide-react'
+import { lazy, Suspense, useEffect, useId, useRef, type ComponentProps } from 'react'
 import { live } from '@/api/live'
 import { useStore } from '@/api/store'
 import { Mark } from '@/parts/Mark'
 import { navFor } from '../registry'
 import { useViewer } from '../viewer'
-import { paletteOpen, sideOpen } from './state'
+import { menuMarks, paletteOpen, sideOpen } from './state'
 
 const AccountMenu = lazy(() => import('./AccountMenu'))
 
@@ -32,6 +32,8 @@ export function SideBar() {
 function Entries() {
   const viewer = useViewer()
   const groups = navFor({ ...viewer, can: viewer.rights })
+  const marks = useStore(menuMarks)
+  const id = useId()
   return (
     <>
       <Suspense fallback={<Team />}><AccountMenu><Team /></AccountMenu></Suspense>
@@ -43,10 +45,11 @@ function Entries() {
           {group && <h2 className="px-2 pt-2 pb-0.5 text-xs font-medium text-ink-3">{group}</h2>}
           <ul>
             {entries.map(({ to, name, icon: Icon }) => (
-              <li key={to}>
-                <Link to={to} activeOptions={{ exact: to === '/', includeSearch: false }} className="group flex h-9 items-center gap-2 rounded-control px-2 text-ink-2 hover:bg-hover hover:text-ink md:h-7 aria-[current=page]:bg-press aria-[current=page]:font-medium aria-[current=page]:text-ink">
+              <li key={to} className="relative">
+                <Link to={to} aria-describedby={marks.has(to) ? id + to : undefined} activeOptions={{ exact: to === '/', includeSearch: false }} className="group flex h-9 items-center gap-2 rounded-control px-2 text-ink-2 hover:bg-hover hover:text-ink md:h-7 aria-[current=page]:bg-press aria-[current=page]:font-medium aria-[current=page]:text-ink">
                   <Icon aria-hidden className="text-ink-3 group-aria-[current=page]:text-ink" />{name}
                 </Link>
+                {marks.has(to) && <span id={id + to} className="pointer-events-none absolute inset-y-0 right-2 inline-flex items-center gap-1 text-xs text-warn"><TriangleAlert aria-hidden className="!size-3.5" />{marks.get(to)}<span className="sr-only"> to be looked at</span></span>}
               </li>
             ))}
           </ul>
