@@ -98,8 +98,9 @@ export const written = <F,>(measure: Measure<F>, s: Series<F>, f: F) => {
 }
 const wordsOf = <F,>(measure: Measure<F>, p: Point<F>) => `${p.name}: ${measure.series.map((s) => `${s.name} ${written(measure, s, p.figures)}`).join(', ')}`
 
+// Spot takes the focus of one period. It shows so also while a pointer that rests elsewhere has moved the tab stop.
 function Spot({ point, at, first, words, show }: { point: Pick<Point, 'search'>; at: number; first: boolean; words: string; show: () => void }) {
-  const props = { 'data-at': at, 'aria-label': words, tabIndex: first ? 0 : -1, onFocus: show, onMouseEnter: show, className: 'block h-full w-full rounded-mark -outline-offset-1' }
+  const props = { 'data-at': at, 'aria-label': words, tabIndex: first ? 0 : -1, onFocus: show, onMouseEnter: show, className: 'block h-full w-full rounded-mark -outline-offset-1 focus-visible:outline-2 focus-visible:outline-accent' }
   return point.search ? <Link to="/emails" search={point.search as never} preload={false} {...props} /> : <span role="img" {...props} />
 }
 
