@@ -58,14 +58,16 @@ build: toolchain dashboard ## build bin/postrider
 	@test -x bin/postrider || echo 'Building Postrider. The first time this takes a few minutes.'
 	@$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/postrider ./cmd/postrider
 
-# make lint has govet, and more of it.
+# The package that takes longest is named first, so that the others run beside it; named last it would run alone
+# for minutes. make lint has govet, and more of it.
 .PHONY: test
 test: toolchain postgres dashboard ## run every test
-	$(GO) test -vet=off -timeout 30m ./...
+	@echo 'Journeys through the whole program begin, and take some minutes. The other packages run beside them, and are told after them.'
+	$(GO) test -vet=off -timeout 30m ./runtime/journeys ./...
 
 .PHONY: test-race
 test-race: toolchain postgres dashboard ## run every test under the race detector
-	$(GO) test -race -vet=off -timeout 60m ./...
+	$(GO) test -race -vet=off -timeout 60m ./runtime/journeys ./...
 
 .PHONY: races
 races: toolchain postgres ## play each race of automations ROUNDS times (default 1,000)
