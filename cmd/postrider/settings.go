@@ -20,7 +20,7 @@ type settingFlags struct{ kong.Plugins }
 
 // toolVariables are the settings of commands that work on the database and end.
 var toolVariables = []string{config.File.Name, config.DatabaseURL.Name, config.DataDir.Name, config.PostgresBin.Name, config.PostgresFallback.Name,
-	config.RiskLosingAcceptedMail.Name, config.Connections.Name, config.LogFormat.Name, config.LogLevel.Name}
+	config.RiskLosingAcceptedMail.Name, config.Connections.Name, config.Standbys.Name, config.LogFormat.Name, config.LogLevel.Name}
 
 // onOff is the type of a flag that needs no value. It keeps the text, so that a bad one is
 // reported together with everything else that is wrong.

@@ -55,6 +55,18 @@ var Connections = setting.Declare(setting.Setting[int]{
 	Help: "Connections to the database that a process opens at most; one more listens. All processes together must stay below the server's max_connections.",
 })
 
+// Standbys is how many standbys have to hold what is confirmed.
+var Standbys = setting.Declare(setting.Setting[int]{
+	Name: "POSTRIDER_DATABASE_STANDBYS", Group: database, Form: setting.Number(0, 9),
+	Help: "Standbys that must have each commit on their disks. A server that does not wait for as many is refused, and a process is not ready while fewer follow (its role needs pg_monitor to see them).",
+	Check: func(v setting.Values, n int) error {
+		if n > 0 && Embedded(v) {
+			return errors.New("needs a DATABASE_URL: the embedded server has no standbys")
+		}
+		return nil
+	},
+})
+
 // Migrate tells whether a service brings the database to the schema of its version.
 var Migrate = setting.Declare(setting.Setting[Migration]{
 	Name: "POSTRIDER_MIGRATE", Group: database, Form: setting.OneOf("HOW", MigrateOn, MigrateOff), Default: MigrateOn,

@@ -32,6 +32,7 @@ var (
 // concurrent use.
 type fitness struct {
 	riskAccepted bool
+	standbys     int // that a commit has to wait for
 	log          *slog.Logger
 
 	mutex    sync.Mutex
@@ -61,7 +62,7 @@ func (f *fitness) check(ctx context.Context, conn driver.Conn, index bool) error
 	if _, err := fmt.Sscan(said[0], &found.version); err != nil {
 		return fmt.Errorf("the server's version: %w", err)
 	}
-	reason := found.judge(f.riskAccepted)
+	reason := found.judge(f.riskAccepted, f.standbys)
 	if index && said[6] != "off" {
 		reason = errPooler
 	}
@@ -188,7 +189,7 @@ type durability struct {
 	text, fsync, commit, standbys, throwAway string
 }
 
-func (d durability) judge(riskAccepted bool) error {
+func (d durability) judge(riskAccepted bool, standbys int) error {
 	var errs []error
 	if d.version < oldestServer {
 		errs = append(errs, fmt.Errorf("the server is PostgreSQL %s; Postrider needs 14 or newer", d.text))
@@ -202,6 +203,9 @@ func (d durability) judge(riskAccepted bool) error {
 			loses = "a fail-over to one of its synchronous standbys"
 		}
 		errs = append(errs, fmt.Errorf("the server runs with synchronous_commit=%s: %s would lose accepted mail; set it to on, or accept the risk (POSTRIDER_UNSAFE_MAY_LOSE_ACCEPTED_MAIL=true)", d.commit, loses))
+	}
+	if n := waitsFor(d.commit, d.standbys); n < standbys {
+		errs = append(errs, fmt.Errorf("a commit waits for %d standbys on this server (synchronous_commit=%s, synchronous_standby_names='%s'), and POSTRIDER_DATABASE_STANDBYS asks for %d", n, d.commit, d.standbys, standbys))
 	}
 	return errors.Join(errs...)
 }

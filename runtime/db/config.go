@@ -28,6 +28,8 @@ type Config struct {
 	// which forgets the last moments before a crash: mail that was answered
 	// with 200 can be lost.
 	RiskLosingAcceptedMail bool
+
+	Standbys int // that have to hold what is confirmed; 0: none
 }
 
 // Connections are how many both pools of a process open together at most, where nobody says. One more
@@ -64,6 +66,9 @@ func (c Config) Validate() error {
 	}
 	if c.Connections < 4 {
 		wrong.Add("Connections", "is less than 4")
+	}
+	if c.Standbys < 0 {
+		wrong.Add("Standbys", "is less than 0")
 	}
 	for name, value := range map[string]time.Duration{"OpTimeout": c.OpTimeout, "StatementTimeout": c.StatementTimeout,
 		"LockTimeout": c.LockTimeout, "IdleInTxTimeout": c.IdleInTxTimeout} {

@@ -35,6 +35,29 @@ func TestConfigReportsEverythingAtOnce(t *testing.T) {
 	}
 }
 
+func TestHowManyStandbysACommitWaitsFor(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		commit, names string
+		want          int
+	}{
+		{"on", "", 0}, {"on", "  ", 0}, {"on", "b", 1}, {"remote_apply", "b, c", 1}, {"on", "*", 1},
+		{"on", "FIRST 2 (b, c, d)", 2}, {"on", "any 3(b,c,d)", 3}, {"on", "2 (b, c)", 2}, {"on", `"ANY 2 (b)"`, 1},
+		{"local", "ANY 2 (b, c)", 0}, {"remote_write", "*", 0}, {"off", "*", 0},
+	} {
+		if got := db.WaitsFor(c.commit, c.names); got != c.want {
+			t.Errorf("synchronous_commit=%s, synchronous_standby_names=%q: a commit waits for %d, want %d", c.commit, c.names, got, c.want)
+		}
+	}
+	found := db.NewDurability(150000, "on", "on", "ANY 1 (b, c)", "")
+	if err := db.Judge(found, true, 2); err == nil || !strings.Contains(err.Error(), "POSTRIDER_DATABASE_STANDBYS asks for 2") {
+		t.Errorf("a server that waits for one of two: %v, want it refused with the reason", err)
+	}
+	if err := db.Judge(found, false, 1); err != nil {
+		t.Errorf("a server that waits for one, as asked: %v", err)
+	}
+}
+
 func TestServerJudged(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -52,7 +75,7 @@ func TestServerJudged(t *testing.T) {
 		"risk is not fsync": {db.NewDurability(150000, "off", "off", "", ""), true, []string{"fsync=off"}},
 		"test server":       {db.NewDurability(150000, "off", "on", "", "yes"), false, nil},
 	} {
-		err := db.Judge(test.found, test.risk)
+		err := db.Judge(test.found, test.risk, 0)
 		if (err == nil) != (test.want == nil) {
 			t.Errorf("%s: judged with %v, want complaints of %v", name, err, test.want)
 		}

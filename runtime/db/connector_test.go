@@ -93,6 +93,16 @@ func withHosts(t *testing.T, server, before, portBefore, attributes string) stri
 	return address.String()
 }
 
+// hostOf is the folder of a server's socket.
+func hostOf(t *testing.T, server *dbtest.Server) string {
+	t.Helper()
+	address, err := url.Parse(server.URL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return address.Query().Get("host")
+}
+
 func TestASilentFirstHostCostsItsTimeOnce(t *testing.T) {
 	t.Parallel()
 	server := dbtest.URL(t)
@@ -127,11 +137,7 @@ func TestTheHostThatWorkedLastMustStillTakeWrites(t *testing.T) {
 	t.Parallel()
 	one, two := dbtest.NewServer(t), dbtest.NewServer(t) // copies of the same data, and so one cluster
 	two.SetReadOnly(true)
-	first, err := url.Parse(one.URL())
-	if err != nil {
-		t.Fatal(err)
-	}
-	d := openURL(t, db.Config{URL: withHosts(t, two.URL(), first.Query().Get("host"), "5432", "read-write")})
+	d := openURL(t, db.Config{URL: withHosts(t, two.URL(), hostOf(t, one), "5432", "read-write")})
 	if _, err := d.SQL.ExecContext(t.Context(), `CREATE TABLE which (host text); INSERT INTO which VALUES ('one')`); err != nil {
 		t.Fatal(err)
 	}

@@ -28,6 +28,8 @@ type DB struct {
 	hosts   *hosts
 	fitness *fitness
 	log     *slog.Logger
+
+	standbys standbys
 }
 
 // Execer runs SQL: every door, and every transaction behind it. All, One, Each and Exec
@@ -57,7 +59,8 @@ func Open(ctx context.Context, config Config, log *slog.Logger) (*DB, error) {
 		return nil, errors.New("open database: the url is not understood") // err would show the password
 	}
 	shared := &dialer{timeout: config.OpTimeout}
-	d := &DB{config: config, hosts: hostsOf(given), fitness: &fitness{riskAccepted: config.RiskLosingAcceptedMail, log: log}, log: log}
+	d := &DB{config: config, hosts: hostsOf(given), standbys: standbys{wanted: config.Standbys}, log: log,
+		fitness: &fitness{riskAccepted: config.RiskLosingAcceptedMail, standbys: config.Standbys, log: log}}
 	if d.SQL, err = d.open(config, config.Connections/2, shared); err != nil {
 		return nil, fmt.Errorf("open database: %w", err)
 	}

@@ -45,5 +45,6 @@
 // depends on what is asked. Package batch writes the statements that store many rows.
 //
 // Durability. Open, and each new connection, refuses a server that would lose what it
-// confirmed, and one that has other data than the first.
+// confirmed, one that has other data than the first, and one that a fail-over has left behind.
+// Replicated tells whether as many standbys follow as are asked for.
 package db

@@ -12,6 +12,7 @@ func (s *Signals) WakeEverybody() { s.wakeEverybody() }
 var (
 	MigrateFrom = migrate
 	Judge       = durability.judge
+	WaitsFor    = waitsFor
 )
 
 // Durability is what a server says of itself.

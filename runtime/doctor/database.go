@@ -17,6 +17,7 @@ type DatabaseConfig struct {
 	Embedded       bool // this data directory's own
 	PerProcess     int  // connections that a process may open
 	RiskLosingMail bool // synchronous_commit=off was accepted
+	Standbys       int  // that have to hold what is confirmed
 }
 
 // Database makes the checks of a database that is open.
@@ -30,7 +31,7 @@ func Database(d *db.DB, c DatabaseConfig) Check {
 			return []Finding{s.finding(Error, err.Error(), "Start the database, and look at DATABASE_URL.")}
 		}
 		all := seen.judge(c)
-		return slices.Concat(all, lookAfter(ctx, d), nodes(ctx, d, c, seen.maxConnections))
+		return slices.Concat(all, standbys(ctx, d, c), lookAfter(ctx, d), nodes(ctx, d, c, seen.maxConnections))
 	}
 }
 
@@ -80,6 +81,18 @@ func (s standing) judge(c DatabaseConfig) []Finding {
 	check("wraparound", "fewer than 1,000 million transactions", s.age < 1_000_000_000, Error, fmt.Sprintf("%d million", s.age/1_000_000), "Run VACUUM (FREEZE) soon: at 2,000 million the server stops taking writes.")
 	check("encryption", "TLS, or a server on this machine", s.local || s.encrypted, Warning, map[bool]string{true: "as expected", false: "another machine, without TLS"}[s.local || s.encrypted], "Add sslmode=verify-full to DATABASE_URL: mail and keys go over the network in the clear.")
 	return all
+}
+
+// standbys looks for those that have to hold what is confirmed.
+func standbys(ctx context.Context, d *db.DB, c DatabaseConfig) []Finding {
+	s := subject{"database.standbys", fmt.Sprintf("%d standbys follow that a commit waits for", c.Standbys)}
+	if c.Standbys == 0 {
+		return nil
+	}
+	if err := d.Replicated(ctx); err != nil {
+		return []Finding{s.finding(Error, err.Error(), "Bring the standbys back (pg_stat_replication): processes are not ready without them.")}
+	}
+	return []Finding{s.ok("they do")}
 }
 
 const nodesSQL = `SELECT count(*), coalesce(string_agg(DISTINCT twin, ', '), ''), coalesce(string_agg(DISTINCT version, ', '), '')

@@ -39,7 +39,7 @@ func Peek(ctx context.Context, cfg setting.Values) (*db.DB, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, peekLimit)
 	defer cancel()
-	return db.Open(ctx, db.Config{URL: url, Connections: config.Connections.Of(cfg), RiskLosingAcceptedMail: config.RiskLosingAcceptedMail.Of(cfg)}, slog.New(slog.DiscardHandler))
+	return db.Open(ctx, databaseConfig(cfg, url), slog.New(slog.DiscardHandler))
 }
 
 // Keys opens the master key that the configuration names. No key is made where none is.

@@ -220,6 +220,10 @@ func HoldsData(dir string) bool {
 	return err == nil
 }
 
+func databaseConfig(cfg setting.Values, url string) db.Config {
+	return db.Config{URL: url, Connections: config.Connections.Of(cfg), Standbys: config.Standbys.Of(cfg), RiskLosingAcceptedMail: config.RiskLosingAcceptedMail.Of(cfg)}
+}
+
 // connect waits a while for a server that does not answer yet; one that answers
 // and will not do is refused at once.
 func connect(ctx context.Context, cfg setting.Values, url string, log *slog.Logger) (*db.DB, error) {
@@ -228,7 +232,7 @@ func connect(ctx context.Context, cfg setting.Values, url string, log *slog.Logg
 		name = "embedded postgres"
 	}
 	for {
-		opened, err := db.Open(ctx, db.Config{URL: url, Connections: config.Connections.Of(cfg), RiskLosingAcceptedMail: config.RiskLosingAcceptedMail.Of(cfg)}, log)
+		opened, err := db.Open(ctx, databaseConfig(cfg, url), log)
 		if err == nil {
 			return opened, nil
 		}

@@ -54,7 +54,7 @@ func New(ctx context.Context, p Params) (*doctor.Doctor, error) {
 		}
 	}
 	d.Others = append(d.Others, doctor.Database(p.DB, doctor.DatabaseConfig{Embedded: config.Embedded(p.Config), PerProcess: db.PerProcess(config.Connections.Of(p.Config)),
-		RiskLosingMail: config.RiskLosingAcceptedMail.Of(p.Config)}))
+		RiskLosingMail: config.RiskLosingAcceptedMail.Of(p.Config), Standbys: config.Standbys.Of(p.Config)}))
 	if d.Config.BaseURL != "" {
 		d.Others = append(d.Others, sandboxRecords(domains.Inspection{Config: domains.ConfigOf(p.Config), Resolver: p.Resolver, DB: p.DB}))
 	}

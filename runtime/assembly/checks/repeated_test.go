@@ -67,3 +67,5 @@ func TestTheDoctorSpeaksAtTheStartAndOnReadyz(t *testing.T) {
 type answering struct{}
 
 func (answering) Ping(context.Context) error { return nil }
+
+func (answering) Replicated(context.Context) error { return nil }

@@ -13,9 +13,10 @@ import (
 	"github.com/postrider/postrider/runtime/telemetry"
 )
 
-// pinger tells whether the database answers.
-type pinger interface {
+// database tells whether it answers, and whether as many standbys follow it as are asked for.
+type database interface {
 	Ping(ctx context.Context) error
+	Replicated(ctx context.Context) error
 }
 
 // storedLimit is how old the last write may be that was certainly stored. One is made
@@ -24,7 +25,7 @@ const storedLimit = 6 * time.Second
 
 // Params are what the answers depend on.
 type Params struct {
-	DB       pinger
+	DB       database
 	Stored   func() time.Duration // since the last write that was stored
 	Parts    []module.Health      // of the modules that are on
 	Draining *atomic.Bool         // set once a stop was asked for
@@ -53,10 +54,17 @@ func (p *Probes) Ready(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), readyTimeout)
 	defer cancel()
 	checks, status := map[string]any{"status": "ready", "database": "ok"}, http.StatusOK
-	switch err := p.DB.Ping(ctx); {
+	err, replicated := p.DB.Ping(ctx), error(nil)
+	if err == nil {
+		replicated = p.DB.Replicated(ctx)
+	}
+	switch {
 	case err != nil:
 		p.Logger.WarnContext(r.Context(), "not ready: the database does not answer", telemetry.KeyError, err)
 		checks["status"], checks["database"], status = "not ready", "away", http.StatusServiceUnavailable
+	case replicated != nil:
+		p.Logger.WarnContext(r.Context(), "not ready: what is accepted would not outlive the server", telemetry.KeyError, replicated)
+		checks["status"], checks["database"], status = "not ready", "without standbys", http.StatusServiceUnavailable
 	case p.Stored() > storedLimit: // full, read-only, or without the standby that it waits for
 		p.Logger.WarnContext(r.Context(), "not ready: the database answers and stores nothing", "last_write", p.Stored().Round(time.Second))
 		checks["status"], checks["database"], status = "not ready", "not storing", http.StatusServiceUnavailable

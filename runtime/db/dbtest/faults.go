@@ -24,11 +24,11 @@ func (s *Server) SetReadOnly(on bool) {
 // SetHangingCommits makes every commit wait for a standby that nobody has, or lets them go.
 func (s *Server) SetHangingCommits(on bool) {
 	s.t.Helper()
-	value := "''"
+	names := ""
 	if on {
-		value = "'nobody'"
+		names = "nobody"
 	}
-	s.run(`ALTER SYSTEM SET synchronous_standby_names = `+value, `SELECT pg_reload_conf()`)
+	s.WaitFor(names)
 }
 
 // run runs statements on a connection of their own.

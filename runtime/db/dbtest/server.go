@@ -41,15 +41,7 @@ func NewServerIn(t testing.TB, folder string) *Server {
 	if err != nil {
 		t.Fatalf("test server: %v", err)
 	}
-	s := &Server{t: t, server: server, url: server.URL(), data: server.DataDir(), settings: settings}
-	t.Cleanup(func() {
-		s.Thaw()
-		s.Stop()
-		if err := os.RemoveAll(filepath.Dir(s.data)); err != nil {
-			t.Errorf("remove the test server: %v", err)
-		}
-	})
-	return s
+	return keep(t, server, settings)
 }
 
 // Open connects to the server; closed when the test ends.
