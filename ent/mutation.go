@@ -34397,22 +34397,27 @@ func (m *MembershipMutation) ResetEdge(name string) error {
 // NodeMutation represents an operation that mutates the Node nodes in the graph.
 type NodeMutation struct {
 	config
-	op            Op
-	typ           string
-	id            *int32
-	name          *string
-	version       *string
-	roles         *[]string
-	appendroles   []string
-	started_at    *time.Time
-	seen_at       *time.Time
-	claims_from   *time.Time
-	lock          *int64
-	addlock       *int64
-	clearedFields map[string]struct{}
-	done          bool
-	oldValue      func(context.Context) (*Node, error)
-	predicates    []predicate.Node
+	op                Op
+	typ               string
+	id                *int32
+	name              *string
+	version           *string
+	roles             *[]string
+	appendroles       []string
+	started_at        *time.Time
+	seen_at           *time.Time
+	claims_from       *time.Time
+	addresses         *[]string
+	appendaddresses   []string
+	egress            *string
+	clock_ahead_ms    *int64
+	addclock_ahead_ms *int64
+	lock              *int64
+	addlock           *int64
+	clearedFields     map[string]struct{}
+	done              bool
+	oldValue          func(context.Context) (*Node, error)
+	predicates        []predicate.Node
 }
 
 var _ ent.Mutation = (*NodeMutation)(nil)
@@ -34750,6 +34755,190 @@ func (m *NodeMutation) ResetClaimsFrom() {
 	m.claims_from = nil
 }
 
+// SetAddresses sets the "addresses" field.
+func (m *NodeMutation) SetAddresses(s []string) {
+	m.addresses = &s
+	m.appendaddresses = nil
+}
+
+// Addresses returns the value of the "addresses" field in the mutation.
+func (m *NodeMutation) Addresses() (r []string, exists bool) {
+	v := m.addresses
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldAddresses returns the old "addresses" field's value of the Node entity.
+// If the Node object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *NodeMutation) OldAddresses(ctx context.Context) (v []string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldAddresses is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldAddresses requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldAddresses: %w", err)
+	}
+	return oldValue.Addresses, nil
+}
+
+// AppendAddresses adds s to the "addresses" field.
+func (m *NodeMutation) AppendAddresses(s []string) {
+	m.appendaddresses = append(m.appendaddresses, s...)
+}
+
+// AppendedAddresses returns the list of values that were appended to the "addresses" field in this mutation.
+func (m *NodeMutation) AppendedAddresses() ([]string, bool) {
+	if len(m.appendaddresses) == 0 {
+		return nil, false
+	}
+	return m.appendaddresses, true
+}
+
+// ClearAddresses clears the value of the "addresses" field.
+func (m *NodeMutation) ClearAddresses() {
+	m.addresses = nil
+	m.appendaddresses = nil
+	m.clearedFields[node.FieldAddresses] = struct{}{}
+}
+
+// AddressesCleared returns if the "addresses" field was cleared in this mutation.
+func (m *NodeMutation) AddressesCleared() bool {
+	_, ok := m.clearedFields[node.FieldAddresses]
+	return ok
+}
+
+// ResetAddresses resets all changes to the "addresses" field.
+func (m *NodeMutation) ResetAddresses() {
+	m.addresses = nil
+	m.appendaddresses = nil
+	delete(m.clearedFields, node.FieldAddresses)
+}
+
+// SetEgress sets the "egress" field.
+func (m *NodeMutation) SetEgress(s string) {
+	m.egress = &s
+}
+
+// Egress returns the value of the "egress" field in the mutation.
+func (m *NodeMutation) Egress() (r string, exists bool) {
+	v := m.egress
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldEgress returns the old "egress" field's value of the Node entity.
+// If the Node object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *NodeMutation) OldEgress(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldEgress is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldEgress requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldEgress: %w", err)
+	}
+	return oldValue.Egress, nil
+}
+
+// ClearEgress clears the value of the "egress" field.
+func (m *NodeMutation) ClearEgress() {
+	m.egress = nil
+	m.clearedFields[node.FieldEgress] = struct{}{}
+}
+
+// EgressCleared returns if the "egress" field was cleared in this mutation.
+func (m *NodeMutation) EgressCleared() bool {
+	_, ok := m.clearedFields[node.FieldEgress]
+	return ok
+}
+
+// ResetEgress resets all changes to the "egress" field.
+func (m *NodeMutation) ResetEgress() {
+	m.egress = nil
+	delete(m.clearedFields, node.FieldEgress)
+}
+
+// SetClockAheadMs sets the "clock_ahead_ms" field.
+func (m *NodeMutation) SetClockAheadMs(i int64) {
+	m.clock_ahead_ms = &i
+	m.addclock_ahead_ms = nil
+}
+
+// ClockAheadMs returns the value of the "clock_ahead_ms" field in the mutation.
+func (m *NodeMutation) ClockAheadMs() (r int64, exists bool) {
+	v := m.clock_ahead_ms
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldClockAheadMs returns the old "clock_ahead_ms" field's value of the Node entity.
+// If the Node object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *NodeMutation) OldClockAheadMs(ctx context.Context) (v *int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldClockAheadMs is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldClockAheadMs requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldClockAheadMs: %w", err)
+	}
+	return oldValue.ClockAheadMs, nil
+}
+
+// AddClockAheadMs adds i to the "clock_ahead_ms" field.
+func (m *NodeMutation) AddClockAheadMs(i int64) {
+	if m.addclock_ahead_ms != nil {
+		*m.addclock_ahead_ms += i
+	} else {
+		m.addclock_ahead_ms = &i
+	}
+}
+
+// AddedClockAheadMs returns the value that was added to the "clock_ahead_ms" field in this mutation.
+func (m *NodeMutation) AddedClockAheadMs() (r int64, exists bool) {
+	v := m.addclock_ahead_ms
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ClearClockAheadMs clears the value of the "clock_ahead_ms" field.
+func (m *NodeMutation) ClearClockAheadMs() {
+	m.clock_ahead_ms = nil
+	m.addclock_ahead_ms = nil
+	m.clearedFields[node.FieldClockAheadMs] = struct{}{}
+}
+
+// ClockAheadMsCleared returns if the "clock_ahead_ms" field was cleared in this mutation.
+func (m *NodeMutation) ClockAheadMsCleared() bool {
+	_, ok := m.clearedFields[node.FieldClockAheadMs]
+	return ok
+}
+
+// ResetClockAheadMs resets all changes to the "clock_ahead_ms" field.
+func (m *NodeMutation) ResetClockAheadMs() {
+	m.clock_ahead_ms = nil
+	m.addclock_ahead_ms = nil
+	delete(m.clearedFields, node.FieldClockAheadMs)
+}
+
 // SetLock sets the "lock" field.
 func (m *NodeMutation) SetLock(i int64) {
 	m.lock = &i
@@ -34854,7 +35043,7 @@ func (m *NodeMutation) Type() string {
 // order to get all numeric fields that were incremented/decremented, call
 // AddedFields().
 func (m *NodeMutation) Fields() []string {
-	fields := make([]string, 0, 7)
+	fields := make([]string, 0, 10)
 	if m.name != nil {
 		fields = append(fields, node.FieldName)
 	}
@@ -34872,6 +35061,15 @@ func (m *NodeMutation) Fields() []string {
 	}
 	if m.claims_from != nil {
 		fields = append(fields, node.FieldClaimsFrom)
+	}
+	if m.addresses != nil {
+		fields = append(fields, node.FieldAddresses)
+	}
+	if m.egress != nil {
+		fields = append(fields, node.FieldEgress)
+	}
+	if m.clock_ahead_ms != nil {
+		fields = append(fields, node.FieldClockAheadMs)
 	}
 	if m.lock != nil {
 		fields = append(fields, node.FieldLock)
@@ -34896,6 +35094,12 @@ func (m *NodeMutation) Field(name string) (ent.Value, bool) {
 		return m.SeenAt()
 	case node.FieldClaimsFrom:
 		return m.ClaimsFrom()
+	case node.FieldAddresses:
+		return m.Addresses()
+	case node.FieldEgress:
+		return m.Egress()
+	case node.FieldClockAheadMs:
+		return m.ClockAheadMs()
 	case node.FieldLock:
 		return m.Lock()
 	}
@@ -34919,6 +35123,12 @@ func (m *NodeMutation) OldField(ctx context.Context, name string) (ent.Value, er
 		return m.OldSeenAt(ctx)
 	case node.FieldClaimsFrom:
 		return m.OldClaimsFrom(ctx)
+	case node.FieldAddresses:
+		return m.OldAddresses(ctx)
+	case node.FieldEgress:
+		return m.OldEgress(ctx)
+	case node.FieldClockAheadMs:
+		return m.OldClockAheadMs(ctx)
 	case node.FieldLock:
 		return m.OldLock(ctx)
 	}
@@ -34972,6 +35182,27 @@ func (m *NodeMutation) SetField(name string, value ent.Value) error {
 		}
 		m.SetClaimsFrom(v)
 		return nil
+	case node.FieldAddresses:
+		v, ok := value.([]string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetAddresses(v)
+		return nil
+	case node.FieldEgress:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetEgress(v)
+		return nil
+	case node.FieldClockAheadMs:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetClockAheadMs(v)
+		return nil
 	case node.FieldLock:
 		v, ok := value.(int64)
 		if !ok {
@@ -34987,6 +35218,9 @@ func (m *NodeMutation) SetField(name string, value ent.Value) error {
 // this mutation.
 func (m *NodeMutation) AddedFields() []string {
 	var fields []string
+	if m.addclock_ahead_ms != nil {
+		fields = append(fields, node.FieldClockAheadMs)
+	}
 	if m.addlock != nil {
 		fields = append(fields, node.FieldLock)
 	}
@@ -34998,6 +35232,8 @@ func (m *NodeMutation) AddedFields() []string {
 // was not set, or was not defined in the schema.
 func (m *NodeMutation) AddedField(name string) (ent.Value, bool) {
 	switch name {
+	case node.FieldClockAheadMs:
+		return m.AddedClockAheadMs()
 	case node.FieldLock:
 		return m.AddedLock()
 	}
@@ -35009,6 +35245,13 @@ func (m *NodeMutation) AddedField(name string) (ent.Value, bool) {
 // type.
 func (m *NodeMutation) AddField(name string, value ent.Value) error {
 	switch name {
+	case node.FieldClockAheadMs:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddClockAheadMs(v)
+		return nil
 	case node.FieldLock:
 		v, ok := value.(int64)
 		if !ok {
@@ -35024,6 +35267,15 @@ func (m *NodeMutation) AddField(name string, value ent.Value) error {
 // mutation.
 func (m *NodeMutation) ClearedFields() []string {
 	var fields []string
+	if m.FieldCleared(node.FieldAddresses) {
+		fields = append(fields, node.FieldAddresses)
+	}
+	if m.FieldCleared(node.FieldEgress) {
+		fields = append(fields, node.FieldEgress)
+	}
+	if m.FieldCleared(node.FieldClockAheadMs) {
+		fields = append(fields, node.FieldClockAheadMs)
+	}
 	if m.FieldCleared(node.FieldLock) {
 		fields = append(fields, node.FieldLock)
 	}
@@ -35041,6 +35293,15 @@ func (m *NodeMutation) FieldCleared(name string) bool {
 // error if the field is not defined in the schema.
 func (m *NodeMutation) ClearField(name string) error {
 	switch name {
+	case node.FieldAddresses:
+		m.ClearAddresses()
+		return nil
+	case node.FieldEgress:
+		m.ClearEgress()
+		return nil
+	case node.FieldClockAheadMs:
+		m.ClearClockAheadMs()
+		return nil
 	case node.FieldLock:
 		m.ClearLock()
 		return nil
@@ -35069,6 +35330,15 @@ func (m *NodeMutation) ResetField(name string) error {
 		return nil
 	case node.FieldClaimsFrom:
 		m.ResetClaimsFrom()
+		return nil
+	case node.FieldAddresses:
+		m.ResetAddresses()
+		return nil
+	case node.FieldEgress:
+		m.ResetEgress()
+		return nil
+	case node.FieldClockAheadMs:
+		m.ResetClockAheadMs()
 		return nil
 	case node.FieldLock:
 		m.ResetLock()
@@ -52430,6 +52700,7 @@ type SourceMutation struct {
 	hostname          *string
 	pool              *source.Pool
 	account_id        *string
+	node              *string
 	warmup_started_at *time.Time
 	paused_at         *time.Time
 	created_at        *time.Time
@@ -52700,6 +52971,55 @@ func (m *SourceMutation) ResetAccountID() {
 	delete(m.clearedFields, source.FieldAccountID)
 }
 
+// SetNode sets the "node" field.
+func (m *SourceMutation) SetNode(s string) {
+	m.node = &s
+}
+
+// Node returns the value of the "node" field in the mutation.
+func (m *SourceMutation) Node() (r string, exists bool) {
+	v := m.node
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldNode returns the old "node" field's value of the Source entity.
+// If the Source object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SourceMutation) OldNode(ctx context.Context) (v *string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldNode is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldNode requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldNode: %w", err)
+	}
+	return oldValue.Node, nil
+}
+
+// ClearNode clears the value of the "node" field.
+func (m *SourceMutation) ClearNode() {
+	m.node = nil
+	m.clearedFields[source.FieldNode] = struct{}{}
+}
+
+// NodeCleared returns if the "node" field was cleared in this mutation.
+func (m *SourceMutation) NodeCleared() bool {
+	_, ok := m.clearedFields[source.FieldNode]
+	return ok
+}
+
+// ResetNode resets all changes to the "node" field.
+func (m *SourceMutation) ResetNode() {
+	m.node = nil
+	delete(m.clearedFields, source.FieldNode)
+}
+
 // SetWarmupStartedAt sets the "warmup_started_at" field.
 func (m *SourceMutation) SetWarmupStartedAt(t time.Time) {
 	m.warmup_started_at = &t
@@ -52868,7 +53188,7 @@ func (m *SourceMutation) Type() string {
 // order to get all numeric fields that were incremented/decremented, call
 // AddedFields().
 func (m *SourceMutation) Fields() []string {
-	fields := make([]string, 0, 7)
+	fields := make([]string, 0, 8)
 	if m.address != nil {
 		fields = append(fields, source.FieldAddress)
 	}
@@ -52880,6 +53200,9 @@ func (m *SourceMutation) Fields() []string {
 	}
 	if m.account_id != nil {
 		fields = append(fields, source.FieldAccountID)
+	}
+	if m.node != nil {
+		fields = append(fields, source.FieldNode)
 	}
 	if m.warmup_started_at != nil {
 		fields = append(fields, source.FieldWarmupStartedAt)
@@ -52906,6 +53229,8 @@ func (m *SourceMutation) Field(name string) (ent.Value, bool) {
 		return m.Pool()
 	case source.FieldAccountID:
 		return m.AccountID()
+	case source.FieldNode:
+		return m.Node()
 	case source.FieldWarmupStartedAt:
 		return m.WarmupStartedAt()
 	case source.FieldPausedAt:
@@ -52929,6 +53254,8 @@ func (m *SourceMutation) OldField(ctx context.Context, name string) (ent.Value, 
 		return m.OldPool(ctx)
 	case source.FieldAccountID:
 		return m.OldAccountID(ctx)
+	case source.FieldNode:
+		return m.OldNode(ctx)
 	case source.FieldWarmupStartedAt:
 		return m.OldWarmupStartedAt(ctx)
 	case source.FieldPausedAt:
@@ -52971,6 +53298,13 @@ func (m *SourceMutation) SetField(name string, value ent.Value) error {
 			return fmt.Errorf("unexpected type %T for field %s", value, name)
 		}
 		m.SetAccountID(v)
+		return nil
+	case source.FieldNode:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetNode(v)
 		return nil
 	case source.FieldWarmupStartedAt:
 		v, ok := value.(time.Time)
@@ -53026,6 +53360,9 @@ func (m *SourceMutation) ClearedFields() []string {
 	if m.FieldCleared(source.FieldAccountID) {
 		fields = append(fields, source.FieldAccountID)
 	}
+	if m.FieldCleared(source.FieldNode) {
+		fields = append(fields, source.FieldNode)
+	}
 	if m.FieldCleared(source.FieldWarmupStartedAt) {
 		fields = append(fields, source.FieldWarmupStartedAt)
 	}
@@ -53048,6 +53385,9 @@ func (m *SourceMutation) ClearField(name string) error {
 	switch name {
 	case source.FieldAccountID:
 		m.ClearAccountID()
+		return nil
+	case source.FieldNode:
+		m.ClearNode()
 		return nil
 	case source.FieldWarmupStartedAt:
 		m.ClearWarmupStartedAt()
@@ -53074,6 +53414,9 @@ func (m *SourceMutation) ResetField(name string) error {
 		return nil
 	case source.FieldAccountID:
 		m.ResetAccountID()
+		return nil
+	case source.FieldNode:
+		m.ResetNode()
 		return nil
 	case source.FieldWarmupStartedAt:
 		m.ResetWarmupStartedAt()

@@ -30,6 +30,12 @@ type Node struct {
 	SeenAt time.Time `json:"seen_at,omitempty"`
 	// it claims nothing before this time: the database was away, and others may have results to store
 	ClaimsFrom time.Time `json:"claims_from,omitempty"`
+	// those that it can leave from, as 198.51.100.7; a network where it has all of it
+	Addresses []string `json:"addresses,omitempty"`
+	// POSTRIDER_EGRESS: processes with one name are behind one public address
+	Egress string `json:"egress,omitempty"`
+	// how far its clock is before that of the database, in milliseconds; null: less than matters
+	ClockAheadMs *int64 `json:"clock_ahead_ms,omitempty"`
 	// key of the advisory lock that its connection holds; null while it holds none
 	Lock         *int64 `json:"lock,omitempty"`
 	selectValues sql.SelectValues
@@ -40,11 +46,11 @@ func (*Node) scanValues(columns []string) ([]any, error) {
 	values := make([]any, len(columns))
 	for i := range columns {
 		switch columns[i] {
-		case node.FieldRoles:
+		case node.FieldRoles, node.FieldAddresses:
 			values[i] = new([]byte)
-		case node.FieldID, node.FieldLock:
+		case node.FieldID, node.FieldClockAheadMs, node.FieldLock:
 			values[i] = new(sql.NullInt64)
-		case node.FieldName, node.FieldVersion:
+		case node.FieldName, node.FieldVersion, node.FieldEgress:
 			values[i] = new(sql.NullString)
 		case node.FieldStartedAt, node.FieldSeenAt, node.FieldClaimsFrom:
 			values[i] = new(sql.NullTime)
@@ -107,6 +113,27 @@ func (_m *Node) assignValues(columns []string, values []any) error {
 			} else if value.Valid {
 				_m.ClaimsFrom = value.Time
 			}
+		case node.FieldAddresses:
+			if value, ok := values[i].(*[]byte); !ok {
+				return fmt.Errorf("unexpected type %T for field addresses", values[i])
+			} else if value != nil && len(*value) > 0 {
+				if err := json.Unmarshal(*value, &_m.Addresses); err != nil {
+					return fmt.Errorf("unmarshal field addresses: %w", err)
+				}
+			}
+		case node.FieldEgress:
+			if value, ok := values[i].(*sql.NullString); !ok {
+				return fmt.Errorf("unexpected type %T for field egress", values[i])
+			} else if value.Valid {
+				_m.Egress = value.String
+			}
+		case node.FieldClockAheadMs:
+			if value, ok := values[i].(*sql.NullInt64); !ok {
+				return fmt.Errorf("unexpected type %T for field clock_ahead_ms", values[i])
+			} else if value.Valid {
+				_m.ClockAheadMs = new(int64)
+				*_m.ClockAheadMs = value.Int64
+			}
 		case node.FieldLock:
 			if value, ok := values[i].(*sql.NullInt64); !ok {
 				return fmt.Errorf("unexpected type %T for field lock", values[i])
@@ -167,6 +194,17 @@ func (_m *Node) String() string {
 	builder.WriteString(", ")
 	builder.WriteString("claims_from=")
 	builder.WriteString(_m.ClaimsFrom.Format(time.ANSIC))
+	builder.WriteString(", ")
+	builder.WriteString("addresses=")
+	builder.WriteString(fmt.Sprintf("%v", _m.Addresses))
+	builder.WriteString(", ")
+	builder.WriteString("egress=")
+	builder.WriteString(_m.Egress)
+	builder.WriteString(", ")
+	if v := _m.ClockAheadMs; v != nil {
+		builder.WriteString("clock_ahead_ms=")
+		builder.WriteString(fmt.Sprintf("%v", *v))
+	}
 	builder.WriteString(", ")
 	if v := _m.Lock; v != nil {
 		builder.WriteString("lock=")

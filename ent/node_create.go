@@ -56,6 +56,40 @@ func (_c *NodeCreate) SetClaimsFrom(v time.Time) *NodeCreate {
 	return _c
 }
 
+// SetAddresses sets the "addresses" field.
+func (_c *NodeCreate) SetAddresses(v []string) *NodeCreate {
+	_c.mutation.SetAddresses(v)
+	return _c
+}
+
+// SetEgress sets the "egress" field.
+func (_c *NodeCreate) SetEgress(v string) *NodeCreate {
+	_c.mutation.SetEgress(v)
+	return _c
+}
+
+// SetNillableEgress sets the "egress" field if the given value is not nil.
+func (_c *NodeCreate) SetNillableEgress(v *string) *NodeCreate {
+	if v != nil {
+		_c.SetEgress(*v)
+	}
+	return _c
+}
+
+// SetClockAheadMs sets the "clock_ahead_ms" field.
+func (_c *NodeCreate) SetClockAheadMs(v int64) *NodeCreate {
+	_c.mutation.SetClockAheadMs(v)
+	return _c
+}
+
+// SetNillableClockAheadMs sets the "clock_ahead_ms" field if the given value is not nil.
+func (_c *NodeCreate) SetNillableClockAheadMs(v *int64) *NodeCreate {
+	if v != nil {
+		_c.SetClockAheadMs(*v)
+	}
+	return _c
+}
+
 // SetLock sets the "lock" field.
 func (_c *NodeCreate) SetLock(v int64) *NodeCreate {
 	_c.mutation.SetLock(v)
@@ -188,6 +222,18 @@ func (_c *NodeCreate) createSpec() (*Node, *sqlgraph.CreateSpec) {
 	if value, ok := _c.mutation.ClaimsFrom(); ok {
 		_spec.SetField(node.FieldClaimsFrom, field.TypeTime, value)
 		_node.ClaimsFrom = value
+	}
+	if value, ok := _c.mutation.Addresses(); ok {
+		_spec.SetField(node.FieldAddresses, field.TypeJSON, value)
+		_node.Addresses = value
+	}
+	if value, ok := _c.mutation.Egress(); ok {
+		_spec.SetField(node.FieldEgress, field.TypeString, value)
+		_node.Egress = value
+	}
+	if value, ok := _c.mutation.ClockAheadMs(); ok {
+		_spec.SetField(node.FieldClockAheadMs, field.TypeInt64, value)
+		_node.ClockAheadMs = &value
 	}
 	if value, ok := _c.mutation.Lock(); ok {
 		_spec.SetField(node.FieldLock, field.TypeInt64, value)

@@ -70,6 +70,71 @@ func (_u *NodeUpdate) SetNillableClaimsFrom(v *time.Time) *NodeUpdate {
 	return _u
 }
 
+// SetAddresses sets the "addresses" field.
+func (_u *NodeUpdate) SetAddresses(v []string) *NodeUpdate {
+	_u.mutation.SetAddresses(v)
+	return _u
+}
+
+// AppendAddresses appends value to the "addresses" field.
+func (_u *NodeUpdate) AppendAddresses(v []string) *NodeUpdate {
+	_u.mutation.AppendAddresses(v)
+	return _u
+}
+
+// ClearAddresses clears the value of the "addresses" field.
+func (_u *NodeUpdate) ClearAddresses() *NodeUpdate {
+	_u.mutation.ClearAddresses()
+	return _u
+}
+
+// SetEgress sets the "egress" field.
+func (_u *NodeUpdate) SetEgress(v string) *NodeUpdate {
+	_u.mutation.SetEgress(v)
+	return _u
+}
+
+// SetNillableEgress sets the "egress" field if the given value is not nil.
+func (_u *NodeUpdate) SetNillableEgress(v *string) *NodeUpdate {
+	if v != nil {
+		_u.SetEgress(*v)
+	}
+	return _u
+}
+
+// ClearEgress clears the value of the "egress" field.
+func (_u *NodeUpdate) ClearEgress() *NodeUpdate {
+	_u.mutation.ClearEgress()
+	return _u
+}
+
+// SetClockAheadMs sets the "clock_ahead_ms" field.
+func (_u *NodeUpdate) SetClockAheadMs(v int64) *NodeUpdate {
+	_u.mutation.ResetClockAheadMs()
+	_u.mutation.SetClockAheadMs(v)
+	return _u
+}
+
+// SetNillableClockAheadMs sets the "clock_ahead_ms" field if the given value is not nil.
+func (_u *NodeUpdate) SetNillableClockAheadMs(v *int64) *NodeUpdate {
+	if v != nil {
+		_u.SetClockAheadMs(*v)
+	}
+	return _u
+}
+
+// AddClockAheadMs adds value to the "clock_ahead_ms" field.
+func (_u *NodeUpdate) AddClockAheadMs(v int64) *NodeUpdate {
+	_u.mutation.AddClockAheadMs(v)
+	return _u
+}
+
+// ClearClockAheadMs clears the value of the "clock_ahead_ms" field.
+func (_u *NodeUpdate) ClearClockAheadMs() *NodeUpdate {
+	_u.mutation.ClearClockAheadMs()
+	return _u
+}
+
 // SetLock sets the "lock" field.
 func (_u *NodeUpdate) SetLock(v int64) *NodeUpdate {
 	_u.mutation.ResetLock()
@@ -158,6 +223,32 @@ func (_u *NodeUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	if value, ok := _u.mutation.ClaimsFrom(); ok {
 		_spec.SetField(node.FieldClaimsFrom, field.TypeTime, value)
 	}
+	if value, ok := _u.mutation.Addresses(); ok {
+		_spec.SetField(node.FieldAddresses, field.TypeJSON, value)
+	}
+	if value, ok := _u.mutation.AppendedAddresses(); ok {
+		_spec.AddModifier(func(u *sql.UpdateBuilder) {
+			sqljson.Append(u, node.FieldAddresses, value)
+		})
+	}
+	if _u.mutation.AddressesCleared() {
+		_spec.ClearField(node.FieldAddresses, field.TypeJSON)
+	}
+	if value, ok := _u.mutation.Egress(); ok {
+		_spec.SetField(node.FieldEgress, field.TypeString, value)
+	}
+	if _u.mutation.EgressCleared() {
+		_spec.ClearField(node.FieldEgress, field.TypeString)
+	}
+	if value, ok := _u.mutation.ClockAheadMs(); ok {
+		_spec.SetField(node.FieldClockAheadMs, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.AddedClockAheadMs(); ok {
+		_spec.AddField(node.FieldClockAheadMs, field.TypeInt64, value)
+	}
+	if _u.mutation.ClockAheadMsCleared() {
+		_spec.ClearField(node.FieldClockAheadMs, field.TypeInt64)
+	}
 	if value, ok := _u.mutation.Lock(); ok {
 		_spec.SetField(node.FieldLock, field.TypeInt64, value)
 	}
@@ -226,6 +317,71 @@ func (_u *NodeUpdateOne) SetNillableClaimsFrom(v *time.Time) *NodeUpdateOne {
 	if v != nil {
 		_u.SetClaimsFrom(*v)
 	}
+	return _u
+}
+
+// SetAddresses sets the "addresses" field.
+func (_u *NodeUpdateOne) SetAddresses(v []string) *NodeUpdateOne {
+	_u.mutation.SetAddresses(v)
+	return _u
+}
+
+// AppendAddresses appends value to the "addresses" field.
+func (_u *NodeUpdateOne) AppendAddresses(v []string) *NodeUpdateOne {
+	_u.mutation.AppendAddresses(v)
+	return _u
+}
+
+// ClearAddresses clears the value of the "addresses" field.
+func (_u *NodeUpdateOne) ClearAddresses() *NodeUpdateOne {
+	_u.mutation.ClearAddresses()
+	return _u
+}
+
+// SetEgress sets the "egress" field.
+func (_u *NodeUpdateOne) SetEgress(v string) *NodeUpdateOne {
+	_u.mutation.SetEgress(v)
+	return _u
+}
+
+// SetNillableEgress sets the "egress" field if the given value is not nil.
+func (_u *NodeUpdateOne) SetNillableEgress(v *string) *NodeUpdateOne {
+	if v != nil {
+		_u.SetEgress(*v)
+	}
+	return _u
+}
+
+// ClearEgress clears the value of the "egress" field.
+func (_u *NodeUpdateOne) ClearEgress() *NodeUpdateOne {
+	_u.mutation.ClearEgress()
+	return _u
+}
+
+// SetClockAheadMs sets the "clock_ahead_ms" field.
+func (_u *NodeUpdateOne) SetClockAheadMs(v int64) *NodeUpdateOne {
+	_u.mutation.ResetClockAheadMs()
+	_u.mutation.SetClockAheadMs(v)
+	return _u
+}
+
+// SetNillableClockAheadMs sets the "clock_ahead_ms" field if the given value is not nil.
+func (_u *NodeUpdateOne) SetNillableClockAheadMs(v *int64) *NodeUpdateOne {
+	if v != nil {
+		_u.SetClockAheadMs(*v)
+	}
+	return _u
+}
+
+// AddClockAheadMs adds value to the "clock_ahead_ms" field.
+func (_u *NodeUpdateOne) AddClockAheadMs(v int64) *NodeUpdateOne {
+	_u.mutation.AddClockAheadMs(v)
+	return _u
+}
+
+// ClearClockAheadMs clears the value of the "clock_ahead_ms" field.
+func (_u *NodeUpdateOne) ClearClockAheadMs() *NodeUpdateOne {
+	_u.mutation.ClearClockAheadMs()
 	return _u
 }
 
@@ -346,6 +502,32 @@ func (_u *NodeUpdateOne) sqlSave(ctx context.Context) (_node *Node, err error) {
 	}
 	if value, ok := _u.mutation.ClaimsFrom(); ok {
 		_spec.SetField(node.FieldClaimsFrom, field.TypeTime, value)
+	}
+	if value, ok := _u.mutation.Addresses(); ok {
+		_spec.SetField(node.FieldAddresses, field.TypeJSON, value)
+	}
+	if value, ok := _u.mutation.AppendedAddresses(); ok {
+		_spec.AddModifier(func(u *sql.UpdateBuilder) {
+			sqljson.Append(u, node.FieldAddresses, value)
+		})
+	}
+	if _u.mutation.AddressesCleared() {
+		_spec.ClearField(node.FieldAddresses, field.TypeJSON)
+	}
+	if value, ok := _u.mutation.Egress(); ok {
+		_spec.SetField(node.FieldEgress, field.TypeString, value)
+	}
+	if _u.mutation.EgressCleared() {
+		_spec.ClearField(node.FieldEgress, field.TypeString)
+	}
+	if value, ok := _u.mutation.ClockAheadMs(); ok {
+		_spec.SetField(node.FieldClockAheadMs, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.AddedClockAheadMs(); ok {
+		_spec.AddField(node.FieldClockAheadMs, field.TypeInt64, value)
+	}
+	if _u.mutation.ClockAheadMsCleared() {
+		_spec.ClearField(node.FieldClockAheadMs, field.TypeInt64)
 	}
 	if value, ok := _u.mutation.Lock(); ok {
 		_spec.SetField(node.FieldLock, field.TypeInt64, value)

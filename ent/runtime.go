@@ -1526,7 +1526,7 @@ func init() {
 	// source.HostnameValidator is a validator for the "hostname" field. It is called by the builders before save.
 	source.HostnameValidator = sourceDescHostname.Validators[0].(func(string) error)
 	// sourceDescCreatedAt is the schema descriptor for created_at field.
-	sourceDescCreatedAt := sourceFields[7].Descriptor()
+	sourceDescCreatedAt := sourceFields[8].Descriptor()
 	// source.DefaultCreatedAt holds the default value on creation for the created_at field.
 	source.DefaultCreatedAt = sourceDescCreatedAt.Default.(func() time.Time)
 	// sourceDescID is the schema descriptor for id field.

@@ -25,6 +25,8 @@ type Source struct {
 	Pool source.Pool `json:"pool,omitempty"`
 	// AccountID holds the value of the "account_id" field.
 	AccountID *string `json:"account_id,omitempty"`
+	// the process that mail leaves from it by; null: any that has the address
+	Node *string `json:"node,omitempty"`
 	// null: warm
 	WarmupStartedAt *time.Time `json:"warmup_started_at,omitempty"`
 	// PausedAt holds the value of the "paused_at" field.
@@ -39,7 +41,7 @@ func (*Source) scanValues(columns []string) ([]any, error) {
 	values := make([]any, len(columns))
 	for i := range columns {
 		switch columns[i] {
-		case source.FieldID, source.FieldAddress, source.FieldHostname, source.FieldPool, source.FieldAccountID:
+		case source.FieldID, source.FieldAddress, source.FieldHostname, source.FieldPool, source.FieldAccountID, source.FieldNode:
 			values[i] = new(sql.NullString)
 		case source.FieldWarmupStartedAt, source.FieldPausedAt, source.FieldCreatedAt:
 			values[i] = new(sql.NullTime)
@@ -88,6 +90,13 @@ func (_m *Source) assignValues(columns []string, values []any) error {
 			} else if value.Valid {
 				_m.AccountID = new(string)
 				*_m.AccountID = value.String
+			}
+		case source.FieldNode:
+			if value, ok := values[i].(*sql.NullString); !ok {
+				return fmt.Errorf("unexpected type %T for field node", values[i])
+			} else if value.Valid {
+				_m.Node = new(string)
+				*_m.Node = value.String
 			}
 		case source.FieldWarmupStartedAt:
 			if value, ok := values[i].(*sql.NullTime); !ok {
@@ -156,6 +165,11 @@ func (_m *Source) String() string {
 	builder.WriteString(", ")
 	if v := _m.AccountID; v != nil {
 		builder.WriteString("account_id=")
+		builder.WriteString(*v)
+	}
+	builder.WriteString(", ")
+	if v := _m.Node; v != nil {
+		builder.WriteString("node=")
 		builder.WriteString(*v)
 	}
 	builder.WriteString(", ")

@@ -52,6 +52,20 @@ func (_c *SourceCreate) SetNillableAccountID(v *string) *SourceCreate {
 	return _c
 }
 
+// SetNode sets the "node" field.
+func (_c *SourceCreate) SetNode(v string) *SourceCreate {
+	_c.mutation.SetNode(v)
+	return _c
+}
+
+// SetNillableNode sets the "node" field if the given value is not nil.
+func (_c *SourceCreate) SetNillableNode(v *string) *SourceCreate {
+	if v != nil {
+		_c.SetNode(*v)
+	}
+	return _c
+}
+
 // SetWarmupStartedAt sets the "warmup_started_at" field.
 func (_c *SourceCreate) SetWarmupStartedAt(v time.Time) *SourceCreate {
 	_c.mutation.SetWarmupStartedAt(v)
@@ -225,6 +239,10 @@ func (_c *SourceCreate) createSpec() (*Source, *sqlgraph.CreateSpec) {
 	if value, ok := _c.mutation.AccountID(); ok {
 		_spec.SetField(source.FieldAccountID, field.TypeString, value)
 		_node.AccountID = &value
+	}
+	if value, ok := _c.mutation.Node(); ok {
+		_spec.SetField(source.FieldNode, field.TypeString, value)
+		_node.Node = &value
 	}
 	if value, ok := _c.mutation.WarmupStartedAt(); ok {
 		_spec.SetField(source.FieldWarmupStartedAt, field.TypeTime, value)

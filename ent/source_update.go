@@ -77,6 +77,26 @@ func (_u *SourceUpdate) ClearAccountID() *SourceUpdate {
 	return _u
 }
 
+// SetNode sets the "node" field.
+func (_u *SourceUpdate) SetNode(v string) *SourceUpdate {
+	_u.mutation.SetNode(v)
+	return _u
+}
+
+// SetNillableNode sets the "node" field if the given value is not nil.
+func (_u *SourceUpdate) SetNillableNode(v *string) *SourceUpdate {
+	if v != nil {
+		_u.SetNode(*v)
+	}
+	return _u
+}
+
+// ClearNode clears the value of the "node" field.
+func (_u *SourceUpdate) ClearNode() *SourceUpdate {
+	_u.mutation.ClearNode()
+	return _u
+}
+
 // SetWarmupStartedAt sets the "warmup_started_at" field.
 func (_u *SourceUpdate) SetWarmupStartedAt(v time.Time) *SourceUpdate {
 	_u.mutation.SetWarmupStartedAt(v)
@@ -194,6 +214,12 @@ func (_u *SourceUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	if _u.mutation.AccountIDCleared() {
 		_spec.ClearField(source.FieldAccountID, field.TypeString)
 	}
+	if value, ok := _u.mutation.Node(); ok {
+		_spec.SetField(source.FieldNode, field.TypeString, value)
+	}
+	if _u.mutation.NodeCleared() {
+		_spec.ClearField(source.FieldNode, field.TypeString)
+	}
 	if value, ok := _u.mutation.WarmupStartedAt(); ok {
 		_spec.SetField(source.FieldWarmupStartedAt, field.TypeTime, value)
 	}
@@ -273,6 +299,26 @@ func (_u *SourceUpdateOne) SetNillableAccountID(v *string) *SourceUpdateOne {
 // ClearAccountID clears the value of the "account_id" field.
 func (_u *SourceUpdateOne) ClearAccountID() *SourceUpdateOne {
 	_u.mutation.ClearAccountID()
+	return _u
+}
+
+// SetNode sets the "node" field.
+func (_u *SourceUpdateOne) SetNode(v string) *SourceUpdateOne {
+	_u.mutation.SetNode(v)
+	return _u
+}
+
+// SetNillableNode sets the "node" field if the given value is not nil.
+func (_u *SourceUpdateOne) SetNillableNode(v *string) *SourceUpdateOne {
+	if v != nil {
+		_u.SetNode(*v)
+	}
+	return _u
+}
+
+// ClearNode clears the value of the "node" field.
+func (_u *SourceUpdateOne) ClearNode() *SourceUpdateOne {
+	_u.mutation.ClearNode()
 	return _u
 }
 
@@ -422,6 +468,12 @@ func (_u *SourceUpdateOne) sqlSave(ctx context.Context) (_node *Source, err erro
 	}
 	if _u.mutation.AccountIDCleared() {
 		_spec.ClearField(source.FieldAccountID, field.TypeString)
+	}
+	if value, ok := _u.mutation.Node(); ok {
+		_spec.SetField(source.FieldNode, field.TypeString, value)
+	}
+	if _u.mutation.NodeCleared() {
+		_spec.ClearField(source.FieldNode, field.TypeString)
 	}
 	if value, ok := _u.mutation.WarmupStartedAt(); ok {
 		_spec.SetField(source.FieldWarmupStartedAt, field.TypeTime, value)

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -37,8 +38,23 @@ func TestCommandsWorkBesideARunningService(t *testing.T) {
 	if code, _, stderr := postrider(t, "migrate", "--data-dir", data); code != 0 {
 		t.Errorf("migrate: code %d\n%s", code, stderr)
 	}
+	code, table, stderr := postrider(t, "nodes", "--data-dir", data)
+	if lines := strings.Split(strings.TrimSpace(table), "\n"); code != 0 || len(lines) != 2 || !strings.HasPrefix(lines[0], "NAME") || !strings.Contains(lines[1], "  alive  ") || !strings.Contains(lines[1], "accepts,delivers,webhooks") {
+		t.Errorf("nodes: code %d\n%s%s", code, table, stderr)
+	}
+	var list struct {
+		Nodes []struct {
+			State     string
+			Addresses []string
+			Silent    float64 `json:"silent_seconds"`
+		}
+	}
+	code, text, stderr := postrider(t, "nodes", "--json", "--data-dir", data)
+	if err := json.Unmarshal([]byte(text), &list); code != 0 || err != nil || len(list.Nodes) != 1 || list.Nodes[0].State != "alive" || !slices.Contains(list.Nodes[0].Addresses, "127.0.0.0/8") || list.Nodes[0].Silent > 6 {
+		t.Errorf("nodes --json: code %d, %v\n%s%s", code, err, text, stderr)
+	}
 	// A second service is refused, and the first one is named.
-	code, _, stderr := postrider(t, "dev", "--data-dir", data, "--http-addr=127.0.0.1:0")
+	code, _, stderr = postrider(t, "dev", "--data-dir", data, "--http-addr=127.0.0.1:0")
 	if code != 1 || !strings.Contains(stderr, fmt.Sprintf("%s is in use by process %d", data, service.PID)) {
 		t.Errorf("second service: code %d\n%s", code, stderr)
 	}

@@ -48,6 +48,8 @@ type commandLine struct {
 	Restore restoreCommand `cmd:"" help:"Make a database of a backup. It is held: nothing leaves until postrider hold release."`
 	Hold    holdCommand    `cmd:"" help:"Keep the whole installation from sending: mail, scheduled mail and webhooks. Requests are accepted meanwhile."`
 
+	Nodes nodesCommand `cmd:"" help:"Print the processes that share the database: version, what each does, addresses, last sign of life. Those that died are listed for an hour."`
+
 	SetupLink  setUpLinkCommand  `cmd:"" help:"Print the link by which the first person comes in, while nobody can sign in."`
 	Automation automationCommand `cmd:"" help:"Definitions of automations as files, for an account of a running Postrider."`
 	Listen     listenCommand     `cmd:"" help:"Print the events of an account as they happen, and forward them to a server of your own."`

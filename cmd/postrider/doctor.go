@@ -7,8 +7,8 @@ import (
 	"log/slog"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
+	"github.com/postrider/postrider/cmd/postrider/table"
 	"github.com/postrider/postrider/runtime/assembly"
 	"github.com/postrider/postrider/runtime/assembly/checks"
 	"github.com/postrider/postrider/runtime/config"
@@ -35,7 +35,7 @@ func (c *doctorCommand) Run(s *session) error {
 	if c.JSON {
 		err = s.print(report)
 	} else {
-		err = printReport(s.out, report)
+		_, err = io.WriteString(s.out, table.Report(report))
 	}
 	if err == nil && report.ExitCode() != 0 {
 		return exitError(report.ExitCode())
@@ -119,38 +119,4 @@ func (c *doctorCommand) mistakes() []doctor.Finding {
 			Do: "Run doctor with the same environment and flags as the service, and set " + m.Setting + "."})
 	}
 	return all
-}
-
-// printReport prints for people.
-func printReport(w io.Writer, r doctor.Report) error {
-	var out strings.Builder
-	if len(r.Records) > 0 {
-		fmt.Fprintln(&out, "DNS records that this installation needs:")
-		fmt.Fprintln(&out)
-		table := tabwriter.NewWriter(&out, 0, 0, 2, ' ', 0)
-		for _, record := range r.Records {
-			value := record.Value
-			if record.Type == "TXT" {
-				value = fmt.Sprintf("%q", value)
-			}
-			fmt.Fprintf(table, "  %s\t%s\t%s\t%s\n", record.Name, record.Type, value, record.For)
-		}
-		if err := table.Flush(); err != nil {
-			return err
-		}
-		fmt.Fprintln(&out)
-	}
-	for _, f := range r.Findings {
-		mark := f.Level.String()
-		if f.Level >= doctor.Warning {
-			mark = strings.ToUpper(mark)
-		}
-		fmt.Fprintf(&out, "%-8s %s: %s\n", mark, f.Check, f.Found)
-		if f.Level != doctor.OK {
-			fmt.Fprintf(&out, "           expected: %s\n           do: %s\n", f.Expected, f.Do)
-		}
-	}
-	fmt.Fprintf(&out, "\n%d errors, %d warnings, %d not looked at, %d good.\n", r.Count(doctor.Error), r.Count(doctor.Warning), r.Count(doctor.Skipped), r.Count(doctor.OK))
-	_, err := io.WriteString(w, out.String())
-	return err
 }

@@ -4,8 +4,116 @@ import (
 	"cmp"
 	"fmt"
 
+	"github.com/postrider/postrider/cmd/postrider/shown"
+	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/modules/outbound"
 )
+
+type sourceCommand struct {
+	Add    sourceAddCommand    `cmd:"" help:"Let mail leave from an address of this machine; print it as JSON."`
+	List   sourceListCommand   `cmd:"" help:"Print the source addresses and how far their warm-up is, as JSON."`
+	Pause  sourcePauseCommand  `cmd:"" help:"Let no mail leave from an address for now."`
+	Resume sourceResumeCommand `cmd:"" help:"Let mail leave from it again."`
+	Remove sourceRemoveCommand `cmd:"" help:"Forget an address and what was counted of it."`
+}
+
+type sourceAddCommand struct {
+	toolSettings
+
+	Address  string `help:"IPv4 or IPv6 address that this machine has."                                placeholder:"IP"   required:""`
+	Hostname string `help:"The name in its PTR record, for EHLO. An IPv4 and an IPv6 address with the same name in the same pool are used as one." placeholder:"NAME" required:""`
+	Pool     string `help:"shared: for all plans; pool: for the plans pool and dedicated; dedicated: for one account of the plan dedicated."         placeholder:"POOL" required:""`
+	Account  string `help:"With --pool=dedicated: whose it is, email or id."                           placeholder:"acc_…"`
+	WarmUp   bool   `help:"Receivers do not know it yet: send little on the first days, what is more leaves by the next pool."                       name:"warm-up"`
+	Check    bool   `default:"true"                                                                    help:"Make sure that this machine has the address; --no-check when another machine delivers." negatable:""`
+}
+
+func (c *sourceAddCommand) Run(s *session) error {
+	cfg, err := c.load()
+	if err != nil {
+		return err
+	}
+	in := outbound.SourceInput{Address: c.Address, Hostname: c.Hostname, Pool: c.Pool, Account: c.Account, WarmUp: c.WarmUp, Unchecked: !c.Check}
+	if err := in.Validate(); err != nil { // before the database is touched
+		return err
+	}
+	return withOutbound(s.ctx, cfg, func(service *outbound.Service) error {
+		added, err := service.AddSource(s.ctx, in)
+		if err != nil {
+			return err
+		}
+		return s.printSource(service, added)
+	})
+}
+
+type sourceListCommand struct{ toolSettings }
+
+func (c *sourceListCommand) Run(s *session) error {
+	cfg, err := c.load()
+	if err != nil {
+		return err
+	}
+	return withOutbound(s.ctx, cfg, func(service *outbound.Service) error {
+		all, err := service.Sources(s.ctx)
+		if err != nil {
+			return err
+		}
+		return s.print(map[string][]shown.Source{"sources": shown.List(all, shown.SourceOf)})
+	})
+}
+
+// oneSource is a command about one that is there.
+type oneSource struct {
+	toolSettings
+
+	Source string `arg:"" help:"Its address or its id." placeholder:"IP"`
+}
+
+type (
+	sourcePauseCommand  struct{ oneSource }
+	sourceResumeCommand struct{ oneSource }
+	sourceRemoveCommand struct{ oneSource }
+)
+
+func (c *sourcePauseCommand) Run(s *session) error  { return c.pause(s, true) }
+func (c *sourceResumeCommand) Run(s *session) error { return c.pause(s, false) }
+
+func (c *oneSource) pause(s *session, pause bool) error {
+	cfg, err := c.load()
+	if err != nil {
+		return err
+	}
+	return withOutbound(s.ctx, cfg, func(service *outbound.Service) error {
+		changed, err := service.PauseSource(s.ctx, c.Source, pause)
+		if err != nil {
+			return err
+		}
+		return s.printSource(service, changed)
+	})
+}
+
+func (c *sourceRemoveCommand) Run(s *session) error {
+	cfg, err := c.load()
+	if err != nil {
+		return err
+	}
+	return withOutbound(s.ctx, cfg, func(service *outbound.Service) error { return service.RemoveSource(s.ctx, c.Source) })
+}
+
+// printSource prints how a source stands once something was done to it.
+func (s *session) printSource(service *outbound.Service, changed *ent.Source) error {
+	all, err := service.Sources(s.ctx)
+	if err != nil {
+		return err
+	}
+	var view shown.Source
+	for _, state := range all {
+		if state.ID == changed.ID {
+			view = shown.SourceOf(state)
+		}
+	}
+	return s.print(map[string]shown.Source{"source": view})
+}
 
 type outboundCommand struct {
 	TLSReport tlsReportCommand `cmd:"" help:"Print how TLS went with receiving domains on a day: for each a report in the form of RFC 8460." name:"tls-report"`

@@ -1298,6 +1298,9 @@ var (
 		{Name: "started_at", Type: field.TypeTime},
 		{Name: "seen_at", Type: field.TypeTime},
 		{Name: "claims_from", Type: field.TypeTime},
+		{Name: "addresses", Type: field.TypeJSON, Nullable: true},
+		{Name: "egress", Type: field.TypeString, Nullable: true},
+		{Name: "clock_ahead_ms", Type: field.TypeInt64, Nullable: true},
 		{Name: "lock", Type: field.TypeInt64, Nullable: true},
 	}
 	// NodesTable holds the schema information for the "nodes" table.
@@ -1921,6 +1924,7 @@ var (
 		{Name: "hostname", Type: field.TypeString},
 		{Name: "pool", Type: field.TypeEnum, Enums: []string{"shared", "pool", "dedicated"}},
 		{Name: "account_id", Type: field.TypeString, Nullable: true, Collation: "C"},
+		{Name: "node", Type: field.TypeString, Nullable: true},
 		{Name: "warmup_started_at", Type: field.TypeTime, Nullable: true},
 		{Name: "paused_at", Type: field.TypeTime, Nullable: true},
 		{Name: "created_at", Type: field.TypeTime, Default: "CURRENT_TIMESTAMP"},

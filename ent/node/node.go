@@ -23,6 +23,12 @@ const (
 	FieldSeenAt = "seen_at"
 	// FieldClaimsFrom holds the string denoting the claims_from field in the database.
 	FieldClaimsFrom = "claims_from"
+	// FieldAddresses holds the string denoting the addresses field in the database.
+	FieldAddresses = "addresses"
+	// FieldEgress holds the string denoting the egress field in the database.
+	FieldEgress = "egress"
+	// FieldClockAheadMs holds the string denoting the clock_ahead_ms field in the database.
+	FieldClockAheadMs = "clock_ahead_ms"
 	// FieldLock holds the string denoting the lock field in the database.
 	FieldLock = "lock"
 	// Table holds the table name of the node in the database.
@@ -38,6 +44,9 @@ var Columns = []string{
 	FieldStartedAt,
 	FieldSeenAt,
 	FieldClaimsFrom,
+	FieldAddresses,
+	FieldEgress,
+	FieldClockAheadMs,
 	FieldLock,
 }
 
@@ -87,6 +96,16 @@ func BySeenAt(opts ...sql.OrderTermOption) OrderOption {
 // ByClaimsFrom orders the results by the claims_from field.
 func ByClaimsFrom(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldClaimsFrom, opts...).ToFunc()
+}
+
+// ByEgress orders the results by the egress field.
+func ByEgress(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldEgress, opts...).ToFunc()
+}
+
+// ByClockAheadMs orders the results by the clock_ahead_ms field.
+func ByClockAheadMs(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldClockAheadMs, opts...).ToFunc()
 }
 
 // ByLock orders the results by the lock field.

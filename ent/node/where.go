@@ -79,6 +79,16 @@ func ClaimsFrom(v time.Time) predicate.Node {
 	return predicate.Node(sql.FieldEQ(FieldClaimsFrom, v))
 }
 
+// Egress applies equality check predicate on the "egress" field. It's identical to EgressEQ.
+func Egress(v string) predicate.Node {
+	return predicate.Node(sql.FieldEQ(FieldEgress, v))
+}
+
+// ClockAheadMs applies equality check predicate on the "clock_ahead_ms" field. It's identical to ClockAheadMsEQ.
+func ClockAheadMs(v int64) predicate.Node {
+	return predicate.Node(sql.FieldEQ(FieldClockAheadMs, v))
+}
+
 // Lock applies equality check predicate on the "lock" field. It's identical to LockEQ.
 func Lock(v int64) predicate.Node {
 	return predicate.Node(sql.FieldEQ(FieldLock, v))
@@ -332,6 +342,141 @@ func ClaimsFromLT(v time.Time) predicate.Node {
 // ClaimsFromLTE applies the LTE predicate on the "claims_from" field.
 func ClaimsFromLTE(v time.Time) predicate.Node {
 	return predicate.Node(sql.FieldLTE(FieldClaimsFrom, v))
+}
+
+// AddressesIsNil applies the IsNil predicate on the "addresses" field.
+func AddressesIsNil() predicate.Node {
+	return predicate.Node(sql.FieldIsNull(FieldAddresses))
+}
+
+// AddressesNotNil applies the NotNil predicate on the "addresses" field.
+func AddressesNotNil() predicate.Node {
+	return predicate.Node(sql.FieldNotNull(FieldAddresses))
+}
+
+// EgressEQ applies the EQ predicate on the "egress" field.
+func EgressEQ(v string) predicate.Node {
+	return predicate.Node(sql.FieldEQ(FieldEgress, v))
+}
+
+// EgressNEQ applies the NEQ predicate on the "egress" field.
+func EgressNEQ(v string) predicate.Node {
+	return predicate.Node(sql.FieldNEQ(FieldEgress, v))
+}
+
+// EgressIn applies the In predicate on the "egress" field.
+func EgressIn(vs ...string) predicate.Node {
+	return predicate.Node(sql.FieldIn(FieldEgress, vs...))
+}
+
+// EgressNotIn applies the NotIn predicate on the "egress" field.
+func EgressNotIn(vs ...string) predicate.Node {
+	return predicate.Node(sql.FieldNotIn(FieldEgress, vs...))
+}
+
+// EgressGT applies the GT predicate on the "egress" field.
+func EgressGT(v string) predicate.Node {
+	return predicate.Node(sql.FieldGT(FieldEgress, v))
+}
+
+// EgressGTE applies the GTE predicate on the "egress" field.
+func EgressGTE(v string) predicate.Node {
+	return predicate.Node(sql.FieldGTE(FieldEgress, v))
+}
+
+// EgressLT applies the LT predicate on the "egress" field.
+func EgressLT(v string) predicate.Node {
+	return predicate.Node(sql.FieldLT(FieldEgress, v))
+}
+
+// EgressLTE applies the LTE predicate on the "egress" field.
+func EgressLTE(v string) predicate.Node {
+	return predicate.Node(sql.FieldLTE(FieldEgress, v))
+}
+
+// EgressContains applies the Contains predicate on the "egress" field.
+func EgressContains(v string) predicate.Node {
+	return predicate.Node(sql.FieldContains(FieldEgress, v))
+}
+
+// EgressHasPrefix applies the HasPrefix predicate on the "egress" field.
+func EgressHasPrefix(v string) predicate.Node {
+	return predicate.Node(sql.FieldHasPrefix(FieldEgress, v))
+}
+
+// EgressHasSuffix applies the HasSuffix predicate on the "egress" field.
+func EgressHasSuffix(v string) predicate.Node {
+	return predicate.Node(sql.FieldHasSuffix(FieldEgress, v))
+}
+
+// EgressIsNil applies the IsNil predicate on the "egress" field.
+func EgressIsNil() predicate.Node {
+	return predicate.Node(sql.FieldIsNull(FieldEgress))
+}
+
+// EgressNotNil applies the NotNil predicate on the "egress" field.
+func EgressNotNil() predicate.Node {
+	return predicate.Node(sql.FieldNotNull(FieldEgress))
+}
+
+// EgressEqualFold applies the EqualFold predicate on the "egress" field.
+func EgressEqualFold(v string) predicate.Node {
+	return predicate.Node(sql.FieldEqualFold(FieldEgress, v))
+}
+
+// EgressContainsFold applies the ContainsFold predicate on the "egress" field.
+func EgressContainsFold(v string) predicate.Node {
+	return predicate.Node(sql.FieldContainsFold(FieldEgress, v))
+}
+
+// ClockAheadMsEQ applies the EQ predicate on the "clock_ahead_ms" field.
+func ClockAheadMsEQ(v int64) predicate.Node {
+	return predicate.Node(sql.FieldEQ(FieldClockAheadMs, v))
+}
+
+// ClockAheadMsNEQ applies the NEQ predicate on the "clock_ahead_ms" field.
+func ClockAheadMsNEQ(v int64) predicate.Node {
+	return predicate.Node(sql.FieldNEQ(FieldClockAheadMs, v))
+}
+
+// ClockAheadMsIn applies the In predicate on the "clock_ahead_ms" field.
+func ClockAheadMsIn(vs ...int64) predicate.Node {
+	return predicate.Node(sql.FieldIn(FieldClockAheadMs, vs...))
+}
+
+// ClockAheadMsNotIn applies the NotIn predicate on the "clock_ahead_ms" field.
+func ClockAheadMsNotIn(vs ...int64) predicate.Node {
+	return predicate.Node(sql.FieldNotIn(FieldClockAheadMs, vs...))
+}
+
+// ClockAheadMsGT applies the GT predicate on the "clock_ahead_ms" field.
+func ClockAheadMsGT(v int64) predicate.Node {
+	return predicate.Node(sql.FieldGT(FieldClockAheadMs, v))
+}
+
+// ClockAheadMsGTE applies the GTE predicate on the "clock_ahead_ms" field.
+func ClockAheadMsGTE(v int64) predicate.Node {
+	return predicate.Node(sql.FieldGTE(FieldClockAheadMs, v))
+}
+
+// ClockAheadMsLT applies the LT predicate on the "clock_ahead_ms" field.
+func ClockAheadMsLT(v int64) predicate.Node {
+	return predicate.Node(sql.FieldLT(FieldClockAheadMs, v))
+}
+
+// ClockAheadMsLTE applies the LTE predicate on the "clock_ahead_ms" field.
+func ClockAheadMsLTE(v int64) predicate.Node {
+	return predicate.Node(sql.FieldLTE(FieldClockAheadMs, v))
+}
+
+// ClockAheadMsIsNil applies the IsNil predicate on the "clock_ahead_ms" field.
+func ClockAheadMsIsNil() predicate.Node {
+	return predicate.Node(sql.FieldIsNull(FieldClockAheadMs))
+}
+
+// ClockAheadMsNotNil applies the NotNil predicate on the "clock_ahead_ms" field.
+func ClockAheadMsNotNil() predicate.Node {
+	return predicate.Node(sql.FieldNotNull(FieldClockAheadMs))
 }
 
 // LockEQ applies the EQ predicate on the "lock" field.

@@ -20,6 +20,9 @@ func (Node) Fields() []ent.Field {
 		field.Time("started_at").Immutable(),
 		field.Time("seen_at").Comment("its latest write, by the database clock"),
 		field.Time("claims_from").Comment("it claims nothing before this time: the database was away, and others may have results to store"),
+		field.JSON("addresses", []string{}).Optional().Comment("those that it can leave from, as 198.51.100.7; a network where it has all of it"),
+		field.String("egress").Optional().Comment("POSTRIDER_EGRESS: processes with one name are behind one public address"),
+		field.Int64("clock_ahead_ms").Optional().Nillable().Comment("how far its clock is before that of the database, in milliseconds; null: less than matters"),
 		field.Int64("lock").Optional().Nillable().Comment("key of the advisory lock that its connection holds; null while it holds none"),
 	}
 }

@@ -1,4 +1,4 @@
-// Owner: outbound. A source address: one of this machine's that mail may leave from.
+// Owner: outbound. A source address: one that mail may leave from, of the machines of an installation.
 package schema
 
 import (
@@ -19,6 +19,7 @@ func (Source) Fields() []ent.Field {
 		field.String("hostname").NotEmpty().Comment("for EHLO: what the address's PTR record says"),
 		field.Enum("pool").Values("shared", "pool", "dedicated").Comment("shared: all plans; pool: the plan Pool; dedicated: of one account"),
 		reference("account_id").optional(),
+		field.String("node").Optional().Nillable().Comment("the process that mail leaves from it by; null: any that has the address"),
 		field.Time("warmup_started_at").Optional().Nillable().Comment("null: warm"),
 		field.Time("paused_at").Optional().Nillable(),
 		createdAt(),

@@ -22,6 +22,8 @@ const (
 	FieldPool = "pool"
 	// FieldAccountID holds the string denoting the account_id field in the database.
 	FieldAccountID = "account_id"
+	// FieldNode holds the string denoting the node field in the database.
+	FieldNode = "node"
 	// FieldWarmupStartedAt holds the string denoting the warmup_started_at field in the database.
 	FieldWarmupStartedAt = "warmup_started_at"
 	// FieldPausedAt holds the string denoting the paused_at field in the database.
@@ -39,6 +41,7 @@ var Columns = []string{
 	FieldHostname,
 	FieldPool,
 	FieldAccountID,
+	FieldNode,
 	FieldWarmupStartedAt,
 	FieldPausedAt,
 	FieldCreatedAt,
@@ -115,6 +118,11 @@ func ByPool(opts ...sql.OrderTermOption) OrderOption {
 // ByAccountID orders the results by the account_id field.
 func ByAccountID(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldAccountID, opts...).ToFunc()
+}
+
+// ByNode orders the results by the node field.
+func ByNode(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldNode, opts...).ToFunc()
 }
 
 // ByWarmupStartedAt orders the results by the warmup_started_at field.

@@ -79,6 +79,11 @@ func AccountID(v string) predicate.Source {
 	return predicate.Source(sql.FieldEQ(FieldAccountID, v))
 }
 
+// Node applies equality check predicate on the "node" field. It's identical to NodeEQ.
+func Node(v string) predicate.Source {
+	return predicate.Source(sql.FieldEQ(FieldNode, v))
+}
+
 // WarmupStartedAt applies equality check predicate on the "warmup_started_at" field. It's identical to WarmupStartedAtEQ.
 func WarmupStartedAt(v time.Time) predicate.Source {
 	return predicate.Source(sql.FieldEQ(FieldWarmupStartedAt, v))
@@ -317,6 +322,81 @@ func AccountIDEqualFold(v string) predicate.Source {
 // AccountIDContainsFold applies the ContainsFold predicate on the "account_id" field.
 func AccountIDContainsFold(v string) predicate.Source {
 	return predicate.Source(sql.FieldContainsFold(FieldAccountID, v))
+}
+
+// NodeEQ applies the EQ predicate on the "node" field.
+func NodeEQ(v string) predicate.Source {
+	return predicate.Source(sql.FieldEQ(FieldNode, v))
+}
+
+// NodeNEQ applies the NEQ predicate on the "node" field.
+func NodeNEQ(v string) predicate.Source {
+	return predicate.Source(sql.FieldNEQ(FieldNode, v))
+}
+
+// NodeIn applies the In predicate on the "node" field.
+func NodeIn(vs ...string) predicate.Source {
+	return predicate.Source(sql.FieldIn(FieldNode, vs...))
+}
+
+// NodeNotIn applies the NotIn predicate on the "node" field.
+func NodeNotIn(vs ...string) predicate.Source {
+	return predicate.Source(sql.FieldNotIn(FieldNode, vs...))
+}
+
+// NodeGT applies the GT predicate on the "node" field.
+func NodeGT(v string) predicate.Source {
+	return predicate.Source(sql.FieldGT(FieldNode, v))
+}
+
+// NodeGTE applies the GTE predicate on the "node" field.
+func NodeGTE(v string) predicate.Source {
+	return predicate.Source(sql.FieldGTE(FieldNode, v))
+}
+
+// NodeLT applies the LT predicate on the "node" field.
+func NodeLT(v string) predicate.Source {
+	return predicate.Source(sql.FieldLT(FieldNode, v))
+}
+
+// NodeLTE applies the LTE predicate on the "node" field.
+func NodeLTE(v string) predicate.Source {
+	return predicate.Source(sql.FieldLTE(FieldNode, v))
+}
+
+// NodeContains applies the Contains predicate on the "node" field.
+func NodeContains(v string) predicate.Source {
+	return predicate.Source(sql.FieldContains(FieldNode, v))
+}
+
+// NodeHasPrefix applies the HasPrefix predicate on the "node" field.
+func NodeHasPrefix(v string) predicate.Source {
+	return predicate.Source(sql.FieldHasPrefix(FieldNode, v))
+}
+
+// NodeHasSuffix applies the HasSuffix predicate on the "node" field.
+func NodeHasSuffix(v string) predicate.Source {
+	return predicate.Source(sql.FieldHasSuffix(FieldNode, v))
+}
+
+// NodeIsNil applies the IsNil predicate on the "node" field.
+func NodeIsNil() predicate.Source {
+	return predicate.Source(sql.FieldIsNull(FieldNode))
+}
+
+// NodeNotNil applies the NotNil predicate on the "node" field.
+func NodeNotNil() predicate.Source {
+	return predicate.Source(sql.FieldNotNull(FieldNode))
+}
+
+// NodeEqualFold applies the EqualFold predicate on the "node" field.
+func NodeEqualFold(v string) predicate.Source {
+	return predicate.Source(sql.FieldEqualFold(FieldNode, v))
+}
+
+// NodeContainsFold applies the ContainsFold predicate on the "node" field.
+func NodeContainsFold(v string) predicate.Source {
+	return predicate.Source(sql.FieldContainsFold(FieldNode, v))
 }
 
 // WarmupStartedAtEQ applies the EQ predicate on the "warmup_started_at" field.

@@ -4,6 +4,7 @@ import (
 	"log/slog"
 	"slices"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"go.uber.org/fx"
 
 	"github.com/postrider/postrider/modules/accounts"
@@ -22,9 +23,11 @@ type modulesOn []string
 
 // newNode makes this process known to the others. Modules that claim jobs ask for it, so
 // that it starts before them and ends after them.
-func newNode(lc fx.Lifecycle, cfg setting.Values, o Options, on modulesOn, d *db.DB, signals *db.Signals, workers *worker.Metrics, log *slog.Logger) (*node.Node, error) {
-	n, err := node.New(node.Params{DB: d, Signals: signals, Name: config.Node.Of(cfg), Version: o.Version, Roles: rolesOf(on, config.DeliveryConcurrency.Of(cfg)), Logger: log, Workers: workers})
+func newNode(lc fx.Lifecycle, cfg setting.Values, o Options, on modulesOn, d *db.DB, signals *db.Signals, workers *worker.Metrics, reg prometheus.Registerer, log *slog.Logger) (*node.Node, error) {
+	n, err := node.New(node.Params{DB: d, Signals: signals, Name: config.Node.Of(cfg), Version: o.Version, Roles: rolesOf(on, config.DeliveryConcurrency.Of(cfg)), Egress: config.Egress.Of(cfg),
+		Machine: o.Machine, Logger: log, Workers: workers})
 	if err == nil {
+		err = n.Register(reg)
 		lc.Append(fx.StartStopHook(n.Start, n.Stop))
 	}
 	return n, err

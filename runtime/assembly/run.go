@@ -16,6 +16,7 @@ import (
 	"github.com/postrider/postrider/runtime/assembly/development"
 	"github.com/postrider/postrider/runtime/config"
 	"github.com/postrider/postrider/runtime/httpserver"
+	"github.com/postrider/postrider/runtime/machine"
 	"github.com/postrider/postrider/runtime/setting"
 	"github.com/postrider/postrider/runtime/store"
 	"github.com/postrider/postrider/runtime/systemd"
@@ -31,6 +32,7 @@ type Options struct {
 	Log       io.Writer               // for the log
 	Strays    []setting.Stray         // variables of the environment to warn of
 	Tracing   *telemetry.Tracing      // nil: as the configuration says
+	Machine   machine.Addresses       // nil: the interfaces of this machine
 }
 
 const (

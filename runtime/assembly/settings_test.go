@@ -51,7 +51,7 @@ func effective(v setting.Values) map[string]any {
 		"POSTRIDER_POSTGRES_FALLBACK": config.PostgresFallback.Of(v), "POSTRIDER_UNSAFE_MAY_LOSE_ACCEPTED_MAIL": config.RiskLosingAcceptedMail.Of(v),
 		"POSTRIDER_SPOOL_DIR": config.SpoolDir.Of(v), "POSTRIDER_SPOOL_BYTES": config.SpoolBytes.Of(v), "POSTRIDER_MASTER_KEY": config.MasterKey.Of(v),
 		"POSTRIDER_HTTP_ADDR": config.HTTPAddr.Of(v), "POSTRIDER_ALLOW_PUBLIC": config.AllowPublic.Of(v), "POSTRIDER_BASE_URL": config.BaseURL.Of(v),
-		"POSTRIDER_TRUSTED_PROXIES": config.TrustedProxies.Of(v), "POSTRIDER_NODE": config.Node.Of(v), "POSTRIDER_DRAIN_DELAY": config.DrainDelay.Of(v),
+		"POSTRIDER_TRUSTED_PROXIES": config.TrustedProxies.Of(v), "POSTRIDER_NODE": config.Node.Of(v), "POSTRIDER_EGRESS": config.Egress.Of(v), "POSTRIDER_DRAIN_DELAY": config.DrainDelay.Of(v),
 		"POSTRIDER_MODULES": config.Modules.Of(v), "POSTRIDER_DNS": config.DNSServer.Of(v), "POSTRIDER_HOSTNAME": config.Hostname.Of(v),
 		"POSTRIDER_DELIVERY_CONCURRENCY": config.DeliveryConcurrency.Of(v), "POSTRIDER_OUTBOUND": outbound.MainExit.Of(v), "POSTRIDER_FALLBACK": outbound.FallbackExit.Of(v),
 		"POSTRIDER_MX_PORT": outgoing.MXPort.Of(v), "POSTRIDER_MX_ALLOW": outgoing.MXAllow.Of(v), "POSTRIDER_LANES_FILE": outgoing.LanesFile.Of(v),
@@ -86,7 +86,7 @@ func TestDefaultsOfDevelopment(t *testing.T) {
 	t.Parallel()
 	got, err := config.Load(setting.Dev, "laptop", nil)
 	want := defaults(map[string]any{
-		"POSTRIDER_DATA_DIR": "data", "POSTRIDER_SPOOL_DIR": "data/spool", "POSTRIDER_BASE_URL": "http://127.0.0.1:8080", "POSTRIDER_NODE": "laptop",
+		"POSTRIDER_DATA_DIR": "data", "POSTRIDER_SPOOL_DIR": "data/spool", "POSTRIDER_BASE_URL": "http://127.0.0.1:8080", "POSTRIDER_NODE": "laptop", "POSTRIDER_EGRESS": "laptop",
 		"POSTRIDER_HOSTNAME": "laptop", "POSTRIDER_OUTBOUND": outbound.Exit{How: outbound.Capture}, "POSTRIDER_INBOUND_ADDR": "127.0.0.1:2525",
 		"POSTRIDER_RELAY_ADDR": "127.0.0.1:2587", "POSTRIDER_RELAY_TLS_ADDR": "127.0.0.1:2465", "POSTRIDER_TRACKING_HOST": "links.postrider.test",
 		"POSTRIDER_SANDBOX_DOMAIN": "sandbox.postrider.test", "POSTRIDER_RETURN_PATH_HOST": "rp.postrider.test", "POSTRIDER_SPF_INCLUDE": "spf.postrider.test",
@@ -110,7 +110,7 @@ func TestDefaultsOfProduction(t *testing.T) {
 	}
 	want := defaults(map[string]any{
 		"POSTRIDER_DATA_DIR": "/var/lib/postrider", "POSTRIDER_SPOOL_DIR": "/var/lib/postrider/spool", "POSTRIDER_BASE_URL": "https://mail.example.com",
-		"POSTRIDER_NODE": "box7", "POSTRIDER_HOSTNAME": "box7", "POSTRIDER_MASTER_KEY": keys, "POSTRIDER_OUTBOUND": outbound.Exit{How: outbound.MX},
+		"POSTRIDER_NODE": "box7", "POSTRIDER_EGRESS": "box7", "POSTRIDER_HOSTNAME": "box7", "POSTRIDER_MASTER_KEY": keys, "POSTRIDER_OUTBOUND": outbound.Exit{How: outbound.MX},
 		"POSTRIDER_INBOUND_ADDR": ":25", "POSTRIDER_RELAY_ADDR": ":587", "POSTRIDER_RELAY_TLS_ADDR": ":465", "POSTRIDER_TRACKING_HOST": "mail.example.com",
 		"POSTRIDER_SANDBOX_DOMAIN": "sandbox.mail.example.com", "POSTRIDER_RETURN_PATH_HOST": "rp.mail.example.com", "POSTRIDER_SPF_INCLUDE": "spf.mail.example.com",
 		"POSTRIDER_SMTP_HOST": "smtp.mail.example.com", "POSTRIDER_LOG_FORMAT": telemetry.JSON,
@@ -151,6 +151,7 @@ func TestEverySettingArrives(t *testing.T) {
 		"POSTRIDER_BASE_URL":                      {"http://Bücher.example:8443/", "http://xn--bcher-kva.example:8443"},
 		"POSTRIDER_TRUSTED_PROXIES":               {"192.0.2.9", ranges("192.0.2.9/32")},
 		"POSTRIDER_NODE":                          {"api-1", "api-1"},
+		"POSTRIDER_EGRESS":                        {"office", "office"},
 		"POSTRIDER_DRAIN_DELAY":                   {"5s", 5 * time.Second},
 		"POSTRIDER_OUTBOUND":                      {"smtps://user%40x:p%2Fw@relay.example.com", outbound.Exit{How: outbound.Smarthost, Host: "relay.example.com", Port: 465, ImplicitTLS: true, Username: "user@x", Password: secret.New("p/w")}},
 		"POSTRIDER_MX_PORT":                       {"2525", 2525},
@@ -235,7 +236,7 @@ func TestEveryMistakeIsReportedAtOnceAndNoSecretIsShown(t *testing.T) {
 		"POSTRIDER_DNS": "dns.example.com:53", "POSTRIDER_HOSTNAME": "a_b", "POSTRIDER_DELIVERY_CONCURRENCY": "-1", "POSTRIDER_INBOUND_ADDR": "25",
 		"POSTRIDER_INBOUND_PROXIES": "x", "POSTRIDER_SANDBOX_DOMAIN": "..", "POSTRIDER_RETURN_PATH_HOST": "a b", "POSTRIDER_SPF_INCLUDE": "1.2.3.4",
 		"POSTRIDER_SMTP_HOST": strings.Repeat("a", 64), "POSTRIDER_OTLP_ENDPOINT": "localhost:4317", "POSTRIDER_RSPAMD_URL": "127.0.0.1:11333",
-		"POSTRIDER_BLOBS": "s3://KEY:hush@store.example", "POSTRIDER_FALLBACK": "smtp://user:hush@:25:25", "POSTRIDER_ACME_CA": "http://hush", "POSTRIDER_NODE": "a b",
+		"POSTRIDER_BLOBS": "s3://KEY:hush@store.example", "POSTRIDER_FALLBACK": "smtp://user:hush@:25:25", "POSTRIDER_ACME_CA": "http://hush", "POSTRIDER_NODE": "a b", "POSTRIDER_EGRESS": "a b",
 		"POSTRIDER_DRAIN_DELAY": "soon", "POSTRIDER_SPOOL_BYTES": "1", "POSTRIDER_RELAY_ADDR": "587", "POSTRIDER_RELAY_TLS_ADDR": ":smtps", "POSTRIDER_RELAY_PROXIES": "x",
 		"POSTRIDER_TRACKING_HOST": "a_b", "POSTRIDER_TRACKING_TLS_ADDR": "x", "POSTRIDER_TRUSTED_PROXIES": "x", "POSTRIDER_WEBHOOK_ALLOW": "x", "POSTRIDER_SMTP_TLS_KEY": "key.pem",
 		"POSTRIDER_PUBLIC_ADDRESSES": "x"}

@@ -24,18 +24,34 @@ const (
 // MaxDrainDelay leaves time for what has begun to end: a stop ends within 30 seconds.
 const MaxDrainDelay = 15 * time.Second
 
-var nodeName = regexp.MustCompile(`^[A-Za-z0-9._:-]{1,100}$`)
+var plainName = regexp.MustCompile(`^[A-Za-z0-9._:-]{1,100}$`)
+
+var nameForm = setting.Form[string]{Placeholder: "NAME", Takes: "1 to 100 letters, digits, dots, colons, hyphens or underscores", Parse: func(text string) (string, error) {
+	return text, CheckName(text)
+}}
+
+// CheckName tells what is wrong with the name of a process.
+func CheckName(text string) error {
+	if !plainName.MatchString(text) {
+		return fmt.Errorf("is %q; want 1 to 100 letters, digits, dots, colons, hyphens or underscores", text)
+	}
+	return nil
+}
 
 // Node is the name of this process, the same after a restart.
 var Node = setting.Declare(setting.Setting[string]{
 	Name: "POSTRIDER_NODE", Group: process, DefaultText: "the host name",
 	Help: "Name of this process among those that share the database, the same after a restart. Several on one machine need one each.",
-	Form: setting.Form[string]{Placeholder: "NAME", Takes: "1 to 100 letters, digits, dots, colons, hyphens or underscores", Parse: func(text string) (string, error) {
-		if !nodeName.MatchString(text) {
-			return "", fmt.Errorf("is %q; want 1 to 100 letters, digits, dots, colons, hyphens or underscores", text)
-		}
-		return text, nil
-	}},
+	Form: nameForm,
+	From: func(v setting.Values) string { return cmp.Or(v.Machine, "localhost") },
+})
+
+// Egress is the name of the public address that mail leaves from, where no source address
+// says so: processes behind one share what a provider allows it.
+var Egress = setting.Declare(setting.Setting[string]{
+	Name: "POSTRIDER_EGRESS", Group: "Delivery", DefaultText: "the host name",
+	Help: "Name of the public address that mail leaves from. Processes with one name are behind one address (a router that translates) and divide what a mailbox provider allows it.",
+	Form: nameForm,
 	From: func(v setting.Values) string { return cmp.Or(v.Machine, "localhost") },
 })
 

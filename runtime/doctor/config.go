@@ -1,10 +1,11 @@
 package doctor
 
 import (
-	"net"
 	"net/netip"
 	"net/url"
 	"strconv"
+
+	"github.com/postrider/postrider/runtime/machine"
 )
 
 // Config is what an installation claims to be.
@@ -96,14 +97,14 @@ func isPublic(ip netip.Addr) bool {
 
 // publicAddresses are those of the interfaces of this machine that others can reach.
 func publicAddresses() []netip.Addr {
-	interfaces, err := net.InterfaceAddrs()
+	list, err := machine.Interfaces{}.List()
 	if err != nil {
 		return nil
 	}
 	var all []netip.Addr
-	for _, a := range interfaces {
-		if prefix, err := netip.ParsePrefix(a.String()); err == nil && isPublic(prefix.Addr().Unmap()) {
-			all = append(all, prefix.Addr().Unmap())
+	for _, p := range list {
+		if isPublic(p.Addr()) {
+			all = append(all, p.Addr())
 		}
 	}
 	return all

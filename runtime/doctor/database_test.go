@@ -49,6 +49,40 @@ func TestALiveDatabaseIsLookedAt(t *testing.T) {
 	}
 }
 
+// Processes that died, and those whose clocks are wrong, are named; one that was started
+// again is neither.
+func TestSilentProcessesAndWrongClocksAreNamed(t *testing.T) {
+	t.Parallel()
+	d := dbtest.New(t)
+	look := func() map[string][]Finding {
+		all := map[string][]Finding{}
+		for _, f := range Database(d, DatabaseConfig{})(t.Context()) {
+			all[f.Check] = append(all[f.Check], f)
+		}
+		return all
+	}
+	row := func(name, silent string, ahead any) {
+		if _, err := d.SQL.ExecContext(t.Context(), `INSERT INTO nodes (name, version, roles, started_at, seen_at, claims_from, clock_ahead_ms)
+			VALUES ($1, '1.0', '["delivers"]', now() - interval '2 hours', now() - $2::interval, now(), $3)`, name, silent, ahead); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := look(); got["nodes.silent"][0].Level != OK || got["nodes.clock"][0].Level != OK {
+		t.Errorf("without processes: %+v, want nothing wrong", got)
+	}
+	row("again", "10 minutes", nil)
+	row("again", "-1 minute", -3_600_000)
+	row("dead", "20 minutes", 99_000)
+	row("dead", "12 minutes", nil)
+	got := look()
+	if f := got["nodes.silent"]; len(f) != 1 || f[0].Level != Warning || !strings.HasPrefix(f[0].Found, "dead (1.0, delivers) for 12m") {
+		t.Errorf("of processes that died the doctor says %+v, want the latest one of the name dead", f)
+	}
+	if f := got["nodes.clock"][0]; f.Level != Warning || f.Found != "again is -1h0m0s ahead" {
+		t.Errorf("of clocks the doctor says %+v, want the hour that again is behind", f)
+	}
+}
+
 func TestKeysThatDoNotOpenAreAnError(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/hold"
+	"github.com/postrider/postrider/runtime/machine"
 	"github.com/postrider/postrider/runtime/telemetry"
 	"github.com/postrider/postrider/runtime/worker"
 )
@@ -40,10 +41,12 @@ type times struct {
 	pause    time.Duration
 	forget   time.Duration // rows that are older go
 	patience time.Duration // after an outage, with others that are absent or in doubt
+	look     time.Duration // at the addresses of the machine
+	skew     time.Duration // of the clock, that a test makes up
 }
 
 var standard = times{every: 2 * time.Second, again: 500 * time.Millisecond, silent: 4 * time.Second, holds: Gone - time.Second, gone: Gone,
-	pause: Pause, forget: time.Hour, patience: 20 * time.Second}
+	pause: Pause, forget: time.Hour, patience: 20 * time.Second, look: 10 * time.Second}
 
 // Signals is the connection that holds the lock.
 type Signals interface {
@@ -64,8 +67,11 @@ type Params struct {
 	Name    string // of this process, the same after a restart
 	Version string // of the program
 	Roles   []string
+	Egress  string // processes with one name are behind one public address
 	Logger  *slog.Logger
-	Workers *worker.Metrics // nil: of no interest
+
+	Machine machine.Addresses // nil: the interfaces of this machine
+	Workers *worker.Metrics   // nil: of no interest
 }
 
 // Node is this process. Safe for concurrent use.
@@ -76,7 +82,11 @@ type Node struct {
 	name    string
 	version string
 	roles   string // JSON
+	egress  string
 	times   times
+	own     own
+
+	roleNames []string
 
 	queues map[string]HandBack // by what is handed back; complete before Start
 	looks  map[int32]int       // at each node that is gone
@@ -98,6 +108,9 @@ type Node struct {
 	published  int64         // the lock that the row names
 	changed    chan struct{} // closed by the next beat that is stored
 	hold       *hold.Hold    // of the whole installation; nil: none
+	others     []Process     // as of the latest beat
+	twin       bool          // one of them has the name of this one
+	ahead      time.Duration // the clock here before that of the database
 	failing    bool          // the latest operation that was reported has failed
 	back       chan struct{} // closed when operations work again
 }
@@ -113,7 +126,10 @@ func New(p Params) (*Node, error) {
 	if err != nil {
 		return nil, fmt.Errorf("node: %w", err)
 	}
-	return &Node{db: p.DB, signals: p.Signals, log: p.Logger, name: p.Name, version: p.Version, roles: string(roles), times: standard, tasks: worker.NewTasks(p.Logger, p.Workers),
+	if p.Machine == nil {
+		p.Machine = machine.Interfaces{}
+	}
+	return &Node{db: p.DB, signals: p.Signals, log: p.Logger, name: p.Name, version: p.Version, roles: string(roles), roleNames: p.Roles, egress: p.Egress, times: standard, own: own{machine: p.Machine}, tasks: worker.NewTasks(p.Logger, p.Workers),
 		queues: map[string]HandBack{}, looks: map[int32]int{}, changed: make(chan struct{}), back: make(chan struct{})}, nil
 }
 

@@ -3,19 +3,22 @@ package node
 import (
 	"context"
 	"log/slog"
+	"net/netip"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/db/dbtest"
 	"github.com/postrider/postrider/runtime/expect"
+	"github.com/postrider/postrider/runtime/machine"
 )
 
 // quick is standard, ten times as fast.
 var quick = times{every: 200 * time.Millisecond, again: 50 * time.Millisecond, silent: 800 * time.Millisecond, holds: time.Second,
-	gone: 1200 * time.Millisecond, pause: 1200 * time.Millisecond, forget: time.Hour, patience: 4 * time.Second}
+	gone: 1200 * time.Millisecond, pause: 1200 * time.Millisecond, forget: time.Hour, patience: 4 * time.Second, look: 200 * time.Millisecond}
 
 // member is a node with the connection that holds its lock.
 type member struct {
@@ -30,6 +33,13 @@ type member struct {
 func join(t *testing.T, d *db.DB, name string) *member {
 	t.Helper()
 	m := prepared(t, d, name)
+	begin(t, m)
+	return m
+}
+
+// begin starts a member that was prepared. It ends with the test.
+func begin(t *testing.T, m *member) {
+	t.Helper()
 	if err := m.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -38,8 +48,23 @@ func join(t *testing.T, d *db.DB, name string) *member {
 			t.Error(err)
 		}
 	})
-	return m
 }
+
+// changing is a machine whose addresses change.
+type changing struct {
+	now atomic.Pointer[machine.Networks]
+}
+
+func (c *changing) set(addresses ...string) {
+	var list machine.Networks
+	for _, text := range addresses {
+		list = append(list, machine.Single(netip.MustParseAddr(text)))
+	}
+	c.now.Store(&list)
+}
+
+func (c *changing) List() (machine.Networks, error) { return c.now.Load().List() }
+func (c *changing) Has(addr netip.Addr) bool        { return c.now.Load().Has(addr) }
 
 func prepared(t *testing.T, d *db.DB, name string) *member {
 	t.Helper()

@@ -23,8 +23,8 @@ WITH others AS (
 		coalesce(bool_or(name = $1::text AND NOT pg_try_advisory_xact_lock_shared(lock)), false) AS twin
 	FROM nodes WHERE seen_at > now() - $6 * interval '1 microsecond'
 ), made AS (
-	INSERT INTO nodes (started_at, name, version, roles, seen_at, claims_from)
-	SELECT at, $1::text, $2::text, $3::jsonb, at, CASE WHEN steady THEN at WHEN silent THEN at + $5 * interval '1 microsecond' ELSE greatest(at, until) END
+	INSERT INTO nodes (started_at, name, version, roles, egress, seen_at, claims_from)
+	SELECT at, $1::text, $2::text, $3::jsonb, $7::text, at, CASE WHEN steady THEN at WHEN silent THEN at + $5 * interval '1 microsecond' ELSE greatest(at, until) END
 	FROM others, clock_timestamp() AS at
 	RETURNING id
 )
@@ -33,17 +33,18 @@ SELECT made.id, others.twin FROM made, others`
 func (n *Node) register(ctx context.Context) error {
 	var id int32
 	var twin bool
-	err := n.db.Hot.QueryRowContext(ctx, registerSQL, n.name, n.version, n.roles, n.times.silent.Microseconds(), n.times.pause.Microseconds(), n.times.forget.Microseconds()).
+	err := n.db.Hot.QueryRowContext(ctx, registerSQL, n.name, n.version, n.roles, n.times.silent.Microseconds(), n.times.pause.Microseconds(), n.times.forget.Microseconds(), n.egress).
 		Scan(&id, &twin)
 	if err != nil {
 		return fmt.Errorf("register node: %w", err)
 	}
 	n.mu.Lock()
-	n.id = id
+	n.id, n.twin = id, twin
 	n.mu.Unlock()
+	n.own.forget()
 	n.log.InfoContext(ctx, "node registered", "node", n.name, "id", id)
 	if twin {
-		n.log.WarnContext(ctx, "another process has the same name: give each a POSTRIDER_NODE of its own, or what one has claimed may be taken from it when the other starts", "node", n.name)
+		n.warnOfTwin(ctx)
 	}
 	return nil
 }
@@ -59,7 +60,8 @@ func (n *Node) register(ctx context.Context) error {
 // A beat that lay in a frozen server changes nothing when it thaws: @good_until is over.
 // After an outage, when @end is not null, the wait is that of the slowest who beats. The
 // third column tells whether somebody is absent who beat shortly before @start, the fourth
-// whether the process is alone.
+// whether the process is alone. The addresses are written when they are news; the last two
+// columns are the others, and whether one of them lives under the same name.
 var beatSQL = db.Compile(`
 WITH little AS MATERIALIZED (
 	SELECT set_config('work_mem', '64kB', true) AS memory
@@ -69,6 +71,7 @@ WITH little AS MATERIALIZED (
 	SELECT EXISTS (SELECT FROM nodes own, nodes o WHERE own.id = @id AND o.id <> @id AND o.seen_at > own.seen_at - @gone * interval '1 microsecond') AS present
 ), beat AS (
 	UPDATE nodes SET seen_at = CASE WHEN late THEN seen_at ELSE at END, lock = CASE WHEN late THEN lock ELSE @lock END,
+		addresses = coalesce(@addresses::jsonb, addresses), clock_ahead_ms = @ahead::bigint,
 		claims_from = CASE WHEN late THEN claims_from
 			WHEN present AND at - seen_at > @silent * interval '1 microsecond' THEN at + @pause * interval '1 microsecond'
 			WHEN @doubtful::boolean THEN greatest(claims_from, at + CASE WHEN present THEN @settles::float8 ELSE @again::float8 END * interval '1 microsecond')
@@ -85,7 +88,9 @@ SELECT b.at, b.late,
 	greatest(extract(epoch FROM greatest(b.claims_from, (SELECT max(o.claims_from) FROM others o WHERE o.seen_at >= @end)) - b.at) * 1000000, 0)::bigint,
 	(SELECT count(filler) FROM little, LATERAL unnest(array_fill(repeat('x', CASE WHEN memory = '64kB' THEN 1000 END), ARRAY[150])) filler),
 	ARRAY(SELECT n.id FROM nodes n WHERE n.id <> @id AND (n.seen_at < b.at - @gone * interval '1 microsecond' OR n.name = b.name AND n.started_at < b.started_at)
-		AND (n.lock IS NULL OR pg_try_advisory_xact_lock_shared(n.lock)))
+		AND (n.lock IS NULL OR pg_try_advisory_xact_lock_shared(n.lock))),
+	` + processesSQL("b.at", "@id", "@gone", "@forget") + `,
+	EXISTS (SELECT FROM nodes n WHERE n.id <> @id AND n.name = b.name AND n.seen_at > greatest(b.started_at, b.at - @gone * interval '1 microsecond'))
 FROM beat b`)
 
 // errRowGone says that the row was deleted, with all others or as one that was silent.
@@ -114,13 +119,16 @@ func (n *Node) writeRow(ctx context.Context) (gone []int64, err error) {
 		lock, h.lock = &key, key
 	}
 	q := n.question(h.sent)
+	n.own.look(n.times.look)
+	news := n.own.news()
 	var late bool
 	// What goes wrong at the commit comes after the row.
 	gone, err = db.One(ctx, n.db.Prepared, func(gone *[]int64) []any {
-		return []any{&h.seen, &late, &h.absent, &h.alone, db.ScanMicroseconds(&h.wait), new(int64), db.ScanArray(gone)}
+		return []any{&h.seen, &late, &h.absent, &h.alone, db.ScanMicroseconds(&h.wait), new(int64), db.ScanArray(gone), db.ScanJSON(&h.others), &h.twin}
 	}, beatSQL.Text, beatSQL.Args(db.Arg("good_until", q.goodUntil), db.Arg("lock", lock), db.Arg("silent", n.times.silent.Microseconds()), db.Arg("pause", n.times.pause.Microseconds()),
 		db.Arg("doubtful", n.doubtful(h.sent)), db.Arg("settles", (settles*n.times.again).Microseconds()), db.Arg("again", n.times.again.Microseconds()), db.Arg("id", n.ID()), db.Arg("end", q.end), db.Arg("start", q.start),
-		db.Arg("gone", n.times.gone.Microseconds()))...)
+		db.Arg("gone", n.times.gone.Microseconds()), db.Arg("forget", n.times.forget.Microseconds()), db.Arg("addresses", news), db.Arg("ahead", n.clockAhead()))...)
+	h.answered = time.Now()
 	if errors.Is(err, sql.ErrNoRows) {
 		err = errRowGone
 	}
@@ -131,7 +139,9 @@ func (n *Node) writeRow(ctx context.Context) (gone []int64, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("node: %w", err)
 	}
+	n.own.told(news)
 	n.note(h)
+	n.tell(ctx, h)
 	return gone, nil
 }
 

@@ -13,6 +13,9 @@ type heard struct {
 	absent     bool          // somebody who was alive before the outage has not beaten since
 	alone      bool          // nobody else was alive shortly before, and nobody is
 	lock       int64         // that the row names now; 0: none
+	answered   time.Time     // by the clock here
+	others     []Process
+	twin       bool // one that lives has the name of this one
 }
 
 // note learns from a beat that was stored.
@@ -29,6 +32,7 @@ func (n *Node) note(h heard) {
 	n.overOutage(h)
 	n.beat, n.until, n.published = h.sent, h.seen.Add(n.times.silent), h.lock
 	n.clock, n.clockAt = h.seen, h.sent
+	n.others = h.others
 	if from := time.Now().Add(h.wait); from.After(n.claimsFrom) {
 		n.claimsFrom = from
 	}

@@ -48,6 +48,9 @@ func New(ctx context.Context, p Params) (*doctor.Doctor, error) {
 	if len(sources) > 0 {
 		d.Config.Addresses = nil
 	}
+	if len(sources) > 0 && outbound.MainExit.Of(p.Config).How == outbound.MX {
+		d.Others = append(d.Others, sourcesAreSomewhere(p.DB, sources))
+	}
 	for _, s := range sources {
 		if ip, err := netip.ParseAddr(s.Address); err == nil {
 			d.Config.Addresses = append(d.Config.Addresses, doctor.Address{IP: ip, Hostname: s.Hostname})

@@ -1,0 +1,27 @@
+package shown
+
+import (
+	"time"
+
+	"github.com/postrider/postrider/runtime/node"
+)
+
+// Node is a process as `postrider nodes` prints it.
+type Node struct {
+	Name       string    `json:"name"`
+	State      string    `json:"state"` // alive or silent
+	Version    string    `json:"version"`
+	Roles      []string  `json:"roles"`
+	Addresses  []string  `json:"addresses"`
+	Egress     string    `json:"egress"`
+	StartedAt  time.Time `json:"started_at"`
+	SeenAt     time.Time `json:"seen_at"`
+	Silent     float64   `json:"silent_seconds"`
+	ClockAhead *int64    `json:"clock_ahead_ms"` // null: less than matters
+}
+
+// NodeOf shows one.
+func NodeOf(p node.Process) Node {
+	return Node{Name: p.Name, State: p.State(), Version: p.Version, Roles: append([]string{}, p.Roles...), Addresses: p.Addresses.Texts(), Egress: p.Egress,
+		StartedAt: p.StartedAt.UTC(), SeenAt: p.SeenAt.UTC(), Silent: p.Silent.Round(time.Millisecond).Seconds(), ClockAhead: p.ClockAhead}
+}

@@ -1,0 +1,43 @@
+package table
+
+import (
+	"cmp"
+	"fmt"
+	"net/netip"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/postrider/postrider/runtime/machine"
+	"github.com/postrider/postrider/runtime/node"
+)
+
+// mostShown is how many addresses a line names.
+const mostShown = 4
+
+// Nodes prints processes, one a line. Addresses that every machine has are left out.
+func Nodes(list []node.Process) string {
+	var out strings.Builder
+	w := tabwriter.NewWriter(&out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "NAME\tSTATE\tVERSION\tROLES\tADDRESSES\tSTARTED\tLAST BEAT")
+	for _, n := range list {
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s ago\n", n.Name, n.State(), n.Version, cmp.Or(strings.Join(n.Roles, ","), "-"), addresses(n.Addresses),
+			n.StartedAt.UTC().Format(time.RFC3339), n.Silent.Round(100*time.Millisecond))
+	}
+	_ = w.Flush() // into memory
+	for _, n := range list {
+		if n.ClockAhead != nil {
+			fmt.Fprintf(&out, "%s: its clock is %s ahead of the database's.\n", n.Name, time.Duration(*n.ClockAhead)*time.Millisecond)
+		}
+	}
+	return out.String()
+}
+
+func addresses(all machine.Networks) string {
+	list := slices.DeleteFunc(slices.Clone(all), func(p netip.Prefix) bool { return p.Addr().IsLoopback() }).Texts()
+	if more := len(list) - mostShown; more > 0 {
+		list = append(list[:mostShown], fmt.Sprintf("%d more", more))
+	}
+	return cmp.Or(strings.Join(list, ","), "-")
+}

@@ -1,0 +1,28 @@
+package node
+
+import (
+	"fmt"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// Register counts the processes that live, by what they do, as of the latest beat.
+func (n *Node) Register(reg prometheus.Registerer) error {
+	for _, role := range []string{Accepts, Delivers, Webhooks} {
+		gauge := prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "postrider_nodes", Help: "Processes that live, by what they do; each process shows all of them.",
+			ConstLabels: prometheus.Labels{"role": role}}, func() float64 { return float64(n.living(role)) })
+		if err := reg.Register(gauge); err != nil {
+			return fmt.Errorf("node: %w", err)
+		}
+	}
+	return nil
+}
+
+func (n *Node) living(role string) (count int) {
+	for _, p := range append([]Process{n.Self()}, n.Others()...) {
+		if p.Alive && p.Is(role) {
+			count++
+		}
+	}
+	return count
+}

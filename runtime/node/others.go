@@ -1,0 +1,58 @@
+package node
+
+import (
+	"context"
+	"time"
+)
+
+// clockMatters is how far two clocks may be apart before it is told.
+const clockMatters = 2 * time.Second
+
+// aheadBy is how far the clock here is before that of the database, at least: it said seen
+// at some moment between sent and answered. Behind is negative. Durations of clocks that
+// were set meanwhile are wrong once.
+func aheadBy(sent, answered, seen time.Time) time.Duration {
+	sent, answered = sent.Round(0), answered.Round(0) // the wall clock is in question
+	switch early, late := sent.Sub(seen), answered.Sub(seen); {
+	case early > 0:
+		return early
+	case late < 0:
+		return late
+	}
+	return 0
+}
+
+// clockAhead is what the row says of the clock, in milliseconds; nil where it is right.
+func (n *Node) clockAhead() *int64 {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.ahead.Abs() < clockMatters {
+		return nil
+	}
+	ms := n.ahead.Milliseconds()
+	return &ms
+}
+
+// tell logs what a beat shows to be wrong with names and clocks, when it begins and ends.
+func (n *Node) tell(ctx context.Context, h heard) {
+	ahead := aheadBy(h.sent.Add(n.times.skew), h.answered.Add(n.times.skew), h.seen)
+	n.mu.Lock()
+	wrong, wasWrong := ahead.Abs() >= clockMatters, n.ahead.Abs() >= clockMatters
+	twin := h.twin && !n.twin
+	n.ahead, n.twin = ahead, h.twin
+	n.mu.Unlock()
+	if twin {
+		n.warnOfTwin(ctx)
+	}
+	switch {
+	case wrong && !wasWrong:
+		n.log.WarnContext(ctx, "the clock of this machine and that of the database differ: run NTP on both. When mail is due, leases and limits go by the database; signatures, certificates and sessions by this machine",
+			"ahead", ahead.Round(time.Millisecond).String())
+	case !wrong && wasWrong:
+		n.log.InfoContext(ctx, "the clock of this machine and that of the database agree again")
+	}
+}
+
+func (n *Node) warnOfTwin(ctx context.Context) {
+	n.log.WarnContext(ctx, "another process has the same name: give each a POSTRIDER_NODE of its own, or what one has claimed may be taken from it when the other starts", "node", n.name)
+}
