@@ -65,7 +65,7 @@ type Options struct {
 	Workers        *worker.Metrics       // of the tasks; nil: kept to ourselves
 	Batch          int                   // messages handled in one transaction; default 50
 	HandlerTimeout time.Duration         // default 5 s; less than the server's idle_in_transaction_session_timeout
-	Poll           time.Duration         // an idle group looks for messages at least so often; default 5 s
+	Poll           time.Duration         // messages of idle groups are looked for so often; default 5 s
 	CatchUp        time.Duration         // facts without a message are looked for so often; default 5 s
 	Retry          worker.Backoff        // waits after failures of a handler; default 5 s to 5 min
 	PoisonAfter    int                   // failures after which a message is set aside; default 5
@@ -113,7 +113,7 @@ type Bus struct {
 	stopping chan struct{}
 	done     chan struct{}
 	cancel   context.CancelFunc
-	tasks    *worker.Tasks // the catch-up of each group
+	tasks    *worker.Tasks // the poll, and the catch-up of each group
 }
 
 type state int
@@ -170,6 +170,7 @@ func (b *Bus) Start(ctx context.Context) error {
 	run, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	b.cancel = cancel
 	var groups sync.WaitGroup
+	var polled []*group
 	var failed error
 	for _, c := range b.consumers {
 		g := newGroup(b, c)
@@ -179,6 +180,10 @@ func (b *Bus) Start(ctx context.Context) error {
 		}
 		groups.Go(g.run)
 		b.tasks.Start(g.catchUp())
+		polled = append(polled, g)
+	}
+	if len(polled) > 0 {
+		b.tasks.Start(b.polling(polled))
 	}
 	go func() {
 		defer close(b.done)

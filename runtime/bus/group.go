@@ -35,6 +35,7 @@ type group struct {
 	subscriber  *wsql.Subscriber
 	messages    <-chan *message.Message
 	woken       <-chan struct{}
+	polled      chan struct{} // polling has found messages
 	unsubscribe func()
 	idle        chan struct{} // closed when stopping and nothing is in hand
 	idleOnce    sync.Once
@@ -56,7 +57,7 @@ type group struct {
 
 func newGroup(b *Bus, c Consumer) *group {
 	return &group{name: c.Group, consumer: c, options: b.options, db: b.db, log: b.log.With(telemetry.KeyGroup, c.Group),
-		metrics: b.metrics.of(c.Group), stopping: b.stopping, idle: make(chan struct{}), limit: b.options.Batch}
+		metrics: b.metrics.of(c.Group), stopping: b.stopping, polled: make(chan struct{}, 1), idle: make(chan struct{}), limit: b.options.Batch}
 }
 
 // subscribe starts Watermill's side. ctx is the life of the bus.

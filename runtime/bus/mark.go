@@ -19,7 +19,7 @@ const (
 	// further ahead was made while the clock was wrong.
 	clockError = time.Minute
 	// restMost is how long the mark of a group at rest stays where it is: less than takeOver.
-	restMost = 15 * time.Second
+	restMost = 20 * time.Second
 )
 
 const (

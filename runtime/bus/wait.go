@@ -3,7 +3,6 @@ package bus
 import (
 	"context"
 	"errors"
-	"math/rand/v2"
 	"time"
 
 	"github.com/ThreeDotsLabs/watermill"
@@ -39,9 +38,9 @@ func (g *group) HandleError(_ watermill.LoggerAdapter, empty bool, err error) ti
 		g.idleOnce.Do(func() { close(g.idle) })
 		return time.Second // interrupted by Close
 	case err != nil && g.errors > 0:
-		g.wait(outage.Delay(g.errors), nil)
+		g.wait(outage.Delay(g.errors))
 	case err == nil && empty:
-		g.wait(g.untilPoll(), g.woken)
+		g.waitForWork()
 	}
 	return 0
 }
@@ -114,27 +113,34 @@ func (g *group) culprit(err error) *failure {
 	return nil
 }
 
-// untilPoll is the wait of an idle group: until the poll or until something
-// that failed here is due again.
-func (g *group) untilPoll() time.Duration {
-	wait := g.options.Poll - g.options.Poll/10 + rand.N(g.options.Poll/5+1)
+// waitForWork is the wait of an idle group: until it is woken, or polling has found messages, or
+// something that failed here is due again.
+func (g *group) waitForWork() {
+	var due <-chan time.Time
 	if retry, any := g.untilRetry(); any {
-		wait = min(wait, retry)
+		timer := time.NewTimer(retry)
+		defer timer.Stop()
+		due = timer.C
 	}
-	return wait
+	select {
+	case <-due:
+	case <-g.polled:
+	case <-g.woken:
+		if early := spacing - time.Since(g.wokenAt); early > 0 {
+			g.wait(early)
+		}
+		g.wokenAt = time.Now()
+	case <-g.stopping:
+		g.idleOnce.Do(func() { close(g.idle) })
+	}
 }
 
-// wait ends early when woken or stopping.
-func (g *group) wait(longest time.Duration, woken <-chan struct{}) {
+// wait ends early when stopping.
+func (g *group) wait(longest time.Duration) {
 	timer := time.NewTimer(longest)
 	defer timer.Stop()
 	select {
 	case <-timer.C:
-	case <-woken:
-		if early := spacing - time.Since(g.wokenAt); early > 0 {
-			g.wait(early, nil)
-		}
-		g.wokenAt = time.Now()
 	case <-g.stopping:
 		g.idleOnce.Do(func() { close(g.idle) })
 	}
