@@ -1,9 +1,7 @@
 package webhooks
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"log/slog"
 	"time"
 
@@ -23,7 +21,7 @@ func (s *deliverer) deliver(ctx context.Context, d delivery, l *worker.Lease) (a
 	if d.data == nil {
 		return answer{Answer: post.Answer{Failure: erased}, final: true}
 	}
-	body, err := envelope(d.eventType, d.eventAt, d.data)
+	body, err := event.Encode("", d.eventType, d.eventAt, d.data)
 	if err != nil {
 		return answer{Answer: post.Answer{Failure: "the event cannot be written"}, final: true}
 	}
@@ -45,26 +43,6 @@ func (s *deliverer) deliver(ctx context.Context, d delivery, l *worker.Lease) (a
 	}
 	s.tell(ctx, d, a)
 	return a
-}
-
-// envelope is the body of a delivery.
-func envelope(typ event.Type, at time.Time, data json.RawMessage) ([]byte, error) {
-	var compact bytes.Buffer
-	if err := json.Compact(&compact, data); err != nil {
-		return nil, err
-	}
-	head, err := json.Marshal(struct {
-		Type      event.Type `json:"type"`
-		CreatedAt event.Time `json:"created_at"`
-	}{typ, event.At(at)})
-	if err != nil {
-		return nil, err
-	}
-	body := make([]byte, 0, len(head)+len(`,"data":`)+compact.Len())
-	body = append(body, head[:len(head)-1]...)
-	body = append(body, `,"data":`...)
-	body = append(body, compact.Bytes()...)
-	return append(body, '}'), nil
 }
 
 // secrets are those that sign, the newest first.

@@ -174,7 +174,7 @@ LEFT JOIN facts f ON f.id = d.event_id AND f.account_id = d.account_id WHERE d.i
 	case err != nil:
 		return nil, fmt.Errorf("read webhook body: %w", err)
 	}
-	return envelope(event.Type(d.EventType), found.at, found.data)
+	return event.Encode("", event.Type(d.EventType), found.at, found.data)
 }
 
 // OfEvents gives what endpoints of the account were told of events, by the event's id, oldest first.

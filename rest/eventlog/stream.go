@@ -12,7 +12,6 @@ import (
 	"github.com/postrider/postrider/modules/accounts/rights"
 	"github.com/postrider/postrider/modules/eventlog"
 	"github.com/postrider/postrider/rest"
-	"github.com/postrider/postrider/rest/wire"
 	"github.com/postrider/postrider/runtime/event"
 	"github.com/postrider/postrider/runtime/sse"
 	"github.com/postrider/postrider/runtime/telemetry"
@@ -68,7 +67,7 @@ func follow(c *rest.Call, r *http.Request, w *sse.Writer, stream *eventlog.Strea
 func sendEvents(w *sse.Writer, facts []event.Fact) error {
 	events := make([]sse.Event, len(facts))
 	for i, f := range facts {
-		encoded, err := wire.Marshal(newLoggedEvent(f))
+		encoded, err := event.Encode(f.ID, f.Type, f.CreatedAt, f.Data)
 		if err != nil {
 			return err
 		}

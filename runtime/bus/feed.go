@@ -3,6 +3,7 @@ package bus
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -129,6 +130,47 @@ func (l *Log) Read(ctx context.Context, s Stretch) (Read, error) {
 		out.Next = out.Facts[s.Limit-1].ID
 	case seen == looked:
 		out.Next, out.More = last.String, true
+	}
+	return out, nil
+}
+
+// Whole asks for the facts of all accounts in the order of their ids.
+type Whole struct {
+	After  string    // an id, of a fact or made by id.Since
+	Before time.Time // a horizon
+	Limit  int       // facts
+	Octets int       // of their data, about; one fact is given whatever its size
+}
+
+const selectWhole = `
+SELECT id, account_id, type, subject_id, data, created_at FROM facts WHERE id > $1 AND id < $2 ORDER BY id LIMIT $3`
+
+var errFull = errors.New("a read has as much as it may hold")
+
+// ReadWhole gives the next facts of all accounts.
+func (l *Log) ReadWhole(ctx context.Context, w Whole) (Read, error) {
+	before := id.Since(id.Fact, w.Before)
+	if w.After >= before {
+		return Read{Next: w.After}, nil
+	}
+	out, held := Read{Next: before}, 0
+	err := db.Each(ctx, l.db.SQL, func(row db.Row) error {
+		var f event.Fact
+		if err := row.Scan(factColumns(&f)...); err != nil {
+			return err
+		}
+		if held += len(f.Data); held > w.Octets && len(out.Facts) > 0 {
+			return errFull
+		}
+		f.CreatedAt = f.CreatedAt.UTC()
+		out.Facts = append(out.Facts, f)
+		return nil
+	}, selectWhole, w.After, before, w.Limit)
+	if err != nil && !errors.Is(err, errFull) {
+		return Read{}, fmt.Errorf("read facts: %w", err)
+	}
+	if n := len(out.Facts); err != nil || n == w.Limit {
+		out.More, out.Next = true, out.Facts[n-1].ID
 	}
 	return out, nil
 }

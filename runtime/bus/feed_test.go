@@ -158,3 +158,36 @@ func TestAReadGoesOnBehindWhatItHasLookedAt(t *testing.T) {
 		t.Errorf("at the end %v, next %s", idsOf(last.Facts), last.Next)
 	}
 }
+
+// Facts of all accounts come in the order of their ids, in reads that are bounded in number
+// and in size, and a read goes on where the one before has ended.
+func TestWholeReadsHaveEveryFactOnceAndAreBounded(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	on := b.bus(bus.Options{})
+	facts := factsOf(9)
+	for i := range facts {
+		facts[i].AccountID = []string{"acc_1", "acc_2"}[i%2]
+	}
+	b.publish(on, facts...)
+	small := len(facts[0].Data)
+	for _, w := range []bus.Whole{{Limit: 4, Octets: 1 << 20}, {Limit: 100, Octets: 3*small + 2}, {Limit: 100, Octets: 1}, {Limit: 100, Octets: 1 << 20}} {
+		var seen []string
+		w.After = id.Since(id.Fact, time.Now().Add(-time.Hour))
+		b.until("everything is shown", func() bool {
+			w.Before = b.horizon(on)
+			got, err := on.Log().ReadWhole(t.Context(), w)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(got.Facts) > w.Limit || (len(got.Facts)-1)*small > w.Octets {
+				t.Errorf("a read of at most %d facts and %d octets gives %d facts", w.Limit, w.Octets, len(got.Facts))
+			}
+			seen, w.After = append(seen, idsOf(got.Facts)...), got.Next
+			return len(seen) >= len(facts)
+		})
+		if !slices.Equal(seen, idsOf(facts)) {
+			t.Errorf("reads of at most %d facts and %d octets give %v, want %v", w.Limit, w.Octets, seen, idsOf(facts))
+		}
+	}
+}

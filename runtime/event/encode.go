@@ -1,0 +1,26 @@
+package event
+
+import (
+	"bytes"
+	"encoding/json"
+	"time"
+)
+
+// Encode gives an event as it leaves Postrider: as the JSON of the event log, its streams and
+// the export with an id, and as the body of a webhook without one. The error is that of data
+// that is no JSON.
+func Encode(id string, typ Type, at time.Time, data json.RawMessage) ([]byte, error) {
+	var out bytes.Buffer
+	encoder := json.NewEncoder(&out)
+	encoder.SetEscapeHTML(false) // addresses have angle brackets
+	err := encoder.Encode(struct {
+		ID        string          `json:"id,omitempty"`
+		Type      Type            `json:"type"`
+		CreatedAt Time            `json:"created_at"`
+		Data      json.RawMessage `json:"data"`
+	}{id, typ, At(at), data})
+	if err != nil {
+		return nil, err
+	}
+	return bytes.TrimSuffix(out.Bytes(), []byte{'\n'}), nil
+}
