@@ -45,6 +45,7 @@ import (
 	"github.com/postrider/postrider/ent/domainclaim"
 	"github.com/postrider/postrider/ent/email"
 	"github.com/postrider/postrider/ent/engagement"
+	"github.com/postrider/postrider/ent/eventexport"
 	"github.com/postrider/postrider/ent/fact"
 	"github.com/postrider/postrider/ent/idempotencykey"
 	"github.com/postrider/postrider/ent/identity"
@@ -151,6 +152,8 @@ type Client struct {
 	Email *EmailClient
 	// Engagement is the client for interacting with the Engagement builders.
 	Engagement *EngagementClient
+	// EventExport is the client for interacting with the EventExport builders.
+	EventExport *EventExportClient
 	// Fact is the client for interacting with the Fact builders.
 	Fact *FactClient
 	// IdempotencyKey is the client for interacting with the IdempotencyKey builders.
@@ -266,6 +269,7 @@ func (c *Client) init() {
 	c.DomainClaim = NewDomainClaimClient(c.config)
 	c.Email = NewEmailClient(c.config)
 	c.Engagement = NewEngagementClient(c.config)
+	c.EventExport = NewEventExportClient(c.config)
 	c.Fact = NewFactClient(c.config)
 	c.IdempotencyKey = NewIdempotencyKeyClient(c.config)
 	c.Identity = NewIdentityClient(c.config)
@@ -425,6 +429,7 @@ func (c *Client) Tx(ctx context.Context) (*Tx, error) {
 		DomainClaim:         NewDomainClaimClient(cfg),
 		Email:               NewEmailClient(cfg),
 		Engagement:          NewEngagementClient(cfg),
+		EventExport:         NewEventExportClient(cfg),
 		Fact:                NewFactClient(cfg),
 		IdempotencyKey:      NewIdempotencyKeyClient(cfg),
 		Identity:            NewIdentityClient(cfg),
@@ -511,6 +516,7 @@ func (c *Client) BeginTx(ctx context.Context, opts *sql.TxOptions) (*Tx, error) 
 		DomainClaim:         NewDomainClaimClient(cfg),
 		Email:               NewEmailClient(cfg),
 		Engagement:          NewEngagementClient(cfg),
+		EventExport:         NewEventExportClient(cfg),
 		Fact:                NewFactClient(cfg),
 		IdempotencyKey:      NewIdempotencyKeyClient(cfg),
 		Identity:            NewIdentityClient(cfg),
@@ -583,14 +589,14 @@ func (c *Client) Use(hooks ...Hook) {
 		c.BillingCustomer, c.BillingEvent, c.BillingSubscription, c.CapturedMail,
 		c.CapturedSMS, c.CategoryOptOut, c.CertificateFile, c.CustomEvent, c.DKIMKey,
 		c.DeliveryHold, c.DeliveryReport, c.Domain, c.DomainCheck, c.DomainClaim,
-		c.Email, c.Engagement, c.Fact, c.IdempotencyKey, c.Identity, c.Invitation,
-		c.Membership, c.Node, c.Passkey, c.Password, c.Plan, c.ReceivedContent,
-		c.ReceivedEmail, c.Recipient, c.SMSAttempt, c.SMSDay, c.SMSMessage,
-		c.SMSOptOut, c.SMSSettings, c.SMTPCredential, c.SecondFactor, c.Session,
-		c.SignInChallenge, c.SignInFailure, c.SignInLink, c.Smarthost, c.Source,
-		c.SourceDay, c.Suppression, c.TLSReportCount, c.Template, c.TemplateVersion,
-		c.TrackingHost, c.Usage, c.User, c.Webhook, c.WebhookAttempt,
-		c.WebhookDelivery, c.WebhookWork,
+		c.Email, c.Engagement, c.EventExport, c.Fact, c.IdempotencyKey, c.Identity,
+		c.Invitation, c.Membership, c.Node, c.Passkey, c.Password, c.Plan,
+		c.ReceivedContent, c.ReceivedEmail, c.Recipient, c.SMSAttempt, c.SMSDay,
+		c.SMSMessage, c.SMSOptOut, c.SMSSettings, c.SMTPCredential, c.SecondFactor,
+		c.Session, c.SignInChallenge, c.SignInFailure, c.SignInLink, c.Smarthost,
+		c.Source, c.SourceDay, c.Suppression, c.TLSReportCount, c.Template,
+		c.TemplateVersion, c.TrackingHost, c.Usage, c.User, c.Webhook,
+		c.WebhookAttempt, c.WebhookDelivery, c.WebhookWork,
 	} {
 		n.Use(hooks...)
 	}
@@ -606,14 +612,14 @@ func (c *Client) Intercept(interceptors ...Interceptor) {
 		c.BillingCustomer, c.BillingEvent, c.BillingSubscription, c.CapturedMail,
 		c.CapturedSMS, c.CategoryOptOut, c.CertificateFile, c.CustomEvent, c.DKIMKey,
 		c.DeliveryHold, c.DeliveryReport, c.Domain, c.DomainCheck, c.DomainClaim,
-		c.Email, c.Engagement, c.Fact, c.IdempotencyKey, c.Identity, c.Invitation,
-		c.Membership, c.Node, c.Passkey, c.Password, c.Plan, c.ReceivedContent,
-		c.ReceivedEmail, c.Recipient, c.SMSAttempt, c.SMSDay, c.SMSMessage,
-		c.SMSOptOut, c.SMSSettings, c.SMTPCredential, c.SecondFactor, c.Session,
-		c.SignInChallenge, c.SignInFailure, c.SignInLink, c.Smarthost, c.Source,
-		c.SourceDay, c.Suppression, c.TLSReportCount, c.Template, c.TemplateVersion,
-		c.TrackingHost, c.Usage, c.User, c.Webhook, c.WebhookAttempt,
-		c.WebhookDelivery, c.WebhookWork,
+		c.Email, c.Engagement, c.EventExport, c.Fact, c.IdempotencyKey, c.Identity,
+		c.Invitation, c.Membership, c.Node, c.Passkey, c.Password, c.Plan,
+		c.ReceivedContent, c.ReceivedEmail, c.Recipient, c.SMSAttempt, c.SMSDay,
+		c.SMSMessage, c.SMSOptOut, c.SMSSettings, c.SMTPCredential, c.SecondFactor,
+		c.Session, c.SignInChallenge, c.SignInFailure, c.SignInLink, c.Smarthost,
+		c.Source, c.SourceDay, c.Suppression, c.TLSReportCount, c.Template,
+		c.TemplateVersion, c.TrackingHost, c.Usage, c.User, c.Webhook,
+		c.WebhookAttempt, c.WebhookDelivery, c.WebhookWork,
 	} {
 		n.Intercept(interceptors...)
 	}
@@ -682,6 +688,8 @@ func (c *Client) Mutate(ctx context.Context, m Mutation) (Value, error) {
 		return c.Email.mutate(ctx, m)
 	case *EngagementMutation:
 		return c.Engagement.mutate(ctx, m)
+	case *EventExportMutation:
+		return c.EventExport.mutate(ctx, m)
 	case *FactMutation:
 		return c.Fact.mutate(ctx, m)
 	case *IdempotencyKeyMutation:
@@ -4924,6 +4932,139 @@ func (c *EngagementClient) mutate(ctx context.Context, m *EngagementMutation) (V
 		return (&EngagementDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
 	default:
 		return nil, fmt.Errorf("ent: unknown Engagement mutation op: %q", m.Op())
+	}
+}
+
+// EventExportClient is a client for the EventExport schema.
+type EventExportClient struct {
+	config
+}
+
+// NewEventExportClient returns a client for the EventExport from the given config.
+func NewEventExportClient(c config) *EventExportClient {
+	return &EventExportClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `eventexport.Hooks(f(g(h())))`.
+func (c *EventExportClient) Use(hooks ...Hook) {
+	c.hooks.EventExport = append(c.hooks.EventExport, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `eventexport.Intercept(f(g(h())))`.
+func (c *EventExportClient) Intercept(interceptors ...Interceptor) {
+	c.inters.EventExport = append(c.inters.EventExport, interceptors...)
+}
+
+// Create returns a builder for creating a EventExport entity.
+func (c *EventExportClient) Create() *EventExportCreate {
+	mutation := newEventExportMutation(c.config, OpCreate)
+	return &EventExportCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of EventExport entities.
+func (c *EventExportClient) CreateBulk(builders ...*EventExportCreate) *EventExportCreateBulk {
+	return &EventExportCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *EventExportClient) MapCreateBulk(slice any, setFunc func(*EventExportCreate, int)) *EventExportCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &EventExportCreateBulk{err: fmt.Errorf("calling to EventExportClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*EventExportCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &EventExportCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for EventExport.
+func (c *EventExportClient) Update() *EventExportUpdate {
+	mutation := newEventExportMutation(c.config, OpUpdate)
+	return &EventExportUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *EventExportClient) UpdateOne(_m *EventExport) *EventExportUpdateOne {
+	mutation := newEventExportMutation(c.config, OpUpdateOne, withEventExport(_m))
+	return &EventExportUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *EventExportClient) UpdateOneID(id string) *EventExportUpdateOne {
+	mutation := newEventExportMutation(c.config, OpUpdateOne, withEventExportID(id))
+	return &EventExportUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for EventExport.
+func (c *EventExportClient) Delete() *EventExportDelete {
+	mutation := newEventExportMutation(c.config, OpDelete)
+	return &EventExportDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *EventExportClient) DeleteOne(_m *EventExport) *EventExportDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *EventExportClient) DeleteOneID(id string) *EventExportDeleteOne {
+	builder := c.Delete().Where(eventexport.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &EventExportDeleteOne{builder}
+}
+
+// Query returns a query builder for EventExport.
+func (c *EventExportClient) Query() *EventExportQuery {
+	return &EventExportQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeEventExport},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a EventExport entity by its id.
+func (c *EventExportClient) Get(ctx context.Context, id string) (*EventExport, error) {
+	return c.Query().Where(eventexport.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *EventExportClient) GetX(ctx context.Context, id string) *EventExport {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// Hooks returns the client hooks.
+func (c *EventExportClient) Hooks() []Hook {
+	return c.hooks.EventExport
+}
+
+// Interceptors returns the client interceptors.
+func (c *EventExportClient) Interceptors() []Interceptor {
+	return c.inters.EventExport
+}
+
+func (c *EventExportClient) mutate(ctx context.Context, m *EventExportMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&EventExportCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&EventExportUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&EventExportUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&EventExportDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown EventExport mutation op: %q", m.Op())
 	}
 }
 
@@ -10000,10 +10141,10 @@ type (
 		AutomationVersion, AutomationWork, BillingCustomer, BillingEvent,
 		BillingSubscription, CapturedMail, CapturedSMS, CategoryOptOut,
 		CertificateFile, CustomEvent, DKIMKey, DeliveryHold, DeliveryReport, Domain,
-		DomainCheck, DomainClaim, Email, Engagement, Fact, IdempotencyKey, Identity,
-		Invitation, Membership, Node, Passkey, Password, Plan, ReceivedContent,
-		ReceivedEmail, Recipient, SMSAttempt, SMSDay, SMSMessage, SMSOptOut,
-		SMSSettings, SMTPCredential, SecondFactor, Session, SignInChallenge,
+		DomainCheck, DomainClaim, Email, Engagement, EventExport, Fact, IdempotencyKey,
+		Identity, Invitation, Membership, Node, Passkey, Password, Plan,
+		ReceivedContent, ReceivedEmail, Recipient, SMSAttempt, SMSDay, SMSMessage,
+		SMSOptOut, SMSSettings, SMTPCredential, SecondFactor, Session, SignInChallenge,
 		SignInFailure, SignInLink, Smarthost, Source, SourceDay, Suppression,
 		TLSReportCount, Template, TemplateVersion, TrackingHost, Usage, User, Webhook,
 		WebhookAttempt, WebhookDelivery, WebhookWork []ent.Hook
@@ -10014,10 +10155,10 @@ type (
 		AutomationVersion, AutomationWork, BillingCustomer, BillingEvent,
 		BillingSubscription, CapturedMail, CapturedSMS, CategoryOptOut,
 		CertificateFile, CustomEvent, DKIMKey, DeliveryHold, DeliveryReport, Domain,
-		DomainCheck, DomainClaim, Email, Engagement, Fact, IdempotencyKey, Identity,
-		Invitation, Membership, Node, Passkey, Password, Plan, ReceivedContent,
-		ReceivedEmail, Recipient, SMSAttempt, SMSDay, SMSMessage, SMSOptOut,
-		SMSSettings, SMTPCredential, SecondFactor, Session, SignInChallenge,
+		DomainCheck, DomainClaim, Email, Engagement, EventExport, Fact, IdempotencyKey,
+		Identity, Invitation, Membership, Node, Passkey, Password, Plan,
+		ReceivedContent, ReceivedEmail, Recipient, SMSAttempt, SMSDay, SMSMessage,
+		SMSOptOut, SMSSettings, SMTPCredential, SecondFactor, Session, SignInChallenge,
 		SignInFailure, SignInLink, Smarthost, Source, SourceDay, Suppression,
 		TLSReportCount, Template, TemplateVersion, TrackingHost, Usage, User, Webhook,
 		WebhookAttempt, WebhookDelivery, WebhookWork []ent.Interceptor

@@ -42,6 +42,7 @@ import (
 	"github.com/postrider/postrider/ent/domainclaim"
 	"github.com/postrider/postrider/ent/email"
 	"github.com/postrider/postrider/ent/engagement"
+	"github.com/postrider/postrider/ent/eventexport"
 	"github.com/postrider/postrider/ent/fact"
 	"github.com/postrider/postrider/ent/idempotencykey"
 	"github.com/postrider/postrider/ent/identity"
@@ -169,6 +170,7 @@ func checkColumn(t, c string) error {
 			domainclaim.Table:         domainclaim.ValidColumn,
 			email.Table:               email.ValidColumn,
 			engagement.Table:          engagement.ValidColumn,
+			eventexport.Table:         eventexport.ValidColumn,
 			fact.Table:                fact.ValidColumn,
 			idempotencykey.Table:      idempotencykey.ValidColumn,
 			identity.Table:            identity.ValidColumn,

@@ -42,6 +42,7 @@ import (
 	"github.com/postrider/postrider/ent/domainclaim"
 	"github.com/postrider/postrider/ent/email"
 	"github.com/postrider/postrider/ent/engagement"
+	"github.com/postrider/postrider/ent/eventexport"
 	"github.com/postrider/postrider/ent/fact"
 	"github.com/postrider/postrider/ent/idempotencykey"
 	"github.com/postrider/postrider/ent/identity"
@@ -122,6 +123,7 @@ const (
 	TypeDomainClaim         = "DomainClaim"
 	TypeEmail               = "Email"
 	TypeEngagement          = "Engagement"
+	TypeEventExport         = "EventExport"
 	TypeFact                = "Fact"
 	TypeIdempotencyKey      = "IdempotencyKey"
 	TypeIdentity            = "Identity"
@@ -31042,6 +31044,968 @@ func (m *EngagementMutation) ClearEdge(name string) error {
 // It returns an error if the edge is not defined in the schema.
 func (m *EngagementMutation) ResetEdge(name string) error {
 	return fmt.Errorf("unknown Engagement edge %s", name)
+}
+
+// EventExportMutation represents an operation that mutates the EventExport nodes in the graph.
+type EventExportMutation struct {
+	config
+	op            Op
+	typ           string
+	id            *string
+	position      *string
+	due_at        *time.Time
+	fence         *int64
+	addfence      *int64
+	node          *int32
+	addnode       *int32
+	open          *bool
+	again         *bool
+	failures      *int
+	addfailures   *int
+	error         *string
+	failed_at     *time.Time
+	moved_at      *time.Time
+	clearedFields map[string]struct{}
+	done          bool
+	oldValue      func(context.Context) (*EventExport, error)
+	predicates    []predicate.EventExport
+}
+
+var _ ent.Mutation = (*EventExportMutation)(nil)
+
+// eventexportOption allows management of the mutation configuration using functional options.
+type eventexportOption func(*EventExportMutation)
+
+// newEventExportMutation creates new mutation for the EventExport entity.
+func newEventExportMutation(c config, op Op, opts ...eventexportOption) *EventExportMutation {
+	m := &EventExportMutation{
+		config:        c,
+		op:            op,
+		typ:           TypeEventExport,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withEventExportID sets the ID field of the mutation.
+func withEventExportID(id string) eventexportOption {
+	return func(m *EventExportMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *EventExport
+		)
+		m.oldValue = func(ctx context.Context) (*EventExport, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().EventExport.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withEventExport sets the old EventExport of the mutation.
+func withEventExport(node *EventExport) eventexportOption {
+	return func(m *EventExportMutation) {
+		m.oldValue = func(context.Context) (*EventExport, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m EventExportMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m EventExportMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of EventExport entities.
+func (m *EventExportMutation) SetID(id string) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *EventExportMutation) ID() (id string, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *EventExportMutation) IDs(ctx context.Context) ([]string, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []string{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().EventExport.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetPosition sets the "position" field.
+func (m *EventExportMutation) SetPosition(s string) {
+	m.position = &s
+}
+
+// Position returns the value of the "position" field in the mutation.
+func (m *EventExportMutation) Position() (r string, exists bool) {
+	v := m.position
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldPosition returns the old "position" field's value of the EventExport entity.
+// If the EventExport object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *EventExportMutation) OldPosition(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldPosition is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldPosition requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldPosition: %w", err)
+	}
+	return oldValue.Position, nil
+}
+
+// ResetPosition resets all changes to the "position" field.
+func (m *EventExportMutation) ResetPosition() {
+	m.position = nil
+}
+
+// SetDueAt sets the "due_at" field.
+func (m *EventExportMutation) SetDueAt(t time.Time) {
+	m.due_at = &t
+}
+
+// DueAt returns the value of the "due_at" field in the mutation.
+func (m *EventExportMutation) DueAt() (r time.Time, exists bool) {
+	v := m.due_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldDueAt returns the old "due_at" field's value of the EventExport entity.
+// If the EventExport object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *EventExportMutation) OldDueAt(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldDueAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldDueAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldDueAt: %w", err)
+	}
+	return oldValue.DueAt, nil
+}
+
+// ResetDueAt resets all changes to the "due_at" field.
+func (m *EventExportMutation) ResetDueAt() {
+	m.due_at = nil
+}
+
+// SetFence sets the "fence" field.
+func (m *EventExportMutation) SetFence(i int64) {
+	m.fence = &i
+	m.addfence = nil
+}
+
+// Fence returns the value of the "fence" field in the mutation.
+func (m *EventExportMutation) Fence() (r int64, exists bool) {
+	v := m.fence
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldFence returns the old "fence" field's value of the EventExport entity.
+// If the EventExport object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *EventExportMutation) OldFence(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldFence is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldFence requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldFence: %w", err)
+	}
+	return oldValue.Fence, nil
+}
+
+// AddFence adds i to the "fence" field.
+func (m *EventExportMutation) AddFence(i int64) {
+	if m.addfence != nil {
+		*m.addfence += i
+	} else {
+		m.addfence = &i
+	}
+}
+
+// AddedFence returns the value that was added to the "fence" field in this mutation.
+func (m *EventExportMutation) AddedFence() (r int64, exists bool) {
+	v := m.addfence
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetFence resets all changes to the "fence" field.
+func (m *EventExportMutation) ResetFence() {
+	m.fence = nil
+	m.addfence = nil
+}
+
+// SetNode sets the "node" field.
+func (m *EventExportMutation) SetNode(i int32) {
+	m.node = &i
+	m.addnode = nil
+}
+
+// Node returns the value of the "node" field in the mutation.
+func (m *EventExportMutation) Node() (r int32, exists bool) {
+	v := m.node
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldNode returns the old "node" field's value of the EventExport entity.
+// If the EventExport object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *EventExportMutation) OldNode(ctx context.Context) (v *int32, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldNode is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldNode requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldNode: %w", err)
+	}
+	return oldValue.Node, nil
+}
+
+// AddNode adds i to the "node" field.
+func (m *EventExportMutation) AddNode(i int32) {
+	if m.addnode != nil {
+		*m.addnode += i
+	} else {
+		m.addnode = &i
+	}
+}
+
+// AddedNode returns the value that was added to the "node" field in this mutation.
+func (m *EventExportMutation) AddedNode() (r int32, exists bool) {
+	v := m.addnode
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ClearNode clears the value of the "node" field.
+func (m *EventExportMutation) ClearNode() {
+	m.node = nil
+	m.addnode = nil
+	m.clearedFields[eventexport.FieldNode] = struct{}{}
+}
+
+// NodeCleared returns if the "node" field was cleared in this mutation.
+func (m *EventExportMutation) NodeCleared() bool {
+	_, ok := m.clearedFields[eventexport.FieldNode]
+	return ok
+}
+
+// ResetNode resets all changes to the "node" field.
+func (m *EventExportMutation) ResetNode() {
+	m.node = nil
+	m.addnode = nil
+	delete(m.clearedFields, eventexport.FieldNode)
+}
+
+// SetOpen sets the "open" field.
+func (m *EventExportMutation) SetOpen(b bool) {
+	m.open = &b
+}
+
+// Open returns the value of the "open" field in the mutation.
+func (m *EventExportMutation) Open() (r bool, exists bool) {
+	v := m.open
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldOpen returns the old "open" field's value of the EventExport entity.
+// If the EventExport object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *EventExportMutation) OldOpen(ctx context.Context) (v bool, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldOpen is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldOpen requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldOpen: %w", err)
+	}
+	return oldValue.Open, nil
+}
+
+// ResetOpen resets all changes to the "open" field.
+func (m *EventExportMutation) ResetOpen() {
+	m.open = nil
+}
+
+// SetAgain sets the "again" field.
+func (m *EventExportMutation) SetAgain(b bool) {
+	m.again = &b
+}
+
+// Again returns the value of the "again" field in the mutation.
+func (m *EventExportMutation) Again() (r bool, exists bool) {
+	v := m.again
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldAgain returns the old "again" field's value of the EventExport entity.
+// If the EventExport object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *EventExportMutation) OldAgain(ctx context.Context) (v bool, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldAgain is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldAgain requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldAgain: %w", err)
+	}
+	return oldValue.Again, nil
+}
+
+// ResetAgain resets all changes to the "again" field.
+func (m *EventExportMutation) ResetAgain() {
+	m.again = nil
+}
+
+// SetFailures sets the "failures" field.
+func (m *EventExportMutation) SetFailures(i int) {
+	m.failures = &i
+	m.addfailures = nil
+}
+
+// Failures returns the value of the "failures" field in the mutation.
+func (m *EventExportMutation) Failures() (r int, exists bool) {
+	v := m.failures
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldFailures returns the old "failures" field's value of the EventExport entity.
+// If the EventExport object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *EventExportMutation) OldFailures(ctx context.Context) (v int, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldFailures is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldFailures requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldFailures: %w", err)
+	}
+	return oldValue.Failures, nil
+}
+
+// AddFailures adds i to the "failures" field.
+func (m *EventExportMutation) AddFailures(i int) {
+	if m.addfailures != nil {
+		*m.addfailures += i
+	} else {
+		m.addfailures = &i
+	}
+}
+
+// AddedFailures returns the value that was added to the "failures" field in this mutation.
+func (m *EventExportMutation) AddedFailures() (r int, exists bool) {
+	v := m.addfailures
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetFailures resets all changes to the "failures" field.
+func (m *EventExportMutation) ResetFailures() {
+	m.failures = nil
+	m.addfailures = nil
+}
+
+// SetError sets the "error" field.
+func (m *EventExportMutation) SetError(s string) {
+	m.error = &s
+}
+
+// Error returns the value of the "error" field in the mutation.
+func (m *EventExportMutation) Error() (r string, exists bool) {
+	v := m.error
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldError returns the old "error" field's value of the EventExport entity.
+// If the EventExport object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *EventExportMutation) OldError(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldError is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldError requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldError: %w", err)
+	}
+	return oldValue.Error, nil
+}
+
+// ResetError resets all changes to the "error" field.
+func (m *EventExportMutation) ResetError() {
+	m.error = nil
+}
+
+// SetFailedAt sets the "failed_at" field.
+func (m *EventExportMutation) SetFailedAt(t time.Time) {
+	m.failed_at = &t
+}
+
+// FailedAt returns the value of the "failed_at" field in the mutation.
+func (m *EventExportMutation) FailedAt() (r time.Time, exists bool) {
+	v := m.failed_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldFailedAt returns the old "failed_at" field's value of the EventExport entity.
+// If the EventExport object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *EventExportMutation) OldFailedAt(ctx context.Context) (v *time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldFailedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldFailedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldFailedAt: %w", err)
+	}
+	return oldValue.FailedAt, nil
+}
+
+// ClearFailedAt clears the value of the "failed_at" field.
+func (m *EventExportMutation) ClearFailedAt() {
+	m.failed_at = nil
+	m.clearedFields[eventexport.FieldFailedAt] = struct{}{}
+}
+
+// FailedAtCleared returns if the "failed_at" field was cleared in this mutation.
+func (m *EventExportMutation) FailedAtCleared() bool {
+	_, ok := m.clearedFields[eventexport.FieldFailedAt]
+	return ok
+}
+
+// ResetFailedAt resets all changes to the "failed_at" field.
+func (m *EventExportMutation) ResetFailedAt() {
+	m.failed_at = nil
+	delete(m.clearedFields, eventexport.FieldFailedAt)
+}
+
+// SetMovedAt sets the "moved_at" field.
+func (m *EventExportMutation) SetMovedAt(t time.Time) {
+	m.moved_at = &t
+}
+
+// MovedAt returns the value of the "moved_at" field in the mutation.
+func (m *EventExportMutation) MovedAt() (r time.Time, exists bool) {
+	v := m.moved_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldMovedAt returns the old "moved_at" field's value of the EventExport entity.
+// If the EventExport object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *EventExportMutation) OldMovedAt(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldMovedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldMovedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldMovedAt: %w", err)
+	}
+	return oldValue.MovedAt, nil
+}
+
+// ResetMovedAt resets all changes to the "moved_at" field.
+func (m *EventExportMutation) ResetMovedAt() {
+	m.moved_at = nil
+}
+
+// Where appends a list predicates to the EventExportMutation builder.
+func (m *EventExportMutation) Where(ps ...predicate.EventExport) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the EventExportMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *EventExportMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.EventExport, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *EventExportMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *EventExportMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (EventExport).
+func (m *EventExportMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *EventExportMutation) Fields() []string {
+	fields := make([]string, 0, 10)
+	if m.position != nil {
+		fields = append(fields, eventexport.FieldPosition)
+	}
+	if m.due_at != nil {
+		fields = append(fields, eventexport.FieldDueAt)
+	}
+	if m.fence != nil {
+		fields = append(fields, eventexport.FieldFence)
+	}
+	if m.node != nil {
+		fields = append(fields, eventexport.FieldNode)
+	}
+	if m.open != nil {
+		fields = append(fields, eventexport.FieldOpen)
+	}
+	if m.again != nil {
+		fields = append(fields, eventexport.FieldAgain)
+	}
+	if m.failures != nil {
+		fields = append(fields, eventexport.FieldFailures)
+	}
+	if m.error != nil {
+		fields = append(fields, eventexport.FieldError)
+	}
+	if m.failed_at != nil {
+		fields = append(fields, eventexport.FieldFailedAt)
+	}
+	if m.moved_at != nil {
+		fields = append(fields, eventexport.FieldMovedAt)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *EventExportMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case eventexport.FieldPosition:
+		return m.Position()
+	case eventexport.FieldDueAt:
+		return m.DueAt()
+	case eventexport.FieldFence:
+		return m.Fence()
+	case eventexport.FieldNode:
+		return m.Node()
+	case eventexport.FieldOpen:
+		return m.Open()
+	case eventexport.FieldAgain:
+		return m.Again()
+	case eventexport.FieldFailures:
+		return m.Failures()
+	case eventexport.FieldError:
+		return m.Error()
+	case eventexport.FieldFailedAt:
+		return m.FailedAt()
+	case eventexport.FieldMovedAt:
+		return m.MovedAt()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *EventExportMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case eventexport.FieldPosition:
+		return m.OldPosition(ctx)
+	case eventexport.FieldDueAt:
+		return m.OldDueAt(ctx)
+	case eventexport.FieldFence:
+		return m.OldFence(ctx)
+	case eventexport.FieldNode:
+		return m.OldNode(ctx)
+	case eventexport.FieldOpen:
+		return m.OldOpen(ctx)
+	case eventexport.FieldAgain:
+		return m.OldAgain(ctx)
+	case eventexport.FieldFailures:
+		return m.OldFailures(ctx)
+	case eventexport.FieldError:
+		return m.OldError(ctx)
+	case eventexport.FieldFailedAt:
+		return m.OldFailedAt(ctx)
+	case eventexport.FieldMovedAt:
+		return m.OldMovedAt(ctx)
+	}
+	return nil, fmt.Errorf("unknown EventExport field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *EventExportMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case eventexport.FieldPosition:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetPosition(v)
+		return nil
+	case eventexport.FieldDueAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetDueAt(v)
+		return nil
+	case eventexport.FieldFence:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetFence(v)
+		return nil
+	case eventexport.FieldNode:
+		v, ok := value.(int32)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetNode(v)
+		return nil
+	case eventexport.FieldOpen:
+		v, ok := value.(bool)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetOpen(v)
+		return nil
+	case eventexport.FieldAgain:
+		v, ok := value.(bool)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetAgain(v)
+		return nil
+	case eventexport.FieldFailures:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetFailures(v)
+		return nil
+	case eventexport.FieldError:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetError(v)
+		return nil
+	case eventexport.FieldFailedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetFailedAt(v)
+		return nil
+	case eventexport.FieldMovedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetMovedAt(v)
+		return nil
+	}
+	return fmt.Errorf("unknown EventExport field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *EventExportMutation) AddedFields() []string {
+	var fields []string
+	if m.addfence != nil {
+		fields = append(fields, eventexport.FieldFence)
+	}
+	if m.addnode != nil {
+		fields = append(fields, eventexport.FieldNode)
+	}
+	if m.addfailures != nil {
+		fields = append(fields, eventexport.FieldFailures)
+	}
+	return fields
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *EventExportMutation) AddedField(name string) (ent.Value, bool) {
+	switch name {
+	case eventexport.FieldFence:
+		return m.AddedFence()
+	case eventexport.FieldNode:
+		return m.AddedNode()
+	case eventexport.FieldFailures:
+		return m.AddedFailures()
+	}
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *EventExportMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	case eventexport.FieldFence:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddFence(v)
+		return nil
+	case eventexport.FieldNode:
+		v, ok := value.(int32)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddNode(v)
+		return nil
+	case eventexport.FieldFailures:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddFailures(v)
+		return nil
+	}
+	return fmt.Errorf("unknown EventExport numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *EventExportMutation) ClearedFields() []string {
+	var fields []string
+	if m.FieldCleared(eventexport.FieldNode) {
+		fields = append(fields, eventexport.FieldNode)
+	}
+	if m.FieldCleared(eventexport.FieldFailedAt) {
+		fields = append(fields, eventexport.FieldFailedAt)
+	}
+	return fields
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *EventExportMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *EventExportMutation) ClearField(name string) error {
+	switch name {
+	case eventexport.FieldNode:
+		m.ClearNode()
+		return nil
+	case eventexport.FieldFailedAt:
+		m.ClearFailedAt()
+		return nil
+	}
+	return fmt.Errorf("unknown EventExport nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *EventExportMutation) ResetField(name string) error {
+	switch name {
+	case eventexport.FieldPosition:
+		m.ResetPosition()
+		return nil
+	case eventexport.FieldDueAt:
+		m.ResetDueAt()
+		return nil
+	case eventexport.FieldFence:
+		m.ResetFence()
+		return nil
+	case eventexport.FieldNode:
+		m.ResetNode()
+		return nil
+	case eventexport.FieldOpen:
+		m.ResetOpen()
+		return nil
+	case eventexport.FieldAgain:
+		m.ResetAgain()
+		return nil
+	case eventexport.FieldFailures:
+		m.ResetFailures()
+		return nil
+	case eventexport.FieldError:
+		m.ResetError()
+		return nil
+	case eventexport.FieldFailedAt:
+		m.ResetFailedAt()
+		return nil
+	case eventexport.FieldMovedAt:
+		m.ResetMovedAt()
+		return nil
+	}
+	return fmt.Errorf("unknown EventExport field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *EventExportMutation) AddedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *EventExportMutation) AddedIDs(name string) []ent.Value {
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *EventExportMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *EventExportMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *EventExportMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *EventExportMutation) EdgeCleared(name string) bool {
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *EventExportMutation) ClearEdge(name string) error {
+	return fmt.Errorf("unknown EventExport unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *EventExportMutation) ResetEdge(name string) error {
+	return fmt.Errorf("unknown EventExport edge %s", name)
 }
 
 // FactMutation represents an operation that mutates the Fact nodes in the graph.

@@ -35,6 +35,7 @@ import (
 	"github.com/postrider/postrider/ent/domainclaim"
 	"github.com/postrider/postrider/ent/email"
 	"github.com/postrider/postrider/ent/engagement"
+	"github.com/postrider/postrider/ent/eventexport"
 	"github.com/postrider/postrider/ent/fact"
 	"github.com/postrider/postrider/ent/idempotencykey"
 	"github.com/postrider/postrider/ent/identity"
@@ -973,6 +974,36 @@ func init() {
 	engagementDescCreatedAt := engagementFields[8].Descriptor()
 	// engagement.DefaultCreatedAt holds the default value on creation for the created_at field.
 	engagement.DefaultCreatedAt = engagementDescCreatedAt.Default.(func() time.Time)
+	eventexportFields := schema.EventExport{}.Fields()
+	_ = eventexportFields
+	// eventexportDescPosition is the schema descriptor for position field.
+	eventexportDescPosition := eventexportFields[1].Descriptor()
+	// eventexport.PositionValidator is a validator for the "position" field. It is called by the builders before save.
+	eventexport.PositionValidator = eventexportDescPosition.Validators[0].(func(string) error)
+	// eventexportDescFence is the schema descriptor for fence field.
+	eventexportDescFence := eventexportFields[3].Descriptor()
+	// eventexport.DefaultFence holds the default value on creation for the fence field.
+	eventexport.DefaultFence = eventexportDescFence.Default.(int64)
+	// eventexportDescOpen is the schema descriptor for open field.
+	eventexportDescOpen := eventexportFields[5].Descriptor()
+	// eventexport.DefaultOpen holds the default value on creation for the open field.
+	eventexport.DefaultOpen = eventexportDescOpen.Default.(bool)
+	// eventexportDescAgain is the schema descriptor for again field.
+	eventexportDescAgain := eventexportFields[6].Descriptor()
+	// eventexport.DefaultAgain holds the default value on creation for the again field.
+	eventexport.DefaultAgain = eventexportDescAgain.Default.(bool)
+	// eventexportDescFailures is the schema descriptor for failures field.
+	eventexportDescFailures := eventexportFields[7].Descriptor()
+	// eventexport.DefaultFailures holds the default value on creation for the failures field.
+	eventexport.DefaultFailures = eventexportDescFailures.Default.(int)
+	// eventexportDescError is the schema descriptor for error field.
+	eventexportDescError := eventexportFields[8].Descriptor()
+	// eventexport.DefaultError holds the default value on creation for the error field.
+	eventexport.DefaultError = eventexportDescError.Default.(string)
+	// eventexportDescID is the schema descriptor for id field.
+	eventexportDescID := eventexportFields[0].Descriptor()
+	// eventexport.IDValidator is a validator for the "id" field. It is called by the builders before save.
+	eventexport.IDValidator = eventexportDescID.Validators[0].(func(string) error)
 	factFields := schema.Fact{}.Fields()
 	_ = factFields
 	// factDescAccountID is the schema descriptor for account_id field.

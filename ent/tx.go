@@ -74,6 +74,8 @@ type Tx struct {
 	Email *EmailClient
 	// Engagement is the client for interacting with the Engagement builders.
 	Engagement *EngagementClient
+	// EventExport is the client for interacting with the EventExport builders.
+	EventExport *EventExportClient
 	// Fact is the client for interacting with the Fact builders.
 	Fact *FactClient
 	// IdempotencyKey is the client for interacting with the IdempotencyKey builders.
@@ -309,6 +311,7 @@ func (tx *Tx) init() {
 	tx.DomainClaim = NewDomainClaimClient(tx.config)
 	tx.Email = NewEmailClient(tx.config)
 	tx.Engagement = NewEngagementClient(tx.config)
+	tx.EventExport = NewEventExportClient(tx.config)
 	tx.Fact = NewFactClient(tx.config)
 	tx.IdempotencyKey = NewIdempotencyKeyClient(tx.config)
 	tx.Identity = NewIdentityClient(tx.config)

@@ -369,6 +369,18 @@ func (f EngagementFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, 
 	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.EngagementMutation", m)
 }
 
+// The EventExportFunc type is an adapter to allow the use of ordinary
+// function as EventExport mutator.
+type EventExportFunc func(context.Context, *ent.EventExportMutation) (ent.Value, error)
+
+// Mutate calls f(ctx, m).
+func (f EventExportFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
+	if mv, ok := m.(*ent.EventExportMutation); ok {
+		return f(ctx, mv)
+	}
+	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.EventExportMutation", m)
+}
+
 // The FactFunc type is an adapter to allow the use of ordinary
 // function as Fact mutator.
 type FactFunc func(context.Context, *ent.FactMutation) (ent.Value, error)

@@ -1118,6 +1118,26 @@ var (
 			},
 		},
 	}
+	// EventExportsColumns holds the columns for the "event_exports" table.
+	EventExportsColumns = []*schema.Column{
+		{Name: "name", Type: field.TypeString},
+		{Name: "position", Type: field.TypeString, Collation: "C"},
+		{Name: "due_at", Type: field.TypeTime},
+		{Name: "fence", Type: field.TypeInt64, Default: 0},
+		{Name: "node", Type: field.TypeInt32, Nullable: true},
+		{Name: "open", Type: field.TypeBool, Default: false},
+		{Name: "again", Type: field.TypeBool, Default: false},
+		{Name: "failures", Type: field.TypeInt, Default: 0},
+		{Name: "error", Type: field.TypeString, Default: ""},
+		{Name: "failed_at", Type: field.TypeTime, Nullable: true},
+		{Name: "moved_at", Type: field.TypeTime},
+	}
+	// EventExportsTable holds the schema information for the "event_exports" table.
+	EventExportsTable = &schema.Table{
+		Name:       "event_exports",
+		Columns:    EventExportsColumns,
+		PrimaryKey: []*schema.Column{EventExportsColumns[0]},
+	}
 	// FactsColumns holds the columns for the "facts" table.
 	FactsColumns = []*schema.Column{
 		{Name: "id", Type: field.TypeString, Collation: "C"},
@@ -2359,6 +2379,7 @@ var (
 		DomainClaimsTable,
 		EmailsTable,
 		EngagementsTable,
+		EventExportsTable,
 		FactsTable,
 		IdempotencyKeysTable,
 		IdentitiesTable,

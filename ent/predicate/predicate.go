@@ -96,6 +96,9 @@ type Email func(*sql.Selector)
 // Engagement is the predicate function for engagement builders.
 type Engagement func(*sql.Selector)
 
+// EventExport is the predicate function for eventexport builders.
+type EventExport func(*sql.Selector)
+
 // Fact is the predicate function for fact builders.
 type Fact func(*sql.Selector)
 

@@ -24,6 +24,7 @@ import (
 	"github.com/postrider/postrider/modules/devinbox/hooks"
 	"github.com/postrider/postrider/modules/domains"
 	"github.com/postrider/postrider/modules/domains/publish"
+	"github.com/postrider/postrider/modules/eventexport"
 	"github.com/postrider/postrider/modules/eventlog"
 	"github.com/postrider/postrider/modules/inbound"
 	"github.com/postrider/postrider/modules/notices"
@@ -315,6 +316,11 @@ var registry = []Module{
 		Option:   eventlog.Module,
 		Routes:   []any{func(s *eventlog.Service) rest.Routes { return resteventlog.Routes(s) }},
 		Graph:    []part{shows[graph.EventLog, eventlog.Service]},
+	},
+	{
+		Name: "eventexport", Line: "hands every event to a stream of NATS JetStream, for other programs of the operator",
+		Requires: []string{"accounts"},
+		Option:   eventexport.Module,
 	},
 	{
 		Name: "apilog", Line: "keeps what was asked of the API for seven days, without secrets",

@@ -1,0 +1,27 @@
+// Owner: eventexport. How far the facts have been handed to a broker.
+package schema
+
+import (
+	"entgo.io/ent"
+	"entgo.io/ent/schema/field"
+)
+
+// EventExport is the cursor of one target. Whichever process claims the row goes on from it.
+type EventExport struct{ ent.Schema }
+
+// Fields of the EventExport.
+func (EventExport) Fields() []ent.Field {
+	return []ent.Field{
+		field.String("id").StorageKey("name").NotEmpty().Immutable().Comment("of the target, as nats"),
+		reference("position").required(), // id of a fact, or one made of a time: the target has every fact up to it
+		field.Time("due_at").Comment("when the next page may be sent; the end of the lease while one is"),
+		field.Int64("fence").Default(0).Comment("the fencing number of the claim"),
+		field.Int32("node").Optional().Nillable().Comment("the process that has claimed the row; null while none has"),
+		field.Bool("open").Default(false).Comment("a page was begun and not finished: the target may have facts behind the position"),
+		field.Bool("again").Default(false).Comment("set back by hand, and not caught up yet: the target has facts behind the position, and gets them again"),
+		field.Int("failures").Default(0).Comment("failed pages in a row"),
+		field.String("error").Default("").Comment("of the latest page that failed"),
+		field.Time("failed_at").Optional().Nillable().Comment("when that was"),
+		field.Time("moved_at").Comment("when the position last changed"),
+	}
+}

@@ -1,0 +1,51 @@
+package jetstream
+
+import (
+	"cmp"
+	"log/slog"
+	"time"
+
+	"github.com/postrider/postrider/runtime/secret"
+)
+
+// Config says where the stream is, and what it is to be like where it is made here.
+type Config struct {
+	Target Target
+	Files  Files
+	Stream string
+	Prefix string // of subjects
+
+	Replicas int
+	MaxAge   time.Duration // how long the stream keeps messages
+	// Duplicates is for how long the stream drops messages whose ids it has had. Zero: 10 minutes.
+	Duplicates time.Duration
+	Name       string // of this process, for the server's list of connections
+	Logger     *slog.Logger
+}
+
+// Target are servers and who comes. It shows no secrets.
+type Target struct {
+	Servers  []string // as nats://host:4222
+	User     string
+	Password secret.String
+	Token    secret.String
+}
+
+// IsZero tells whether there is no target.
+func (t Target) IsZero() bool { return len(t.Servers) == 0 }
+
+// Files are what proves who comes, and who is met. All may be empty.
+type Files struct {
+	Credentials string // a JWT and its seed, as nsc writes them
+	CA          string // who signs the servers' certificates; empty: the system's authorities
+	Cert, Key   string // of a client certificate
+}
+
+func (c Config) duplicates() time.Duration { return cmp.Or(c.Duplicates, 10*time.Minute) }
+
+const (
+	dialLimit = 2 * time.Second
+	ackLimit  = 2 * time.Second // for one acknowledgement, with the tries while there is no leader
+	// A connection whose other end is gone is noticed after two of these.
+	pingEvery = 5 * time.Second
+)

@@ -1,0 +1,128 @@
+package jetstream
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"strings"
+	"sync"
+
+	"github.com/ThreeDotsLabs/watermill/message"
+	"github.com/nats-io/nats.go"
+
+	"github.com/postrider/postrider/runtime/event"
+)
+
+// lanes is how many accounts are published for side by side.
+const lanes = 32
+
+// headerAccount has the account of a fact, for readers of streams that are renamed on their way.
+const headerAccount = "Postrider-Account"
+
+// marshaler writes a message as NATS has it: the id for what drops duplicates, and the payload.
+type marshaler struct{}
+
+// Marshal implements the Marshaler of watermill-nats. The topic is the subject.
+func (marshaler) Marshal(subject string, m *message.Message) (*nats.Msg, error) {
+	out := &nats.Msg{Subject: subject, Data: m.Payload, Header: nats.Header{nats.MsgIdHdr: {m.UUID}}}
+	for name, value := range m.Metadata {
+		out.Header[name] = []string{value}
+	}
+	return out, nil
+}
+
+// Publish hands over facts, which are in the order of their ids, and waits for the
+// acknowledgements. goOn is asked before each one: it says whether the facts are still this
+// process's to publish. acked[i] tells of facts[i]; the error is the first one, after which
+// no more is begun.
+func (s *Stream) Publish(ctx context.Context, facts []event.Fact, goOn func() error) (acked []bool, err error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	acked = make([]bool, len(facts))
+	var all sync.WaitGroup
+	for _, lane := range byAccount(facts) {
+		all.Go(func() {
+			for _, i := range lane {
+				err := context.Cause(ctx)
+				if err == nil {
+					err = goOn()
+				}
+				if err == nil {
+					err = s.publish(facts[i])
+				}
+				if err != nil {
+					cancel(err)
+					return
+				}
+				acked[i] = true
+			}
+		})
+	}
+	all.Wait()
+	return acked, context.Cause(ctx)
+}
+
+// byAccount gives the places of facts, parted so that those of one account stand in one part,
+// in their order.
+func byAccount(facts []event.Fact) [][]int {
+	parts := make([][]int, lanes)
+	for i, f := range facts {
+		h := fnv.New32a()
+		h.Write([]byte(f.AccountID)) // never fails
+		lane := h.Sum32() % lanes
+		parts[lane] = append(parts[lane], i)
+	}
+	return parts
+}
+
+func (s *Stream) publish(f event.Fact) error {
+	body, err := event.Encode(f.ID, f.Type, f.CreatedAt, f.Data)
+	if err != nil {
+		return fmt.Errorf("encode %s: %w", f.ID, err)
+	}
+	m := message.NewMessage(f.ID, body)
+	m.Metadata.Set(headerAccount, f.AccountID)
+	if err := s.publisher.Publish(s.subject(f), m); err != nil {
+		return fmt.Errorf("publish %s (%d octets): %w", f.ID, len(body), err)
+	}
+	return nil
+}
+
+func (s *Stream) subject(f event.Fact) string {
+	return s.config.Prefix + "." + token(f.AccountID) + "." + token(string(f.Type))
+}
+
+// token makes a text fit to be part of a subject. Ids and types of events are.
+func token(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r <= ' ' || r == '*' || r == '>' || r > '~' {
+			return '_'
+		}
+		return r
+	}, text)
+}
+
+// Stored gives the ids, among those of the last messages of the stream, that are after the
+// position. It asks the leader, which knows everything that was acknowledged.
+func (s *Stream) Stored(ctx context.Context, position string, last int) (map[string]bool, error) {
+	found, err := s.js.StreamInfo(s.config.Stream, nats.Context(ctx))
+	if err != nil {
+		return nil, fmt.Errorf("look at the end of the stream %s: %w", s.config.Stream, err)
+	}
+	ids := map[string]bool{}
+	state := found.State
+	for sequence := state.LastSeq; sequence >= max(state.FirstSeq, 1) && state.LastSeq-sequence < uint64(last); sequence-- {
+		m, err := s.js.GetMsg(s.config.Stream, sequence, nats.Context(ctx))
+		switch {
+		case errors.Is(err, nats.ErrMsgNotFound): // deleted by hand
+			continue
+		case err != nil:
+			return nil, fmt.Errorf("read the end of the stream %s: %w", s.config.Stream, err)
+		}
+		if id := m.Header.Get(nats.MsgIdHdr); id > position {
+			ids[id] = true
+		}
+	}
+	return ids, nil
+}

@@ -1,0 +1,197 @@
+package jetstream
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	wnats "github.com/ThreeDotsLabs/watermill-nats/v2/pkg/nats"
+	"github.com/ThreeDotsLabs/watermill/message"
+	"github.com/nats-io/nats.go"
+
+	"github.com/postrider/postrider/runtime/telemetry"
+)
+
+// madeHere is in the metadata of a stream that Open has made: such a one is kept as the
+// configuration says, another's is only looked at.
+const madeHere = "postrider"
+
+// Stream is a connection to the servers, and a stream there that was found or made. Safe for
+// concurrent use.
+type Stream struct {
+	config    Config
+	conn      *nats.Conn
+	js        nats.JetStreamContext
+	publisher message.Publisher
+}
+
+// Open connects, and makes the stream if there is none. It changes one that it has made
+// itself and that is not as the configuration says. Its error says what is wrong with the
+// server, or with a stream that others have made.
+func Open(ctx context.Context, c Config) (*Stream, error) {
+	s, err := connect(c)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.Prepare(ctx); err != nil {
+		s.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+// Close ends the connection.
+func (s *Stream) Close() { s.conn.Close() }
+
+// Closed tells whether the connection has ended for good.
+func (s *Stream) Closed() bool { return s.conn.IsClosed() }
+
+func connect(c Config) (*Stream, error) {
+	conn, err := nats.Connect(strings.Join(c.Target.Servers, ","), c.options()...)
+	if err != nil {
+		return nil, fmt.Errorf("connect to %s: %w", strings.Join(c.Target.Servers, ", "), err)
+	}
+	js, err := conn.JetStream(nats.MaxWait(ackLimit))
+	if err != nil {
+		conn.Close()
+		return nil, err
+	}
+	publisher, err := wnats.NewPublisherWithNatsConn(conn, wnats.PublisherPublishConfig{Marshaler: marshaler{},
+		SubjectCalculator: func(_, subject string) *wnats.SubjectDetail { return &wnats.SubjectDetail{Primary: subject} },
+		JetStream:         wnats.JetStreamConfig{AutoProvision: false, ConnectOptions: []nats.JSOpt{nats.MaxWait(ackLimit)}, PublishOptions: []nats.PubOpt{nats.ExpectStream(c.Stream)}}}, nil)
+	if err != nil {
+		conn.Close()
+		return nil, err
+	}
+	return &Stream{config: c, conn: conn, js: js, publisher: publisher}, nil
+}
+
+func (c Config) options() []nats.Option {
+	told := func(what string) nats.ConnHandler {
+		return func(conn *nats.Conn) {
+			c.Logger.Info("event export: "+what, telemetry.KeyRemoteHost, conn.ConnectedUrlRedacted())
+		}
+	}
+	options := []nats.Option{
+		nats.Name(c.Name), nats.Timeout(dialLimit), nats.MaxReconnects(-1), nats.ReconnectWait(500 * time.Millisecond),
+		nats.ReconnectBufSize(-1), // nothing is sent later than its publisher waits for it
+		nats.PingInterval(pingEvery), nats.MaxPingsOutstanding(1), nats.NoEcho(), nats.IgnoreAuthErrorAbort(),
+		nats.ReconnectHandler(told("connected again")),
+		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
+			if err != nil {
+				c.Logger.Warn("event export: the connection has ended, connecting again", telemetry.KeyError, err)
+			}
+		}),
+		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) {
+			c.Logger.Warn("event export: the server reports an error", telemetry.KeyError, err)
+		}),
+	}
+	t, f := c.Target, c.Files
+	switch {
+	case !t.Token.IsZero():
+		options = append(options, nats.Token(t.Token.Reveal()))
+	case t.User != "":
+		options = append(options, nats.UserInfo(t.User, t.Password.Reveal()))
+	}
+	if f.Credentials != "" {
+		options = append(options, nats.UserCredentials(f.Credentials))
+	}
+	if f.CA != "" {
+		options = append(options, nats.RootCAs(f.CA))
+	}
+	if f.Cert != "" {
+		options = append(options, nats.ClientCert(f.Cert, f.Key))
+	}
+	return options
+}
+
+// Prepare sees that the stream is there and as it has to be.
+func (s *Stream) Prepare(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, 2*ackLimit)
+	defer cancel()
+	found, err := s.js.StreamInfo(s.config.Stream, nats.Context(ctx))
+	if errors.Is(err, nats.ErrStreamNotFound) {
+		if _, err = s.js.AddStream(s.wanted(), nats.Context(ctx)); err != nil {
+			return fmt.Errorf("make the stream %s with %d replicas: %w", s.config.Stream, s.config.Replicas, err)
+		}
+		s.config.Logger.Info("event export: the stream was made", "stream", s.config.Stream, "replicas", s.config.Replicas, "max_age", s.config.MaxAge)
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("look at the stream %s: %w", s.config.Stream, err)
+	}
+	if found.Config.Metadata["made_by"] != madeHere {
+		return s.usable(found.Config)
+	}
+	return s.adjust(ctx, found.Config)
+}
+
+// wanted is the stream as it is made. A full one refuses, so that nothing goes that was not
+// read: what it refuses waits in the database.
+func (s *Stream) wanted() *nats.StreamConfig {
+	return &nats.StreamConfig{Name: s.config.Stream, Description: "What has happened in Postrider.", Subjects: []string{s.config.Prefix + ".>"},
+		Retention: nats.LimitsPolicy, Discard: nats.DiscardNew, Storage: nats.FileStorage, Replicas: s.config.Replicas, MaxAge: s.config.MaxAge,
+		Duplicates: s.config.duplicates(), AllowDirect: true, Metadata: map[string]string{"made_by": madeHere}}
+}
+
+// adjust brings a stream that was made here to what the configuration says now. Limits that
+// an operator has set since stay.
+func (s *Stream) adjust(ctx context.Context, is nats.StreamConfig) error {
+	want, to := s.wanted(), is
+	to.Subjects, to.Replicas, to.MaxAge, to.Duplicates = want.Subjects, want.Replicas, want.MaxAge, want.Duplicates
+	if slices.Equal(is.Subjects, to.Subjects) && is.Replicas == to.Replicas && is.MaxAge == to.MaxAge && is.Duplicates == to.Duplicates {
+		return nil
+	}
+	if _, err := s.js.UpdateStream(&to, nats.Context(ctx)); err != nil {
+		return fmt.Errorf("change the stream %s to %d replicas: %w", s.config.Stream, to.Replicas, err)
+	}
+	s.config.Logger.Info("event export: the stream was changed", "stream", s.config.Stream, "replicas", to.Replicas, "max_age", to.MaxAge)
+	return nil
+}
+
+// usable says what stands against a stream that others have made.
+func (s *Stream) usable(is nats.StreamConfig) error {
+	var wrong []error
+	if !slices.ContainsFunc(is.Subjects, func(pattern string) bool { return covers(pattern, s.config.Prefix+".>") }) {
+		wrong = append(wrong, fmt.Errorf("it has the subjects %s, and not %s.>", strings.Join(is.Subjects, ", "), s.config.Prefix))
+	}
+	if is.Duplicates < s.config.duplicates() {
+		wrong = append(wrong, fmt.Errorf("its duplicate window is %s, and has to be %s at least", is.Duplicates, s.config.duplicates()))
+	}
+	if is.Storage != nats.FileStorage {
+		wrong = append(wrong, errors.New("it is in memory, and has to be in files"))
+	}
+	if is.NoAck {
+		wrong = append(wrong, errors.New("it acknowledges nothing"))
+	}
+	if len(wrong) > 0 {
+		return fmt.Errorf("the stream %s, which was not made here, cannot be used: %w", s.config.Stream, errors.Join(wrong...))
+	}
+	return nil
+}
+
+// covers tells whether a pattern of subjects has all that another one has.
+func covers(pattern, other string) bool {
+	p, o := strings.Split(pattern, "."), strings.Split(other, ".")
+	for i, token := range p {
+		switch {
+		case token == ">":
+			return len(o) > i
+		case i >= len(o), token != "*" && token != o[i], o[i] == ">":
+			return false
+		}
+	}
+	return len(p) == len(o)
+}
+
+// Replicas is how many servers have the stream.
+func (s *Stream) Replicas(ctx context.Context) (int, error) {
+	found, err := s.js.StreamInfo(s.config.Stream, nats.Context(ctx))
+	if err != nil {
+		return 0, err
+	}
+	return found.Config.Replicas, nil
+}

@@ -1,0 +1,75 @@
+package jetstream
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"strings"
+
+	"github.com/postrider/postrider/runtime/secret"
+	"github.com/postrider/postrider/runtime/setting"
+)
+
+// DefaultPort is that of NATS.
+const DefaultPort = "4222"
+
+// ParseTarget reads nats://user:password@host:4222,host2:4222. Scheme and user are those of
+// the first server. tls:// wants TLS from the first octet of the servers' greeting on. Its
+// errors continue a sentence that begins with the setting's name, and quote no secret.
+func ParseTarget(text string) (t Target, err error) {
+	scheme, rest, found := strings.Cut(text, "://")
+	if !found || scheme != "nats" && scheme != "tls" {
+		return Target{}, errors.New("must begin with nats:// or tls://; other brokers are not supported")
+	}
+	for i, item := range setting.List(rest) {
+		item = strings.TrimPrefix(item, scheme+"://")
+		u, err := url.Parse(scheme + "://" + item)
+		if err != nil { // err would quote what may be a password
+			return Target{}, fmt.Errorf("has a server (number %d) that is no address; want nats://host:4222,host2:4222, and in a password everything but letters and digits as %%XX", i+1)
+		}
+		server, err := serverOf(u)
+		if err != nil {
+			return Target{}, err
+		}
+		t.Servers = append(t.Servers, server)
+		switch {
+		case u.User == nil:
+		case i > 0:
+			return Target{}, errors.New("has a user or token behind the first server; give it once, before the first one")
+		default:
+			t.identify(u.User)
+		}
+	}
+	if len(t.Servers) == 0 {
+		return Target{}, errors.New("names no server; want nats://host:4222")
+	}
+	return t, nil
+}
+
+// identify takes user and password, or a token, which has no colon.
+func (t *Target) identify(user *url.Userinfo) {
+	if password, both := user.Password(); both {
+		t.User, t.Password = user.Username(), secret.New(password)
+		return
+	}
+	t.Token = secret.New(user.Username())
+}
+
+func serverOf(u *url.URL) (string, error) {
+	host, port := u.Hostname(), u.Port()
+	if u.Path != "" && u.Path != "/" || u.RawQuery != "" || u.Fragment != "" {
+		return "", fmt.Errorf("has more than host and port at %q", host)
+	}
+	if !setting.IsAddress(host) {
+		name, err := setting.ParseHost(host)
+		if err != nil {
+			return "", err
+		}
+		host = name
+	}
+	if port == "" {
+		port = DefaultPort
+	}
+	return u.Scheme + "://" + net.JoinHostPort(host, port), nil
+}

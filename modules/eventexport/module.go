@@ -1,0 +1,23 @@
+package eventexport
+
+import (
+	"go.uber.org/fx"
+
+	"github.com/postrider/postrider/runtime/bus"
+	"github.com/postrider/postrider/runtime/module"
+	"github.com/postrider/postrider/runtime/node"
+)
+
+// Module gives *Service and exports in the background.
+var Module = fx.Module("eventexport",
+	fx.Provide(ConfigOf, New),
+	module.Healths(func(s *Service) module.Health { return module.Health{Name: "event_export", Ask: s.condition} }),
+	fx.Provide(
+		fx.Private,
+		func(b *bus.Bus) Facts { return b.Log() },
+		func(n *node.Node) Node { return n },
+	),
+	fx.Invoke(func(lc fx.Lifecycle, s *Service) {
+		lc.Append(fx.Hook{OnStart: s.Start, OnStop: s.Stop})
+	}),
+)

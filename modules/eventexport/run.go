@@ -1,0 +1,136 @@
+package eventexport
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/postrider/postrider/modules/eventexport/jetstream"
+	"github.com/postrider/postrider/runtime/bus"
+	"github.com/postrider/postrider/runtime/event"
+	"github.com/postrider/postrider/runtime/worker"
+)
+
+// A page is bounded in both, and so is what a process holds.
+const (
+	pageFacts  = 1000
+	pageOctets = 4 << 20
+)
+
+// run publishes one page.
+func (s *Service) run(ctx context.Context, c cursor, lease *worker.Lease) page {
+	read, err := s.facts.ReadWhole(ctx, bus.Whole{After: c.position, Before: c.horizon, Limit: s.config.Page, Octets: pageOctets})
+	if err != nil {
+		return failed(ctx, c.position, 0, err)
+	}
+	there, sent, err := s.hand(ctx, c, read.Facts, lease)
+	if err != nil {
+		return failed(ctx, reached(c.position, read.Facts, there), sent, err)
+	}
+	position := read.Next
+	if n := len(read.Facts); n > 0 {
+		position = read.Facts[n-1].ID
+	}
+	return page{position: position, sent: sent, more: read.More}
+}
+
+// failed is a page that was not finished.
+func failed(ctx context.Context, position string, sent int, err error) page {
+	p := page{position: position, sent: sent, more: true, err: err, cut: errors.Is(err, errNotOurs)}
+	if cause := context.Cause(ctx); errors.Is(cause, worker.ErrStopping) || errors.Is(cause, worker.ErrLeaseOver) {
+		p.cut = true
+	}
+	return p
+}
+
+var errNotOurs = errors.New("the lease of the export is over")
+
+// hand publishes those of the facts that the stream does not have. there[i] tells whether it
+// has facts[i] now, or is not to have it.
+func (s *Service) hand(ctx context.Context, c cursor, facts []event.Fact, lease *worker.Lease) (there []bool, sent int, err error) {
+	there = make([]bool, len(facts))
+	stream, err := s.connected(ctx)
+	if err != nil {
+		return there, 0, err
+	}
+	stored := map[string]bool{}
+	if c.open && !c.again {
+		if stored, err = stream.Stored(ctx, c.position, s.config.Page); err != nil {
+			s.doubt()
+			return there, 0, err
+		}
+	}
+	var missing []event.Fact
+	var places []int
+	for i, f := range facts {
+		if there[i] = stored[f.ID] || !public(f.Type); !there[i] {
+			missing, places = append(missing, f), append(places, i)
+		}
+	}
+	acked, err := stream.Publish(ctx, missing, func() error {
+		if !lease.Valid() {
+			return errNotOurs
+		}
+		return nil
+	})
+	for i, place := range places {
+		if there[place] = acked[i]; acked[i] {
+			sent++
+		}
+	}
+	if err != nil {
+		s.doubt()
+	}
+	return there, sent, err
+}
+
+// public tells whether others are told of the type. One that this version does not know is
+// one of a newer version, and passes: the position would leave it behind.
+func public(t event.Type) bool {
+	entry, known := event.Lookup(t)
+	return !known || entry.Public()
+}
+
+// reached is the position behind the facts up to the first that is not there.
+func reached(position string, facts []event.Fact, there []bool) string {
+	if first := slices.Index(there, false); first >= 0 {
+		facts = facts[:first]
+	}
+	if len(facts) > 0 {
+		position = facts[len(facts)-1].ID
+	}
+	return position
+}
+
+// connected gives the stream, which is looked at anew after a failure.
+func (s *Service) connected(ctx context.Context) (*jetstream.Stream, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.stream != nil && s.stream.Closed() {
+		s.stream = nil
+	}
+	var err error
+	switch {
+	case s.stream == nil:
+		s.stream, err = jetstream.Open(ctx, s.config.Stream)
+	case s.doubtful:
+		err = s.stream.Prepare(ctx)
+	}
+	s.doubtful = err != nil
+	return s.stream, err
+}
+
+func (s *Service) doubt() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.doubtful = true
+}
+
+func (s *Service) disconnect() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.stream != nil {
+		s.stream.Close()
+		s.stream = nil
+	}
+}

@@ -1,0 +1,123 @@
+package eventexport
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"go.uber.org/fx"
+
+	"github.com/postrider/postrider/modules/eventexport/jetstream"
+	"github.com/postrider/postrider/runtime/bus"
+	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/node"
+	"github.com/postrider/postrider/runtime/setting"
+	"github.com/postrider/postrider/runtime/worker"
+)
+
+// Config of the export. Zero fields take the default; without a target nothing is exported.
+type Config struct {
+	Stream jetstream.Config
+	Poll   time.Duration  // looks for facts so often, and five times more seldom where nothing happens: 400 ms
+	Page   int            // facts that are published under one claim: 1000
+	Retry  worker.Backoff // waits after pages that failed: 1 to 30 s
+}
+
+// ConfigOf takes what the module needs from the installation's configuration.
+func ConfigOf(v setting.Values, log *slog.Logger) Config { return Config{Stream: streamOf(v, log)} }
+
+func (c Config) withDefaults() Config {
+	if c.Poll == 0 {
+		c.Poll = 400 * time.Millisecond
+	}
+	if c.Page == 0 {
+		c.Page = pageFacts
+	}
+	if c.Retry == (worker.Backoff{}) {
+		c.Retry = worker.Backoff{Min: time.Second, Max: 30 * time.Second}
+	}
+	return c
+}
+
+// lease is how long a process that has died without being seen to be gone holds the export up.
+const lease = 12 * time.Second
+
+// Facts reads what has happened.
+type Facts interface {
+	Horizon(ctx context.Context) (time.Time, error)
+	ReadWhole(ctx context.Context, w bus.Whole) (bus.Read, error)
+}
+
+var _ Facts = (*bus.Log)(nil)
+
+// Node is this process among those that share the database.
+type Node interface {
+	worker.Process
+	ID() int32        // 0: none
+	Until() time.Time // by the database clock, for claims; zero: any time
+	OnGone(what string, f node.HandBack)
+}
+
+// Params of New.
+type Params struct {
+	fx.In
+
+	Config   Config
+	DB       *db.DB
+	Facts    Facts
+	Node     Node `optional:"true"` // nil: a process that knows of no others
+	Logger   *slog.Logger
+	Workers  *worker.Metrics       `optional:"true"`
+	Registry prometheus.Registerer `optional:"true"`
+}
+
+// Service exports events. Safe for concurrent use, and in several processes.
+type Service struct {
+	config Config
+	db     *db.DB
+	facts  Facts
+	node   Node
+	log    *slog.Logger
+	worker *worker.Worker[cursor, page]
+	sent   prometheus.Counter
+
+	mu       sync.Mutex
+	stream   *jetstream.Stream // nil before the first page
+	doubtful bool              // the latest page has failed
+}
+
+// New makes the service; nothing runs before Start.
+func New(p Params) (*Service, error) {
+	if p.Node == nil {
+		p.Node = node.None{}
+	}
+	s := &Service{config: p.Config.withDefaults(), db: p.DB, facts: p.Facts, node: p.Node, log: p.Logger}
+	s.worker = worker.New(worker.Queue[cursor, page]{
+		Name: "event export", Claim: s.claim, Run: s.run, Settle: s.settle, Extend: s.extend, Release: s.release,
+	}, worker.Config{Concurrency: 1, Batch: 1, Lease: lease, Poll: s.config.Poll, Process: p.Node}, p.Logger, p.Workers)
+	p.Node.OnGone("event export", s.handBackOf)
+	return s, s.measure(p.Registry)
+}
+
+// on tells whether this process exports.
+func (s *Service) on() bool { return !s.config.Stream.Target.IsZero() }
+
+// Start begins to export, if there is a target.
+func (s *Service) Start(ctx context.Context) error {
+	if !s.on() {
+		return nil
+	}
+	if err := s.create(ctx); err != nil {
+		return err
+	}
+	return s.worker.Start(ctx)
+}
+
+// Stop ends that. The page that is being published is finished while ctx lasts.
+func (s *Service) Stop(ctx context.Context) error {
+	err := s.worker.Stop(ctx)
+	s.disconnect()
+	return err
+}

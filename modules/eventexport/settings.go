@@ -1,0 +1,97 @@
+package eventexport
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"time"
+
+	"github.com/postrider/postrider/modules/eventexport/jetstream"
+	"github.com/postrider/postrider/runtime/config"
+	"github.com/postrider/postrider/runtime/setting"
+)
+
+const group = "Event export"
+
+// To is where events are exported to; zero: nowhere.
+var To = setting.Declare(setting.Setting[jetstream.Target]{
+	Name: "POSTRIDER_EVENTS_TO", Group: group, Secret: true, DefaultText: "nowhere",
+	Help: "Servers of NATS JetStream that get every event, as nats://host:4222,host2:4222; tls:// for TLS; user:password@ or a token before the first host.",
+	Form: setting.Form[jetstream.Target]{Placeholder: "URL,...", Parse: jetstream.ParseTarget},
+	Show: func(t jetstream.Target) slog.Value { return slog.StringValue(strings.Join(t.Servers, ",")) },
+})
+
+// Files that prove who comes, and who is met.
+var (
+	Credentials = setting.Declare(setting.Setting[string]{
+		Name: "POSTRIDER_EVENTS_CREDENTIALS", Group: group, Form: setting.Text("FILE"),
+		Help: "File with the JWT and the seed of a NATS user, as nsc writes it (.creds).",
+	})
+	TLSCA = setting.Declare(setting.Setting[string]{
+		Name: "POSTRIDER_EVENTS_TLS_CA", Group: group, Form: setting.Text("FILE"), DefaultText: "the system's authorities",
+		Help: "PEM file with the authorities that the servers' certificates are checked with.",
+	})
+	TLSCert = setting.Declare(setting.Setting[string]{
+		Name: "POSTRIDER_EVENTS_TLS_CERT", Group: group, Form: setting.Text("FILE"),
+		Help: "PEM file with a client certificate, for servers that ask for one.",
+		Check: func(v setting.Values, file string) error {
+			if (file == "") != (TLSKey.Of(v) == "") {
+				return errors.New("and POSTRIDER_EVENTS_TLS_KEY go together")
+			}
+			return nil
+		},
+	})
+	TLSKey = setting.Declare(setting.Setting[string]{
+		Name: "POSTRIDER_EVENTS_TLS_KEY", Group: group, Form: setting.Text("FILE"),
+		Help: "PEM file with its private key.",
+	})
+)
+
+// What the stream is like.
+var (
+	Stream = setting.Declare(setting.Setting[string]{
+		Name: "POSTRIDER_EVENTS_STREAM", Group: group, Default: "postrider-facts",
+		Help: "Name of the stream. It is made if there is none; one that others have made is looked at and not changed.",
+		Form: setting.Form[string]{Placeholder: "NAME", Parse: parseStream},
+	})
+	Subjects = setting.Declare(setting.Setting[string]{
+		Name: "POSTRIDER_EVENTS_SUBJECTS", Group: group, Default: "postrider.facts",
+		Help: "What subjects begin with: an event has the subject postrider.facts.<account>.<type>. Installations that share servers have one each.",
+		Form: setting.Form[string]{Placeholder: "PREFIX", Parse: parseSubjects},
+	})
+	Replicas = setting.Declare(setting.Setting[int]{
+		Name: "POSTRIDER_EVENTS_REPLICAS", Group: group, Form: setting.Number(1, 5), Default: 3,
+		Help: "Servers that have the stream. With 1 a power failure may lose the latest two minutes of it, unless the server has sync_interval: always.",
+	})
+	MaxAge = setting.Declare(setting.Setting[time.Duration]{
+		Name: "POSTRIDER_EVENTS_MAX_AGE", Group: group, Form: setting.Duration(time.Hour, 400*24*time.Hour), Default: 7 * 24 * time.Hour,
+		Help: "How long the stream keeps events. Erasing a person does not reach what was exported: this is when it is gone.",
+	})
+)
+
+// streamOf takes what the stream needs from the installation's configuration.
+func streamOf(v setting.Values, log *slog.Logger) jetstream.Config {
+	return jetstream.Config{Target: To.Of(v), Files: jetstream.Files{Credentials: Credentials.Of(v), CA: TLSCA.Of(v), Cert: TLSCert.Of(v), Key: TLSKey.Of(v)},
+		Stream: Stream.Of(v), Prefix: Subjects.Of(v), Replicas: Replicas.Of(v), MaxAge: MaxAge.Of(v), Name: "postrider " + config.Node.Of(v), Logger: log}
+}
+
+func parseStream(text string) (string, error) {
+	if len(text) > 255 || strings.ContainsFunc(text, func(r rune) bool { return !plain(r) }) {
+		return "", fmt.Errorf("is %q; want letters, digits, - and _", text)
+	}
+	return text, nil
+}
+
+func parseSubjects(text string) (string, error) {
+	for token := range strings.SplitSeq(text, ".") {
+		if token == "" || strings.ContainsFunc(token, func(r rune) bool { return !plain(r) }) {
+			return "", fmt.Errorf("is %q; want words of letters, digits, - and _, with dots between them", text)
+		}
+	}
+	return text, nil
+}
+
+func plain(r rune) bool {
+	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_'
+}

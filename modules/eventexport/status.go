@@ -1,0 +1,138 @@
+package eventexport
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/id"
+	"github.com/postrider/postrider/runtime/module"
+	"github.com/postrider/postrider/runtime/telemetry"
+)
+
+// BehindLimit is from when on the export is called degraded.
+const BehindLimit = time.Minute
+
+// countLimit bounds what is counted of facts that wait.
+const countLimit = 100_000
+
+// Standing is how far the export is.
+type Standing struct {
+	Position   string        // the stream has every fact up to it
+	PositionAt time.Time     // when that was
+	MovedAt    time.Time     // when the position last changed
+	Waiting    int           // facts behind it, counted to 100,000
+	Behind     time.Duration // age of the oldest of them; 0: none waits
+	Again      bool          // rewound, and not caught up
+	Failures   int           // pages in a row; 0: it works
+	Error      string        // of the latest page that failed
+	FailedAt   *time.Time    // nil: none has
+	Node       string        // the process that publishes now; empty: none does
+}
+
+const standingSQL = `
+SELECT position, moved_at, again, failures, error, failed_at, coalesce((SELECT n.name FROM nodes n WHERE n.id = e.node), ''), now(),
+	coalesce((SELECT id FROM facts WHERE id > position ORDER BY id LIMIT 1), ''),
+	(SELECT count(*) FROM (SELECT FROM facts WHERE id > position ORDER BY id LIMIT $2) waiting)
+FROM event_exports e WHERE name = $1`
+
+// ErrNothing says that there is no position.
+var ErrNothing = errors.New("nothing is exported: no process was ever started with POSTRIDER_EVENTS_TO")
+
+// Look tells how far the export is. Error: ErrNothing.
+func Look(ctx context.Context, d *db.DB) (Standing, error) { return look(ctx, d, countLimit) }
+
+func look(ctx context.Context, d *db.DB, count int) (Standing, error) {
+	type row struct {
+		Standing
+		now    time.Time
+		oldest string
+	}
+	found, err := db.One(ctx, d.Hot, func(r *row) []any {
+		return []any{&r.Position, &r.MovedAt, &r.Again, &r.Failures, &r.Error, &r.FailedAt, &r.Node, &r.now, &r.oldest, &r.Waiting}
+	}, standingSQL, target, count)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return Standing{}, ErrNothing
+	case err != nil:
+		return Standing{}, fmt.Errorf("read the position of the event export: %w", err)
+	}
+	found.PositionAt = id.Time(found.Position)
+	if found.oldest != "" {
+		found.Behind = max(found.now.Sub(id.Time(found.oldest)), time.Millisecond)
+	}
+	return found.Standing, nil
+}
+
+const rewindSQL = `
+UPDATE event_exports SET position = $2, again = true, fence = fence + 1, failures = 0, moved_at = now(), due_at = CASE WHEN node IS NULL THEN now() ELSE due_at END
+WHERE name = $1 AND position > $2`
+
+// Rewind has everything sent again that has happened since a time. A page that is being
+// published now ends first. Errors: Invalid naming `since`, ErrNothing.
+func Rewind(ctx context.Context, d *db.DB, since time.Time) (Standing, error) {
+	before, err := look(ctx, d, 0)
+	if err != nil {
+		return Standing{}, err
+	}
+	to := id.Since(id.Fact, since)
+	n, err := db.Exec(ctx, d.Hot, rewindSQL, target, to)
+	switch {
+	case err != nil:
+		return Standing{}, fmt.Errorf("rewind the event export: %w", err)
+	case n == 0:
+		return Standing{}, fault.InvalidField("since", "must be before %s: what happened later was not exported yet", before.PositionAt.UTC().Format(time.RFC3339))
+	}
+	return Look(ctx, d)
+}
+
+// condition is the line of GET /readyz.
+func (s *Service) condition(ctx context.Context) (module.Condition, error) {
+	if !s.on() {
+		return module.Condition{}, nil
+	}
+	is, err := look(ctx, s.db, 0)
+	if err != nil {
+		return module.Condition{}, err
+	}
+	c := module.Condition{Degraded: is.Behind > BehindLimit, Figures: map[string]float64{"behind_seconds": math.Floor(is.Behind.Seconds())}}
+	if is.Failures > 0 {
+		c.Details = []string{is.Error}
+	}
+	return c, nil
+}
+
+const scrapeLimit = 3 * time.Second
+
+// measure registers the metrics. They are there where nothing is exported as well, so that
+// one rule serves all installations.
+func (s *Service) measure(reg prometheus.Registerer) error {
+	s.sent = prometheus.NewCounter(prometheus.CounterOpts{Namespace: telemetry.Namespace, Name: "event_export_facts_total", Help: "Events that the stream has acknowledged to this process."})
+	if reg == nil {
+		return nil
+	}
+	if err := reg.Register(s.sent); err != nil {
+		return err
+	}
+	return reg.Register(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: telemetry.Namespace, Name: "event_export_oldest_seconds",
+		Help: "Age of the oldest event that was not exported; about 2 where all is well, 0 where none waits or nothing is exported. It is the database's: dashboards take the maximum over processes."},
+		func() float64 {
+			if !s.on() {
+				return 0
+			}
+			ctx, cancel := context.WithTimeout(context.Background(), scrapeLimit)
+			defer cancel()
+			is, err := look(ctx, s.db, 0)
+			if err != nil {
+				return math.NaN()
+			}
+			return is.Behind.Seconds()
+		}))
+}
