@@ -53,7 +53,10 @@ type commandLine struct {
 	SetupLink  setUpLinkCommand  `cmd:"" help:"Print the link by which the first person comes in, while nobody can sign in."`
 	Automation automationCommand `cmd:"" help:"Definitions of automations as files, for an account of a running Postrider."`
 	Listen     listenCommand     `cmd:"" help:"Print the events of an account as they happen, and forward them to a server of your own."`
-	Export     exportCommand     `cmd:"" help:"The export of all events to NATS JetStream (POSTRIDER_EVENTS_TO)."`
+	Export     struct {
+		Status exportStatusCommand `cmd:"" help:"Print how far the export is, what waits and the latest error, as JSON."`
+		Rewind exportRewindCommand `cmd:"" help:"Send everything again that has happened since a time. Readers that have it get it twice."`
+	} `cmd:"" help:"The export of all events to NATS JetStream (POSTRIDER_EVENTS_TO)."`
 
 	Smarthost smarthostCommand `cmd:"" help:"Servers that take the mail of an account or a domain."`
 	Source    sourceCommand    `cmd:"" help:"Addresses that mail leaves from."`

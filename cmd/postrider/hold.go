@@ -4,6 +4,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/postrider/postrider/cmd/postrider/shown"
 	"github.com/postrider/postrider/modules/sending/queue"
 	"github.com/postrider/postrider/runtime/hold"
 )
@@ -15,34 +16,18 @@ type holdCommand struct {
 	Drop    holdDropCommand    `cmd:"" help:"End what was due before a time and has left before the restore: mail and scheduled mail fail with a reason, webhooks fail and can be replayed. Only while the hold stands."`
 }
 
-// holdView is the hold and what waits as `postrider hold show` prints them.
-type holdView struct {
-	Held    bool        `json:"held"`
-	Since   *time.Time  `json:"since"`
-	Reason  string      `json:"reason"`
-	Waiting waitingView `json:"waiting"`
-	DueNow  waitingView `json:"due_now"`
-}
-
-// waitingView counts what would leave if nothing held it.
-type waitingView struct {
-	Recipients int `json:"recipients"`
-	Scheduled  int `json:"scheduled_emails"`
-	Webhooks   int `json:"webhooks"`
-}
-
 // waiting counts what is due before a time.
-func (of services) waiting(s *session, before time.Time) (waitingView, error) {
+func (of services) waiting(s *session, before time.Time) (shown.Waiting, error) {
 	mail, err := of.queue().Waiting(s.ctx, before)
 	if err != nil {
-		return waitingView{}, err
+		return shown.Waiting{}, err
 	}
 	hooks, err := of.webhooks()
 	if err != nil {
-		return waitingView{}, err
+		return shown.Waiting{}, err
 	}
 	told, err := hooks.CountDue(s.ctx, before)
-	return waitingView{Recipients: mail.Recipients, Scheduled: mail.Scheduled, Webhooks: told}, err
+	return shown.Waiting{Recipients: mail.Recipients, Scheduled: mail.Scheduled, Webhooks: told}, err
 }
 
 // printHold prints the hold as it stands.
@@ -51,7 +36,7 @@ func (of services) printHold(s *session) error {
 	if err != nil {
 		return err
 	}
-	var view holdView
+	var view shown.Hold
 	if found != nil {
 		since := found.Since.UTC()
 		view.Held, view.Since, view.Reason = true, &since, found.Reason
@@ -138,14 +123,14 @@ func (c *holdDropCommand) Run(s *session) error {
 			return err
 		}
 		return s.print(struct {
-			waitingView
+			shown.Waiting
 			DryRun bool `json:"dry_run"`
 		}{dropped, c.DryRun})
 	})
 }
 
 // drop counts recipients of scheduled emails as scheduled.
-func (c *holdDropCommand) drop(s *session, of services) (dropped waitingView, err error) {
+func (c *holdDropCommand) drop(s *session, of services) (dropped shown.Waiting, err error) {
 	mail := of.queue()
 	queued, err := mail.Drop(s.ctx, queue.Change{Selection: queue.Selection{All: true, DueBefore: c.DueBefore}}, c.Reason)
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/postrider/postrider/cmd/postrider/follow"
+	"github.com/postrider/postrider/cmd/postrider/shown"
 	"github.com/postrider/postrider/modules/eventexport"
 )
 
@@ -36,35 +37,6 @@ func (c *listenCommand) Run(s *session) error {
 	return follow.Run(s.ctx, in)
 }
 
-type exportCommand struct {
-	Status exportStatusCommand `cmd:"" help:"Print how far the export is, what waits and the latest error, as JSON."`
-	Rewind exportRewindCommand `cmd:"" help:"Send everything again that has happened since a time. Readers that have it get it twice."`
-}
-
-// exportView is the export as it is printed.
-type exportView struct {
-	Position      string     `json:"position"`
-	PositionAt    time.Time  `json:"position_at"`
-	MovedAt       time.Time  `json:"moved_at"`
-	Waiting       int        `json:"waiting"` // counted to 100,000
-	BehindSeconds float64    `json:"behind_seconds"`
-	SendingAgain  bool       `json:"sending_again"`
-	Failures      int        `json:"failures"`
-	LastError     string     `json:"last_error"`
-	LastErrorAt   *time.Time `json:"last_error_at"`
-	Node          string     `json:"node"`
-}
-
-func (s *session) printExport(is eventexport.Standing) error {
-	view := exportView{Position: is.Position, PositionAt: is.PositionAt.UTC(), MovedAt: is.MovedAt.UTC(), Waiting: is.Waiting,
-		BehindSeconds: is.Behind.Round(time.Millisecond).Seconds(), SendingAgain: is.Again, Failures: is.Failures, LastError: is.Error, Node: is.Node}
-	if is.FailedAt != nil {
-		at := is.FailedAt.UTC()
-		view.LastErrorAt = &at
-	}
-	return s.print(view)
-}
-
 type exportStatusCommand struct{ toolSettings }
 
 func (c *exportStatusCommand) Run(s *session) error {
@@ -73,7 +45,7 @@ func (c *exportStatusCommand) Run(s *session) error {
 		if err != nil {
 			return err
 		}
-		return s.printExport(is)
+		return s.print(shown.ExportOf(is))
 	})
 }
 
@@ -89,6 +61,6 @@ func (c *exportRewindCommand) Run(s *session) error {
 		if err != nil {
 			return err
 		}
-		return s.printExport(is)
+		return s.print(shown.ExportOf(is))
 	})
 }

@@ -5,15 +5,18 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"log/slog"
 	"math"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/postrider/postrider/modules/eventexport/jetstream"
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/id"
 	"github.com/postrider/postrider/runtime/module"
+	"github.com/postrider/postrider/runtime/setting"
 	"github.com/postrider/postrider/runtime/telemetry"
 )
 
@@ -69,6 +72,12 @@ func look(ctx context.Context, d *db.DB, count int) (Standing, error) {
 		found.Behind = max(found.now.Sub(id.Time(found.oldest)), time.Millisecond)
 	}
 	return found.Standing, nil
+}
+
+// Copies asks the servers of a configuration how many of them have the stream; 0: it was
+// not made yet. It changes nothing. The error says why the stream cannot be used.
+func Copies(ctx context.Context, v setting.Values) (int, error) {
+	return jetstream.Replicas(ctx, streamOf(v, slog.New(slog.DiscardHandler)))
 }
 
 const rewindSQL = `

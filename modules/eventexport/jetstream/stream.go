@@ -15,9 +15,12 @@ import (
 	"github.com/postrider/postrider/runtime/telemetry"
 )
 
-// madeHere is in the metadata of a stream that Open has made: such a one is kept as the
-// configuration says, another's is only looked at.
-const madeHere = "postrider"
+// madeHere is in the metadata of a stream that Open has made, under madeBy: such a one is kept
+// as the configuration says, another's is only looked at.
+const (
+	madeBy   = "made_by"
+	madeHere = "postrider"
+)
 
 // Stream is a connection to the servers, and a stream there that was found or made. Safe for
 // concurrent use.
@@ -121,12 +124,20 @@ func (s *Stream) Prepare(ctx context.Context) error {
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("look at the stream %s: %w", s.config.Stream, err)
+		return s.unseen(err)
 	}
-	if found.Config.Metadata["made_by"] != madeHere {
+	if found.Config.Metadata[madeBy] != madeHere {
 		return s.usable(found.Config)
 	}
 	return s.adjust(ctx, found.Config)
+}
+
+// unseen says that the servers do not tell of the stream.
+func (s *Stream) unseen(err error) error {
+	if errors.Is(err, nats.ErrNoResponders) {
+		return fmt.Errorf("look at the stream %s: JetStream does not answer; it is off at these servers, or too few of them are up: %w", s.config.Stream, err)
+	}
+	return fmt.Errorf("look at the stream %s: %w", s.config.Stream, err)
 }
 
 // wanted is the stream as it is made. A full one refuses, so that nothing goes that was not
@@ -134,7 +145,7 @@ func (s *Stream) Prepare(ctx context.Context) error {
 func (s *Stream) wanted() *nats.StreamConfig {
 	return &nats.StreamConfig{Name: s.config.Stream, Description: "What has happened in Postrider.", Subjects: []string{s.config.Prefix + ".>"},
 		Retention: nats.LimitsPolicy, Discard: nats.DiscardNew, Storage: nats.FileStorage, Replicas: s.config.Replicas, MaxAge: s.config.MaxAge,
-		Duplicates: s.config.duplicates(), AllowDirect: true, Metadata: map[string]string{"made_by": madeHere}}
+		Duplicates: s.config.duplicates(), AllowDirect: true, Metadata: map[string]string{madeBy: madeHere}}
 }
 
 // adjust brings a stream that was made here to what the configuration says now. Limits that
@@ -187,11 +198,24 @@ func covers(pattern, other string) bool {
 	return len(p) == len(o)
 }
 
-// Replicas is how many servers have the stream.
-func (s *Stream) Replicas(ctx context.Context) (int, error) {
-	found, err := s.js.StreamInfo(s.config.Stream, nats.Context(ctx))
+// Replicas tells how many servers have the stream of a configuration; 0: there is none yet.
+// Its error says why the stream cannot be reached or used.
+func Replicas(ctx context.Context, c Config) (int, error) {
+	s, err := connect(c)
 	if err != nil {
 		return 0, err
+	}
+	defer s.Close()
+	ctx, cancel := context.WithTimeout(ctx, ackLimit)
+	defer cancel()
+	found, err := s.js.StreamInfo(c.Stream, nats.Context(ctx))
+	switch {
+	case errors.Is(err, nats.ErrStreamNotFound):
+		return 0, nil
+	case err != nil:
+		return 0, s.unseen(err)
+	case found.Config.Metadata[madeBy] != madeHere:
+		return found.Config.Replicas, s.usable(found.Config)
 	}
 	return found.Config.Replicas, nil
 }

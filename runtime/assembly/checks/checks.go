@@ -10,6 +10,7 @@ import (
 	"github.com/postrider/postrider/modules/domains"
 	"github.com/postrider/postrider/modules/domains/dnscheck"
 	"github.com/postrider/postrider/modules/domains/signing"
+	"github.com/postrider/postrider/modules/eventexport"
 	"github.com/postrider/postrider/modules/outbound"
 	"github.com/postrider/postrider/runtime/assembly/listeners"
 	"github.com/postrider/postrider/runtime/assembly/outgoing"
@@ -67,6 +68,9 @@ func New(ctx context.Context, p Params) (*doctor.Doctor, error) {
 			return d, err
 		}
 		d.Others = append(d.Others, payments(service))
+	}
+	if !eventexport.To.Of(p.Config).IsZero() {
+		d.Others = append(d.Others, export(p))
 	}
 	if p.Box != nil {
 		d.Others = append(d.Others, doctor.MasterKey(func(ctx context.Context) (int, int, error) { return signing.Count(ctx, p.DB, p.Box) }))

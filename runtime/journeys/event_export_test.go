@@ -1,4 +1,4 @@
-package eventexport_test
+package journeys_test
 
 import (
 	"encoding/json"

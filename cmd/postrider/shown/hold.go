@@ -1,0 +1,19 @@
+package shown
+
+import "time"
+
+// Hold is the hold of the installation and what waits.
+type Hold struct {
+	Held    bool       `json:"held"`
+	Since   *time.Time `json:"since"`
+	Reason  string     `json:"reason"`
+	Waiting Waiting    `json:"waiting"`
+	DueNow  Waiting    `json:"due_now"`
+}
+
+// Waiting counts what would leave if nothing held it.
+type Waiting struct {
+	Recipients int `json:"recipients"`
+	Scheduled  int `json:"scheduled_emails"`
+	Webhooks   int `json:"webhooks"`
+}

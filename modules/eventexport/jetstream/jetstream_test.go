@@ -1,0 +1,217 @@
+package jetstream_test
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+
+	"github.com/postrider/postrider/modules/eventexport/jetstream"
+	"github.com/postrider/postrider/modules/eventexport/jetstream/jetstreamtest"
+	"github.com/postrider/postrider/runtime/event"
+	"github.com/postrider/postrider/runtime/id"
+)
+
+func configOf(t *testing.T, url string) jetstream.Config {
+	t.Helper()
+	to, err := jetstream.ParseTarget(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return jetstream.Config{Target: to, Stream: "facts", Prefix: "mail.facts", Replicas: 1, MaxAge: time.Hour, Name: "test", Logger: slog.New(slog.DiscardHandler)}
+}
+
+func opened(t *testing.T, c jetstream.Config) *jetstream.Stream {
+	t.Helper()
+	s, err := jetstream.Open(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Close)
+	return s
+}
+
+// A stream is made as the configuration says, follows it when it changes, and keeps a limit
+// that somebody has set since.
+func TestAStreamIsMadeAndFollowsItsConfiguration(t *testing.T) {
+	t.Parallel()
+	broker := jetstreamtest.Start(t, nil)
+	c, js := configOf(t, broker.URL()), broker.JetStream()
+	if n, err := jetstream.Replicas(t.Context(), c); err != nil || n != 0 {
+		t.Errorf("before there is a stream %d servers have it, %v; want 0", n, err)
+	}
+	opened(t, c)
+	is, err := js.StreamInfo("facts")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := is.Config; !slices.Equal(got.Subjects, []string{"mail.facts.>"}) || got.Discard != nats.DiscardNew || got.Storage != nats.FileStorage || got.Duplicates != 10*time.Minute || got.MaxAge != time.Hour {
+		t.Errorf("the stream is made as %+v", got)
+	}
+	limited := is.Config
+	limited.MaxMsgs = 7
+	if _, err := js.UpdateStream(&limited); err != nil {
+		t.Fatal(err)
+	}
+	c.MaxAge = 2 * time.Hour
+	opened(t, c)
+	if is, err = js.StreamInfo("facts"); err != nil || is.Config.MaxAge != 2*time.Hour || is.Config.MaxMsgs != 7 {
+		t.Errorf("after the configuration has changed the stream is %+v, %v; want the new age, and the limit of messages", is.Config, err)
+	}
+	if n, err := jetstream.Replicas(t.Context(), c); err != nil || n != 1 {
+		t.Errorf("%d servers have the stream, %v; want 1", n, err)
+	}
+}
+
+// A stream that others have made is used if it keeps what is promised, and never changed.
+func TestAStreamOfOthersIsLookedAt(t *testing.T) {
+	t.Parallel()
+	broker := jetstreamtest.Start(t, nil)
+	js := broker.JetStream()
+	for i, made := range []struct {
+		config nats.StreamConfig
+		wrong  string // empty: it can be used
+	}{
+		{nats.StreamConfig{Subjects: []string{"a.*.facts.>"}, Duplicates: time.Hour, MaxAge: 3 * time.Hour}, ""},
+		{nats.StreamConfig{Subjects: []string{"b.>"}, Duplicates: time.Minute}, "duplicate window is 1m0s"},
+		{nats.StreamConfig{Subjects: []string{"c.>"}, Duplicates: time.Hour, Storage: nats.MemoryStorage}, "in memory"},
+		{nats.StreamConfig{Subjects: []string{"d.>"}, Duplicates: time.Hour, NoAck: true}, "acknowledges nothing"},
+		{nats.StreamConfig{Subjects: []string{"e.mine.facts.*"}, Duplicates: time.Hour}, "and not e.mine.facts.>"},
+	} {
+		made.config.Name = fmt.Sprintf("s%d", i)
+		if _, err := js.AddStream(&made.config); err != nil {
+			t.Fatal(err)
+		}
+		c := configOf(t, broker.URL())
+		c.Stream, c.Prefix = made.config.Name, made.config.Subjects[0][:1]+".mine.facts"
+		s, err := jetstream.Open(t.Context(), c)
+		if err == nil {
+			s.Close()
+		}
+		if (err == nil) != (made.wrong == "") || err != nil && !strings.Contains(err.Error(), made.wrong) {
+			t.Errorf("a stream of others with %+v is opened with %v, want %q", made.config, err, made.wrong)
+		}
+		if is, err := js.StreamInfo(c.Stream); err != nil || is.Config.MaxAge != made.config.MaxAge {
+			t.Errorf("the stream is now %+v, %v; want it unchanged", is, err)
+		}
+	}
+}
+
+// What cannot be is said with the setting that is to be changed in it.
+func TestOpenSaysWhatIsWrong(t *testing.T) {
+	t.Parallel()
+	broker := jetstreamtest.Start(t, nil)
+	closed := jetstreamtest.Start(t, func(o *server.Options) { o.Username, o.Password = "postrider", "s3cret-word" })
+	plain := jetstreamtest.Start(t, func(o *server.Options) { o.JetStream = false })
+	three := configOf(t, broker.URL())
+	three.Replicas = 3
+	missing := configOf(t, broker.URL())
+	missing.Files.Credentials = "/nowhere/user.creds"
+	for want, c := range map[string]jetstream.Config{
+		"with 3 replicas":     three,
+		"/nowhere/user.creds": missing,
+		"uthorization":        configOf(t, strings.Replace(closed.URL(), "nats://", "nats://postrider:wr0ng-word@", 1)),
+		"JetStream":           configOf(t, plain.URL()),
+		"no servers":          configOf(t, "nats://127.0.0.1:1"),
+	} {
+		s, err := jetstream.Open(t.Context(), c)
+		if err == nil {
+			s.Close()
+			t.Errorf("a stream is opened, want an error with %q", want)
+			continue
+		}
+		if !strings.Contains(err.Error(), want) && !strings.Contains(err.Error(), strings.ToLower(want)) || strings.Contains(err.Error(), "word") {
+			t.Errorf("the error is %q, want %q in it and no secret", err, want)
+		}
+	}
+	opened(t, configOf(t, strings.Replace(closed.URL(), "nats://", "nats://postrider:s3cret-word@", 1)))
+}
+
+// A failure in one account's order stops it there: nothing of the account is published behind
+// what was not acknowledged.
+func TestPublishKeepsTheOrderOfAnAccount(t *testing.T) {
+	t.Parallel()
+	broker := jetstreamtest.Start(t, nil)
+	s := opened(t, configOf(t, broker.URL()))
+	var facts []event.Fact
+	for i := range 30 {
+		facts = append(facts, event.Fact{ID: id.New(id.Fact), AccountID: fmt.Sprintf("acc_%d", i%3), Type: event.EmailSent, Data: []byte(`{}`)})
+	}
+	facts[10].Data = []byte("no JSON") // of acc_1
+	acked, err := s.Publish(t.Context(), facts, func() error { return nil })
+	if err == nil || !strings.Contains(err.Error(), facts[10].ID) {
+		t.Errorf("a fact that cannot be encoded gives %v, want an error that names it", err)
+	}
+	there := map[string]bool{}
+	for _, m := range jetstreamtest.Messages(t, broker.JetStream(), "facts") {
+		there[m.ID] = true
+	}
+	for i, f := range facts {
+		if acked[i] != there[f.ID] {
+			t.Errorf("fact %d is said to be there: %t; it is: %t", i, acked[i], there[f.ID])
+		}
+		if i >= 10 && f.AccountID == "acc_1" && there[f.ID] {
+			t.Errorf("fact %d of the account is there, behind one that is not", i)
+		}
+	}
+	facts[10].Data = []byte(`{}`)
+	refusal := errors.New("not ours any more")
+	if acked, err := s.Publish(t.Context(), facts, func() error { return refusal }); !errors.Is(err, refusal) || slices.Contains(acked, true) {
+		t.Errorf("without the lease %v is published, %v; want nothing and the reason", acked, err)
+	}
+	if _, err := s.Publish(t.Context(), facts, func() error { return nil }); err != nil {
+		t.Fatal(err)
+	}
+	stored, err := s.Stored(t.Context(), facts[19].ID, 5)
+	if err != nil || len(stored) > 5 || len(stored) == 0 {
+		t.Errorf("of the last 5 messages %v are behind the position, %v", stored, err)
+	}
+	if stored, err = s.Stored(t.Context(), facts[19].ID, 1000); err != nil || len(stored) != 10 {
+		t.Errorf("%d messages are behind the position, %v; want 10", len(stored), err)
+	}
+}
+
+func TestParseTarget(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string][]string{
+		"nats://a.example":                                   {"nats://a.example:4222"},
+		"nats://u:p%40w@a.example:4223, b.example":           {"nats://a.example:4223", "nats://b.example:4222"},
+		"tls://tok3n@[::1]:4222,tls://b.example:1,127.0.0.1": {"tls://[::1]:4222", "tls://b.example:1", "tls://127.0.0.1:4222"},
+	} {
+		got, err := jetstream.ParseTarget(text)
+		if err != nil || !slices.Equal(got.Servers, want) {
+			t.Errorf("%s gives the servers %v, %v; want %v", text, got.Servers, err, want)
+		}
+	}
+	both, err := jetstream.ParseTarget("nats://u:p%40w@a.example")
+	if err != nil || both.User != "u" || both.Password.Reveal() != "p@w" || !both.Token.IsZero() {
+		t.Errorf("user and password are %q and %q, %v", both.User, both.Password.Reveal(), err)
+	}
+	if token, err := jetstream.ParseTarget("nats://tok3n@a.example"); err != nil || token.User != "" || token.Token.Reveal() != "tok3n" {
+		t.Errorf("the token is %q, %v", token.Token.Reveal(), err)
+	}
+	if shown := fmt.Sprintf("%+v", both); strings.Contains(shown, "p@w") {
+		t.Errorf("printed, a target shows its password: %s", shown)
+	}
+	for text, want := range map[string]string{
+		"":                                  "must begin with nats://",
+		"kafka://a.example":                 "not supported",
+		"a.example:4222":                    "must begin with nats://",
+		"nats://":                           "names no server",
+		"nats://s3cret:s3cret%zz@a":         "no address",
+		"nats://a_b":                        "not a host name",
+		"nats://a.example/path":             "more than host and port",
+		"nats://a.example,s3cret@b.example": "behind the first server",
+	} {
+		_, err := jetstream.ParseTarget(text)
+		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "s3cret") {
+			t.Errorf("%q gives %v, want %q in it, and no secret", text, err, want)
+		}
+	}
+}
