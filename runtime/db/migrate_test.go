@@ -116,6 +116,17 @@ func TestIdsSortByBytes(t *testing.T) {
 	}
 }
 
+// A standby that is promoted cannot read the unlogged sequences of PostgreSQL 15: what counts by one stores
+// nothing any more.
+func TestNoSequenceIsUnlogged(t *testing.T) {
+	t.Parallel()
+	d := dbtest.New(t)
+	unlogged, err := db.All(t.Context(), d.SQL, db.Value[string], `SELECT relname FROM pg_class WHERE relkind = 'S' AND relpersistence = 'u'`)
+	if err != nil || len(unlogged) > 0 {
+		t.Errorf("unlogged sequences: %v, %v", unlogged, err)
+	}
+}
+
 // A check changes nothing: it refuses a database without our tables, and one that was brought
 // up passes.
 func TestCheckSchemaRefusesWhatLacksMigrations(t *testing.T) {
