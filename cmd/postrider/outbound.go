@@ -10,7 +10,7 @@ import (
 )
 
 type sourceCommand struct {
-	Add    sourceAddCommand    `cmd:"" help:"Let mail leave from an address of this machine; print it as JSON."`
+	Add    sourceAddCommand    `cmd:"" help:"Let mail leave from an address of a machine that delivers; print it as JSON."`
 	List   sourceListCommand   `cmd:"" help:"Print the source addresses and how far their warm-up is, as JSON."`
 	Pause  sourcePauseCommand  `cmd:"" help:"Let no mail leave from an address for now."`
 	Resume sourceResumeCommand `cmd:"" help:"Let mail leave from it again."`
@@ -20,12 +20,13 @@ type sourceCommand struct {
 type sourceAddCommand struct {
 	toolSettings
 
-	Address  string `help:"IPv4 or IPv6 address that this machine has."                                placeholder:"IP"   required:""`
+	Address  string `help:"IPv4 or IPv6 address of a machine that delivers."                           placeholder:"IP"   required:""`
+	Node     string `help:"Name of the process that mail leaves from it by (any whose machine has the address): postrider nodes lists them." placeholder:"NAME"`
 	Hostname string `help:"The name in its PTR record, for EHLO. An IPv4 and an IPv6 address with the same name in the same pool are used as one." placeholder:"NAME" required:""`
 	Pool     string `help:"shared: for all plans; pool: for the plans pool and dedicated; dedicated: for one account of the plan dedicated."         placeholder:"POOL" required:""`
 	Account  string `help:"With --pool=dedicated: whose it is, email or id."                           placeholder:"acc_…"`
 	WarmUp   bool   `help:"Receivers do not know it yet: send little on the first days, what is more leaves by the next pool."                       name:"warm-up"`
-	Check    bool   `default:"true"                                                                    help:"Make sure that this machine has the address; --no-check when another machine delivers." negatable:""`
+	Check    bool   `default:"true"                                                                    help:"Make sure that a process that runs has the address, or the one that --node names; --no-check adds it all the same, as for a machine that is planned." negatable:""`
 }
 
 func (c *sourceAddCommand) Run(s *session) error {
@@ -33,7 +34,7 @@ func (c *sourceAddCommand) Run(s *session) error {
 	if err != nil {
 		return err
 	}
-	in := outbound.SourceInput{Address: c.Address, Hostname: c.Hostname, Pool: c.Pool, Account: c.Account, WarmUp: c.WarmUp, Unchecked: !c.Check}
+	in := outbound.SourceInput{Address: c.Address, Node: c.Node, Hostname: c.Hostname, Pool: c.Pool, Account: c.Account, WarmUp: c.WarmUp, Unchecked: !c.Check}
 	if err := in.Validate(); err != nil { // before the database is touched
 		return err
 	}

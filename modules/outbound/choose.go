@@ -135,15 +135,24 @@ func (s *Service) plans(ctx context.Context, questions []Question) (map[string]s
 
 // outletFor goes through the pools that the plan opens, in the order of overflow.
 func (s *snapshot) outletFor(q Question, plan string) *outlet {
-	var pools [][]*outlet
-	switch plan {
-	case accounts.PlanDedicated:
-		pools = [][]*outlet{s.dedicated[q.AccountID], s.pool}
-	case accounts.PlanPool:
-		pools = [][]*outlet{s.pool}
+	if plan == accounts.PlanDedicated {
+		if o := nearest(s.dedicated[q.AccountID], gone, q); o != nil {
+			return o
+		}
 	}
-	for _, pool := range append(pools, s.shared) {
-		if o := pick(pool, q.AccountID, q.Destination); o != nil {
+	if plan == accounts.PlanDedicated || plan == accounts.PlanPool {
+		if o := nearest(s.pool, absent, q); o != nil {
+			return o
+		}
+	}
+	return nearest(s.shared, absent, q)
+}
+
+// nearest picks among the outlets of a pool that are nearest, and not farther than a reach:
+// those of this process, else those of others.
+func nearest(pool tiers, farthest reach, q Question) *outlet {
+	for _, some := range pool[:farthest+1] {
+		if o := pick(some, q.AccountID, q.Destination); o != nil {
 			return o
 		}
 	}

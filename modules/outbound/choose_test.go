@@ -89,7 +89,7 @@ func outlets(limits ...int64) []*outlet {
 		s.sources = append(s.sources, source{id: addr.String(), addr: addr, hostname: addr.String(), pool: entsource.PoolShared, warm: limit < 0, limit: limit})
 	}
 	s.arrange()
-	return s.shared
+	return s.shared[here]
 }
 
 func TestTheSameMailHasTheSameAddress(t *testing.T) {

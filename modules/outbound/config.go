@@ -20,6 +20,7 @@ type Config struct {
 
 	ReadEvery   time.Duration // how old the configuration may be: 5 s
 	ReportEvery time.Duration // the pace at which TLS sessions are stored: 1 min
+	GoneAfter   time.Duration // for so long a source waits for a process that has it: 10 min
 }
 
 // ConfigOf takes what the module needs from the installation's configuration.
@@ -38,6 +39,9 @@ func (c Config) withDefaults() Config {
 	if c.ReportEvery == 0 {
 		c.ReportEvery = time.Minute
 	}
+	if c.GoneAfter == 0 {
+		c.GoneAfter = 10 * time.Minute
+	}
 	return c
 }
 
@@ -49,6 +53,9 @@ func (c Config) Validate() error {
 	}
 	if c.ReportEvery < 0 {
 		wrong.Add("report_every", "must be positive")
+	}
+	if c.GoneAfter < 0 {
+		wrong.Add("gone_after", "must be positive")
 	}
 	return wrong.Err()
 }

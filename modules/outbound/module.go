@@ -9,6 +9,7 @@ import (
 	"github.com/postrider/postrider/modules/domains"
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/module"
+	"github.com/postrider/postrider/runtime/node"
 )
 
 // Module gives *Service and *TLSRecorder, keeps the configuration fresh and stores
@@ -23,6 +24,7 @@ var Module = fx.Module("outbound",
 		func(s *accounts.Service) Accounts { return s },
 		func(s *domains.Service) Domains { return s },
 		func(s *db.Signals) Signals { return s },
+		func(n *node.Node) Nodes { return n },
 	),
 	fx.Invoke(func(lc fx.Lifecycle, s *Service, r *TLSRecorder) {
 		lc.Append(fx.Hook{

@@ -12,6 +12,7 @@ import (
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/machine"
 	"github.com/postrider/postrider/runtime/secret"
 	"github.com/postrider/postrider/runtime/telemetry"
 	"github.com/postrider/postrider/runtime/worker"
@@ -45,6 +46,7 @@ type Params struct {
 	Accounts Accounts
 	Domains  Domains
 	Signals  Signals `optional:"true"` // nil: looked every few seconds only
+	Nodes    Nodes   `optional:"true"` // nil: there is no other process, and every way is here
 	Box      *secret.Box
 	Logger   *slog.Logger
 	Workers  *worker.Metrics `optional:"true"`
@@ -59,7 +61,10 @@ type Service struct {
 	signals  Signals
 	box      *secret.Box
 	log      *slog.Logger
-	bind     func(source) error
+	nodes    Nodes
+
+	had    map[string]time.Time // when a process last had a source, by its id; while reading
+	isGone map[string]bool      // likewise: nobody has had it for long
 
 	mutex   sync.Mutex
 	known   *snapshot // nil before Start
@@ -73,8 +78,7 @@ func New(p Params) (*Service, error) {
 	if err := p.Config.Validate(); err != nil {
 		return nil, err
 	}
-	return &Service{config: p.Config.withDefaults(), db: p.DB, accounts: p.Accounts, domains: p.Domains, signals: p.Signals, box: p.Box, log: p.Logger, tasks: worker.NewTasks(p.Logger, p.Workers),
-		bind: func(s source) error { return bindTest(s.addr) }}, nil
+	return &Service{config: p.Config.withDefaults(), db: p.DB, accounts: p.Accounts, domains: p.Domains, signals: p.Signals, box: p.Box, log: p.Logger, nodes: p.Nodes, tasks: worker.NewTasks(p.Logger, p.Workers)}, nil
 }
 
 // Start reads the configuration, warns of addresses that this machine does not have,
@@ -103,14 +107,18 @@ func (s *Service) Stop(ctx context.Context) error {
 	return nil
 }
 
-// checkAddresses warns once of what every delivery would run into.
+// checkAddresses warns once of addresses that neither this machine nor another process has.
 func (s *Service) checkAddresses(ctx context.Context) {
 	s.mutex.Lock()
 	sources := s.known.sources
 	s.mutex.Unlock()
 	for _, src := range sources {
-		if err := s.bind(src); err != nil && !src.paused {
-			s.log.WarnContext(ctx, "this machine does not have a source address: deliveries from it will be put off", telemetry.KeyAddress, src.addr, telemetry.KeyError, err)
+		lacks := src.reach > away
+		if s.nodes == nil {
+			lacks = !machine.Interfaces{}.Has(src.addr)
+		}
+		if lacks && !src.paused {
+			s.log.WarnContext(ctx, "this machine does not have a source address, and no other process has: mail waits for one that has it, or leaves by another", telemetry.KeyAddress, src.addr, "pool", src.pool, "node", src.node)
 		}
 	}
 }

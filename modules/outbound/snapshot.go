@@ -23,6 +23,8 @@ type source struct {
 	addr         netip.Addr
 	pool         entsource.Pool
 	accountID    string
+	node         string // the process that delivers from it; empty: any that has it
+	reach        reach
 	paused       bool
 	warm         bool
 	day          int   // of the warm-up, from 1; 0: never warmed up
@@ -33,6 +35,7 @@ type source struct {
 type outlet struct {
 	way     smtpclient.Way
 	sources []source // not paused
+	reach   reach    // of the nearest of them
 	// pending deliveries were chosen and are not counted yet.
 	pending int64
 }
@@ -64,21 +67,22 @@ type relays struct{ always, fallback *smtpclient.Way }
 type snapshot struct {
 	day       string // of the allowances
 	sources   []source
-	dedicated map[string][]*outlet // by account
-	pool      []*outlet
-	shared    []*outlet
+	dedicated map[string]tiers // by account
+	pool      tiers
+	shared    tiers
+	shares    bool // there are outlets of the pool for the plan Pool
 	byAddress map[netip.Addr]*outlet
 	relays    map[owner]relays
 	opened    map[string]opened // passwords by smarthost
 }
 
 // asksPlan tells whether the plan of an account matters.
-func (s *snapshot) asksPlan() bool { return len(s.dedicated)+len(s.pool) > 0 }
+func (s *snapshot) asksPlan() bool { return len(s.dedicated) > 0 || s.shares }
 
 // arrange makes outlets of sources: those of one pool, account and hostname are one
 // as long as they have different families.
 func (s *snapshot) arrange() {
-	s.dedicated, s.byAddress = map[string][]*outlet{}, map[netip.Addr]*outlet{}
+	s.dedicated, s.byAddress = map[string]tiers{}, map[netip.Addr]*outlet{}
 	var all []*outlet
 	for _, src := range s.sources {
 		if src.paused {
@@ -86,7 +90,7 @@ func (s *snapshot) arrange() {
 		}
 		fits := func(o *outlet) bool {
 			other := o.sources[0]
-			return len(o.sources) == 1 && other.hostname == src.hostname && other.pool == src.pool && other.accountID == src.accountID &&
+			return len(o.sources) == 1 && other.hostname == src.hostname && other.pool == src.pool && other.accountID == src.accountID && other.node == src.node &&
 				other.addr.Is4() != src.addr.Is4()
 		}
 		at := slices.IndexFunc(all, fits)
@@ -101,19 +105,36 @@ func (s *snapshot) arrange() {
 	for _, o := range all {
 		// IPv4 first: it names the way, whichever is used.
 		slices.SortFunc(o.sources, func(a, b source) int { return a.addr.Compare(b.addr) })
+		o.way.Label, o.reach = o.sources[0].addr.String(), gone
 		for _, src := range o.sources {
-			o.way.LocalAddrs = append(o.way.LocalAddrs, src.addr)
+			o.reach = min(o.reach, src.reach)
 		}
-		o.way.Label = o.way.LocalAddrs[0].String()
-		switch first := o.sources[0]; first.pool {
-		case entsource.PoolDedicated:
-			s.dedicated[first.accountID] = append(s.dedicated[first.accountID], o)
-		case entsource.PoolPool:
-			s.pool = append(s.pool, o)
-		case entsource.PoolShared:
-			s.shared = append(s.shared, o)
+		for _, src := range o.sources {
+			if o.reach != here || src.reach == here { // what is here leaves from what is here
+				o.way.LocalAddrs = append(o.way.LocalAddrs, src.addr)
+			}
 		}
 	}
+	s.pools(all)
+}
+
+// pools puts outlets where they are looked for.
+func (s *snapshot) pools(all []*outlet) {
+	dedicated, pool, shared := map[string][]*outlet{}, []*outlet(nil), []*outlet(nil)
+	for _, o := range all {
+		switch first := o.sources[0]; first.pool {
+		case entsource.PoolDedicated:
+			dedicated[first.accountID] = append(dedicated[first.accountID], o)
+		case entsource.PoolPool:
+			pool = append(pool, o)
+		case entsource.PoolShared:
+			shared = append(shared, o)
+		}
+	}
+	for accountID, own := range dedicated {
+		s.dedicated[accountID] = near(own)
+	}
+	s.pool, s.shared, s.shares = near(pool), near(shared), len(pool) > 0
 }
 
 // opened is a password, kept so that it is not opened every few seconds.
@@ -144,6 +165,7 @@ func (s *Service) read(ctx context.Context) error {
 	if err := s.readSmarthosts(ctx, next, before); err != nil {
 		return err
 	}
+	s.locate(ctx, next.sources)
 	next.arrange()
 
 	s.mutex.Lock()
@@ -161,7 +183,7 @@ func (s *Service) read(ctx context.Context) error {
 
 const sourcesSQL = `
 WITH today AS (SELECT (now() AT TIME ZONE 'UTC')::date AS day)
-SELECT t.day::text, s.id, s.address, s.hostname, s.pool, coalesce(s.account_id, ''), s.paused_at IS NOT NULL, s.warmup_started_at IS NULL,
+SELECT t.day::text, s.id, s.address, s.hostname, s.pool, coalesce(s.account_id, ''), coalesce(s.node, ''), s.paused_at IS NOT NULL, s.warmup_started_at IS NULL,
        coalesce(t.day - (s.warmup_started_at AT TIME ZONE 'UTC')::date, 0), coalesce(d.deliveries, 0)
   FROM today t LEFT JOIN sources s ON true LEFT JOIN source_days d ON d.source_id = s.id AND d.day = t.day::text
  WHERE s.id IS NOT NULL ORDER BY s.address`
@@ -170,7 +192,7 @@ func (s *Service) readSources(ctx context.Context, into *snapshot) error {
 	err := db.Each(ctx, s.db.SQL, func(row db.Row) (err error) {
 		var src source
 		var address string
-		if err := row.Scan(&into.day, &src.id, &address, &src.hostname, &src.pool, &src.accountID, &src.paused, &src.warm, &src.day, &src.used); err != nil {
+		if err := row.Scan(&into.day, &src.id, &address, &src.hostname, &src.pool, &src.accountID, &src.node, &src.paused, &src.warm, &src.day, &src.used); err != nil {
 			return err
 		}
 		if src.addr, err = netip.ParseAddr(address); err != nil {

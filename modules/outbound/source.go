@@ -4,24 +4,28 @@ import (
 	"context"
 	"fmt"
 	"net/netip"
+	"slices"
 	"strings"
 
 	"github.com/postrider/postrider/ent"
 	entsource "github.com/postrider/postrider/ent/source"
+	"github.com/postrider/postrider/runtime/config"
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/id"
 	"github.com/postrider/postrider/runtime/mail/address"
+	"github.com/postrider/postrider/runtime/node"
 )
 
 // SourceInput is the input of AddSource.
 type SourceInput struct {
-	Address   string // IPv4 or IPv6, one that this machine has
+	Address   string // IPv4 or IPv6, one that a process that runs has
+	Node      string // name of the process that mail leaves from it by; empty: any that has it
 	Hostname  string // what the address's PTR record says
 	Pool      string // shared, pool or dedicated
 	Account   string // whose it is: email or id; of pool dedicated only
 	WarmUp    bool   // begin the warm-up now
-	Unchecked bool   // the address need not be this machine's: another one delivers
+	Unchecked bool   // no process need have the address now: it is planned
 }
 
 // Validate reports every wrong field.
@@ -42,6 +46,11 @@ func (in SourceInput) parsed() (source, fault.Fields) {
 	if s.hostname, err = address.ParseDomain(in.Hostname); err != nil {
 		wrong.Add("hostname", "%s", err)
 	}
+	if s.node = in.Node; s.node != "" {
+		if err := config.CheckName(s.node); err != nil {
+			wrong.Add("node", "%s", err)
+		}
+	}
 	s.pool = entsource.Pool(in.Pool)
 	switch dedicated := s.pool == entsource.PoolDedicated; {
 	case entsource.PoolValidator(s.pool) != nil:
@@ -54,16 +63,16 @@ func (in SourceInput) parsed() (source, fault.Fields) {
 	return s, wrong
 }
 
-// AddSource stores a source. Unless told otherwise it makes sure that this machine
-// has the address.
+// AddSource stores a source. Unless told otherwise it makes sure that a process that runs,
+// or the one that is named, has the address; where none runs, that this machine has it.
 func (s *Service) AddSource(ctx context.Context, in SourceInput) (*ent.Source, error) {
 	parsed, wrong := in.parsed()
 	if err := wrong.Err(); err != nil {
 		return nil, err
 	}
 	if !in.Unchecked {
-		if err := s.bind(parsed); err != nil {
-			return nil, fault.InvalidField("address", "this machine does not have %s (%s)", parsed.addr, err)
+		if err := s.checkSource(ctx, parsed); err != nil {
+			return nil, err
 		}
 	}
 	var accountID *string
@@ -77,6 +86,9 @@ func (s *Service) AddSource(ctx context.Context, in SourceInput) (*ent.Source, e
 	var stored *ent.Source
 	err := s.change(ctx, "add source", func(tx *ent.Tx) (err error) {
 		add := tx.Source.Create().SetID(id.New(id.Source)).SetAddress(parsed.addr.String()).SetHostname(parsed.hostname).SetPool(parsed.pool).SetNillableAccountID(accountID)
+		if parsed.node != "" {
+			add.SetNode(parsed.node)
+		}
 		if in.WarmUp {
 			now, err := db.Now(ctx, tx)
 			if err != nil {
@@ -94,6 +106,32 @@ func (s *Service) AddSource(ctx context.Context, in SourceInput) (*ent.Source, e
 		return nil, err
 	}
 	return stored.Unwrap(), nil
+}
+
+// checkSource refuses an address that nobody has who could deliver from it.
+func (s *Service) checkSource(ctx context.Context, in source) error {
+	list, err := node.Processes(ctx, s.db)
+	if err != nil {
+		return err
+	}
+	list = slices.DeleteFunc(list, func(p node.Process) bool { return !p.Alive || !p.Is(node.Delivers) })
+	names := make([]string, len(list))
+	for i, p := range list {
+		names[i] = p.Name
+	}
+	switch {
+	case has(list, in.addr, in.node):
+		return nil
+	case len(list) == 0 && in.node == "":
+		return fault.InvalidField("address", "this machine does not have %s, and no process that delivers runs", in.addr)
+	case in.node == "":
+		return fault.InvalidField("address", "no process that runs has %s; they are %s", in.addr, strings.Join(names, ", "))
+	case len(list) == 0:
+		return fault.InvalidField("node", "is %s, and no process that delivers runs", in.node)
+	case !slices.Contains(names, in.node):
+		return fault.InvalidField("node", "is %s; the processes that run and deliver are %s", in.node, strings.Join(names, ", "))
+	}
+	return fault.InvalidField("address", "the process %s does not have %s", in.node, in.addr)
 }
 
 // PauseSource takes a source out of use, or back into it. The warm-up goes on by the

@@ -33,6 +33,7 @@ type Options struct {
 	Strays    []setting.Stray         // variables of the environment to warn of
 	Tracing   *telemetry.Tracing      // nil: as the configuration says
 	Machine   machine.Addresses       // nil: the interfaces of this machine
+	More      []fx.Option             // of tests: joined last
 }
 
 const (
@@ -86,7 +87,7 @@ func run(parent context.Context, cfg setting.Values, o Options) (err error) {
 	// 4. Join the modules and start them.
 	var seeds development.Seeder
 	var draining atomic.Bool
-	app := New(Foundation{Config: cfg, Options: o, Modules: modules, Store: opened, Listener: listener, Logger: log, Draining: &draining, Fail: fail}, fx.Invoke(func(s development.Seeder) { seeds = s }))
+	app := New(Foundation{Config: cfg, Options: o, Modules: modules, Store: opened, Listener: listener, Logger: log, Draining: &draining, Fail: fail}, append(o.More, fx.Invoke(func(s development.Seeder) { seeds = s }))...)
 	if err := app.Err(); err != nil {
 		return fmt.Errorf("assemble: %w", dig.RootCause(err)) // without the list of constructors, which says nothing to an operator
 	}

@@ -86,6 +86,9 @@ func (o *own) forget() {
 	o.stored = ""
 }
 
+// Has tells whether a connection of this process can leave from an address now.
+func (n *Node) Has(addr netip.Addr) bool { return n.own.machine.Has(addr) }
+
 // Tried tells the node from which addresses connections could leave when that was tried,
 // and from which they could not: its row lists the former and not the latter. They take the
 // place of what was told before.

@@ -8,6 +8,7 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"maps"
 	"net/http"
 	"path/filepath"
 	"strconv"
@@ -37,7 +38,8 @@ type App struct {
 	Log *expect.Log
 	Out *expect.Log // the banner
 
-	stop func() error
+	settings setting.Texts
+	stop     func() error
 }
 
 // Start runs Postrider. change, which may be nil, adjusts the settings.
@@ -49,6 +51,12 @@ func Start(t testing.TB, change func(setting.Texts)) *App {
 // StartTraced is Start with spans that go to a tracing of the test's.
 func StartTraced(t testing.TB, change func(setting.Texts), tracing *telemetry.Tracing) *App {
 	t.Helper()
+	return StartWith(t, change, func(o *assembly.Options) { o.Tracing = tracing })
+}
+
+// StartWith is Start with options of the test's; with may be nil.
+func StartWith(t testing.TB, change func(setting.Texts), with func(*assembly.Options)) *App {
+	t.Helper()
 	a := &App{DNS: dnsxtest.New(t), MX: smtptest.New(t, smtptest.Config{}), Log: &expect.Log{}, Out: &expect.Log{}}
 	settings := setting.Texts{"POSTRIDER_HTTP_ADDR": "127.0.0.1:0", "POSTRIDER_OUTBOUND": "mx", "POSTRIDER_DNS": a.DNS.Addr(),
 		"POSTRIDER_MX_PORT": strconv.Itoa(a.MX.Port()), "POSTRIDER_MX_ALLOW": "127.0.0.0/8", "POSTRIDER_HOSTNAME": "postrider.test",
@@ -59,22 +67,34 @@ func StartTraced(t testing.TB, change func(setting.Texts), tracing *telemetry.Tr
 	if settings["DATABASE_URL"] == "" {
 		settings["DATABASE_URL"] = dbtest.URL(t)
 	}
-	cfg, err := config.Load(setting.Dev, "", settings)
-	if err != nil {
-		t.Fatal(err)
-	}
-	a.run(t, cfg, tracing)
+	a.settings = settings
+	a.run(t, with)
 	return a
 }
 
-func (a *App) run(t testing.TB, cfg setting.Values, tracing *telemetry.Tracing) {
+// Beside starts one more process on the database of the app, with its settings but for the
+// change.
+func (a *App) Beside(t testing.TB, change func(setting.Texts), with func(*assembly.Options)) *App {
 	t.Helper()
+	other := &App{DNS: a.DNS, MX: a.MX, Log: &expect.Log{}, Out: &expect.Log{}, settings: maps.Clone(a.settings)}
+	change(other.settings)
+	other.run(t, with)
+	return other
+}
+
+func (a *App) run(t testing.TB, with func(*assembly.Options)) {
+	t.Helper()
+	cfg, err := config.Load(setting.Dev, "", a.settings)
+	if err != nil {
+		t.Fatal(err)
+	}
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 	ready, ended := make(chan development.Ready, 1), make(chan error, 1)
-	go func() {
-		ended <- assembly.Run(ctx, cfg, assembly.Options{Version: "test", Tracing: tracing, Out: a.Out, Log: a.Log,
-			ReadyFile: filepath.Join(config.DataDir.Of(cfg), "ready.json"), OnReady: func(r development.Ready) { ready <- r }})
-	}()
+	options := assembly.Options{Version: "test", Out: a.Out, Log: a.Log, ReadyFile: filepath.Join(config.DataDir.Of(cfg), "ready.json"), OnReady: func(r development.Ready) { ready <- r }}
+	if with != nil {
+		with(&options)
+	}
+	go func() { ended <- assembly.Run(ctx, cfg, options) }()
 	a.stop = sync.OnceValue(func() error { cancel(); return <-ended })
 	t.Cleanup(func() {
 		if err := a.stop(); err != nil {

@@ -14,6 +14,7 @@ type Source struct {
 	Hostname  string     `json:"hostname"`
 	Pool      string     `json:"pool"`
 	AccountID *string    `json:"account_id"`
+	Node      *string    `json:"node"`    // null: any process that has it
 	WarmUp    *WarmUp    `json:"warm_up"` // null: warm
 	PausedAt  *time.Time `json:"paused_at"`
 	CreatedAt time.Time  `json:"created_at"`
@@ -29,7 +30,7 @@ type WarmUp struct {
 
 // SourceOf shows one.
 func SourceOf(s outbound.SourceState) Source {
-	view := Source{ID: s.ID, Address: s.Address, Hostname: s.Hostname, Pool: string(s.Pool), AccountID: s.AccountID, CreatedAt: s.CreatedAt.UTC()}
+	view := Source{ID: s.ID, Address: s.Address, Hostname: s.Hostname, Pool: string(s.Pool), AccountID: s.AccountID, Node: s.Node, CreatedAt: s.CreatedAt.UTC()}
 	if s.PausedAt != nil {
 		at := s.PausedAt.UTC()
 		view.PausedAt = &at

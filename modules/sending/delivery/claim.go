@@ -87,6 +87,7 @@ const (
 // nothing. more: it only parked, and there may be others behind.
 func (c *claimer) claimOnce(ctx context.Context, limit int, lease time.Duration) (jobs []Job, more bool, err error) {
 	var list []pickedRow
+	var others bool // have something parked for them
 	defer func() {
 		if err != nil {
 			end(list, nil)
@@ -111,17 +112,21 @@ func (c *claimer) claimOnce(ctx context.Context, limit int, lease time.Duration)
 		if err := c.judgePicked(ctx, list, limit); err != nil {
 			return err
 		}
-		lanes, err := c.parkRows(ctx, tx, list)
+		parked, err := c.parkRows(ctx, tx, list)
 		if err != nil {
 			return err
 		}
-		c.parking.parked(lanes) // too early, should the transaction fail: that costs a look
-		more = len(lanes) > 0 && len(list) >= common
+		c.parking.parked(parked) // too early, should the transaction fail: that costs a look
+		others = parked.others
+		more = parked.any() && len(list) >= common
 		jobs, err = c.take(ctx, tx, list, lease)
 		return err
 	})
 	if err != nil {
 		return nil, false, err
+	}
+	if others {
+		c.signals.Wake(parkedChannel)
 	}
 	if jobs, err = c.holdSuspended(ctx, jobs); err != nil {
 		return nil, false, fmt.Errorf("hold mail of suspended accounts: %w", err)

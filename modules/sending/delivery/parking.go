@@ -9,8 +9,12 @@ import (
 	"sync"
 	"time"
 
+	"github.com/postrider/postrider/modules/outbound"
 	"github.com/postrider/postrider/runtime/db"
 )
+
+// parkedChannel wakes the other processes when one has parked what only another can deliver.
+const parkedChannel = "recipients_parked"
 
 // laneLabel names the parked rows of a destination by a way. Destinations have no
 // space in them.
@@ -28,6 +32,9 @@ const (
 	// lookForLanes is how often a process looks for parked rows that it does not know
 	// of: another process's, which may be gone, or its own of before a restart.
 	lookForLanes = 10 * time.Second
+	// lookWhenTold is the time between two looks, in lengths of the latest look, when another
+	// process says that it has parked something that is not its own.
+	lookWhenTold = 20
 	// untriedAfter is how long a row waits in a paused lane beyond the time when it is
 	// due, before it is put off like after an attempt, with the lane's reason: senders
 	// hear of the delay, and the end of the retries comes in its time.
@@ -44,6 +51,8 @@ type parking struct {
 	mutex   sync.Mutex
 	lanes   map[string]bool // whether rows of it that wait too long are being put off
 	looked  time.Time
+	took    time.Duration // the latest look
+	soon    bool          // another process has parked something, perhaps for this one
 	putOff  time.Time
 	last    string // the lane that the latest claim drew from last
 	backlog bool   // the latest claim parked rows: there may be more of that kind before those of others
@@ -63,11 +72,47 @@ func (p *parking) add(lanes []string) {
 }
 
 // parked notes what a claim has parked.
-func (p *parking) parked(lanes []string) {
-	p.add(lanes)
+func (p *parking) parked(rows parkedRows) {
+	p.add(rows.lanes)
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
-	p.backlog = len(lanes) > 0
+	p.backlog = rows.any()
+}
+
+// forget is for a lane that others draw from.
+func (p *parking) forget(lane string) {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	delete(p.lanes, lane)
+}
+
+// lookSoon has the next claim look for lanes.
+func (p *parking) lookSoon() {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	p.soon = true
+}
+
+// lookTook bounds how often it is looked when others tell of something.
+func (p *parking) lookTook(d time.Duration) {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	p.took = d
+}
+
+// look tells whether it is time to look for lanes, and notes that it is done.
+func (p *parking) look() bool {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	every := lookForLanes
+	if p.soon {
+		every = min(every, lookWhenTold*p.took)
+	}
+	if time.Since(p.looked) < every {
+		return false
+	}
+	p.looked, p.soon = time.Now(), false
+	return true
 }
 
 func (p *parking) backlogged() bool {
@@ -128,8 +173,18 @@ func (c *claimer) draws(limit int) (list []draw) {
 		if !ok || limit == 0 {
 			continue
 		}
-		room := min(c.lanes.Room(way, destination), limit)
-		_, _, paused := c.lanes.Paused(way, destination)
+		var room int
+		var paused bool
+		switch c.ways.Place(way) {
+		case outbound.Elsewhere:
+			p.forget(label)
+			continue
+		case outbound.Stranded:
+			paused = true
+		default:
+			room = min(c.lanes.Room(way, destination), limit)
+			_, _, paused = c.lanes.Paused(way, destination)
+		}
 		p.mutex.Lock()
 		p.lanes[label] = paused
 		p.mutex.Unlock()
@@ -169,13 +224,18 @@ SELECT lane FROM found WHERE lane IS NOT NULL LIMIT 10000`
 
 // findLanes looks for lanes with parked rows, now and then.
 func (c *claimer) findLanes(ctx context.Context) error {
-	if !c.parking.time(&c.parking.looked, lookForLanes) {
+	if !c.parking.look() {
 		return nil
 	}
+	begun := time.Now()
 	lanes, err := db.All(ctx, c.db.Hot, db.Value[string], findLanesSQL)
 	if err != nil {
 		return fmt.Errorf("find lanes: %w", err)
 	}
-	c.parking.add(lanes)
+	c.parking.lookTook(time.Since(begun))
+	c.parking.add(slices.DeleteFunc(lanes, func(label string) bool {
+		way, _, _ := splitLabel(label)
+		return c.ways.Place(way) == outbound.Elsewhere
+	}))
 	return nil
 }

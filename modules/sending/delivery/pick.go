@@ -28,6 +28,7 @@ type pickedRow struct {
 	verdict grant
 	ticket  ticket
 	reason  string // untried: why its lane is paused
+	away    bool   // park: for another process
 }
 
 // ahead tells that it is claimed before there is a connection for it.
@@ -117,6 +118,10 @@ func (c *claimer) judgeRow(row *pickedRow, limit *int) {
 	if *limit == 0 {
 		return
 	}
+	if place := c.ways.Place(row.way.Label); place != outbound.Open {
+		c.judgeAway(row, place, limit)
+		return
+	}
 	if reserved, ok := c.lanes.Reserve(row.way.Label, row.Destination); ok {
 		row.verdict, row.ticket = take, reserved
 		*limit--
@@ -136,22 +141,50 @@ func (c *claimer) judgeRow(row *pickedRow, limit *int) {
 	}
 }
 
+// judgeAway decides on a row whose way this process does not have. It waits under its lane,
+// which is no attempt, until the process that has the way draws it. Where nobody has had it
+// for long it is put off like after an attempt, as in a lane that is paused.
+func (c *claimer) judgeAway(row *pickedRow, place outbound.Place, limit *int) {
+	switch {
+	case !row.lane.Valid || row.lane.String != laneLabel(row.way.Label, row.Destination):
+		row.verdict, row.away = park, place == outbound.Elsewhere
+	case place == outbound.Stranded && c.parking.untried(row.lane.String):
+		row.verdict, row.reason = untried, "no process that runs has the address "+row.way.Label
+		*limit--
+	}
+}
+
+// parkedRows says what a claim has parked.
+type parkedRows struct {
+	lanes  []string // that this process draws from
+	others bool     // some lanes are for other processes to draw from
+}
+
+func (p parkedRows) any() bool { return p.others || len(p.lanes) > 0 }
+
 // parkSQL puts rows that were picked into their lanes.
 const parkSQL = `UPDATE recipients r SET lane = v.lane FROM unnest($1::bigint[], $2::text[]) AS v (id, lane) WHERE r.id = v.id`
 
-func (c *claimer) parkRows(ctx context.Context, tx *db.PreparedTx, list []pickedRow) (lanes []string, err error) {
+func (c *claimer) parkRows(ctx context.Context, tx *db.PreparedTx, list []pickedRow) (parked parkedRows, err error) {
 	var ids []int64
+	var labels []string
 	for _, row := range list {
-		if row.verdict == park {
-			ids, lanes = append(ids, row.id), append(lanes, laneLabel(row.way.Label, row.Destination))
+		if row.verdict != park {
+			continue
+		}
+		label := laneLabel(row.way.Label, row.Destination)
+		ids, labels = append(ids, row.id), append(labels, label)
+		if parked.others = parked.others || row.away; !row.away {
+			parked.lanes = append(parked.lanes, label)
 		}
 	}
 	if len(ids) == 0 {
-		return nil, nil
+		return parked, nil
 	}
-	if _, err := tx.ExecContext(ctx, parkSQL, db.Array(ids), db.Array(lanes)); err != nil {
-		return nil, fmt.Errorf("park recipients: %w", err)
+	if _, err := tx.ExecContext(ctx, parkSQL, db.Array(ids), db.Array(labels)); err != nil {
+		return parkedRows{}, fmt.Errorf("park recipients: %w", err)
 	}
-	slices.Sort(lanes)
-	return slices.Compact(lanes), nil
+	slices.Sort(parked.lanes)
+	parked.lanes = slices.Compact(parked.lanes)
+	return parked, nil
 }

@@ -47,6 +47,7 @@ type Bus interface {
 type Ways interface {
 	Choose(ctx context.Context, questions []outbound.Question) ([]smtpclient.Way, error)
 	Return(labels []string) // chosen, and not begun
+	Place(label string) outbound.Place
 	Count(ctx context.Context, tx db.Execer, labels []string) error
 	HasFallback(accountID, domainID string) bool
 }
@@ -102,7 +103,7 @@ type Service struct {
 	signals     Signals
 	idle        bool // this process delivers nothing
 	worker      *worker.Worker[Job, smtpclient.Outcome]
-	tasks       *worker.Tasks // wakes of deliveries
+	tasks       *worker.Tasks // wakes of deliveries, and of what others have parked for this process
 	observed
 }
 
@@ -212,6 +213,11 @@ func (s *Service) Start(ctx context.Context) error {
 		return err
 	}
 	s.tasks.Start(worker.OnWake("wakes of deliveries", s.signals, lifecycle.DueChannel, func(context.Context) error {
+		s.worker.Nudge()
+		return nil
+	}))
+	s.tasks.Start(worker.OnWake("wakes of what was parked for others", s.signals, parkedChannel, func(context.Context) error {
+		s.claimer.parking.lookSoon()
 		s.worker.Nudge()
 		return nil
 	}))

@@ -37,8 +37,12 @@ type finished struct {
 func (s *settler) settle(ctx context.Context, results []worker.Result[Job, smtpclient.Outcome]) error {
 	now := time.Now()
 	var batch, plain []*finished
-	var turnedAway []Job
+	var turnedAway, unbound []Job
 	for _, r := range results {
+		if errors.Is(r.Value.Err, smtpclient.ErrAddressGone) {
+			unbound = append(unbound, r.Job)
+			continue
+		}
 		if errors.Is(r.Value.Err, lane.ErrNoRoom) {
 			turnedAway = append(turnedAway, r.Job)
 			continue
@@ -58,7 +62,7 @@ func (s *settler) settle(ctx context.Context, results []worker.Result[Job, smtpc
 		s.bus.WakeFor(facts...)
 		s.begun.forget(deliveriesOf(plain)...)
 	}
-	if len(batch) == 0 && len(turnedAway) == 0 {
+	if len(batch) == 0 && len(turnedAway) == 0 && len(unbound) == 0 {
 		return nil
 	}
 	var facts []event.Fact
@@ -66,6 +70,9 @@ func (s *settler) settle(ctx context.Context, results []worker.Result[Job, smtpc
 	err := s.db.InHotTx(ctx, func(tx *sql.Tx) error {
 		if err := parkAgain(ctx, tx, turnedAway); err != nil {
 			return fmt.Errorf("park recipients: %w", err)
+		}
+		if err := undo(ctx, tx, unbound, unboundFor, nil); err != nil {
+			return fmt.Errorf("give back recipients: %w", err)
 		}
 		if len(batch) == 0 {
 			return nil
@@ -96,6 +103,10 @@ func (s *settler) settle(ctx context.Context, results []worker.Result[Job, smtpc
 	}
 	return err
 }
+
+// unboundFor is how soon mail is looked at again whose source address was not on this
+// machine any more: by then every process knows who has it.
+const unboundFor = 6 * time.Second
 
 func deliveriesOf(list []*finished) []Job {
 	jobs := make([]Job, len(list))

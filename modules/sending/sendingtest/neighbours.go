@@ -93,6 +93,8 @@ func (n *Neighbours) Count(context.Context, db.Execer, []string) error { return 
 
 func (n *Neighbours) Return([]string) {}
 
+func (n *Neighbours) Place(string) outbound.Place { return outbound.Open }
+
 func (n *Neighbours) HasFallback(string, string) bool { return n.Fallback }
 
 func (n *Neighbours) Link(u suppression.Unsubscribe) string {

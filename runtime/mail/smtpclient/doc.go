@@ -42,7 +42,8 @@
 // through a smarthost. How many connections there may be to a set of mail hosts by one
 // way, for how long and for how many messages, is said by its lane (package lane),
 // which Deliver enters when the hosts are known and tells how it went. Where the lane
-// has no room nothing is attempted, and Outcome.Err is lane.ErrNoRoom. Connections are
+// has no room nothing is attempted, and Outcome.Err is lane.ErrNoRoom; where this machine
+// does not have the source address it is ErrAddressGone. Connections are
 // kept for a short while per route (lane, TLS demand, credentials).
 // A kept connection that turns out to be dead before the server has accepted
 // anything is replaced without that counting as an attempt.

@@ -18,7 +18,7 @@ func (d *delivery) feedback(ctx context.Context, out Outcome) lane.Feedback {
 		return lane.Feedback{Throttled: true, Reason: out.Diagnostic()}
 	case d.greeted:
 		return lane.Feedback{Refused: true}
-	case !d.dialled, out.Kind == Failed, ctx.Err() != nil && !errors.Is(context.Cause(ctx), ErrTooLong):
+	case !d.dialled, out.Kind == Failed, errors.Is(out.Err, ErrAddressGone), ctx.Err() != nil && !errors.Is(context.Cause(ctx), ErrTooLong):
 		return lane.Feedback{} // nothing was learned of the other side
 	}
 	return lane.Feedback{Unreachable: true, Reason: out.Diagnostic()}

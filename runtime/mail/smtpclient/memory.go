@@ -13,6 +13,7 @@ import (
 const (
 	clearFor      = time.Hour       // no TLS is tried with a host where it failed and the clear did not
 	noRouteFor    = 5 * time.Minute // a family without a route is not dialled
+	goneLocalFor  = 5 * time.Second // a source address that this machine lacks is not tried again
 	maxRemembered = 10_000
 )
 

@@ -56,6 +56,10 @@ var ErrHeldBack = errors.New("held back before the final dot")
 // ErrTooLong is in Outcome.Err when Config.Longest was reached.
 var ErrTooLong = errors.New("the attempt took too long")
 
+// ErrAddressGone is part of Outcome.Err where this machine does not have the source address
+// of the way: nothing was attempted.
+var ErrAddressGone = errors.New("there is no route: this machine does not have the source address")
+
 // ErrClosed is in Outcome.Err after Transport.Close.
 var ErrClosed = errors.New("smtp transport is closed")
 

@@ -70,6 +70,11 @@ func (t *Transport) dial(ctx context.Context, rt route, addr netip.AddrPort) (ne
 		out := failed(PhaseConnect, ReasonPolicy, "mail host address refused: %w", refused.error)
 		return nil, &out
 	}
+	if local.IsValid() && errors.Is(err, syscall.EADDRNOTAVAIL) {
+		t.goneLocals.add(local)
+		out := temporary(PhaseConnect, fmt.Errorf("%w: %w", ErrAddressGone, err))
+		return nil, &out
+	}
 	if k, ok := family(addr.Addr(), local); ok && noRoute(err) {
 		t.noRoutes.add(k)
 	}

@@ -26,8 +26,9 @@ type Transport struct {
 	resolver moxdns.Resolver
 	pool     *pool
 
-	brokenTLS *memory[hostKey]
-	noRoutes  *memory[familyKey]
+	brokenTLS  *memory[hostKey]
+	noRoutes   *memory[familyKey]
+	goneLocals *memory[netip.Addr] // this machine does not have them
 
 	mu         sync.Mutex
 	closed     bool
@@ -43,12 +44,13 @@ func New(cfg Config) (*Transport, error) {
 	}
 	cfg = cfg.withDefaults()
 	return &Transport{
-		cfg:       cfg,
-		resolver:  cfg.Resolver.SMTP(),
-		pool:      newPool(cfg.IdleAge, (*session).quit),
-		brokenTLS: newMemory[hostKey](clearFor),
-		noRoutes:  newMemory[familyKey](noRouteFor),
-		cancels:   map[uint64]context.CancelCauseFunc{},
+		cfg:        cfg,
+		resolver:   cfg.Resolver.SMTP(),
+		pool:       newPool(cfg.IdleAge, (*session).quit),
+		brokenTLS:  newMemory[hostKey](clearFor),
+		noRoutes:   newMemory[familyKey](noRouteFor),
+		goneLocals: newMemory[netip.Addr](goneLocalFor),
+		cancels:    map[uint64]context.CancelCauseFunc{},
 	}, nil
 }
 
@@ -210,6 +212,10 @@ func (d *delivery) unfit(addr netip.AddrPort) *Outcome {
 	local, ok := d.rt.way.local(addr.Addr())
 	if !ok {
 		out := temporary(PhaseConnect, fmt.Errorf("mail host address %s: %w", addr.Addr(), errNoLocal))
+		return &out
+	}
+	if d.t.goneLocals.has(local) {
+		out := temporary(PhaseConnect, fmt.Errorf("mail host address %s: %w", addr.Addr(), ErrAddressGone))
 		return &out
 	}
 	if k, ok := family(addr.Addr(), local); ok && d.t.noRoutes.has(k) {

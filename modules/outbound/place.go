@@ -1,0 +1,151 @@
+package outbound
+
+import (
+	"context"
+	"net/netip"
+	"slices"
+	"time"
+
+	entsource "github.com/postrider/postrider/ent/source"
+	"github.com/postrider/postrider/runtime/machine"
+	"github.com/postrider/postrider/runtime/node"
+	"github.com/postrider/postrider/runtime/telemetry"
+)
+
+// Nodes knows this process and the others, and which addresses this one can leave from.
+type Nodes interface {
+	Self() node.Process
+	Others() []node.Process
+	Has(addr netip.Addr) bool
+	Tried(addresses map[netip.Addr]bool)
+}
+
+var _ Nodes = (*node.Node)(nil)
+
+// Place says who takes what waits for a way.
+type Place int
+
+const (
+	// Open: this process may: it has the way, or the way is gone and another is chosen.
+	Open Place = iota
+	// Elsewhere: another process has the way, or had it a short time ago.
+	Elsewhere
+	// Stranded: nobody has had the way for long, and there is no other: an account leaves from
+	// its own addresses alone.
+	Stranded
+)
+
+// reach is how near an address is, the nearest first.
+type reach int
+
+const (
+	here   reach = iota
+	away         // another process has it
+	absent       // nobody has, since a short time
+	gone         // nobody has had it for Config.GoneAfter
+)
+
+// tiers are the outlets of a pool, by how near they are.
+type tiers [gone + 1][]*outlet
+
+// Place tells who takes what waits for the way of a label.
+func (s *Service) Place(label string) Place {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	o := s.known.outlet(label)
+	switch {
+	case o == nil || o.reach == here:
+		return Open
+	case o.reach < gone:
+		return Elsewhere
+	case o.sources[0].pool == entsource.PoolDedicated:
+		return Stranded
+	}
+	return Open
+}
+
+// locate finds out how near the sources are, and tells the node which of them connections
+// can leave from.
+func (s *Service) locate(ctx context.Context, sources []source) {
+	if s.nodes == nil {
+		return // everything is here
+	}
+	self, others, now := s.nodes.Self(), s.nodes.Others(), time.Now()
+	tried, had := map[netip.Addr]bool{}, map[string]time.Time{}
+	for i := range sources {
+		src := &sources[i]
+		last, known := s.had[src.id]
+		if !known {
+			last = src.lastSeen(others, now)
+		}
+		has := s.nodes.Has(src.addr)
+		tried[src.addr] = has
+		switch {
+		case has && (src.node == "" || src.node == self.Name):
+			src.reach, last = here, now
+		case slices.ContainsFunc(others, func(p node.Process) bool { return p.Alive && p.DeliversFrom(src.addr, src.node) }):
+			src.reach, last = away, now
+		case now.Sub(last) < s.config.GoneAfter:
+			src.reach = absent
+		default:
+			src.reach = gone
+			if !s.isGone[src.id] && !src.paused {
+				s.log.WarnContext(ctx, "no process has a source address: mail leaves by others, and that of a dedicated address waits", telemetry.KeyAddress, src.addr, "pool", src.pool, "node", src.node)
+			}
+		}
+		had[src.id] = last
+	}
+	s.nodes.Tried(tried)
+	s.had, s.isGone = had, map[string]bool{}
+	for _, src := range sources {
+		s.isGone[src.id] = src.reach == gone
+	}
+}
+
+// lastSeen is when a process last had the address, as far as the rows tell; else now.
+func (src source) lastSeen(others []node.Process, now time.Time) time.Time {
+	last, found := now, false
+	for _, p := range others {
+		if at := now.Add(-p.Silent); p.DeliversFrom(src.addr, src.node) && (!found || at.After(last)) {
+			last, found = at, true
+		}
+	}
+	return last
+}
+
+// near gives the outlets by how near they are.
+func near(all []*outlet) (by tiers) {
+	for _, o := range all {
+		by[o.reach] = append(by[o.reach], o)
+	}
+	return by
+}
+
+// Among is how many processes share what a mailbox provider allows the way of a label: those
+// that live, deliver and leave from the same address. It is at least 1.
+func (s *Service) Among(label string) int {
+	if s.nodes == nil {
+		return 1
+	}
+	s.mutex.Lock()
+	o := s.known.outlet(label)
+	s.mutex.Unlock()
+	self, n := s.nodes.Self(), 1
+	for _, p := range s.nodes.Others() {
+		switch {
+		case !p.Alive || !p.Is(node.Delivers) || p.Egress != self.Egress:
+		case o == nil || slices.ContainsFunc(o.sources, func(src source) bool { return p.DeliversFrom(src.addr, src.node) }):
+			n++
+		}
+	}
+	return n
+}
+
+// has tells whether a process that lives can deliver from an address: the one of a name, or
+// any; where none runs, whether this machine has it.
+func has(list []node.Process, addr netip.Addr, name string) bool {
+	if len(list) == 0 && name == "" {
+		return machine.Interfaces{}.Has(addr)
+	}
+	return slices.ContainsFunc(list, func(p node.Process) bool { return p.DeliversFrom(addr, name) })
+}
