@@ -100,7 +100,7 @@ func toOperatorBilling(mode string, s watch.State) *model.OperatorBilling {
 }
 
 func toSource(s outbound.SourceState) *model.SendingSource {
-	out := &model.SendingSource{ID: s.ID, Address: s.Address, Hostname: s.Hostname, Pool: string(s.Pool), AccountID: s.AccountID, PausedAt: s.PausedAt, CreatedAt: s.CreatedAt}
+	out := &model.SendingSource{ID: s.ID, Address: s.Address, Hostname: s.Hostname, Pool: string(s.Pool), AccountID: s.AccountID, Node: s.Node, PausedAt: s.PausedAt, CreatedAt: s.CreatedAt}
 	if !s.Warm {
 		out.Warmup = &model.SourceWarmup{Day: s.Day, Limit: int(s.Limit), Used: int(s.Used)}
 	}

@@ -2172,6 +2172,29 @@ func (ec *executionContext) fieldContext_SendingSource_accountId(_ context.Conte
 	return graphql.NewScalarFieldContext("SendingSource", field, false, false, errors.New("field of type ID does not have child fields"))
 }
 
+func (ec *executionContext) _SendingSource_node(ctx context.Context, field graphql.CollectedField, obj *model.SendingSource) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_SendingSource_node(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Node, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_SendingSource_node(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("SendingSource", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
 func (ec *executionContext) _SendingSource_pausedAt(ctx context.Context, field graphql.CollectedField, obj *model.SendingSource) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -3482,6 +3505,11 @@ func (ec *executionContext) _SendingSource(ctx context.Context, sel ast.Selectio
 			}
 		case "accountId":
 			out.Values[i] = ec._SendingSource_accountId(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "node":
+			out.Values[i] = ec._SendingSource_node(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}

@@ -1165,6 +1165,7 @@ type ComplexityRoot struct {
 		CreatedAt func(childComplexity int) int
 		Hostname  func(childComplexity int) int
 		ID        func(childComplexity int) int
+		Node      func(childComplexity int) int
 		PausedAt  func(childComplexity int) int
 		Pool      func(childComplexity int) int
 		Warmup    func(childComplexity int) int
@@ -6351,6 +6352,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.SendingSource.ID(childComplexity), true
+	case "SendingSource.node":
+		if e.ComplexityRoot.SendingSource.Node == nil {
+			break
+		}
+
+		return e.ComplexityRoot.SendingSource.Node(childComplexity), true
 	case "SendingSource.pausedAt":
 		if e.ComplexityRoot.SendingSource.PausedAt == nil {
 			break
@@ -9219,6 +9226,8 @@ type SendingSource {
   pool: String!
   "Id of the account that it belongs to; null: to none alone."
   accountId: ID
+  "Name of the process that mail leaves from it by; null: any process whose machine has the address."
+  node: String
   "Since when it is paused; null: it is not."
   pausedAt: DateTime
   "How far its warm-up is; null: it has no limit."
@@ -13192,6 +13201,8 @@ func (ec *executionContext) childFields_SendingSource(ctx context.Context, field
 		return ec.fieldContext_SendingSource_pool(ctx, field)
 	case "accountId":
 		return ec.fieldContext_SendingSource_accountId(ctx, field)
+	case "node":
+		return ec.fieldContext_SendingSource_node(ctx, field)
 	case "pausedAt":
 		return ec.fieldContext_SendingSource_pausedAt(ctx, field)
 	case "warmup":

@@ -1148,6 +1148,8 @@ type SendingSource struct {
 	Pool string `json:"pool"`
 	// Id of the account that it belongs to; null: to none alone.
 	AccountID *string `json:"accountId,omitempty"`
+	// Name of the process that mail leaves from it by; null: any process whose machine has the address.
+	Node *string `json:"node,omitempty"`
 	// Since when it is paused; null: it is not.
 	PausedAt *time.Time `json:"pausedAt,omitempty"`
 	// How far its warm-up is; null: it has no limit.

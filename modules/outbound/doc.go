@@ -7,7 +7,7 @@
 // after a direct attempt that the receiving side refused because of who connects, or
 // that reached nobody.
 //
-// A source is an address of this machine that mail may leave from, in a pool:
+// A source is an address that mail may leave from, of the machine of some process, in a pool:
 // "dedicated" to one account, "pool" for the plan Pool, "shared" for everybody. Two
 // sources of a pool with the same hostname and different families are one way: IPv4
 // and IPv6 of one mail host.
@@ -31,6 +31,15 @@
 //
 // Where POSTRIDER_OUTBOUND is a smarthost, sources and fallbacks are not asked: no
 // attempt is direct. Where it is capture nothing is asked, so that no mail leaves.
+//
+// # Several processes
+//
+// A source belongs to the process that it names, or to every one whose machine has the
+// address. Within a pool a process chooses sources of its own, else those of others that
+// live, else those that nobody has had for less than Config.GoneAfter. Of an account's
+// own pool it also chooses those that nobody has had for longer: their mail waits. Place
+// says who takes what waits for a way. Who has what is known from the beats of the nodes
+// (runtime/node), as of the latest reading: a wrong answer costs seconds.
 //
 // # How exact an allowance is
 //

@@ -48,7 +48,7 @@ func (s *Service) attempt(ctx context.Context, d Job, lease *worker.Lease) smtpc
 		return smtpclient.Outcome{Kind: smtpclient.Failed, Reason: lifecycle.CodeExpired, Phase: smtpclient.PhaseEnvelope, Err: errors.New(lifecycle.ExpiredDiagnostic)}
 	case d.untried != "":
 		return smtpclient.Outcome{Kind: smtpclient.Temporary, Phase: smtpclient.PhaseWait,
-			Err: fmt.Errorf("not tried: connections to this destination are suspended: %s", d.untried)}
+			Err: fmt.Errorf("not tried: %s", d.untried)}
 	}
 	msg, done, err := s.composer.Sign(ctx, d.message)
 	if err != nil {

@@ -11,9 +11,10 @@
 // dot.
 //
 // Waiting. A recipient that is due stands in the common queue. If the lane that it would
-// leave by has no room (package runtime/mail/lane) it is parked, and drawn from there. No
-// claim sees one that is held (package queue). What has not been delivered when its message
-// expires fails, and is not delivered late.
+// leave by has no room (package runtime/mail/lane) it is parked, and drawn from there. A
+// recipient whose way only another process has is parked for that one, which is woken and
+// draws it; nobody else does. No claim sees one that is held (package queue). What has not
+// been delivered when its message expires fails, and is not delivered late.
 //
 // Invariants.
 //   - An attempt row is committed before the attempt begins. An attempt that was cut off

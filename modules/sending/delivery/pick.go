@@ -132,7 +132,7 @@ func (c *claimer) judgeRow(row *pickedRow, limit *int) {
 		return
 	}
 	if _, reason, paused := c.lanes.Paused(row.way.Label, row.Destination); paused && c.parking.untried(row.lane.String) {
-		row.verdict, row.reason = untried, reason
+		row.verdict, row.reason = untried, "connections to this destination are suspended: "+reason
 		*limit--
 		return
 	}
@@ -149,7 +149,7 @@ func (c *claimer) judgeAway(row *pickedRow, place outbound.Place, limit *int) {
 	case !row.lane.Valid || row.lane.String != laneLabel(row.way.Label, row.Destination):
 		row.verdict, row.away = park, place == outbound.Elsewhere
 	case place == outbound.Stranded && c.parking.untried(row.lane.String):
-		row.verdict, row.reason = untried, "no process that runs has the address "+row.way.Label
+		row.verdict, row.reason = untried, "no process that runs has the source address "+row.way.Label
 		*limit--
 	}
 }

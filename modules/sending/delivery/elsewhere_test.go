@@ -1,0 +1,107 @@
+package delivery
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/postrider/postrider/ent/recipient"
+	"github.com/postrider/postrider/modules/outbound"
+	"github.com/postrider/postrider/runtime/mail/smtpclient"
+	"github.com/postrider/postrider/runtime/worker"
+)
+
+// oneWay chooses one source address for everything.
+type oneWay struct {
+	Ways
+	label string
+	place outbound.Place
+}
+
+func (o *oneWay) Choose(_ context.Context, questions []outbound.Question) ([]smtpclient.Way, error) {
+	ways := make([]smtpclient.Way, len(questions))
+	for i := range ways {
+		ways[i].Label = o.label
+	}
+	return ways, nil
+}
+
+func (o *oneWay) Place(label string) outbound.Place {
+	if label == o.label {
+		return o.place
+	}
+	return outbound.Open
+}
+
+// told notes whom signals wake.
+type told map[string]int
+
+func (c told) Wake(channel string)                      { c[channel]++ }
+func (told) Subscribe(string) (<-chan struct{}, func()) { return nil, func() {} }
+
+// A recipient whose way another process has is parked under its lane, without an attempt,
+// and the other is told. It stays there until the other one, or a process that gets the
+// way, draws it.
+func TestWhatAnotherProcessHasTheWayForIsLeftToIt(t *testing.T) {
+	t.Parallel()
+	ways, signals := &oneWay{label: "198.51.100.7", place: outbound.Elsewhere}, told{}
+	f := newFixture(t, func(p *Params) { ways.Ways, p.Ways, p.Signals = p.Ways, ways, signals })
+	id := f.send(t, simple("r@away.test"))
+	for range 2 { // and again, when this process looks for lanes that it does not know
+		if jobs := f.claimAll(t); len(jobs) != 0 {
+			t.Fatalf("claimed %+v, want that it is left to the other", jobs)
+		}
+		f.claimer.parking.lookSoon()
+	}
+	_, recipients, attempts, _ := f.state(t, id)
+	if r := recipients[0]; r.State != recipient.StateQueued || r.Attempts != 0 || r.Lane == nil || *r.Lane != "198.51.100.7 away.test" || len(attempts) != 0 {
+		t.Errorf("recipient %+v, attempts %+v, want it parked without an attempt", r, attempts)
+	}
+	if signals[parkedChannel] != 1 || !f.claimer.parking.empty() {
+		t.Errorf("others were told %d times, want once; this process draws from there itself: %t", signals[parkedChannel], !f.claimer.parking.empty())
+	}
+	if lanes := f.Lanes(); len(lanes) != 0 {
+		t.Errorf("there are the lanes %+v, want none", lanes)
+	}
+	ways.place = outbound.Open // as in the other process
+	f.claimer.parking.lookSoon()
+	jobs := f.claimAll(t)
+	if len(jobs) != 1 || jobs[0].attempt != 1 || jobs[0].way.Label != "198.51.100.7" {
+		t.Fatalf("the other claims %+v, want the first attempt", jobs)
+	}
+	// The machine loses the address before the attempt: that is none.
+	f.settleWith(t, jobs, smtpclient.Outcome{Kind: smtpclient.Temporary, Phase: smtpclient.PhaseConnect, Err: fmt.Errorf("dial: %w", errors.Join(smtpclient.ErrAddressGone))})
+	_, recipients, attempts, _ = f.state(t, id)
+	if r := recipients[0]; r.State != recipient.StateQueued || r.Attempts != 0 || r.Lane != nil || len(attempts) != 0 {
+		t.Errorf("recipient %+v, attempts %+v, want it in the common queue without an attempt", r, attempts)
+	}
+}
+
+// What waits for an address that nobody has any more is put off in its time, with the reason,
+// as in a lane that is paused.
+func TestWhatWaitsForAnAddressThatIsGoneIsPutOff(t *testing.T) {
+	t.Parallel()
+	ways := &oneWay{label: "198.51.100.7", place: outbound.Stranded}
+	f := newFixture(t, func(p *Params) { ways.Ways, p.Ways = p.Ways, ways })
+	id := f.send(t, simple("r@gone.test"))
+	for range 2 {
+		if jobs := f.claimAll(t); len(jobs) != 0 {
+			t.Fatalf("claimed %+v, want that it waits", jobs)
+		}
+	}
+	f.Exec(t, `UPDATE recipients SET due_at = due_at - interval '6 minutes'`)
+	f.claimer.parking.putOff = f.claimer.parking.putOff.Add(-untriedEvery)
+	jobs := f.claimAll(t)
+	if len(jobs) != 1 {
+		t.Fatalf("claimed %+v, want what waits for too long", jobs)
+	}
+	f.settleWith(t, jobs, f.deliver(t.Context(), jobs[0], &worker.Lease{}))
+	_, recipients, attempts, facts := f.state(t, id)
+	if r := recipients[0]; r.State != recipient.StateDeferred || *r.Diagnostic != "not tried: no process that runs has the source address 198.51.100.7" || len(attempts) != 1 || facts[len(facts)-1] != "email.delivery_delayed" {
+		t.Errorf("recipient %+v, attempts %+v, facts %v", r, attempts, facts)
+	}
+	if len(f.Peer.Seen) != 0 {
+		t.Error("an attempt was made")
+	}
+}
