@@ -64,13 +64,15 @@ func (s *Service) Place(label string) Place {
 	return Open
 }
 
-// locate finds out how near the sources are, and tells the node which of them connections
+// locate finds out how near the sources are and how many processes share them, and tells the node which of them connections
 // can leave from.
-func (s *Service) locate(ctx context.Context, sources []source) {
+func (s *Service) locate(ctx context.Context, into *snapshot) {
 	if s.nodes == nil {
 		return // everything is here
 	}
 	self, others, now := s.nodes.Self(), s.nodes.Others(), time.Now()
+	sources := into.sources
+	into.among = sharing(self, others, func(node.Process) bool { return true })
 	tried, had := map[netip.Addr]bool{}, map[string]time.Time{}
 	for i := range sources {
 		src := &sources[i]
@@ -80,6 +82,7 @@ func (s *Service) locate(ctx context.Context, sources []source) {
 		}
 		has := s.nodes.Has(src.addr)
 		tried[src.addr] = has
+		src.among = sharing(self, others, func(p node.Process) bool { return p.DeliversFrom(src.addr, src.node) })
 		switch {
 		case has && (src.node == "" || src.node == self.Name):
 			src.reach, last = here, now
@@ -122,19 +125,25 @@ func near(all []*outlet) (by tiers) {
 }
 
 // Among is how many processes share what a mailbox provider allows the way of a label: those
-// that live, deliver and leave from the same address. It is at least 1.
+// that live, deliver, and leave from the same address. It is at least 1.
 func (s *Service) Among(label string) int {
-	if s.nodes == nil {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	if s.known == nil {
 		return 1
 	}
-	s.mutex.Lock()
-	o := s.known.outlet(label)
-	s.mutex.Unlock()
-	self, n := s.nodes.Self(), 1
-	for _, p := range s.nodes.Others() {
-		switch {
-		case !p.Alive || !p.Is(node.Delivers) || p.Egress != self.Egress:
-		case o == nil || slices.ContainsFunc(o.sources, func(src source) bool { return p.DeliversFrom(src.addr, src.node) }):
+	if o := s.known.outlet(label); o != nil {
+		return max(1, o.among)
+	}
+	return max(1, s.known.among)
+}
+
+// sharing counts this process and the others that deliver behind the same public address, and
+// are counted by a test of the caller's.
+func sharing(self node.Process, others []node.Process, too func(node.Process) bool) int {
+	n := 1
+	for _, p := range others {
+		if p.Alive && p.Is(node.Delivers) && p.Egress == self.Egress && too(p) {
 			n++
 		}
 	}

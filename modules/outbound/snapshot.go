@@ -25,6 +25,7 @@ type source struct {
 	accountID    string
 	node         string // the process that delivers from it; empty: any that has it
 	reach        reach
+	among        int // processes that share it
 	paused       bool
 	warm         bool
 	day          int   // of the warm-up, from 1; 0: never warmed up
@@ -36,6 +37,7 @@ type outlet struct {
 	way     smtpclient.Way
 	sources []source // not paused
 	reach   reach    // of the nearest of them
+	among   int      // processes that share it
 	// pending deliveries were chosen and are not counted yet.
 	pending int64
 }
@@ -66,6 +68,7 @@ type relays struct{ always, fallback *smtpclient.Way }
 // snapshot is the whole configuration at one moment.
 type snapshot struct {
 	day       string // of the allowances
+	among     int    // processes behind the public address of this one, with it
 	sources   []source
 	dedicated map[string]tiers // by account
 	pool      tiers
@@ -107,7 +110,7 @@ func (s *snapshot) arrange() {
 		slices.SortFunc(o.sources, func(a, b source) int { return a.addr.Compare(b.addr) })
 		o.way.Label, o.reach = o.sources[0].addr.String(), gone
 		for _, src := range o.sources {
-			o.reach = min(o.reach, src.reach)
+			o.reach, o.among = min(o.reach, src.reach), max(o.among, src.among)
 		}
 		for _, src := range o.sources {
 			if o.reach != here || src.reach == here { // what is here leaves from what is here
@@ -165,7 +168,7 @@ func (s *Service) read(ctx context.Context) error {
 	if err := s.readSmarthosts(ctx, next, before); err != nil {
 		return err
 	}
-	s.locate(ctx, next.sources)
+	s.locate(ctx, next)
 	next.arrange()
 
 	s.mutex.Lock()

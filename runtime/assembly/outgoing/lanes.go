@@ -15,8 +15,8 @@ import (
 )
 
 // newLanes makes the lanes of this process, with the operator's limits if there are any.
-func newLanes(file string, connections int, smarthost *smtpclient.Smarthost, reg prometheus.Registerer) (*lane.Registry, error) {
-	c := lane.Config{Connections: max(1, connections), Profiles: lane.BuiltIn()}
+func newLanes(file string, connections int, smarthost *smtpclient.Smarthost, among func(way string) int, reg prometheus.Registerer) (*lane.Registry, error) {
+	c := lane.Config{Connections: max(1, connections), Profiles: lane.BuiltIn(), Among: among}
 	if file != "" {
 		rows, err := os.ReadFile(file)
 		if err != nil {

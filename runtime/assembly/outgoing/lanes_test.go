@@ -69,7 +69,7 @@ func TestTheLanesFileIsReadAtStart(t *testing.T) {
 		if err := os.WriteFile(path, []byte(rows), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		lanes, err := newLanes(path, 7, nil, prometheus.NewRegistry())
+		lanes, err := newLanes(path, 7, nil, nil, prometheus.NewRegistry())
 		if want != "" {
 			if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), path) {
 				t.Errorf("error %v", err)
@@ -83,7 +83,7 @@ func TestTheLanesFileIsReadAtStart(t *testing.T) {
 			t.Errorf("room %d", n)
 		}
 	}
-	if _, err := newLanes(path+"x", 1, nil, prometheus.NewRegistry()); err == nil {
+	if _, err := newLanes(path+"x", 1, nil, nil, prometheus.NewRegistry()); err == nil {
 		t.Error("a missing file is no mistake")
 	}
 }

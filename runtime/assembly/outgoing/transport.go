@@ -31,6 +31,7 @@ type transportParams struct {
 	Guard     *egress.Guard
 	Inbox     *devinbox.Service     `optional:"true"`
 	Recorder  *outbound.TLSRecorder `optional:"true"`
+	Ways      *outbound.Service     `optional:"true"`
 	Registry  prometheus.Registerer
 	Logger    *slog.Logger
 }
@@ -43,7 +44,7 @@ func NewTransport(p transportParams) (*smtpclient.Transport, *lane.Registry, err
 	if err != nil {
 		return nil, nil, err
 	}
-	if c.Lanes, err = newLanes(LanesFile.Of(p.Config), config.DeliveryConcurrency.Of(p.Config), c.Smarthost, p.Registry); err != nil {
+	if c.Lanes, err = p.lanes(c.Smarthost); err != nil {
 		return nil, nil, err
 	}
 	t, err := smtpclient.New(c)
@@ -52,6 +53,14 @@ func NewTransport(p transportParams) (*smtpclient.Transport, *lane.Registry, err
 	}
 	p.Lifecycle.Append(fx.StopHook(func(context.Context) error { t.Close(); return nil }))
 	return t, c.Lanes, nil
+}
+
+func (p transportParams) lanes(smarthost *smtpclient.Smarthost) (*lane.Registry, error) {
+	var among func(string) int
+	if p.Ways != nil {
+		among = p.Ways.Among
+	}
+	return newLanes(LanesFile.Of(p.Config), config.DeliveryConcurrency.Of(p.Config), smarthost, among, p.Registry)
 }
 
 func (p transportParams) config() (smtpclient.Config, error) {

@@ -26,6 +26,9 @@
 // hundred dead destinations leave room for the others. An operator's own server (a
 // smarthost) is one lane whoever the mail is for; its window begins at the full number.
 //
+// Where several processes leave from one address (Config.Among) each takes its part of what
+// the provider's profile allows.
+//
 // A lane that nobody used for ten minutes is forgotten. The package knows no database;
 // all of it is safe for concurrent use, and nothing waits but Enter.
 package lane
@@ -58,6 +61,12 @@ type Config struct {
 	// Smarthost is the server that takes all mail whose way names no smarthost of its
 	// own; nil: mail goes to the mail hosts of its destinations.
 	Smarthost *Set
+
+	// Among says how many processes share what a provider allows a way: they leave from one
+	// address. Connections and rate of the profile are divided by it, at least one is left;
+	// an operator's own server is not divided. It is asked again and again, must not block
+	// and must not ask the registry. nil: this process is alone.
+	Among func(way string) int
 
 	// OnRoom is told that a lane that had refused has room again. It must not block;
 	// it is called without locks held, and may be called once for many lanes.

@@ -33,6 +33,13 @@ func newPace(p Profile, connections int, now time.Time) pace {
 	return pace{profile: p, most: most, window: min(max(1, p.Start), most), rate: newBucket(p.Rate, now)}
 }
 
+// share takes a part of what the profile allows: one of so many.
+func (p *pace) share(among, connections int, now time.Time) {
+	p.most = max(1, min(p.profile.Connections/among, connections))
+	p.window = min(p.window, p.most)
+	p.rate.share(p.profile.Rate/float64(among), now)
+}
+
 func (p *pace) paused(now time.Time) bool { return now.Before(p.pausedUntil) }
 
 // limit is how many connections there may be now.

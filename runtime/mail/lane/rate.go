@@ -34,6 +34,19 @@ func (b *bucket) fill(now time.Time) {
 	}
 }
 
+// share has another rate be the profile's, at least one message a minute. A rate that was
+// halved stays as far below it.
+func (b *bucket) share(most float64, now time.Time) {
+	if b.most == 0 {
+		return
+	}
+	b.fill(now)
+	most = max(1, most)
+	b.rate *= most / b.most
+	b.most = most
+	b.tokens = min(b.tokens, b.capacity())
+}
+
 // take has one message go, if it may.
 func (b *bucket) take(now time.Time) bool {
 	if b.most == 0 {

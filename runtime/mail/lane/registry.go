@@ -58,6 +58,8 @@ type lane struct {
 	stuck            bool // somebody waited in vain: none shall be held in waiting until one leaves
 	used             time.Time
 	timer            *time.Timer
+	among            int       // processes that share the profile's limits
+	divided          time.Time // when that was asked
 
 	delivered, refusals, throttled, unreachable uint64
 }
@@ -123,7 +125,7 @@ func (r *Registry) lane(k key, set *Set, now time.Time) *lane {
 	r.sweep(now)
 	l := r.lanes[k]
 	if l == nil {
-		l = &lane{key: k, set: set}
+		l = &lane{key: k, set: set, among: 1}
 		profile := r.cfg.Profiles.standard
 		switch {
 		case set != nil && set.Own:
@@ -136,7 +138,23 @@ func (r *Registry) lane(k key, set *Set, now time.Time) *lane {
 		r.lanes[k] = l
 	}
 	l.used = now
+	r.divide(l, now)
 	return l
+}
+
+// askAmong is how long it is believed how many processes share a lane's limits.
+const askAmong = time.Second
+
+// divide follows how many processes share what the provider allows.
+func (r *Registry) divide(l *lane, now time.Time) {
+	if r.cfg.Among == nil || l.set != nil && l.set.Own || now.Sub(l.divided) < askAmong {
+		return
+	}
+	l.divided = now
+	if among := max(1, r.cfg.Among(l.key.way)); among != l.among {
+		l.among = among
+		l.pace.share(among, r.cfg.Connections, now)
+	}
 }
 
 // sweep forgets lanes that nobody uses: they are as many as domains in the world.
