@@ -41,11 +41,10 @@ FROM bus_marks WHERE consumer = $1`
 
 	// The lock ends with the transaction, so that the lock of a process that died does too.
 	// Joins of the transaction are by hash or by order: the planner's numbers of rows are
-	// wrong for tables whose rows live for milliseconds. It adds a high price to what is
-	// switched off, for which the server would compile the statement (jit), in a second.
+	// wrong for tables whose rows live for milliseconds.
 	claimMark = `
 SELECT until_id, now(), (SELECT count(*) FROM (SELECT FROM bus_messages WHERE consumer = $1 AND due_at <= now() LIMIT $5) due),
-  set_config('enable_nestloop', 'off', true), set_config('jit', 'off', true)
+  set_config('enable_nestloop', 'off', true)
 FROM bus_marks WHERE consumer = $1 AND ` + mayLook + ` FOR UPDATE SKIP LOCKED`
 
 	moveMark = `
@@ -112,9 +111,9 @@ func (g *group) standing(ctx context.Context, notWithin time.Duration) (s standi
 
 // claim locks the group's mark for a transaction. False: this process may not look now.
 func (g *group) claim(ctx context.Context, tx *sql.Tx, notWithin time.Duration) (m locked, ok bool, err error) {
-	var settings [2]string
+	var setting string
 	err = tx.QueryRowContext(ctx, claimMark, g.name, typeNames(g.consumer), notWithin.Microseconds(), takeOver.Microseconds(), aheadMost).
-		Scan(&m.until, &m.now, &m.queue, &settings[0], &settings[1])
+		Scan(&m.until, &m.now, &m.queue, &setting)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return locked{}, false, nil

@@ -94,6 +94,9 @@ func (c Config) dsn(parameters ...parameter) (string, error) {
 		{"lock_timeout", milliseconds(c.LockTimeout)},
 		{"idle_in_transaction_session_timeout", milliseconds(c.IdleInTxTimeout)},
 		{"fallback_application_name", "postrider"},
+		// Statements are short. Where the planner adds the high price of what is switched off (enable_seqscan of
+		// the hot pool), the server would compile them first: a second of work for a millisecond's.
+		{"jit", "off"},
 	}, parameters...)
 	if local(given) && !strings.Contains(c.URL, "sslmode") && os.Getenv("PGSSLMODE") == "" {
 		all = append(all, parameter{"sslmode", "prefer"}) // lib/pq would require TLS on loopback

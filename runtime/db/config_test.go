@@ -1,6 +1,7 @@
 package db_test
 
 import (
+	"database/sql"
 	"errors"
 	"maps"
 	"slices"
@@ -108,6 +109,23 @@ func TestServerSideLimitsAreSet(t *testing.T) {
 		var got string
 		if err := d.SQL.QueryRowContext(t.Context(), `SELECT current_setting($1)`, name).Scan(&got); err != nil || got != want {
 			t.Errorf("%s = %q (%v), want %q", name, got, err, want)
+		}
+	}
+}
+
+// A server of one's own compiles statements (jit) that look dear to it, as all of the hot pool do.
+func TestStatementsAreNotCompiled(t *testing.T) {
+	t.Parallel()
+	address := dbtest.URL(t)
+	before := openURL(t, db.Config{URL: address})
+	if _, err := before.SQL.ExecContext(t.Context(), `DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET jit = on', current_database()); END $$`); err != nil {
+		t.Fatal(err)
+	}
+	d := openURL(t, db.Config{URL: address})
+	for name, pool := range map[string]*sql.DB{"": d.SQL, "hot": d.Hot} {
+		var got string
+		if err := pool.QueryRowContext(t.Context(), `SELECT current_setting('jit')`).Scan(&got); err != nil || got != "off" {
+			t.Errorf("%s pool: jit = %q (%v), want off", name, got, err)
 		}
 	}
 }

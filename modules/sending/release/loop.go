@@ -9,7 +9,7 @@ import (
 
 // releasePoll is the longest time between two looks at the queue of scheduled
 // emails: one that was put in front meanwhile is late by no more.
-const releasePoll = time.Second
+const releasePoll = 2 * time.Second
 
 // releaseSpacing keeps looks apart: rows that another process is releasing are due and not ours.
 const releaseSpacing = 10 * time.Millisecond
