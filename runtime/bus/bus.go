@@ -36,8 +36,9 @@ type Consumer struct {
 	Group  string       // the module's name
 	Types  []event.Type // what it wants
 	Handle Handler
-	// HandleAll, if set, does at once what Handle does for each of the facts. The bus calls
-	// it with those of a batch that never failed, in the order of their publication, if there
+	// HandleAll, if set, does at once what Handle does for each of the facts; without it the bus
+	// calls Handle for one after the other in the same savepoint. The bus calls it with those of
+	// a batch that never failed, in the order of their publication, if there
 	// are two at least. When it fails, what it wrote is undone and Handle gets them one by one.
 	HandleAll BatchHandler
 	// Wants, if set, narrows that down to accounts. It is asked at each Publish, from

@@ -170,8 +170,8 @@ func TestPoisonIsNotHandedOutAgain(t *testing.T) {
 	}))
 	b.publish(on, facts...)
 	b.reached("g")
-	if n := calls.Load(); n != 5 {
-		t.Errorf("the handler that fails was called %d times, want 5", n)
+	if n := calls.Load(); n != 5 && n != 6 { // once in the savepoint of all, if they came together
+		t.Errorf("the handler that fails was called %d times, want 5, and one more with others", n)
 	}
 	if n := b.count("SELECT count(*) FROM bus_poison WHERE substr(fact_id, 15) = $1", tail(facts[1].ID)); n != 1 {
 		t.Errorf("the fact stands %d times in bus_poison, want once", n)

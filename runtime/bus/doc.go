@@ -29,9 +29,10 @@
 //     once; handlers are idempotent nevertheless, for the day a broker carries the facts.
 //   - Replicas share the messages of a group. There is no order across replicas
 //     or failures; within a batch it is the order of publication.
-//   - A consumer may take the facts of a batch at once (Consumer.HandleAll), in one savepoint.
-//     When that fails, what was written is undone and they are handled one at a time, so a
-//     broken fact stops no other. One that failed before is always handled by itself.
+//   - The facts of a batch are handled in one savepoint, one after the other or at once
+//     (Consumer.HandleAll). When that fails, what was written is undone and they are handled
+//     one at a time, each in its own, so a broken fact stops no other. One that failed before
+//     is always handled by itself.
 //   - A handler that fails or panics has its writes undone (savepoint) and is called
 //     again with growing back-off, while other messages go on. After
 //     Options.PoisonAfter failures the message moves to `bus_poison` with the error,

@@ -21,8 +21,8 @@ import (
 // long the server has to keep a transaction open.
 const longestBatch = time.Second
 
-// group hands the messages of one consumer to its handler: one at a time, or those of a
-// batch at once (together.go).
+// group hands the messages of one consumer to its handler: those of a batch in one savepoint
+// (together.go), and after a failure one at a time.
 type group struct {
 	name     string
 	consumer Consumer
@@ -113,13 +113,12 @@ func (g *group) isStopping() bool {
 	}
 }
 
-// handle lets the handler work on one message, inside a savepoint of the batch.
+// handle lets the handler work on all messages of the batch, and on one that is left of
+// them by itself, inside a savepoint.
 func (g *group) handle(m *message.Message) {
 	tx, _ := wsql.TxFromContext(m.Context())
 	current := tx.(batchTx).batch // source gives no other
-	if g.consumer.HandleAll != nil {
-		g.handleAll(m.Context(), current)
-	}
+	g.handleAll(m.Context(), current)
 	d, ok := current.take(m)
 	if !ok {
 		return

@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"log/slog"
 	"slices"
+	"time"
 
 	"github.com/ThreeDotsLabs/watermill/message"
 
@@ -12,9 +14,12 @@ import (
 	"github.com/postrider/postrider/runtime/telemetry"
 )
 
-// handleAll gives the consumer's HandleAll the messages of the batch, inside one savepoint.
-// It is called with the batch's first message, when all of them are known; called again it
-// does nothing. Messages of which it is said that they are handled need no call of Handle.
+// handleAll gives the consumer the messages of the batch inside one savepoint: its HandleAll
+// at once, else its Handle one after the other. It is called with the batch's first message,
+// when all of them are known; called again it does nothing. Messages of which it is said that
+// they are handled need no call of Handle by themselves.
+//
+// A savepoint of its own for each message would be a round trip more for each.
 func (g *group) handleAll(ctx context.Context, current *batch) {
 	taken, facts := current.takeAll(g.consumer.Types)
 	if len(taken) == 0 {
@@ -24,12 +29,33 @@ func (g *group) handleAll(ctx context.Context, current *batch) {
 		current.spoil(err, nil)
 		return
 	}
-	err := g.call(ctx, func(ctx context.Context) error { return g.consumer.HandleAll(ctx, handlerTx{current.tx}, facts) }, facts[0].ID)
+	err := g.call(ctx, func(ctx context.Context) (err error) {
+		if g.consumer.HandleAll != nil {
+			return g.consumer.HandleAll(ctx, handlerTx{current.tx}, facts)
+		}
+		n, err := g.inTurn(ctx, current, facts)
+		taken = taken[:n]
+		return err
+	}, facts[0].ID)
 	if err != nil {
 		g.takeApart(ctx, current, len(facts), err)
 		return
 	}
 	current.putAll(taken, func() { g.metrics.handled.Add(float64(len(taken))) })
+}
+
+// inTurn calls Handle for each of the facts, and tells how many it was called for: what is
+// left when the batch has taken its time, or at the stop, is left to the next one.
+func (g *group) inTurn(ctx context.Context, current *batch, facts []event.Fact) (handled int, err error) {
+	for i, f := range facts {
+		if i > 0 && (g.isStopping() || time.Since(current.began) > longestBatch) {
+			return i, nil
+		}
+		if err := g.consumer.Handle(ctx, handlerTx{current.tx}, f); err != nil {
+			return i, err
+		}
+	}
+	return len(facts), nil
 }
 
 // takeApart undoes what HandleAll wrote: the messages are handled one by one, in the same
@@ -38,7 +64,11 @@ func (g *group) handleAll(ctx context.Context, current *batch) {
 func (g *group) takeApart(ctx context.Context, current *batch, facts int, err error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), g.options.HandlerTimeout)
 	defer cancel()
-	g.log.Warn("bus: facts could not be handled at once and are handled one by one", telemetry.KeyCount, facts, telemetry.KeyError, err)
+	level := slog.LevelDebug // of facts in turn the one that fails has a line of its own
+	if g.consumer.HandleAll != nil {
+		level = slog.LevelWarn
+	}
+	g.log.Log(ctx, level, "bus: facts could not be handled at once and are handled one by one", telemetry.KeyCount, facts, telemetry.KeyError, err)
 	if _, failed := current.tx.ExecContext(ctx, "ROLLBACK TO SAVEPOINT handler"); failed != nil {
 		current.spoilTogether(fmt.Errorf("undo handler of %d facts: %w", facts, failed))
 		return

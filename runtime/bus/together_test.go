@@ -265,3 +265,41 @@ func TestTheCatchUpAddsFewToWhatWaits(t *testing.T) {
 		t.Errorf("%d messages waited for a group that works slowly, want 250 at most", n)
 	}
 }
+
+// A consumer without HandleAll gets the facts of a batch one after the other, in the order of
+// their publication and in one savepoint; when one fails, each has a savepoint of its own.
+func TestHandlersOfABatchShareASavepoint(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	facts := factsOf(20)
+	bad := tail(facts[7].ID)
+	type call struct{ fact, savepoint string }
+	var calls []call // one goroutine handles a group
+	var done atomic.Bool
+	on := b.bus(bus.Options{Signals: b.signals(), Retry: quick}, consumer("g", func(ctx context.Context, tx db.Execer, f event.Fact) error {
+		// Two writes within one savepoint are by one subtransaction.
+		written, err := db.One(ctx, tx, db.Value[string], `INSERT INTO effects (consumer, fact_id) VALUES ('g', $1) RETURNING xmin::text`, f.ID)
+		if err != nil {
+			return err
+		}
+		if calls = append(calls, call{tail(f.ID), written}); tail(f.ID) == bad && !done.Swap(true) {
+			return errors.New("a defect, once")
+		}
+		return nil
+	}))
+	b.publish(on, facts...)
+	b.drained()
+	b.once("g", facts)
+	if len(calls) < 28 {
+		t.Fatalf("the handler was called %d times, want 8 together and 20 by themselves", len(calls))
+	}
+	for i, c := range calls[:28] {
+		first, want := calls[0].savepoint, tail(facts[i%8].ID)
+		if i >= 8 {
+			want = tail(facts[i-8].ID)
+		}
+		if c.fact != want || (c.savepoint == first) != (i < 8) || i > 8 && c.savepoint == calls[i-1].savepoint {
+			t.Errorf("call %d was for %s in the savepoint %s after %+v, want it for %s, in the savepoint of the first eight: %t", i, c.fact, c.savepoint, calls[:i], want, i < 8)
+		}
+	}
+}
