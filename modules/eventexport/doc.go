@@ -30,7 +30,7 @@
 // A claim takes the row if there is a fact between position and horizon; the run reads one
 // page, publishes it and waits for the acknowledgements; to settle it is to move the position
 // under the fencing number. After a failure the position moves to the first fact that
-// was not acknowledged, and the next try waits for up to 30 seconds.
+// was not acknowledged, and the next try waits for up to 10 seconds.
 //
 // The claim sets `open`, and settling a whole page takes it away. A claim that finds it has
 // a page in front of it of which the stream may have any part.

@@ -22,7 +22,7 @@ type Config struct {
 	Stream jetstream.Config
 	Poll   time.Duration  // looks for facts so often, and five times more seldom where nothing happens: 400 ms
 	Page   int            // facts that are published under one claim: 1000
-	Retry  worker.Backoff // waits after pages that failed: 1 to 30 s
+	Retry  worker.Backoff // waits after pages that failed: 500 ms to 10 s
 }
 
 // ConfigOf takes what the module needs from the installation's configuration.
@@ -36,7 +36,7 @@ func (c Config) withDefaults() Config {
 		c.Page = pageFacts
 	}
 	if c.Retry == (worker.Backoff{}) {
-		c.Retry = worker.Backoff{Min: time.Second, Max: 30 * time.Second}
+		c.Retry = worker.Backoff{Min: 500 * time.Millisecond, Max: 10 * time.Second}
 	}
 	return c
 }

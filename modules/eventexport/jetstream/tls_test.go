@@ -1,0 +1,53 @@
+package jetstream_test
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/nats-io/nats-server/v2/server"
+
+	"github.com/postrider/postrider/modules/eventexport/jetstream"
+	"github.com/postrider/postrider/modules/eventexport/jetstream/jetstreamtest"
+)
+
+// A server is met over TLS only if the authority of the file has signed it, and gets a client
+// certificate where it wants one.
+func TestTheServerIsCheckedAndSeesAClientCertificate(t *testing.T) {
+	t.Parallel()
+	lent := httptest.NewTLSServer(nil) // its certificate is for 127.0.0.1, and signed by itself
+	t.Cleanup(lent.Close)
+	certificate := lent.TLS.Certificates[0]
+	key, err := x509.MarshalPKCS8PrivateKey(certificate.PrivateKey)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cert, keyFile := written(t, "CERTIFICATE", certificate.Certificate[0]), written(t, "PRIVATE KEY", key)
+	broker := jetstreamtest.Start(t, func(o *server.Options) {
+		o.TLSConfig, o.TLSTimeout, o.TLS = &tls.Config{Certificates: lent.TLS.Certificates, ClientAuth: tls.RequireAnyClientCert}, 5, true
+	})
+	c := configOf(t, "tls://"+strings.SplitN(broker.URL(), "://", 2)[1])
+	for _, files := range []jetstream.Files{{}, {CA: cert}, {Cert: cert, Key: keyFile}} {
+		c.Files = files
+		if s, err := jetstream.Open(t.Context(), c); err == nil {
+			s.Close()
+			t.Errorf("with the files %+v the stream is opened, want a refusal of one side or the other", files)
+		}
+	}
+	c.Files = jetstream.Files{CA: cert, Cert: cert, Key: keyFile}
+	opened(t, c)
+}
+
+func written(t *testing.T, kind string, der []byte) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "x.pem")
+	if err := os.WriteFile(file, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
