@@ -59,6 +59,9 @@ func run(ctx context.Context, check, hash bool, arguments []string) error {
 		return verify(ctx)
 	case !check && !hash && len(arguments) == 1:
 		written, err := write(ctx, directory, arguments[0])
+		if err == nil {
+			err = mark(written)
+		}
 		for _, name := range written {
 			fmt.Println(filepath.Join(directory, name))
 		}
@@ -68,6 +71,21 @@ func run(ctx context.Context, check, hash bool, arguments []string) error {
 		return err
 	}
 	return errors.New("give a name for the migration, or -hash, or -check")
+}
+
+// mark has new files say that they only add, which a test then looks at.
+func mark(names []string) error {
+	for _, name := range names {
+		file := filepath.Join(directory, name)
+		content, err := os.ReadFile(file)
+		if err == nil {
+			err = os.WriteFile(file, append([]byte("-- expand\n"), content...), 0o644)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return rehash(directory)
 }
 
 // rehash makes atlas.sum agree with the files.

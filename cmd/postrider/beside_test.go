@@ -53,6 +53,9 @@ func TestCommandsWorkBesideARunningService(t *testing.T) {
 	if err := json.Unmarshal([]byte(text), &list); code != 0 || err != nil || len(list.Nodes) != 1 || list.Nodes[0].State != "alive" || !slices.Contains(list.Nodes[0].Addresses, "127.0.0.0/8") || list.Nodes[0].Silent > 6 {
 		t.Errorf("nodes --json: code %d, %v\n%s%s", code, err, text, stderr)
 	}
+	if code, stdout, stderr := postrider(t, "migrate", "--plan", "--data-dir", data); code != 0 || !strings.Contains(stdout, "nothing to do") {
+		t.Errorf("migrate --plan: code %d\n%s%s", code, stdout, stderr)
+	}
 	// A second service is refused, and the first one is named.
 	code, _, stderr = postrider(t, "dev", "--data-dir", data, "--http-addr=127.0.0.1:0")
 	if code != 1 || !strings.Contains(stderr, fmt.Sprintf("%s is in use by process %d", data, service.PID)) {

@@ -134,12 +134,19 @@ func hushed(cfg setting.Values, verbose bool) setting.Values {
 	return config.LogLevel.With(cfg, nothing)
 }
 
-type migrateCommand struct{ toolSettings }
+type migrateCommand struct {
+	toolSettings
+
+	Plan bool `help:"Say what would be done, and change nothing."`
+}
 
 func (c *migrateCommand) Run(s *session) error {
 	cfg, err := c.load()
 	if err != nil {
 		return err
+	}
+	if c.Plan {
+		return s.planMigrations(cfg)
 	}
 	log := telemetry.NewLogger(config.LogFormat.Of(cfg), config.LogLevel.Of(cfg), s.log)
 	opened, err := store.Open(s.ctx, config.Migrate.With(cfg, config.MigrateOn), log)
@@ -147,6 +154,27 @@ func (c *migrateCommand) Run(s *session) error {
 		return err
 	}
 	opened.Close(log, store.StopLimit)
+	return nil
+}
+
+// planMigrations prints what the database lacks, and what that does to programs of older versions.
+func (s *session) planMigrations(cfg setting.Values) error {
+	planned, err := store.Plan(s.ctx, cfg)
+	if err != nil {
+		return err
+	}
+	if len(planned) == 0 {
+		fmt.Fprintln(s.out, "The database has the schema of this version: nothing to do.")
+		return nil
+	}
+	means := map[string]string{"expand": "programs of the version before go on working", "contract": "only programs that do not need what goes may run", "": "programs of older versions do not start afterwards"}
+	for _, p := range planned {
+		alone := ""
+		if p.Alone {
+			alone = "; beside the traffic, may take long"
+		}
+		fmt.Fprintf(s.out, "%s: %s%s\n", p.Name, means[p.Kind], alone)
+	}
 	return nil
 }
 

@@ -2,15 +2,14 @@ package db
 
 import (
 	"context"
-	"crypto/sha256"
 	"database/sql"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
 	"log/slog"
-	"strings"
 	"time"
+
+	"github.com/lib/pq"
 
 	"github.com/postrider/postrider/ent/migrate/migrations"
 )
@@ -18,9 +17,16 @@ import (
 // migrationLock is the advisory lock that every migrating process takes.
 const migrationLock = 0x706f7374_72696472 // "postridr"
 
+// How a migration waits for the locks of a table.
+const (
+	lockPatience = 5 * time.Minute
+	lockWait     = 500 * time.Millisecond // between two tries, at first
+	lockWaitMost = 5 * time.Second
+)
+
 // Migrate brings the database up to this binary: each missing file in its own
 // transaction, under a lock, so that any number of processes may do it at once.
-// It refuses a database that is newer than the binary or whose applied files
+// It refuses a database that this binary is too old for or whose applied files
 // were changed afterwards.
 func Migrate(ctx context.Context, d *DB, log *slog.Logger) error {
 	return migrate(ctx, d, migrations.Files, log)
@@ -35,22 +41,29 @@ func Schema() string {
 	return files[len(files)-1].version
 }
 
+// Planned is a migration that the database lacks.
+type Planned struct {
+	Name  string
+	Kind  string // expand, contract, or empty: not marked
+	Alone bool   // it runs outside a transaction
+}
+
+// Plan says what Migrate would do, and changes nothing. It refuses what Migrate refuses.
+func Plan(ctx context.Context, d *DB) (planned []Planned, err error) {
+	pending, err := compareSchema(ctx, d)
+	if err != nil {
+		return nil, fmt.Errorf("plan migrations: %w", err)
+	}
+	for _, m := range pending {
+		planned = append(planned, Planned{m.name, m.kind, m.alone})
+	}
+	return planned, nil
+}
+
 // CheckSchema changes nothing. It refuses a database that lacks migrations of this binary, and
 // whatever Migrate refuses.
 func CheckSchema(ctx context.Context, d *DB) error {
-	files, err := readMigrations(migrations.Files)
-	if err != nil {
-		return fmt.Errorf("check the schema: %w", err)
-	}
-	made, err := One(ctx, d.SQL, Value[bool], `SELECT to_regclass('schema_migrations') IS NOT NULL`)
-	var applied []migration
-	if err == nil && made {
-		applied, err = appliedMigrations(ctx, d.SQL)
-	}
-	var pending []migration
-	if err == nil {
-		pending, err = pendingMigrations(files, applied)
-	}
+	pending, err := compareSchema(ctx, d)
 	if err == nil && len(pending) > 0 {
 		err = fmt.Errorf("the database lacks %d migrations, the first is %s, and POSTRIDER_MIGRATE is off: run `postrider migrate` of this version", len(pending), pending[0].name)
 	}
@@ -60,14 +73,33 @@ func CheckSchema(ctx context.Context, d *DB) error {
 	return nil
 }
 
+// compareSchema gives the migrations that the database lacks.
+func compareSchema(ctx context.Context, d *DB) ([]migration, error) {
+	files, err := readMigrations(migrations.Files)
+	if err != nil {
+		return nil, err
+	}
+	made, err := One(ctx, d.SQL, Value[bool], `SELECT to_regclass('schema_migrations') IS NOT NULL`)
+	var applied []migration
+	if err == nil && made {
+		applied, err = appliedMigrations(ctx, d.SQL)
+	}
+	if err != nil {
+		return nil, err
+	}
+	pending, _, err := pendingMigrations(files, applied)
+	return pending, err
+}
+
 func migrate(ctx context.Context, d *DB, source fs.FS, log *slog.Logger) error {
 	files, err := readMigrations(source)
 	if err != nil {
 		return fmt.Errorf("migrate: %w", err)
 	}
-	// Statements of a migration may take long; nobody answers requests yet.
+	// Statements of a migration may take long. Its locks may not: requests that come after it for the
+	// same table wait behind it, and must not run into their own limit.
 	config := d.config
-	config.StatementTimeout, config.LockTimeout = 59*time.Minute, 30*time.Second
+	config.StatementTimeout, config.LockTimeout = 59*time.Minute, config.LockTimeout/2
 	handle, err := d.open(config, 2, &dialer{timeout: config.OpTimeout, idle: time.Hour})
 	if err != nil {
 		return fmt.Errorf("migrate: %w", err)
@@ -86,27 +118,43 @@ func migrateOn(ctx context.Context, conn *sql.Conn, files []migration, log *slog
 	if err := lockMigrations(ctx, conn); err != nil {
 		return err
 	}
-	if _, err := conn.ExecContext(ctx, `CREATE TABLE IF NOT EXISTS schema_migrations (
-		version text COLLATE "C" PRIMARY KEY, name text NOT NULL, checksum text NOT NULL,
-		applied_at timestamptz NOT NULL DEFAULT now())`); err != nil {
+	if err := untilLocked(ctx, "schema_migrations", log, func() error { return makeTable(ctx, conn) }); err != nil {
 		return fmt.Errorf("create schema_migrations: %w", err)
 	}
 	applied, err := appliedMigrations(ctx, conn)
 	if err != nil {
 		return err
 	}
-	pending, err := pendingMigrations(files, applied)
+	pending, newer, err := pendingMigrations(files, applied)
 	if err != nil {
 		return err
 	}
+	if len(newer) > 0 {
+		log.InfoContext(ctx, "the database is newer than this program, and takes programs of this version", "migration", newer[len(newer)-1].name)
+	}
 	for _, file := range pending {
 		started := time.Now()
-		if err := applyMigration(ctx, conn, file); err != nil {
+		if err := applyMigration(ctx, conn, file, log); err != nil {
 			return fmt.Errorf("%s: %w", file.name, err)
 		}
 		log.InfoContext(ctx, "migration applied", "file", file.name, "duration", time.Since(started).Round(time.Millisecond))
 	}
 	return nil
+}
+
+// makeTable makes the table of what was applied. The column oldest came later: it is null for files
+// of programs from before, which is what the file itself would say.
+func makeTable(ctx context.Context, conn *sql.Conn) error {
+	if _, err := conn.ExecContext(ctx, `CREATE TABLE IF NOT EXISTS schema_migrations (
+		version text COLLATE "C" PRIMARY KEY, name text NOT NULL, checksum text NOT NULL,
+		applied_at timestamptz NOT NULL DEFAULT now(), oldest text COLLATE "C")`); err != nil {
+		return err
+	}
+	whole, err := One(ctx, conn, Value[bool], `SELECT EXISTS (SELECT FROM pg_attribute WHERE attrelid = 'schema_migrations'::regclass AND attname = 'oldest')`)
+	if err == nil && !whole {
+		_, err = conn.ExecContext(ctx, `ALTER TABLE schema_migrations ADD COLUMN IF NOT EXISTS oldest text COLLATE "C"`)
+	}
+	return err
 }
 
 // lockMigrations polls for the lock, so that ctx can end the wait: a server
@@ -128,72 +176,34 @@ func lockMigrations(ctx context.Context, conn *sql.Conn) error {
 	}
 }
 
-// migration is one file.
-type migration struct {
-	version, name, checksum, sql string
+// applyMigration applies one file as it wants to be.
+func applyMigration(ctx context.Context, conn *sql.Conn, file migration, log *slog.Logger) error {
+	apply := applyInTx
+	if file.alone {
+		apply = applyAlone
+	}
+	return untilLocked(ctx, file.name, log, func() error { return apply(ctx, conn, file) })
 }
 
-// readMigrations gives the files in order of version.
-func readMigrations(source fs.FS) ([]migration, error) {
-	names, err := fs.Glob(source, "*.sql")
-	if err != nil {
-		return nil, err
-	}
-	var files []migration
-	for _, name := range names { // Glob sorts
-		content, err := fs.ReadFile(source, name)
-		if err != nil {
-			return nil, err
+// untilLocked tries until it gets its locks. Each time it waits for them only as long as lock_timeout
+// says, because who comes after it waits as well.
+func untilLocked(ctx context.Context, what string, log *slog.Logger, try func() error) error {
+	for began, wait := time.Now(), lockWait; ; wait = min(2*wait, lockWaitMost) {
+		err := try()
+		var server *pq.Error
+		if !errors.As(err, &server) || server.Code != "55P03" || time.Since(began) > lockPatience { // lock_not_available
+			return err
 		}
-		version, _, named := strings.Cut(name, "_")
-		if !named || len(version) != len("20060102150405") {
-			return nil, fmt.Errorf("%s: not named YYYYMMDDHHMMSS_name.sql", name)
+		log.WarnContext(ctx, "migration: a table is in use; it lets others go first, and tries again", "file", what, "after", wait)
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("wait for a lock: %w", ctx.Err())
+		case <-time.After(wait):
 		}
-		sum := sha256.Sum256(content)
-		files = append(files, migration{version: version, name: name, checksum: hex.EncodeToString(sum[:]), sql: string(content)})
 	}
-	return files, nil
 }
 
-func appliedMigrations(ctx context.Context, conn Execer) ([]migration, error) {
-	applied, err := All(ctx, conn, func(m *migration) []any { return []any{&m.version, &m.name, &m.checksum} },
-		`SELECT version, name, checksum FROM schema_migrations ORDER BY version`)
-	if err != nil {
-		return nil, fmt.Errorf("read schema_migrations: %w", err)
-	}
-	return applied, nil
-}
-
-// pendingMigrations compares what the binary has with what the database has.
-func pendingMigrations(files, applied []migration) ([]migration, error) {
-	known := map[string]migration{}
-	for _, file := range files {
-		if twin, twice := known[file.version]; twice {
-			return nil, fmt.Errorf("%s and %s have the same version", twin.name, file.name)
-		}
-		known[file.version] = file
-	}
-	done := map[string]bool{}
-	for _, m := range applied {
-		file, exists := known[m.version]
-		if !exists {
-			return nil, fmt.Errorf("the database is newer than this program: it has %s; start a newer version", m.name)
-		}
-		if file.checksum != m.checksum {
-			return nil, fmt.Errorf("%s was changed after it had been applied to this database; restore the file and write a new one", file.name)
-		}
-		done[m.version] = true
-	}
-	var pending []migration
-	for _, file := range files {
-		if !done[file.version] {
-			pending = append(pending, file)
-		}
-	}
-	return pending, nil
-}
-
-func applyMigration(ctx context.Context, conn *sql.Conn, file migration) error {
+func applyInTx(ctx context.Context, conn *sql.Conn, file migration) error {
 	tx, err := conn.BeginTx(ctx, nil)
 	if err != nil {
 		return fmt.Errorf("begin: %w", err)
@@ -202,8 +212,36 @@ func applyMigration(ctx context.Context, conn *sql.Conn, file migration) error {
 		if _, err := tx.ExecContext(ctx, file.sql); err != nil {
 			return err
 		}
-		_, err := tx.ExecContext(ctx, `INSERT INTO schema_migrations (version, name, checksum) VALUES ($1, $2, $3)`,
-			file.version, file.name, file.checksum)
-		return err
+		return noteApplied(ctx, tx, file)
 	})
+}
+
+// applyAlone runs a statement that may not be in a transaction, such as CREATE INDEX CONCURRENTLY. It
+// holds up nobody who reads or writes, and so it may wait. What it left half done before is made again.
+func applyAlone(ctx context.Context, conn *sql.Conn, file migration) (err error) {
+	if _, err := conn.ExecContext(ctx, `SET lock_timeout = 0`); err != nil {
+		return err
+	}
+	defer func() {
+		_, undo := conn.ExecContext(ctx, `RESET lock_timeout`)
+		err = errors.Join(err, undo)
+	}()
+	if index := concurrently.FindStringSubmatch(file.sql); index != nil {
+		broken, err := One(ctx, conn, Value[bool], `SELECT EXISTS (SELECT FROM pg_index WHERE indexrelid = to_regclass($1) AND NOT indisvalid)`, index[1])
+		if err == nil && broken {
+			_, err = conn.ExecContext(ctx, `DROP INDEX CONCURRENTLY `+index[1])
+		}
+		if err != nil {
+			return fmt.Errorf("index %s of an earlier try: %w", index[1], err)
+		}
+	}
+	if _, err := conn.ExecContext(ctx, file.sql); err != nil {
+		return err
+	}
+	return noteApplied(ctx, conn, file)
+}
+
+func noteApplied(ctx context.Context, on Execer, file migration) error {
+	_, err := on.ExecContext(ctx, `INSERT INTO schema_migrations (version, name, checksum, oldest) VALUES ($1, $2, $3, $4)`, file.version, file.name, file.checksum, file.oldest)
+	return err
 }

@@ -1,10 +1,12 @@
 package db_test
 
 import (
+	"log/slog"
 	"strings"
 	"sync"
 	"testing"
 	"testing/fstest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -140,6 +142,9 @@ func TestCheckSchemaRefusesWhatLacksMigrations(t *testing.T) {
 			t.Error(err)
 		}
 	})
+	if planned, err := db.Plan(t.Context(), d); err != nil || len(planned) == 0 || planned[len(planned)-1].Name[:14] != db.Schema() {
+		t.Errorf("an empty database has %d migrations planned (%v), want all up to %s", len(planned), err, db.Schema())
+	}
 	if err := db.CheckSchema(t.Context(), d); err == nil || !strings.Contains(err.Error(), "postrider migrate") {
 		t.Errorf("an empty database gives %v, want a word on postrider migrate", err)
 	}
@@ -149,10 +154,136 @@ func TestCheckSchemaRefusesWhatLacksMigrations(t *testing.T) {
 	if err := db.CheckSchema(t.Context(), d); err != nil {
 		t.Errorf("a database that was brought up gives %v, want nil", err)
 	}
+	if planned, err := db.Plan(t.Context(), d); err != nil || len(planned) > 0 {
+		t.Errorf("a database that was brought up has %v planned (%v), want nothing", planned, err)
+	}
 	if _, err := d.SQL.ExecContext(t.Context(), `DELETE FROM schema_migrations WHERE version = $1`, db.Schema()); err != nil {
 		t.Fatal(err)
 	}
 	if err := db.CheckSchema(t.Context(), d); err == nil || !strings.Contains(err.Error(), "lacks 1 migrations") {
 		t.Errorf("a database that lacks the newest gives %v, want a word on it", err)
+	}
+}
+
+// Whether an older program may run on a database is what the newer migrations say.
+func TestAnOlderProgramStartsWhenTheDatabaseAllowsIt(t *testing.T) {
+	t.Parallel()
+	const one, two, three, four = "20260101000000_one.sql", "20260102000000_two.sql", "20260103000000_three.sql", "20260104000000_four.sql"
+	all := []string{one, "CREATE TABLE steps (id int)", two, "-- expand\nALTER TABLE steps ADD COLUMN a int",
+		three, "-- Drops what nobody reads any more.\n-- contract 20260102000000\nALTER TABLE steps DROP COLUMN id", four, "-- expand\nALTER TABLE steps ADD COLUMN b int"}
+	for _, c := range []struct {
+		applied, has int // of the files
+		want         string
+	}{
+		{1, 1, ""}, {2, 1, ""}, {3, 2, ""}, {4, 3, ""}, {4, 2, ""}, {2, 2, ""},
+		{1, 0, "it has " + one + ", which a program without the migration 20260101000000 cannot work with"},
+		{3, 1, "it has " + three + ", which a program without the migration 20260102000000 cannot work with"},
+		{4, 1, "it has " + three},
+	} {
+		d := openURL(t, db.Config{URL: dbtest.EmptyURL(t)})
+		if err := db.MigrateFrom(t.Context(), d, files(all[:2*c.applied]...), discard); err != nil {
+			t.Fatal(err)
+		}
+		err := db.MigrateFrom(t.Context(), d, files(all[:2*c.has]...), discard)
+		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("a program with %d of %d migrations: %v, want %q", c.has, c.applied, err, c.want)
+		}
+	}
+}
+
+// A database from before there were marks takes them, and says what it said before.
+func TestMarksComeToADatabaseFromBefore(t *testing.T) {
+	t.Parallel()
+	const one, two = "20260101000000_one.sql", "20260102000000_two.sql"
+	d := openURL(t, db.Config{URL: dbtest.EmptyURL(t)})
+	if err := db.MigrateFrom(t.Context(), d, files(one, "SELECT 1"), discard); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := d.SQL.ExecContext(t.Context(), `ALTER TABLE schema_migrations DROP COLUMN oldest`); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.MigrateFrom(t.Context(), d, files(), discard); err == nil || !strings.Contains(err.Error(), "newer than this program") {
+		t.Errorf("a program without the only migration: %v, want it refused", err)
+	}
+	if err := db.MigrateFrom(t.Context(), d, files(one, "SELECT 1", two, "-- expand"), discard); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.MigrateFrom(t.Context(), d, files(one, "SELECT 1"), discard); err != nil {
+		t.Errorf("a program without what only adds: %v", err)
+	}
+}
+
+// A migration that waits for a table does not hold up those who use it.
+func TestAMigrationLetsOthersGoFirst(t *testing.T) {
+	t.Parallel()
+	d, log := openURL(t, db.Config{URL: dbtest.EmptyURL(t)}), make(written, 100)
+	const one, two = "20260101000000_one.sql", "20260102000000_two.sql"
+	if err := db.MigrateFrom(t.Context(), d, files(one, "CREATE TABLE steps (id int)"), discard); err != nil {
+		t.Fatal(err)
+	}
+	busy, err := d.SQL.BeginTx(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := busy.ExecContext(t.Context(), `INSERT INTO steps VALUES (1)`); err != nil {
+		t.Fatal(err)
+	}
+	migrated := make(chan error, 1)
+	go func() {
+		migrated <- db.MigrateFrom(t.Context(), d, files(one, "CREATE TABLE steps (id int)", two, "ALTER TABLE steps ADD COLUMN a int"), slog.New(slog.NewTextHandler(log, nil)))
+	}()
+	var longest time.Duration
+	for tries := 0; tries < 2; {
+		began := time.Now()
+		if _, err := busy.ExecContext(t.Context(), `SELECT 1`); err != nil { // it is not idle
+			t.Fatal(err)
+		}
+		if _, err := d.Hot.ExecContext(t.Context(), `SELECT count(*) FROM steps`); err != nil {
+			t.Errorf("a reader beside a migration that waits: %v", err)
+		}
+		longest = max(longest, time.Since(began))
+		select {
+		case line := <-log:
+			if strings.Contains(line, "a table is in use") {
+				tries++
+			}
+		case err := <-migrated:
+			t.Fatalf("migrated beside a transaction that uses the table: %v", err)
+		default:
+		}
+	}
+	if longest > 2*time.Second {
+		t.Errorf("a reader waited %s, want no longer than the second for which a migration waits for its lock", longest)
+	}
+	if err := busy.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-migrated; err != nil {
+		t.Errorf("the migration, once the table is free: %v", err)
+	}
+}
+
+// An index that is made beside the traffic may stop half way, and is made again then.
+func TestAFileWithoutATransactionRunsAlone(t *testing.T) {
+	t.Parallel()
+	d := openURL(t, db.Config{URL: dbtest.EmptyURL(t)})
+	const one, two = "20260101000000_one.sql", "20260102000000_two.sql"
+	both := files(one, "CREATE TABLE steps (id int); INSERT INTO steps VALUES (1), (1)",
+		two, "-- expand\n-- no transaction\nCREATE UNIQUE INDEX CONCURRENTLY IF NOT EXISTS \"steps_id\" ON steps (id);\n")
+	if err := db.MigrateFrom(t.Context(), d, both, discard); err == nil || !strings.Contains(err.Error(), two) {
+		t.Fatalf("an index over rows that are not unique: %v, want the error of %s", err, two)
+	}
+	if _, err := d.SQL.ExecContext(t.Context(), `DELETE FROM steps WHERE ctid = (SELECT min(ctid) FROM steps)`); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.MigrateFrom(t.Context(), d, both, discard); err != nil {
+		t.Fatal(err)
+	}
+	valid, err := db.One(t.Context(), d.SQL, db.Value[bool], `SELECT indisvalid FROM pg_index WHERE indexrelid = 'steps_id'::regclass`)
+	if err != nil || !valid {
+		t.Errorf("the index is valid: %t (%v), want it made again", valid, err)
+	}
+	if err := db.MigrateFrom(t.Context(), d, files(one, "CREATE TABLE steps (id int); INSERT INTO steps VALUES (1), (1)"), discard); err != nil {
+		t.Errorf("a program without the index: %v", err)
 	}
 }

@@ -42,5 +42,15 @@ func Peek(ctx context.Context, cfg setting.Values) (*db.DB, error) {
 	return db.Open(ctx, databaseConfig(cfg, url), slog.New(slog.DiscardHandler))
 }
 
+// Plan says what migrations the database lacks, and changes nothing.
+func Plan(ctx context.Context, cfg setting.Values) ([]db.Planned, error) {
+	d, err := Peek(ctx, cfg)
+	if err != nil {
+		return nil, err
+	}
+	planned, err := db.Plan(ctx, d)
+	return planned, errors.Join(err, d.Close())
+}
+
 // Keys opens the master key that the configuration names. No key is made where none is.
 func Keys(cfg setting.Values) (*secret.Box, error) { return openBox(cfg) }
