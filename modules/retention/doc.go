@@ -17,6 +17,6 @@
 //   - An erased address that was suppressed stays so: its hash blocks it.
 //   - Both are done in small transactions and can be repeated after an error.
 //
-// Not promised: what was written to log files, to webhook receivers or to the
-// recipient's own server is out of reach.
+// Not promised: what was written to log files, to webhook receivers, to the stream of
+// exported events or to the recipient's own server is out of reach.
 package retention
