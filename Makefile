@@ -82,7 +82,7 @@ torture: build postgres ## kill, stop, freeze and cut for about three quarters o
 	@POSTRIDER_TORTURE=long POSTRIDER_TEST_DIR="$${TMPDIR:-/tmp}" POSTRIDER_TEST_BINARY=$(CURDIR)/bin/postrider $(GO) test -count=1 -parallel=1 -timeout=90m -v -run '$(or $(ONLY),.)' -skip '^TestDrill' ./runtime/faulttest
 
 .PHONY: drill
-drill: build postgres ## the same with three processes on one database, which is killed and restarted, and 200 kills, 100 stops, 36 network faults of one
+drill: build postgres ## the same with three processes on one database, which is killed and restarted, 200 kills, 100 stops, 36 network faults of one, and a cluster under Patroni where it is installed
 	@POSTRIDER_TORTURE=long POSTRIDER_TEST_DIR="$${TMPDIR:-/tmp}" POSTRIDER_TEST_BINARY=$(CURDIR)/bin/postrider $(GO) test -count=1 -parallel=1 -timeout=120m -v -run '$(or $(ONLY),Drill|KillsAtRandom|DatabaseStopped|NetworkFaults)' ./runtime/faulttest
 
 .PHONY: new-module
