@@ -26,8 +26,10 @@ var _ Nodes = (*node.Node)(nil)
 type Place int
 
 const (
-	// Open: this process may: it has the way, or the way is gone and another is chosen.
+	// Open: this process may: it has the way, or there is no such way any more.
 	Open Place = iota
+	// Adrift: nobody has the way, and this process may choose another for what waits there.
+	Adrift
 	// Elsewhere: another process has the way, or had it a short time ago.
 	Elsewhere
 	// Stranded: nobody has had the way for long, and there is no other: an account leaves from
@@ -53,15 +55,23 @@ func (s *Service) Place(label string) Place {
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
 	o := s.known.outlet(label)
-	switch {
-	case o == nil || o.reach == here:
+	if o == nil || o.reach == here {
 		return Open
-	case o.reach < gone:
-		return Elsewhere
-	case o.sources[0].pool == entsource.PoolDedicated:
-		return Stranded
 	}
-	return Open
+	pool := s.known.shared
+	switch o.sources[0].pool {
+	case entsource.PoolDedicated:
+		if o.reach == gone {
+			return Stranded
+		}
+		return Elsewhere
+	case entsource.PoolPool:
+		pool = s.known.pool
+	}
+	if o.reach == gone || o.reach == absent && len(pool[here]) > 0 {
+		return Adrift
+	}
+	return Elsewhere
 }
 
 // locate finds out how near the sources are and how many processes share them, and tells the node which of them connections

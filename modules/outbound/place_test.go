@@ -93,7 +93,7 @@ func TestAnAddressThatIsGoneIsPassedOver(t *testing.T) {
 	f := &fleet{self: process("one"), others: []node.Process{dead}}
 	s := w.among(t, f, 10*time.Minute)
 	reread(t, s)
-	if got := choose(t, s, 1, Question{AccountID: w.free}); got[0] != "" || s.Place("192.0.2.1") != Open {
+	if got := choose(t, s, 1, Question{AccountID: w.free}); got[0] != "" || s.Place("192.0.2.1") != Adrift {
 		t.Errorf("mail leaves from %q (place %d), want the machine's own address", got[0], s.Place("192.0.2.1"))
 	}
 	if got := choose(t, s, 1, Question{AccountID: w.dedicated}); got[0] != "192.0.2.5" || s.Place("192.0.2.5") != Stranded {
@@ -111,6 +111,13 @@ func TestAnAddressThatIsGoneIsPassedOver(t *testing.T) {
 	reread(t, s)
 	if got := choose(t, s, 1, Question{AccountID: w.free}); got[0] != "192.0.2.1" || s.Place("192.0.2.1") != Elsewhere {
 		t.Errorf("right after the process has ended mail leaves from %q, want that its address is waited for", got[0])
+	}
+	// Unless there is another of the pool here: then what waits is chosen anew at once.
+	w.add(t, SourceInput{Address: "192.0.2.2", Pool: "shared"})
+	f.self = process("one", "192.0.2.2")
+	reread(t, s)
+	if got := choose(t, s, 1, Question{AccountID: w.free}); got[0] != "192.0.2.2" || s.Place("192.0.2.1") != Adrift || s.Place("192.0.2.5") != Elsewhere {
+		t.Errorf("with an address here mail leaves from %q, and what waits is in places %d and %d", got[0], s.Place("192.0.2.1"), s.Place("192.0.2.5"))
 	}
 }
 

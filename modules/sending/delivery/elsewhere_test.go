@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/postrider/postrider/ent/recipient"
 	"github.com/postrider/postrider/modules/outbound"
@@ -52,7 +53,7 @@ func TestWhatAnotherProcessHasTheWayForIsLeftToIt(t *testing.T) {
 		if jobs := f.claimAll(t); len(jobs) != 0 {
 			t.Fatalf("claimed %+v, want that it is left to the other", jobs)
 		}
-		f.claimer.parking.lookSoon()
+		f.claimer.parking.looked = time.Time{}
 	}
 	_, recipients, attempts, _ := f.state(t, id)
 	if r := recipients[0]; r.State != recipient.StateQueued || r.Attempts != 0 || r.Lane == nil || *r.Lane != "198.51.100.7 away.test" || len(attempts) != 0 {
@@ -65,7 +66,7 @@ func TestWhatAnotherProcessHasTheWayForIsLeftToIt(t *testing.T) {
 		t.Errorf("there are the lanes %+v, want none", lanes)
 	}
 	ways.place = outbound.Open // as in the other process
-	f.claimer.parking.lookSoon()
+	f.claimer.parking.looked = time.Time{}
 	jobs := f.claimAll(t)
 	if len(jobs) != 1 || jobs[0].attempt != 1 || jobs[0].way.Label != "198.51.100.7" {
 		t.Fatalf("the other claims %+v, want the first attempt", jobs)
@@ -75,6 +76,28 @@ func TestWhatAnotherProcessHasTheWayForIsLeftToIt(t *testing.T) {
 	_, recipients, attempts, _ = f.state(t, id)
 	if r := recipients[0]; r.State != recipient.StateQueued || r.Attempts != 0 || r.Lane != nil || len(attempts) != 0 {
 		t.Errorf("recipient %+v, attempts %+v, want it in the common queue without an attempt", r, attempts)
+	}
+}
+
+// What waits for an address that nobody has is taken from its lane where another way is
+// chosen for it, and stays there where none is.
+func TestWhatWaitsForAnAddressThatNobodyHasIsChosenAnew(t *testing.T) {
+	t.Parallel()
+	ways := &oneWay{label: "198.51.100.7", place: outbound.Adrift}
+	f := newFixture(t, func(p *Params) { ways.Ways, p.Ways = p.Ways, ways })
+	f.send(t, simple("r@gone.test"))
+	for range 3 {
+		if jobs := f.claimAll(t); len(jobs) != 0 {
+			t.Fatalf("claimed %+v by a way that nobody has", jobs)
+		}
+	}
+	if n := f.parked(t, "198.51.100.7 gone.test"); n != 1 {
+		t.Errorf("%d wait in the lane, want one", n)
+	}
+	ways.label, ways.place = "198.51.100.8", outbound.Open
+	f.claimer.parking.looked = time.Time{}
+	if jobs := f.claimAll(t); len(jobs) != 1 || jobs[0].way.Label != "198.51.100.8" || jobs[0].attempt != 1 {
+		t.Errorf("claimed %+v, want it by the other address with its first attempt", jobs)
 	}
 }
 
