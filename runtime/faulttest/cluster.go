@@ -13,7 +13,13 @@ type Cluster []*Server
 // StartCluster starts so many. env is NAME=value for all of them.
 func StartCluster(t testing.TB, database string, n int, env ...string) Cluster {
 	t.Helper()
-	first := Start(t, database, append(slices.Clone(env), "POSTRIDER_NODE=node-1")...)
+	return StartClusterAs(t, "", database, n, env...)
+}
+
+// StartClusterAs is StartCluster of another program.
+func StartClusterAs(t testing.TB, program, database string, n int, env ...string) Cluster {
+	t.Helper()
+	first := StartAs(t, program, database, append(slices.Clone(env), "POSTRIDER_NODE=node-1")...)
 	nodes := Cluster{first}
 	for i := 2; i <= n; i++ {
 		nodes = append(nodes, first.Moved(database, append(slices.Clone(env), fmt.Sprintf("POSTRIDER_NODE=node-%d", i))...))

@@ -30,6 +30,7 @@ type Server struct {
 	database string
 	data     string
 	env      []string
+	program  string // empty: the one to test
 	client   *http.Client
 
 	mu      sync.Mutex
@@ -49,7 +50,13 @@ type Server struct {
 // Start runs the program in development mode on a database. env is NAME=value.
 func Start(t testing.TB, database string, env ...string) *Server {
 	t.Helper()
-	s := &Server{t: t, database: database, data: t.TempDir(), env: env, address: "127.0.0.1:0", Log: &expect.Log{},
+	return StartAs(t, "", database, env...)
+}
+
+// StartAs is Start of another program.
+func StartAs(t testing.TB, program, database string, env ...string) *Server {
+	t.Helper()
+	s := &Server{t: t, database: database, data: t.TempDir(), env: env, program: program, address: "127.0.0.1:0", Log: &expect.Log{},
 		client: &http.Client{Timeout: 20 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: 64}}}
 	t.Cleanup(func() {
 		s.client.CloseIdleConnections()
@@ -76,7 +83,7 @@ func (s *Server) Beside() *Server {
 // moved to. env takes the place of what it had.
 func (s *Server) Moved(database string, env ...string) *Server {
 	s.t.Helper()
-	return Start(s.t, database, append(env, "POSTRIDER_DATA_DIR="+s.data)...)
+	return StartAs(s.t, s.program, database, append(env, "POSTRIDER_DATA_DIR="+s.data)...)
 }
 
 func tail(text string) string { return text[max(0, len(text)-6000):] }
@@ -86,7 +93,11 @@ func (s *Server) Launch() {
 	s.t.Helper()
 	ready := filepath.Join(s.t.TempDir(), "ready.json")
 	s.mu.Lock()
-	s.command = exec.Command(binary(s.t), "dev", "--ready-file", ready)
+	program := s.program
+	if program == "" {
+		program = binary(s.t)
+	}
+	s.command = exec.Command(program, "dev", "--ready-file", ready)
 	s.command.Env = append(append(os.Environ(), "DATABASE_URL="+s.database, "POSTRIDER_DATA_DIR="+s.data, "POSTRIDER_HTTP_ADDR="+s.address, "POSTRIDER_INBOUND_ADDR=127.0.0.1:0"), s.env...)
 	s.command.Stdout, s.command.Stderr = s.Log, s.Log
 	err := s.command.Start()
