@@ -79,7 +79,7 @@ func mark(names []string) error {
 		file := filepath.Join(directory, name)
 		content, err := os.ReadFile(file)
 		if err == nil {
-			err = os.WriteFile(file, append([]byte("-- expand\n"), content...), 0o644)
+			err = os.WriteFile(file, append([]byte("-- expand\n"), content...), 0o600)
 		}
 		if err != nil {
 			return err

@@ -26,13 +26,13 @@ var _ Nodes = (*node.Node)(nil)
 type Place int
 
 const (
-	// Open: this process may: it has the way, or there is no such way any more.
+	// Open is one that this process may take: it has the way, or there is no such way any more.
 	Open Place = iota
-	// Adrift: nobody has the way, and this process may choose another for what waits there.
+	// Adrift is one whose way nobody has, and this process may choose another for what waits there.
 	Adrift
-	// Elsewhere: another process has the way, or had it a short time ago.
+	// Elsewhere is one whose way another process has, or had a short time ago.
 	Elsewhere
-	// Stranded: nobody has had the way for long, and there is no other: an account leaves from
+	// Stranded is one whose way nobody has had for long, without another: an account leaves from
 	// its own addresses alone.
 	Stranded
 )

@@ -68,7 +68,7 @@ func StartBroker(t testing.TB) *Broker {
 // freeAddress is one on which nobody listens now.
 func freeAddress(t testing.TB) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // it is closed at once
+	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,7 +85,7 @@ func (b *Broker) StartAll() {
 		if command != nil {
 			continue
 		}
-		command = exec.Command(b.program, "-c", filepath.Join("..", "..", "deploy", "nats", "nats-server.conf")) //nolint:noctx // it outlives contexts, and Stop ends it
+		command = exec.Command(b.program, "-c", filepath.Join("..", "..", "deploy", "nats", "nats-server.conf")) // it outlives contexts, and Stop ends it
 		command.Env, command.Stdout, command.Stderr = append(os.Environ(), b.env[i]...), b.log, b.log
 		if err := command.Start(); err != nil {
 			b.t.Fatalf("start nats-server: %v", err)

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	wnats "github.com/ThreeDotsLabs/watermill-nats/v2/pkg/nats"
+	bridge "github.com/ThreeDotsLabs/watermill-nats/v2/pkg/nats"
 	"github.com/ThreeDotsLabs/watermill/message"
 	"github.com/nats-io/nats.go"
 
@@ -62,9 +62,9 @@ func connect(c Config) (*Stream, error) {
 		conn.Close()
 		return nil, err
 	}
-	publisher, err := wnats.NewPublisherWithNatsConn(conn, wnats.PublisherPublishConfig{Marshaler: marshaler{},
-		SubjectCalculator: func(_, subject string) *wnats.SubjectDetail { return &wnats.SubjectDetail{Primary: subject} },
-		JetStream:         wnats.JetStreamConfig{AutoProvision: false, ConnectOptions: []nats.JSOpt{nats.MaxWait(ackLimit)}, PublishOptions: []nats.PubOpt{nats.ExpectStream(c.Stream)}}}, nil)
+	publisher, err := bridge.NewPublisherWithNatsConn(conn, bridge.PublisherPublishConfig{Marshaler: marshaler{},
+		SubjectCalculator: func(_, subject string) *bridge.SubjectDetail { return &bridge.SubjectDetail{Primary: subject} },
+		JetStream:         bridge.JetStreamConfig{AutoProvision: false, ConnectOptions: []nats.JSOpt{nats.MaxWait(ackLimit)}, PublishOptions: []nats.PubOpt{nats.ExpectStream(c.Stream)}}}, nil)
 	if err != nil {
 		conn.Close()
 		return nil, err

@@ -38,7 +38,7 @@ func ParseTarget(text string) (t Target, err error) {
 		case i > 0:
 			return Target{}, errors.New("has a user or token behind the first server; give it once, before the first one")
 		default:
-			t.identify(u.User)
+			identify(&t, u.User)
 		}
 	}
 	if len(t.Servers) == 0 {
@@ -48,7 +48,7 @@ func ParseTarget(text string) (t Target, err error) {
 }
 
 // identify takes user and password, or a token, which has no colon.
-func (t *Target) identify(user *url.Userinfo) {
+func identify(t *Target, user *url.Userinfo) {
 	if password, both := user.Password(); both {
 		t.User, t.Password = user.Username(), secret.New(password)
 		return

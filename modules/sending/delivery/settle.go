@@ -36,23 +36,7 @@ type finished struct {
 // finds under another fence.
 func (s *settler) settle(ctx context.Context, results []worker.Result[Job, smtpclient.Outcome]) error {
 	now := time.Now()
-	var batch, plain []*finished
-	var turnedAway, unbound []Job
-	for _, r := range results {
-		if errors.Is(r.Value.Err, smtpclient.ErrAddressGone) {
-			unbound = append(unbound, r.Job)
-			continue
-		}
-		if errors.Is(r.Value.Err, lane.ErrNoRoom) {
-			turnedAway = append(turnedAway, r.Job)
-			continue
-		}
-		if f := (&finished{job: r.Job, out: r.Value, verdict: s.judge(r.Job, r.Value)}); f.plain() {
-			plain = append(plain, f)
-		} else {
-			batch = append(batch, f)
-		}
-	}
+	plain, batch, turnedAway, unbound := s.sorted(results)
 	if len(plain) > 0 {
 		facts, err := s.settlePlain(ctx, plain, now)
 		if err != nil {
@@ -102,6 +86,26 @@ func (s *settler) settle(ctx context.Context, results []worker.Result[Job, smtpc
 		s.begun.forget(deliveriesOf(batch)...)
 	}
 	return err
+}
+
+// sorted tells deliveries that one statement can store from others, and both from those that were not tried:
+// their lane had no room, or their source address was gone.
+func (s *settler) sorted(results []worker.Result[Job, smtpclient.Outcome]) (plain, batch []*finished, turnedAway, unbound []Job) {
+	for _, r := range results {
+		switch {
+		case errors.Is(r.Value.Err, smtpclient.ErrAddressGone):
+			unbound = append(unbound, r.Job)
+		case errors.Is(r.Value.Err, lane.ErrNoRoom):
+			turnedAway = append(turnedAway, r.Job)
+		default:
+			if f := (&finished{job: r.Job, out: r.Value, verdict: s.judge(r.Job, r.Value)}); f.plain() {
+				plain = append(plain, f)
+			} else {
+				batch = append(batch, f)
+			}
+		}
+	}
+	return plain, batch, turnedAway, unbound
 }
 
 // unboundFor is how soon mail is looked at again whose source address was not on this

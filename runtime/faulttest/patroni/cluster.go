@@ -67,7 +67,7 @@ func binaries() string {
 // config is the folder deploy/patroni.
 func Start(t testing.TB, config string) *Cluster {
 	t.Helper()
-	root, err := os.MkdirTemp("", "postrider-patroni-")
+	root, err := os.MkdirTemp("", "postrider-patroni-") //nolint:usetesting // PostgreSQL has an account of its own, which cannot enter a folder of root
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -119,11 +119,8 @@ func (c *Cluster) URL() string {
 // execute runs a statement at the leader, as the superuser.
 func (c *Cluster) execute(statement string) {
 	c.t.Helper()
-	leader := c.Leader()
-	if leader == nil {
-		c.t.Fatal("there is no leader")
-	}
-	command := exec.Command(filepath.Join(binaries(), "psql"), "-h", "127.0.0.1", "-p", leader.postgres, "-U", "postgres", "-v", "ON_ERROR_STOP=1", "-c", statement, "postgres")
+	leader := c.leader()
+	command := exec.CommandContext(c.t.Context(), filepath.Join(binaries(), "psql"), "-h", "127.0.0.1", "-p", leader.postgres, "-U", "postgres", "-v", "ON_ERROR_STOP=1", "-c", statement, "postgres")
 	command.Env = append(os.Environ(), "PGPASSWORD="+superPassword)
 	if out, err := command.CombinedOutput(); err != nil {
 		c.t.Fatalf("%s: %v: %s", statement, err, out)
@@ -131,7 +128,11 @@ func (c *Cluster) execute(statement string) {
 }
 
 // member is how Patroni lists one.
-type member struct{ Name, Role, State string }
+type member struct {
+	Name  string `json:"name"`
+	Role  string `json:"role"`
+	State string `json:"state"`
+}
 
 // members asks one machine after the other for the list of all.
 func (c *Cluster) members() []member {
@@ -154,6 +155,16 @@ func (c *Cluster) Leader() *Machine {
 			}
 		}
 	}
+	return nil
+}
+
+// leader is the Leader, without whom the test ends.
+func (c *Cluster) leader() *Machine {
+	c.t.Helper()
+	if found := c.Leader(); found != nil {
+		return found
+	}
+	c.t.Fatal("there is no leader")
 	return nil
 }
 
@@ -180,10 +191,7 @@ func (c *Cluster) AwaitWhole(limit time.Duration) {
 // Switchover hands the lead to the synchronous standby.
 func (c *Cluster) Switchover() {
 	c.t.Helper()
-	leader := c.Leader()
-	if leader == nil {
-		c.t.Fatal("there is no leader")
-	}
+	leader := c.leader()
 	body, err := json.Marshal(map[string]string{"leader": leader.Name})
 	if err != nil {
 		c.t.Fatal(err)
@@ -207,7 +215,7 @@ func (c *Cluster) Switchover() {
 // freePort is one that nobody listens on now.
 func freePort(t testing.TB) string {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -84,8 +84,13 @@ func (m *Machine) configure(t testing.TB, config string, all []*Machine) {
 		t.Fatal(err)
 	}
 	m.patroniFile = filepath.Join(m.folder, "patroni.yml")
-	if err := os.WriteFile(m.patroniFile, settings, 0o644); err != nil {
+	if err := os.WriteFile(m.patroniFile, settings, 0o600); err != nil {
 		t.Fatal(err)
+	}
+	if m.who != nil {
+		if err := os.Chown(m.patroniFile, int(m.who.Uid), int(m.who.Gid)); err != nil {
+			t.Fatal(err)
+		}
 	}
 	m.patroniEnv = []string{
 		"PATRONI_NAME=" + m.Name,
@@ -113,7 +118,7 @@ func (m *Machine) start(name string, env []string, program string, args ...strin
 	if m.running[name] != nil {
 		return
 	}
-	command := exec.Command(program, args...)
+	command := exec.Command(program, args...) // it runs until Kill
 	command.Dir, command.Stdout, command.Stderr = m.folder, m.log, m.log
 	command.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + m.folder, "LC_ALL=C.UTF-8"}, env...)
 	command.SysProcAttr = &syscall.SysProcAttr{Credential: m.who}
@@ -161,7 +166,7 @@ func (m *Machine) backends() []int {
 	if err != nil {
 		return all
 	}
-	for _, field := range strings.Fields(string(text)) {
+	for field := range strings.FieldsSeq(string(text)) {
 		if pid, err := strconv.Atoi(field); err == nil {
 			all = append(all, pid)
 		}
@@ -209,12 +214,18 @@ func (m *Machine) all(what syscall.Signal) {
 // members asks this machine's Patroni for the list of all.
 func (m *Machine) members() (list []member, err error) {
 	client := http.Client{Timeout: time.Second}
-	answer, err := client.Get("http://127.0.0.1:" + m.rest + "/cluster")
+	request, err := http.NewRequestWithContext(m.t.Context(), http.MethodGet, "http://127.0.0.1:"+m.rest+"/cluster", http.NoBody)
+	if err != nil {
+		return nil, err
+	}
+	answer, err := client.Do(request)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, answer.Body.Close()) }()
-	var read struct{ Members []member }
+	var read struct {
+		Members []member `json:"members"`
+	}
 	err = json.NewDecoder(answer.Body).Decode(&read)
 	return read.Members, err
 }
