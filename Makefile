@@ -59,12 +59,11 @@ build: toolchain dashboard ## build bin/postrider
 	@$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/postrider ./cmd/postrider
 
 # The package that takes longest is named first, so that the others run beside it; named last it would run alone
-# for minutes. Its browsers and outages wait more than they work, so one package more than there are processors runs.
-# make lint has govet, and more of it.
+# for minutes. make lint has govet, and more of it.
 .PHONY: test
 test: toolchain postgres dashboard ## run every test
 	@echo 'Journeys through the whole program begin, and take some minutes. The other packages run beside them, and are told after them.'
-	$(GO) test -vet=off -p $$(( $$(getconf _NPROCESSORS_ONLN) + 1 )) -timeout 30m ./runtime/journeys ./...
+	$(GO) test -vet=off -timeout 30m ./runtime/journeys ./...
 
 .PHONY: test-race
 test-race: toolchain postgres dashboard ## run every test under the race detector
