@@ -122,6 +122,7 @@ func (c connector) race(ctx context.Context, wanted pq.TargetSessionAttrs) (driv
 		ended <- result{conn, err}
 	}
 	var errs []error
+	began := time.Now()
 	for begun := 0; ; {
 		var next <-chan time.Time
 		if begun < len(order) {
@@ -138,7 +139,10 @@ func (c connector) race(ctx context.Context, wanted pq.TargetSessionAttrs) (driv
 			}
 			if errs = append(errs, r.err); len(errs) == len(order) {
 				err := errors.Join(errs...)
-				c.dialer.note(err)
+				// A caller who had no time left says nothing of the database.
+				if ctx.Err() == nil || time.Since(began) >= c.dialer.timeout/4 {
+					c.dialer.note(err)
+				}
 				return nil, err
 			}
 		case <-next:

@@ -1,6 +1,7 @@
 package db_test
 
 import (
+	"context"
 	"errors"
 	"net"
 	"net/url"
@@ -16,6 +17,25 @@ import (
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/db/dbtest"
 )
+
+// A caller whose time is over makes no stall: others connect at once.
+func TestOneWithoutTimeStallsNobody(t *testing.T) {
+	t.Parallel()
+	pool, err := db.NewConnector(dbtest.URL(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	late, cancel := context.WithDeadline(t.Context(), time.Now().Add(-time.Second))
+	defer cancel()
+	if _, err := pool.Connect(late); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("without time: %v", err)
+	}
+	conn, err := pool.Connect(t.Context())
+	if err != nil {
+		t.Fatalf("after one without time: %v", err)
+	}
+	ended(t, conn.Close())
+}
 
 // deaf takes connections and never answers.
 func deaf(t *testing.T, met *atomic.Int64) (port string) {

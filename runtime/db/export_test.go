@@ -1,6 +1,12 @@
 package db
 
-import "github.com/lib/pq"
+import (
+	"database/sql/driver"
+	"log/slog"
+	"time"
+
+	"github.com/lib/pq"
+)
 
 // Heard is closed once the signals of other processes are heard.
 func (s *Signals) Heard() <-chan struct{} { return s.heard }
@@ -30,4 +36,11 @@ func Addresses(dsn string) ([]string, error) {
 		return nil, err
 	}
 	return hostsOf(given).addresses(dsn), nil
+}
+
+// NewConnector makes one as that of a pool.
+func NewConnector(dsn string) (driver.Connector, error) {
+	given, err := pq.NewConfig(dsn)
+	return connector{config: given, hosts: hostsOf(given), dialer: &dialer{timeout: 4 * time.Second},
+		fitness: &fitness{riskAccepted: true, log: slog.New(slog.DiscardHandler)}}, err
 }
