@@ -38,7 +38,7 @@ async function newest(field) {
   return ids.get(field)
 }
 
-const texts = { timezone: 'Europe/Vienna', address: 'dev@dev.test' }
+const texts = { email: 'bob@example.net', timezone: 'Europe/Vienna', address: 'dev@dev.test' }
 const hourFrom = { gte: -24, lt: 1, since: -24, until: 1 }
 function made(type, name) {
   if (isNonNullType(type)) return made(type.ofType, name)
