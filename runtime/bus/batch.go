@@ -31,6 +31,9 @@ type delivery struct {
 type batch struct {
 	tx    *sql.Tx
 	began time.Time
+	// alone says that a batch before was lost by one of its messages, and those of this one are handled
+	// one by one: together they would cost calls that the same message may break.
+	alone bool
 
 	mu        sync.Mutex
 	expected  map[*message.Message]delivery
@@ -134,8 +137,9 @@ func (s source) BeginTx(ctx context.Context, o *sql.TxOptions) (wsql.Tx, error) 
 	if err != nil {
 		return nil, err
 	}
-	s.group.batch = &batch{tx: tx, began: time.Now(), expected: map[*message.Message]delivery{}}
-	return batchTx{StdSQLTx: wsql.StdSQLTx{Tx: tx}, batch: s.group.batch, group: s.group}, nil
+	g := s.group
+	g.batch = &batch{tx: tx, began: time.Now(), alone: g.consumer.HandleAll == nil && g.limit < g.options.Batch, expected: map[*message.Message]delivery{}}
+	return batchTx{StdSQLTx: wsql.StdSQLTx{Tx: tx}, batch: g.batch, group: g}, nil
 }
 
 // batchTx is the batch's transaction as Watermill sees it.

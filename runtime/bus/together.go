@@ -82,7 +82,7 @@ func (g *group) takeApart(ctx context.Context, current *batch, facts int, err er
 func (b *batch) takeAll(types []event.Type) (taken []*message.Message, facts []event.Fact) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.together || b.broken != nil || b.closed {
+	if b.together || b.alone || b.broken != nil || b.closed {
 		return nil, nil
 	}
 	b.together = true

@@ -1,5 +1,5 @@
 // Package expect is for tests: conditions that come true in their own time, golden
-// files, and logs that are read while they are written. It knows nothing of the
+// files, logs that are read while they are written, and addresses where nobody listens. It knows nothing of the
 // project, so that the tests of every package may use it; runtimetest runs the
 // whole service.
 package expect
@@ -7,6 +7,7 @@ package expect
 import (
 	"bytes"
 	"flag"
+	"net"
 	"os"
 	"path/filepath"
 	"sync"
@@ -73,4 +74,26 @@ func (l *Log) String() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.all.String()
+}
+
+// FreeAddress is one on loopback where nobody listens now, as 127.0.0.1:40000. It is for programs that
+// cannot tell which port they were given.
+func FreeAddress(t testing.TB) string {
+	t.Helper()
+	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	return listener.Addr().String()
+}
+
+// FreePort is the port of a FreeAddress.
+func FreePort(t testing.TB) string {
+	t.Helper()
+	_, port, err := net.SplitHostPort(FreeAddress(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return port
 }

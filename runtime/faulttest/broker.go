@@ -3,7 +3,6 @@ package faulttest
 import (
 	"context"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -44,14 +43,14 @@ func StartBroker(t testing.TB) *Broker {
 	}
 	var routes, cluster []string
 	for range b.running {
-		b.clients, cluster = append(b.clients, freeAddress(t)), append(cluster, freeAddress(t))
+		b.clients, cluster = append(b.clients, expect.FreeAddress(t)), append(cluster, expect.FreeAddress(t))
 	}
 	for _, address := range cluster {
 		routes = append(routes, fmt.Sprintf("%q", "nats://route:"+brokerWord+"@"+address))
 	}
 	for i := range b.running {
 		word := `"` + brokerWord + `"`
-		b.env = append(b.env, []string{fmt.Sprintf("NATS_NAME=nats-%d", i+1), "NATS_LISTEN=" + b.clients[i], "NATS_CLUSTER_LISTEN=" + cluster[i], "NATS_MONITOR=" + freeAddress(t),
+		b.env = append(b.env, []string{fmt.Sprintf("NATS_NAME=nats-%d", i+1), "NATS_LISTEN=" + b.clients[i], "NATS_CLUSTER_LISTEN=" + cluster[i], "NATS_MONITOR=" + expect.FreeAddress(t),
 			"NATS_STORE=" + filepath.Join(b.dir, fmt.Sprint(i+1)), "NATS_STORE_MAX=1GB", "NATS_ROUTES=[" + strings.Join(routes, ", ") + "]",
 			"NATS_ROUTE_PASSWORD=" + word, "NATS_POSTRIDER_PASSWORD=" + word, "NATS_READER_PASSWORD=" + word})
 	}
@@ -63,17 +62,6 @@ func StartBroker(t testing.TB) *Broker {
 	})
 	b.StartAll()
 	return b
-}
-
-// freeAddress is one on which nobody listens now.
-func freeAddress(t testing.TB) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
 }
 
 // StartAll starts those that are down.

@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/postrider/postrider/runtime/expect"
 	"github.com/postrider/postrider/runtime/runtimetest"
 	"github.com/postrider/postrider/runtime/setting"
 )
@@ -54,7 +55,7 @@ func TestJourneyHTTPSWithoutAProxy(t *testing.T) {
 	const host = "mail.example.com"
 	file := filepath.Join(t.TempDir(), "https.pem")
 	roots := certificateFile(t, file, host)
-	plain := freeAddr(t)
+	plain := expect.FreeAddress(t)
 	app := runtimetest.Start(t, func(s setting.Texts) {
 		s["POSTRIDER_HTTP_ADDR"], s["POSTRIDER_HTTP_TLS_ADDR"], s["POSTRIDER_BASE_URL"] = plain, "127.0.0.1:0", "https://"+host
 		s["POSTRIDER_HTTP_TLS_CERT"], s["POSTRIDER_HTTP_TLS_KEY"] = file, file
@@ -113,15 +114,4 @@ func TestJourneyHTTPSWithoutAProxy(t *testing.T) {
 			t.Errorf("%s speaks %s, want HTTP/2", c.url, a.Proto)
 		}
 	}
-}
-
-// freeAddr is an address on loopback where nobody listens.
-func freeAddr(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
 }

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"encoding/json"
 	"io"
-	"net"
 	"net/http"
 	"net/http/cookiejar"
 	"net/url"
@@ -47,21 +46,6 @@ func providerTools(t *testing.T) {
 	if err := os.WriteFile(mark, lock, 0o600); err != nil {
 		t.Fatal(err)
 	}
-}
-
-// freePort is one that nobody listens at for now.
-func freePort(t *testing.T) string {
-	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer listener.Close()
-	_, port, err := net.SplitHostPort(listener.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return port
 }
 
 // startProvider runs the provider for a client whose redirect URI is that of app; stop ends it.
@@ -187,7 +171,7 @@ func (b *visitor) isAt(t *testing.T, what string, p page, path, words string) {
 func TestSignInByAnOutsideProvider(t *testing.T) {
 	t.Parallel()
 	providerTools(t)
-	port := freePort(t)
+	port := expect.FreePort(t)
 	app := captured(t, func(s setting.Texts) {
 		s["POSTRIDER_OIDC_ISSUER"] = "http://127.0.0.1:" + port
 		s["POSTRIDER_OIDC_CLIENT_ID"] = "postrider"

@@ -27,7 +27,7 @@ func TestMigrationsSayWhatTheyDoToOlderPrograms(t *testing.T) {
 		}
 		if version := name[:len(markedFrom)]; version >= markedFrom {
 			for _, wrong := range wrongWith(string(content), before) {
-				t.Errorf("%s %s", name, wrong)
+				t.Errorf("the migration %s %s", name, wrong)
 			}
 		}
 		before = append(before, name[:len(markedFrom)])

@@ -234,8 +234,8 @@ func (c *claimer) findLanes(ctx context.Context) error {
 	}
 	c.parking.lookTook(time.Since(begun))
 	c.parking.add(slices.DeleteFunc(lanes, func(label string) bool {
-		way, _, _ := splitLabel(label)
-		return c.ways.Place(way) == outbound.Elsewhere
+		way, _, ok := splitLabel(label)
+		return ok && c.ways.Place(way) == outbound.Elsewhere
 	}))
 	return nil
 }

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"net/url"
 	"os"
@@ -43,7 +42,7 @@ func Absent() string {
 			return fmt.Sprintf("%s is not installed (Debian: apt-get install patroni etcd-server postgresql)", program)
 		}
 	}
-	if found, _ := filepath.Glob(filepath.Join(binaries(), "postgres")); len(found) == 0 {
+	if binaries() == "" {
 		return "no PostgreSQL server below /usr/lib/postgresql"
 	}
 	if os.Getuid() == 0 {
@@ -56,11 +55,11 @@ func Absent() string {
 
 // binaries is the folder of the newest installed server.
 func binaries() string {
-	found, _ := filepath.Glob("/usr/lib/postgresql/*/bin")
-	if len(found) == 0 {
+	found, err := filepath.Glob("/usr/lib/postgresql/*/bin/postgres")
+	if err != nil || len(found) == 0 {
 		return ""
 	}
-	return found[len(found)-1]
+	return filepath.Dir(found[len(found)-1])
 }
 
 // Start makes the cluster and a database for Postrider, and waits until it has a leader and two standbys.
@@ -210,19 +209,4 @@ func (c *Cluster) Switchover() {
 	if answer.StatusCode != http.StatusOK {
 		c.t.Fatalf("the switchover is answered with %s", answer.Status)
 	}
-}
-
-// freePort is one that nobody listens on now.
-func freePort(t testing.TB) string {
-	t.Helper()
-	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer listener.Close()
-	_, port, err := net.SplitHostPort(listener.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return port
 }

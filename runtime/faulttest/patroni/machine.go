@@ -38,7 +38,7 @@ type Machine struct {
 func newMachine(t testing.TB, name, folder string, who *syscall.Credential) *Machine {
 	t.Helper()
 	m := &Machine{Name: name, t: t, folder: folder, who: who, log: &expect.Log{}, running: map[string]*exec.Cmd{},
-		rest: freePort(t), postgres: freePort(t), client: freePort(t), peer: freePort(t)}
+		rest: expect.FreePort(t), postgres: expect.FreePort(t), client: expect.FreePort(t), peer: expect.FreePort(t)}
 	if err := os.Mkdir(folder, 0o700); err != nil {
 		t.Fatal(err)
 	}
