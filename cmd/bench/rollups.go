@@ -262,7 +262,7 @@ func benchIdle(ctx context.Context, p plan, dir string) ([]target, error) {
 		fmt.Printf("%-44s %8.2f %% %10.2f %% %14.1f\n", "", 100*cost.server/seconds, 100*cost.postgres/seconds, cost.calls/seconds)
 		t.ratios = append(t.ratios, 100*(cost.server+cost.postgres)/seconds)
 	}
-	if err := counts.top(ctx, 0); err != nil {
+	if err := counts.top(ctx, "the time at rest"); err != nil {
 		return nil, err
 	}
 	fmt.Printf("%-44s %10s\n\n", "peak memory of the server process", process.UsageOf(server.cmd.Process.Pid))

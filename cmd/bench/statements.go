@@ -56,7 +56,7 @@ func benchStatements(ctx context.Context, p plan, dir string) ([]target, error) 
 			if total := time.Duration((cost.server + cost.postgres) * float64(time.Second)); clients == 1 {
 				cpu[0] = total
 				if len(alone.ratios) == 0 {
-					if err := counts.top(ctx, messages); err != nil {
+					if err := counts.top(ctx, fmt.Sprintf("the first %d messages and the warm-up", messages)); err != nil {
 						return nil, err
 					}
 				}
@@ -161,9 +161,9 @@ func (c *counter) during(ctx context.Context, messages int, work func() error) (
 }
 
 // top lists the statements that took the most time since the counts began.
-func (c *counter) top(ctx context.Context, messages int) error {
+func (c *counter) top(ctx context.Context, of string) error {
 	const listed = 12
-	fmt.Printf("\n  of the first %d messages and the warm-up:\n  %8s %8s %12s %12s  statement\n", messages, "calls", "plans", "planning", "executing")
+	fmt.Printf("\n  of %s:\n  %8s %8s %12s %12s  statement\n", of, "calls", "plans", "planning", "executing")
 	err := db.Each(ctx, c.conn, func(row db.Row) error {
 		var calls, plans int64
 		var planning, executing float64

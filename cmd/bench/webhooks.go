@@ -41,8 +41,8 @@ func benchWebhooks(ctx context.Context, p plan, dir string) ([]target, error) {
 		return nil, err
 	}
 	defer r.Close()
-	progress("starting Postrider to deliver webhooks to a receiver on loopback")
-	s, err := start(ctx, p.binary, dir)
+	progress("starting Postrider twice to deliver webhooks to a receiver on loopback: PostgreSQL counts statements from its second start on")
+	s, err := startCounting(ctx, p.binary, dir)
 	if err != nil {
 		return nil, err
 	}
@@ -91,7 +91,23 @@ func benchWebhooks(ctx context.Context, p plan, dir string) ([]target, error) {
 	fmt.Printf("%-46s %9.2f s\n", "CPU per 1,000 raw POSTs, with the receiver", rawCPU.Seconds()*1000/posts)
 	deliveries := float64(p.rounds*p.messages) / 1000
 	fmt.Printf("%-46s %9.2f s, PostgreSQL %.2f s\n\n", "CPU per 1,000 deliveries: server", own.Seconds()/deliveries, (cpu-own).Seconds()/deliveries)
-	return []target{queued, whole}, nil
+	return []target{queued, whole}, h.count(ctx, s, r, p.messages)
+}
+
+// count tells which statements a round of deliveries costs that were fanned out before.
+func (h *hooks) count(ctx context.Context, s *server, r *receivers.Webhook, messages int) error {
+	counts, err := newCounter(ctx, s)
+	if err != nil {
+		return err
+	}
+	defer counts.close()
+	if _, err := h.conn.ExecContext(ctx, `SELECT pg_stat_statements_reset()`); err != nil {
+		return err
+	}
+	if _, err := h.deliver(ctx, r, messages, h.fannedOut); err != nil {
+		return err
+	}
+	return counts.top(ctx, fmt.Sprintf("%d deliveries, with the storing of them", messages))
 }
 
 // hooks makes endpoints over the API, and events below it.

@@ -68,7 +68,7 @@ func newTransport(cfg ClientConfig, control func(string, string, syscall.RawConn
 		ForceAttemptHTTP2:      true,
 		DisableCompression:     true, // what is kept of an answer is what was sent
 		MaxIdleConns:           512,
-		MaxIdleConnsPerHost:    64, // many customers have their endpoints at one host
+		MaxIdleConnsPerHost:    128, // many customers have their endpoints at one host
 		IdleConnTimeout:        30 * time.Second,
 		MaxResponseHeaderBytes: 64 << 10,
 	}
