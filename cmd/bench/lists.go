@@ -1,10 +1,14 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/postrider/postrider/cmd/bench/figures"
@@ -12,31 +16,8 @@ import (
 	"github.com/postrider/postrider/cmd/bench/stored"
 )
 
-// The sizes that a page is compared over, and where the deep page is.
-const (
-	fewEmails, manyEmails = 10_001, 1_000_000
-	pageSize, deepPage    = 10, 1_000
-	pageReads             = 300 // of one kind of page in one round
-)
-
-// pages are the ways to ask that are compared: as the query adds to limit, or as GraphQL adds to first.
-var pages = []struct {
-	name, filter, graphql string
-	deep                  bool
-}{
-	{name: "page 1"},
-	{name: fmt.Sprintf("page %d", deepPage), deep: true},
-	{name: "page 1, a word that all have", filter: "&q=receipt"},
-	{name: "page 1, a tag that one in 1,000 has", filter: "&tag=rare:yes"},
-	{name: "page 1, an address that ten have", filter: "&to=few@example.net"},
-	{name: "page 1, a status that one in 1,000 has", filter: "&status=bounced"},
-	{name: "page 1, a domain, by its id", filter: "&domain="},
-	{name: "page 1, a word that none has", filter: "&q=nothing"},
-	{name: "GraphQL: page 1", graphql: "first: 10"},
-	{name: fmt.Sprintf("GraphQL: page %d", deepPage), graphql: "first: 10", deep: true},
-	{name: "GraphQL: page 1, by status", graphql: `first: 10, filter: {status: BOUNCED}`},
-	{name: "GraphQL: page 1, by words", graphql: `first: 10, filter: {query: "receipt"}`},
-}
+// The sizes that a page is compared over.
+const fewEmails, manyEmails = 10_001, 1_000_000
 
 // benchLists compares pages of emails over a small and a large table.
 func benchLists(ctx context.Context, p plan, dir string) ([]target, error) {
@@ -60,9 +41,9 @@ func benchLists(ctx context.Context, p plan, dir string) ([]target, error) {
 	}
 	fmt.Printf("%-42s %14s %14s\n", "p99 of a list of emails", "10 thousand", fmt.Sprint(most))
 	var out []target
-	for i, kind := range pages {
-		fmt.Printf("%-42s %14s %14s\n", kind.name, figures.Percentile(slices.Concat(few[i]...), 99), figures.Percentile(slices.Concat(many[i]...), 99))
-		t := target{name: fmt.Sprintf("%s: %d / 10 thousand", kind.name, most), most: 1.5}
+	for i, kind := range reading.Kinds {
+		fmt.Printf("%-42s %14s %14s\n", kind.Name, figures.Percentile(slices.Concat(few[i]...), 99), figures.Percentile(slices.Concat(many[i]...), 99))
+		t := target{name: fmt.Sprintf("%s: %d / 10 thousand", kind.Name, most), most: 1.5}
 		for round := range few[i] {
 			t.ratios = append(t.ratios, figures.NinetyNinth(many[i][round])/figures.NinetyNinth(few[i][round]))
 		}
@@ -78,45 +59,140 @@ func timePages(ctx context.Context, p plan, r ready, from, to int) ([][][]time.D
 	if err := stored.Emails(ctx, r.DatabaseURL, from, to); err != nil {
 		return nil, err
 	}
-	domain, err := stored.DomainOf(ctx, r.DatabaseURL)
-	if err != nil {
-		return nil, err
-	}
-	deep, err := reading.CursorOf(ctx, r.reading(), pageSize, deepPage)
-	if err != nil {
-		return nil, err
-	}
-	after, err := reading.GraphQLCursorOf(ctx, r.reading(), pageSize, deepPage)
+	at, err := pagesOf(ctx, r)
 	if err != nil {
 		return nil, err
 	}
 	progress("reading pages over %d emails, %d rounds", to, p.rounds)
-	took := make([][][]time.Duration, len(pages))
+	took := make([][][]time.Duration, len(reading.Kinds))
 	for range p.rounds {
-		for i, kind := range pages {
-			query, arguments := fmt.Sprintf("?limit=%d%s", pageSize, kind.filter), kind.graphql
-			if strings.HasSuffix(query, "domain=") {
-				query += domain
-			}
-			if kind.deep {
-				query += "&cursor=" + deep
-				arguments += fmt.Sprintf(", after: %q", after)
-			}
-			reads := make([]time.Duration, 0, pageReads)
-			for range pageReads {
-				begin := time.Now()
-				if kind.graphql != "" {
-					_, err = reading.GraphQLPage(ctx, r.reading(), arguments)
-				} else {
-					_, err = reading.ListPage(ctx, r.reading(), query)
-				}
-				if err != nil {
-					return nil, err
-				}
-				reads = append(reads, time.Since(begin))
+		for i, kind := range reading.Kinds {
+			reads, err := at.Read(ctx, kind)
+			if err != nil {
+				return nil, err
 			}
 			took[i] = append(took[i], reads)
 		}
 	}
 	return took, nil
+}
+
+// pagesOf finds where the pages of a server begin.
+func pagesOf(ctx context.Context, r ready) (reading.Pages, error) {
+	domain, err := stored.DomainOf(ctx, r.DatabaseURL)
+	if err != nil {
+		return reading.Pages{}, err
+	}
+	return reading.PagesOf(ctx, r.reading(), domain)
+}
+
+// manyAtOnce is how many clients send while months are compared.
+const manyAtOnce = 16
+
+// benchMonths compares tables that are split into twelve months with plain ones, and watches accepting while
+// a month is dropped.
+func benchMonths(ctx context.Context, p plan, dir string) (out []target, err error) {
+	emails := cmp.Or(p.emails, manyEmails)
+	var servers [2]*server // plain, split
+	for i, name := range []string{"plain", "split"} {
+		folder := filepath.Join(dir, name)
+		if err := os.Mkdir(folder, 0o755); err != nil {
+			return nil, err
+		}
+		progress("starting Postrider over tables that are %s", name)
+		if servers[i], err = start(ctx, p.binary, folder, "POSTRIDER_DELIVERY_CONCURRENCY=0"); err != nil {
+			return nil, err
+		}
+		defer servers[i].stop()
+	}
+	partition := func() error {
+		output, err := exec.CommandContext(ctx, p.binary, "partition", "--data-dir", filepath.Join(dir, "split", "data")).CombinedOutput()
+		if err != nil {
+			return fmt.Errorf("postrider partition: %w: %s", err, output)
+		}
+		return nil
+	}
+	if err := partition(); err != nil {
+		return nil, err
+	}
+	year := stored.YearBefore(time.Now())
+	if err := stored.SplitYear(ctx, servers[1].Ready.DatabaseURL, year); err != nil {
+		return nil, err
+	}
+	progress("storing %d emails of %d months in each", emails, len(year))
+	filled := make(chan error, len(servers))
+	for _, s := range servers {
+		go func() { filled <- stored.Year(ctx, s.Ready.DatabaseURL, emails, year) }()
+	}
+	if err := errors.Join(<-filled, <-filled); err != nil {
+		return nil, err
+	}
+	if out, err = compareMonths(ctx, p, servers); err != nil {
+		return nil, err
+	}
+	dropped, err := dropUnderLoad(ctx, p, servers[1].Ready, year, partition)
+	return append(out, dropped), err
+}
+
+// compareMonths measures both in turns.
+func compareMonths(ctx context.Context, p plan, servers [2]*server) ([]target, error) {
+	accepts := target{name: fmt.Sprintf("p99 of an accept, %d clients: split / plain", manyAtOnce), most: 1.5}
+	lists := make([]target, len(reading.Kinds))
+	var at [2]reading.Pages
+	for i, s := range servers {
+		if _, _, err := measureAccepts(ctx, s.Ready, manyAtOnce, time.Second); err != nil { // warm-up
+			return nil, err
+		}
+		var err error
+		if at[i], err = pagesOf(ctx, s.Ready); err != nil {
+			return nil, err
+		}
+	}
+	progress("accepting and reading, %d rounds", p.rounds)
+	for range p.rounds {
+		var slow [2]float64
+		for i, s := range servers {
+			_, took, err := measureAccepts(ctx, s.Ready, manyAtOnce, p.each)
+			if err != nil {
+				return nil, err
+			}
+			slow[i] = figures.NinetyNinth(took)
+		}
+		accepts.ratios = append(accepts.ratios, slow[1]/slow[0])
+		for n, kind := range reading.Kinds {
+			for i := range servers {
+				took, err := at[i].Read(ctx, kind)
+				if err != nil {
+					return nil, err
+				}
+				slow[i] = figures.NinetyNinth(took)
+			}
+			lists[n].name, lists[n].most = kind.Name+": split / plain", 1.5
+			lists[n].ratios = append(lists[n].ratios, slow[1]/slow[0])
+		}
+	}
+	return append([]target{accepts}, lists...), nil
+}
+
+// dropUnderLoad has months dropped whose rows are deleted, one after the other, while mail is accepted.
+func dropUnderLoad(ctx context.Context, p plan, r ready, year []stored.Month, partition func() error) (target, error) {
+	t := target{name: "p99 of an accept while a month is dropped / without", most: 2}
+	for round := range min(p.rounds, len(year)-2) {
+		if err := stored.Forget(ctx, r.DatabaseURL, year[round]); err != nil {
+			return t, err
+		}
+		_, without, err := measureAccepts(ctx, r, manyAtOnce, p.each)
+		if err != nil {
+			return t, err
+		}
+		progress("dropping %s under load", year[round].Name)
+		dropped := make(chan error, 1)
+		go func() { dropped <- partition() }()
+		_, with, err := measureAccepts(ctx, r, manyAtOnce, p.each)
+		if err := errors.Join(err, <-dropped, stored.Gone(ctx, r.DatabaseURL, year[round])); err != nil {
+			return t, err
+		}
+		t.ratios = append(t.ratios, figures.NinetyNinth(with)/figures.NinetyNinth(without))
+	}
+	return t, nil
 }

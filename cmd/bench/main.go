@@ -31,7 +31,9 @@
 // and the connections of a process with a million recipients in its queue. Nor are -only rollups, the
 // CPU that statistics and the API log take of a message, each beside a server without it, which waits a
 // minute in each round until statistics have counted, and -only statistics, how soon a year of ten million
-// emails is answered by day, by group and in other zones, which takes about 15 GB for a while.
+// emails is answered by day, by group and in other zones, which takes about 15 GB for a while, and -only months, accepts and
+// pages over a year of emails in twelve months beside a plain table, and accepts while a month is dropped (-emails 10000000
+// -limit 2h for ten million, which take about 30 GB for a while; else a million).
 //
 // The ratios are what counts; the rates belong to the machine. Each figure and
 // its ceiling are measured in turns, in several rounds, and the median of the
@@ -72,20 +74,18 @@ type target struct {
 	most   float64   // 0: no upper bound
 }
 
-// limit is the end of a run that hangs.
-const limit = 25 * time.Minute
-
 func main() {
 	var p plan
 	flag.StringVar(&p.binary, "postrider", "bin/postrider", "the binary to measure")
 	flag.DurationVar(&p.each, "for", 3*time.Second, "length of each measurement")
 	flag.IntVar(&p.rounds, "rounds", 3, "times that each measurement is made")
 	flag.IntVar(&p.messages, "messages", 3000, "messages of an end-to-end round")
-	flag.IntVar(&p.emails, "emails", 0, "emails that lists and statistics are measured with; 0: a million, and ten millions")
+	flag.IntVar(&p.emails, "emails", 0, "emails that lists, months and statistics are measured with; 0: a million, and ten millions for the last")
+	limit := flag.Duration("limit", 25*time.Minute, "the end of a run that hangs")
 	only := flag.String("only", "", "measure only this: "+strings.Join(partNames(), ", "))
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	ctx, cancel := context.WithTimeoutCause(ctx, limit, fmt.Errorf("not done within %s", limit))
+	ctx, cancel := context.WithTimeoutCause(ctx, *limit, fmt.Errorf("not done within %s", *limit))
 	err := run(ctx, p, *only)
 	cause := context.Cause(ctx)
 	cancel()
@@ -126,6 +126,7 @@ var parts = []part{
 	{name: "million", measure: benchMillion, asked: true},
 	{name: "rollups", measure: benchRollups, asked: true},
 	{name: "statistics", measure: benchStatistics, asked: true},
+	{name: "months", measure: benchMonths, asked: true},
 }
 
 func partNames() []string {

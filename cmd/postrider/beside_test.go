@@ -56,6 +56,7 @@ func TestCommandsWorkBesideARunningService(t *testing.T) {
 	if code, stdout, stderr := postrider(t, "migrate", "--plan", "--data-dir", data); code != 0 || !strings.Contains(stdout, "nothing to do") {
 		t.Errorf("migrate --plan: code %d\n%s%s", code, stdout, stderr)
 	}
+	splitBeside(t, service, data)
 	// A second service is refused, and the first one is named.
 	code, _, stderr = postrider(t, "dev", "--data-dir", data, "--http-addr=127.0.0.1:0")
 	if code != 1 || !strings.Contains(stderr, fmt.Sprintf("%s is in use by process %d", data, service.PID)) {
@@ -70,6 +71,34 @@ func TestCommandsWorkBesideARunningService(t *testing.T) {
 	}
 	checkEnd(t, service.log.String())
 	createKey(t, data, "alone@example.com")
+}
+
+// splitBeside splits tables beside a service that goes on taking mail, and makes them plain again.
+func splitBeside(t *testing.T, service *process, data string) {
+	t.Helper()
+	for _, step := range []struct {
+		arguments []string
+		want      string
+		not       string
+	}{
+		{[]string{"--plan"}, "PARTITION BY RANGE (id)", "emails_rest  "},
+		{nil, "emails is split; requests waited for ", "plain"},
+		{nil, "emails_rest", "is split"}, // nothing is left to do
+		{[]string{"--undo", "facts"}, "facts is plain", "facts_rest"},
+		{[]string{"facts"}, "facts_rest", "emails"},
+	} {
+		code, stdout, stderr := postrider(t, append([]string{"partition", "--data-dir", data}, step.arguments...)...)
+		if code != 0 || !strings.Contains(stdout, step.want) || strings.Contains(stdout, step.not) {
+			t.Errorf("partition %v: code %d, want %q and not %q\n%s%s", step.arguments, code, step.want, step.not, stdout, stderr)
+		}
+		service.send(t, "Hello", "")
+	}
+	if code, _, stderr := postrider(t, "partition", "--data-dir", data, "recipients"); code != 2 {
+		t.Errorf("a table that is never split: code %d\n%s", code, stderr)
+	}
+	expect.Within(t, 20*time.Second, "mail from before and after is delivered", func() bool {
+		return service.query(t, `SELECT count(*) FROM emails WHERE subject = 'Hello' AND status <> 'sent'`)[0] == "5"
+	})
 }
 
 // createKey makes an account and a key for it with the command line.

@@ -7,11 +7,14 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"strings"
 
 	"github.com/alecthomas/kong"
 
+	"github.com/postrider/postrider/cmd/postrider/table"
 	"github.com/postrider/postrider/runtime/assembly"
 	"github.com/postrider/postrider/runtime/config"
+	"github.com/postrider/postrider/runtime/db/months"
 	"github.com/postrider/postrider/runtime/setting"
 	"github.com/postrider/postrider/runtime/store"
 	"github.com/postrider/postrider/runtime/telemetry"
@@ -22,14 +25,15 @@ const description = "Transactional email: an HTTP API that accepts, signs and de
 
 // commandLine is all that can be said; kong reads the tags.
 type commandLine struct {
-	Dev     devCommand     `cmd:"" help:"Run in development mode: loopback only, embedded PostgreSQL, mail caught in an inbox."`
-	Serve   serveCommand   `cmd:"" help:"Run in production."`
-	Doctor  doctorCommand  `cmd:"" help:"Look at DNS, port 25, certificates, clock, disks, database and master key; say what is wrong and what to do. Exit code 0: all good, 1: warnings, 2: errors."`
-	Migrate migrateCommand `cmd:"" help:"Bring the database to this version's schema. serve and dev do it too."`
-	OpenAPI openAPICommand `cmd:"" help:"Print the OpenAPI document of the modules that are on."                   name:"openapi"`
-	Modules modulesCommand `cmd:"" help:"Print the modules: which are on, what they are for and what they need."`
-	Account accountCommand `cmd:"" help:"Accounts."`
-	Plan    struct {
+	Dev       devCommand       `cmd:"" help:"Run in development mode: loopback only, embedded PostgreSQL, mail caught in an inbox."`
+	Serve     serveCommand     `cmd:"" help:"Run in production."`
+	Doctor    doctorCommand    `cmd:"" help:"Look at DNS, port 25, certificates, clock, disks, database and master key; say what is wrong and what to do. Exit code 0: all good, 1: warnings, 2: errors."`
+	Migrate   migrateCommand   `cmd:"" help:"Bring the database to this version's schema. serve and dev do it too."`
+	Partition partitionCommand `cmd:"" help:"Split the tables that grow with mail into months, beside the traffic; make months ahead, and drop empty ones. It moves no row, can be stopped, and goes on when it is run again."`
+	OpenAPI   openAPICommand   `cmd:"" help:"Print the OpenAPI document of the modules that are on."                   name:"openapi"`
+	Modules   modulesCommand   `cmd:"" help:"Print the modules: which are on, what they are for and what they need."`
+	Account   accountCommand   `cmd:"" help:"Accounts."`
+	Plan      struct {
 		List planListCommand `cmd:"" help:"Print the plans as JSON, from the least to the greatest."`
 		Set  planSetCommand  `cmd:"" help:"Change a plan, or make one; print it as JSON. Services follow within five seconds."`
 	} `cmd:"" help:"Plans: what accounts may do, and what is in their price."`
@@ -178,6 +182,73 @@ func (s *session) planMigrations(cfg setting.Values) error {
 	return nil
 }
 
+type partitionCommand struct {
+	toolSettings
+
+	Tables []string `arg:"" enum:"facts,received_emails,emails" help:"facts, received_emails, emails; all of them." name:"table" optional:""`
+	Plan   bool     `help:"Say what would be done, in SQL, and change nothing."                                      xor:"way"`
+	Undo   bool     `help:"Make the tables plain again, while all rows are in the first month."                       xor:"way"`
+}
+
+func (c *partitionCommand) Run(s *session) error {
+	tables, err := months.Named(c.Tables...)
+	if err != nil {
+		return err
+	}
+	tell := func(what string) { fmt.Fprintln(s.out, what) }
+	return c.withStore(s, func(of services) error {
+		for _, t := range tables {
+			switch {
+			case c.Plan:
+				err = of.planMonths(s, t)
+			case c.Undo:
+				err = months.Undo(s.ctx, of.store.DB, t, of.log, tell)
+			default:
+				err = months.Move(s.ctx, of.store.DB, t, of.log, tell)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		if !c.Plan && !c.Undo {
+			if _, err := months.Keep(s.ctx, of.store.DB, of.log); err != nil {
+				return err
+			}
+		}
+		return of.printMonths(s, tables)
+	})
+}
+
+// planMonths prints what splitting a table would do.
+func (of services) planMonths(s *session, t months.Table) error {
+	steps, err := months.Plan(s.ctx, of.store.DB, t)
+	if err != nil {
+		return err
+	}
+	for _, step := range steps {
+		how := "beside the traffic"
+		if step.Brief {
+			how = "one transaction, requests wait"
+		}
+		fmt.Fprintf(s.out, "-- %s (%s)\n%s;\n\n", step.What, how, strings.Join(step.Statements, ";\n"))
+	}
+	return nil
+}
+
+// printMonths prints how tables stand.
+func (of services) printMonths(s *session, tables []months.Table) error {
+	var all []months.State
+	for _, t := range tables {
+		state, err := months.Look(s.ctx, of.store.DB.SQL, t)
+		if err != nil {
+			return err
+		}
+		all = append(all, state)
+	}
+	_, err := io.WriteString(s.out, table.Months(all))
+	return err
+}
+
 type openAPICommand struct {
 	settingFlags `settings:"POSTRIDER_MODULES"`
 
@@ -217,6 +288,6 @@ func (c *modulesCommand) Run(s *session) error {
 type versionCommand struct{}
 
 func (*versionCommand) Run(s *session) error {
-	_, err := fmt.Fprintf(s.out, "postrider %s (%s)\n", s.version, platform())
+	_, err := fmt.Fprintf(s.out, "postrider %s (%s)\n", s.version, s.platform())
 	return err
 }

@@ -68,7 +68,7 @@ func (line *commandLine) parser(s *session) (*kong.Kong, error) {
 	addSettings(reflect.ValueOf(line).Elem())
 	parser, err := kong.New(line, kong.Name("postrider"), kong.Description(description), kong.Writers(s.out, s.log),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 120}),
-		kong.Vars{"version": fmt.Sprintf("postrider %s (%s)", s.version, platform())},
+		kong.Vars{"version": fmt.Sprintf("postrider %s (%s)", s.version, s.platform())},
 		kong.TypeMapper(onOffType, onOffMapper{}))
 	if err != nil {
 		return nil, fmt.Errorf("command line: %w", err)
@@ -132,6 +132,6 @@ func versionOf() string {
 }
 
 // platform says what with and what for.
-func platform() string {
+func (*session) platform() string {
 	return fmt.Sprintf("%s %s/%s", runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }

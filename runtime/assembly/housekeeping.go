@@ -10,6 +10,8 @@ import (
 	"go.uber.org/fx"
 
 	"github.com/postrider/postrider/runtime/bus"
+	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/db/months"
 	"github.com/postrider/postrider/runtime/module"
 	"github.com/postrider/postrider/runtime/telemetry"
 	"github.com/postrider/postrider/runtime/worker"
@@ -36,6 +38,7 @@ type factSweeper interface {
 type housekeeping struct {
 	facts  factSweeper
 	sweeps []module.Sweep
+	months func(context.Context) (months.Kept, error)
 	log    *slog.Logger
 	tasks  *worker.Tasks
 }
@@ -45,18 +48,24 @@ type housekeepingParams struct {
 
 	Lifecycle fx.Lifecycle
 	Bus       *bus.Bus
+	DB        *db.DB
 	Sweeps    []module.Sweep `group:"sweeps"`
 	Logger    *slog.Logger
 	Workers   *worker.Metrics
 }
 
 func keepHouse(p housekeepingParams) {
-	h := &housekeeping{facts: p.Bus, sweeps: p.Sweeps, log: p.Logger, tasks: worker.NewTasks(p.Logger, p.Workers)}
+	h := &housekeeping{facts: p.Bus, sweeps: p.Sweeps, log: p.Logger, tasks: worker.NewTasks(p.Logger, p.Workers),
+		months: func(ctx context.Context) (months.Kept, error) { return months.Keep(ctx, p.DB, p.Logger) }}
 	p.Lifecycle.Append(fx.StartStopHook(h.Start, h.Stop))
 }
 
-// Start sweeps in the background until Stop.
-func (h *housekeeping) Start(context.Context) error {
+// Start sweeps in the background until Stop. Months of tables that are split are made before anything is stored:
+// nobody may have been here for long.
+func (h *housekeeping) Start(ctx context.Context) error {
+	if err := h.keepMonths(ctx); err != nil {
+		h.log.WarnContext(ctx, "months of tables: tried again within the hour", telemetry.KeyError, err)
+	}
 	h.tasks.Start(worker.Task{Name: "housekeeping", First: firstSweep, Step: func(ctx context.Context) (time.Duration, error) { return sweepEvery, h.sweep(ctx) }})
 	return nil
 }
@@ -65,6 +74,18 @@ func (h *housekeeping) Start(context.Context) error {
 func (h *housekeeping) Stop(ctx context.Context) error {
 	h.tasks.Stop(ctx)
 	return nil
+}
+
+// keepMonths makes and drops months of tables, and logs which.
+func (h *housekeeping) keepMonths(ctx context.Context) error {
+	kept, err := h.months(ctx)
+	if len(kept.Made) > 0 || len(kept.Dropped) > 0 {
+		h.log.InfoContext(ctx, "months of tables", "made", kept.Made, "dropped", kept.Dropped)
+	}
+	if len(kept.Full) > 0 {
+		h.log.WarnContext(ctx, "rows are past the last month of their table: run postrider partition", "tables", kept.Full)
+	}
+	return err
 }
 
 // sweep sweeps everything. What fails stops nothing else, and is tried again by the next
@@ -80,5 +101,5 @@ func (h *housekeeping) sweep(ctx context.Context) error {
 			h.log.InfoContext(ctx, "old "+old.What+" swept", telemetry.KeyCount, swept)
 		}
 	}
-	return errors.Join(failed...)
+	return errors.Join(append(failed, h.keepMonths(ctx))...)
 }

@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/postrider/postrider/runtime/db/months"
 	"github.com/postrider/postrider/runtime/module"
 	"github.com/postrider/postrider/runtime/worker"
 )
@@ -26,8 +27,9 @@ func TestOldFactsAreSweptForAsLongAsTheProcessRuns(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		sweeps, began := &countedSweeps{}, time.Now()
-		others := 0
+		others, kept := 0, 0
 		h := &housekeeping{facts: sweeps, log: slog.New(slog.DiscardHandler), tasks: worker.NewTasks(slog.New(slog.DiscardHandler), nil),
+			months: func(context.Context) (months.Kept, error) { kept++; return months.Kept{}, errors.New("away") },
 			sweeps: []module.Sweep{{What: "counters", Run: func(context.Context) (int64, error) { others++; return 0, nil }}}}
 		if err := h.Start(t.Context()); err != nil {
 			t.Fatal(err)
@@ -42,6 +44,9 @@ func TestOldFactsAreSweptForAsLongAsTheProcessRuns(t *testing.T) {
 		}
 		if others != 3 {
 			t.Errorf("what the modules keep was swept %d times: the failure of one stops no other", others)
+		}
+		if kept != 4 {
+			t.Errorf("months were kept %d times: before anything is stored, and with each sweep", kept)
 		}
 		for _, keep := range sweeps.kept {
 			if keep != factsKept {

@@ -96,11 +96,7 @@ func migrate(ctx context.Context, d *DB, source fs.FS, log *slog.Logger) error {
 	if err != nil {
 		return fmt.Errorf("migrate: %w", err)
 	}
-	// Statements of a migration may take long. Its locks may not: requests that come after it for the
-	// same table wait behind it, and must not run into their own limit.
-	config := d.config
-	config.StatementTimeout, config.LockTimeout = 59*time.Minute, config.LockTimeout/2
-	handle, err := d.open(config, 2, &dialer{timeout: config.OpTimeout, idle: time.Hour})
+	handle, err := d.Patient()
 	if err != nil {
 		return fmt.Errorf("migrate: %w", err)
 	}
@@ -114,11 +110,19 @@ func migrate(ctx context.Context, d *DB, source fs.FS, log *slog.Logger) error {
 	return nil
 }
 
+// Patient opens a pool for statements that change tables. They may take long. Their locks may not: requests that
+// come after them for the same table wait behind them, and must not run into their own limit.
+func (d *DB) Patient() (*sql.DB, error) {
+	config := d.config
+	config.StatementTimeout, config.LockTimeout = 59*time.Minute, config.LockTimeout/2
+	return d.open(config, 2, &dialer{timeout: config.OpTimeout, idle: time.Hour})
+}
+
 func migrateOn(ctx context.Context, conn *sql.Conn, files []migration, log *slog.Logger) error {
 	if err := lockMigrations(ctx, conn); err != nil {
 		return err
 	}
-	if err := untilLocked(ctx, "schema_migrations", log, func() error { return makeTable(ctx, conn) }); err != nil {
+	if err := UntilLocked(ctx, "schema_migrations", lockPatience, log, func() error { return makeTable(ctx, conn) }); err != nil {
 		return fmt.Errorf("create schema_migrations: %w", err)
 	}
 	applied, err := appliedMigrations(ctx, conn)
@@ -182,19 +186,19 @@ func applyMigration(ctx context.Context, conn *sql.Conn, file migration, log *sl
 	if file.alone {
 		apply = applyAlone
 	}
-	return untilLocked(ctx, file.name, log, func() error { return apply(ctx, conn, file) })
+	return UntilLocked(ctx, file.name, lockPatience, log, func() error { return apply(ctx, conn, file) })
 }
 
-// untilLocked tries until it gets its locks. Each time it waits for them only as long as lock_timeout
-// says, because who comes after it waits as well.
-func untilLocked(ctx context.Context, what string, log *slog.Logger, try func() error) error {
+// UntilLocked tries until it gets its locks, or patience is over. Each time it waits for them only as long as
+// lock_timeout says, because who comes after it waits as well.
+func UntilLocked(ctx context.Context, what string, patience time.Duration, log *slog.Logger, try func() error) error {
 	for began, wait := time.Now(), lockWait; ; wait = min(2*wait, lockWaitMost) {
 		err := try()
 		var server *pq.Error
-		if !errors.As(err, &server) || server.Code != "55P03" || time.Since(began) > lockPatience { // lock_not_available
+		if !errors.As(err, &server) || server.Code != "55P03" || time.Since(began) > patience { // lock_not_available
 			return err
 		}
-		log.WarnContext(ctx, "migration: a table is in use; it lets others go first, and tries again", "file", what, "after", wait)
+		log.WarnContext(ctx, "a table is in use: whoever changes it lets others go first, and tries again", "what", what, "after", wait)
 		select {
 		case <-ctx.Done():
 			return fmt.Errorf("wait for a lock: %w", ctx.Err())
@@ -226,17 +230,16 @@ func applyAlone(ctx context.Context, conn *sql.Conn, file migration) (err error)
 		_, undo := conn.ExecContext(ctx, `RESET lock_timeout`)
 		err = errors.Join(err, undo)
 	}()
+	statements := []string{file.sql}
 	if index := concurrently.FindStringSubmatch(file.sql); index != nil {
-		broken, err := One(ctx, conn, Value[bool], `SELECT EXISTS (SELECT FROM pg_index WHERE indexrelid = to_regclass($1) AND NOT indisvalid)`, index[1])
-		if err == nil && broken {
-			_, err = conn.ExecContext(ctx, `DROP INDEX CONCURRENTLY `+index[1])
-		}
-		if err != nil {
-			return fmt.Errorf("index %s of an earlier try: %w", index[1], err)
+		if statements, err = indexStatements(ctx, conn, file.sql, index[2], index[3]); err != nil {
+			return fmt.Errorf("index %s: %w", index[2], err)
 		}
 	}
-	if _, err := conn.ExecContext(ctx, file.sql); err != nil {
-		return err
+	for _, statement := range statements {
+		if _, err := conn.ExecContext(ctx, statement); err != nil {
+			return err
+		}
 	}
 	return noteApplied(ctx, conn, file)
 }

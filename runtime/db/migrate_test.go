@@ -287,3 +287,27 @@ func TestAFileWithoutATransactionRunsAlone(t *testing.T) {
 		t.Errorf("a program without the index: %v", err)
 	}
 }
+
+// PostgreSQL makes no index of a split table beside the traffic: each part gets one, and they are joined. Where that
+// stopped half way it goes on.
+func TestAnIndexOfASplitTableIsMadeOfItsParts(t *testing.T) {
+	t.Parallel()
+	d := openURL(t, db.Config{URL: dbtest.EmptyURL(t)})
+	both := files("20260101000000_one.sql", `CREATE TABLE steps (id text COLLATE "C" PRIMARY KEY, n int) PARTITION BY RANGE (id);
+		CREATE TABLE steps_2026_01 PARTITION OF steps FOR VALUES FROM (MINVALUE) TO ('m'); CREATE TABLE steps_rest PARTITION OF steps FOR VALUES FROM ('m') TO (MAXVALUE);
+		INSERT INTO steps VALUES ('a', 1), ('z', 0)`,
+		"20260102000000_two.sql", "-- expand\n-- no transaction\nCREATE INDEX CONCURRENTLY IF NOT EXISTS \"steps_n\" ON \"steps\" ((1 / n));\n")
+	if err := db.MigrateFrom(t.Context(), d, both, discard); err == nil || !strings.Contains(err.Error(), "division by zero") {
+		t.Fatalf("an index that cannot be made of the second part: %v", err)
+	}
+	if _, err := d.SQL.ExecContext(t.Context(), `UPDATE steps SET n = 2 WHERE n = 0`); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.MigrateFrom(t.Context(), d, both, discard); err != nil {
+		t.Fatal(err)
+	}
+	whole, err := db.One(t.Context(), d.SQL, db.Value[bool], `SELECT count(*) = 3 AND bool_and(indisvalid) FROM pg_index WHERE indexrelid::regclass::text LIKE 'steps_n%'`)
+	if err != nil || !whole {
+		t.Errorf("an index of the table and of both parts, all valid: %t, %v", whole, err)
+	}
+}

@@ -3,6 +3,7 @@ package db
 import (
 	"context"
 	"crypto/sha256"
+	"database/sql"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -10,6 +11,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/lib/pq"
 )
 
 // migration is one file. Its first lines may say what it does to programs that lack it:
@@ -116,5 +119,51 @@ func pendingMigrations(files, applied []migration) (pending, newer []migration, 
 	return pending, newer, nil
 }
 
-// concurrently finds the index that a statement makes.
-var concurrently = regexp.MustCompile(`(?i)CREATE\s+(?:UNIQUE\s+)?INDEX\s+CONCURRENTLY\s+(?:IF\s+NOT\s+EXISTS\s+)?("[^"]+"|\w+)`)
+// concurrently finds the index that a statement makes, its table and what follows.
+var concurrently = regexp.MustCompile(`(?is)^((?:\s*--[^\n]*\n)*\s*CREATE\s+(?:UNIQUE\s+)?INDEX)\s+CONCURRENTLY\s+(?:IF\s+NOT\s+EXISTS\s+)?("[^"]+"|\w+)\s+ON\s+("[^"]+"|\w+)(.*)$`)
+
+// partsSQL gives the parts of a split table (package months), and whether the part has its part of an index.
+const partsSQL = `
+SELECT c.relname, EXISTS (SELECT FROM pg_index i JOIN pg_inherits h ON h.inhrelid = i.indexrelid WHERE i.indrelid = c.oid AND h.inhparent = to_regclass($2))
+FROM pg_inherits p JOIN pg_class c ON c.oid = p.inhrelid WHERE p.inhparent = to_regclass($1) ORDER BY c.relname`
+
+// indexStatements are what make an index beside the traffic. What an earlier try left half done goes first. PostgreSQL
+// does not make one of a split table so; each of its parts gets one, and they are joined.
+func indexStatements(ctx context.Context, conn *sql.Conn, statement, index, table string) (all []string, err error) {
+	again := func(index string) error {
+		broken, err := One(ctx, conn, Value[bool], `SELECT EXISTS (SELECT FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid WHERE c.oid = to_regclass($1) AND NOT i.indisvalid AND c.relkind = 'i')`, index)
+		if err == nil && broken {
+			all = append(all, `DROP INDEX CONCURRENTLY `+index)
+		}
+		return err
+	}
+	type part struct {
+		name string
+		has  bool
+	}
+	parts, err := All(ctx, conn, func(p *part) []any { return []any{&p.name, &p.has} }, partsSQL, table, index)
+	if err != nil {
+		return nil, err
+	}
+	if len(parts) == 0 {
+		err := again(index)
+		return append(all, statement), err
+	}
+	found := concurrently.FindStringSubmatch(statement)
+	begin, rest := found[1], found[4]
+	// These two kinds of statements have the writers of the table wait, for a moment if at all.
+	const soon, patient = `RESET lock_timeout`, `SET lock_timeout = 0`
+	all = append(all, soon, fmt.Sprintf(`%s IF NOT EXISTS %s ON ONLY %s%s`, begin, index, table, rest), patient)
+	for _, p := range parts {
+		if p.has {
+			continue
+		}
+		own := pq.QuoteIdentifier(strings.Trim(index, `"`) + strings.TrimPrefix(p.name, strings.Trim(table, `"`)))
+		if err := again(own); err != nil {
+			return nil, err
+		}
+		all = append(all, fmt.Sprintf(`%s CONCURRENTLY IF NOT EXISTS %s ON %s%s`, begin, own, pq.QuoteIdentifier(p.name), rest),
+			soon, fmt.Sprintf(`ALTER INDEX %s ATTACH PARTITION %s`, index, own), patient)
+	}
+	return all, nil
+}

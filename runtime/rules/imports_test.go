@@ -26,7 +26,7 @@ type importRule struct {
 var importRules = []importRule{
 	{"cmd/postrider/", func(pkg, imported string) bool {
 		return strings.HasPrefix(imported, "modules/") || imported == "ent" ||
-			oneOf("runtime/assembly", "runtime/assembly/checks", "runtime/backup", "runtime/bus", "runtime/config", "runtime/doctor", "runtime/fault", "runtime/hold", "runtime/id", "runtime/machine", "runtime/mail/dnsx", "runtime/node", "runtime/page", "runtime/secret", "runtime/setting", "runtime/store", "runtime/telemetry", "runtime/webhooksig")(pkg, imported)
+			oneOf("runtime/assembly", "runtime/assembly/checks", "runtime/backup", "runtime/bus", "runtime/config", "runtime/db/months", "runtime/doctor", "runtime/fault", "runtime/hold", "runtime/id", "runtime/machine", "runtime/mail/dnsx", "runtime/node", "runtime/page", "runtime/secret", "runtime/setting", "runtime/store", "runtime/telemetry", "runtime/webhooksig")(pkg, imported)
 	}, "the command line is an edge: a command opens the services that it needs, makes one call and prints; the service itself is the assembly's"},
 	{"cmd/", func(string, string) bool { return true }, ""},
 	{"rest/body/", oneOf("runtime/fault"), "bodies are read and described without knowing a resource"},

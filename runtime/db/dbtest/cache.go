@@ -180,9 +180,12 @@ func copyTree(ctx context.Context, from, to string) error {
 	return nil
 }
 
-// migrationsSum identifies the migrations.
+// migrationsSum identifies the migrations, and whether tables are split after them.
 func migrationsSum() (string, error) {
 	sum := sha256.New()
+	if os.Getenv(splitVariable) != "" {
+		fmt.Fprintln(sum, splitVariable)
+	}
 	names, err := fs.Glob(migrations.Files, "*.sql")
 	if err != nil {
 		return "", err

@@ -14,7 +14,8 @@
 // POSTRIDER_TEST_DATABASE_URL names a server to use instead, with the right to
 // create databases; POSTRIDER_POSTGRES_BIN the binaries of the throw-away one;
 // POSTRIDER_TEST_DIR the folder that the files of throw-away ones go to, for tests
-// that are about a real disk.
+// that are about a real disk; POSTRIDER_TEST_MONTHS, not empty, has all tests run on
+// tables that are split into months.
 package dbtest
 
 import (
@@ -35,7 +36,11 @@ import (
 	"github.com/lib/pq"
 
 	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/db/months"
 )
+
+// splitVariable has every test run on tables that are split into months.
+const splitVariable = "POSTRIDER_TEST_MONTHS"
 
 const patience = 2 * time.Minute // for set-up steps on a busy machine
 
@@ -214,7 +219,18 @@ func migrateTemplate(ctx context.Context, address string) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(db.Migrate(ctx, d, log), d.Close())
+	err = db.Migrate(ctx, d, log)
+	if os.Getenv(splitVariable) != "" {
+		for _, t := range months.Tables() {
+			if err == nil {
+				err = months.Move(ctx, d, t, log, func(string) {})
+			}
+		}
+		if err == nil {
+			_, err = months.Keep(ctx, d, log)
+		}
+	}
+	return errors.Join(err, d.Close())
 }
 
 // databaseURL is the same address with another database.

@@ -1,0 +1,36 @@
+package table
+
+import (
+	"fmt"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/postrider/postrider/runtime/db/months"
+	"github.com/postrider/postrider/runtime/id"
+)
+
+// Months prints tables that grow with mail, and the months of those that are split, one a line.
+func Months(tables []months.State) string {
+	var out strings.Builder
+	w := tabwriter.NewWriter(&out, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(w, "TABLE\tFROM\tBEFORE\tMIB\t")
+	for _, t := range tables {
+		if !t.Split {
+			fmt.Fprintf(w, "%s\tplain\t\t%d\t\n", t.Table.Name, t.Bytes>>20)
+		}
+		for _, m := range t.Months {
+			fmt.Fprintf(w, "%s\t%s\t%s\t%d\t\n", m.Name, day(m.From), day(m.Below), m.Bytes>>20)
+		}
+	}
+	_ = w.Flush() // into memory
+	return out.String()
+}
+
+// day is when ids of a bound begin to be made.
+func day(bound string) string {
+	if bound == "" {
+		return "-"
+	}
+	return id.Time(bound).UTC().Format(time.DateOnly)
+}

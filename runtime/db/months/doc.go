@@ -1,0 +1,36 @@
+// Package months splits the tables that grow with mail into one table for each month, so that the
+// indexes that new rows go into stay small, old months lie still, and the room of a month that nobody
+// keeps goes back to the disk at once.
+//
+// # Words
+//
+// A table is plain, or split: then it is PostgreSQL's partitioned table, and its rows lie in months. A
+// month is a range of ids, because ids begin with the time (runtime/id): the primary key stays (id), and
+// foreign keys stay. A bound is the least id of a month. The months before the first and after the last one
+// that have a table of their own lie in the past and the rest: together they hold every id there can be, so no
+// row is refused for its month.
+//
+// # Moving
+//
+// Move splits a plain table without moving a row: the table becomes the first month, which ends a month or two ahead. A
+// constraint says that it holds no later id, which is checked beside the traffic; then one short transaction renames
+// the table, makes the split one under its name and attaches the old one, whose indexes are taken over as they are. References to it are made
+// anew in the same transaction and checked beside the traffic afterwards. Each step leaves the database whole, and Move goes on
+// behind those that are done. Undo goes back while only the first month has rows.
+//
+// # Keeping
+//
+// Keep makes months ahead and drops those that are over and empty; how long rows are kept stays the
+// affair of those who own them, and deletes them one by one as in a plain table. Both take locks that all
+// requests of the table wait for, for a moment: who does not get them within lockWait lets the traffic go on and tries again.
+// That is less than after which PostgreSQL looks for deadlocks, so it is never a request that is given up.
+//
+// A rest with rows (no process ran for months, or a clock is wrong) is taken for a month by Move; Keep
+// leaves it alone and says so.
+//
+// # What stays whole
+//
+// Recipients and attempts are found by their own numbers, which say nothing of the time: every statement
+// would have to bring the email's id along. Deliveries to webhooks are unique by event and endpoint, and an index of
+// a split table is unique only with the id in it.
+package months

@@ -1,0 +1,122 @@
+package months_test
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/db/dbtest"
+	"github.com/postrider/postrider/runtime/db/months"
+	"github.com/postrider/postrider/runtime/id"
+)
+
+var discard = slog.New(slog.DiscardHandler)
+
+// plain gives a database whose tables are not split, also where tests run on split ones.
+func plain(t *testing.T) *db.DB {
+	t.Helper()
+	d := dbtest.New(t)
+	for _, table := range months.Tables() {
+		if err := months.Undo(t.Context(), d, table, discard, quiet); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return d
+}
+
+func quiet(string) {}
+
+func named(t *testing.T, name string) months.Table {
+	t.Helper()
+	found, err := months.Named(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found[0]
+}
+
+func move(t *testing.T, d *db.DB, table months.Table) {
+	t.Helper()
+	if err := months.Move(t.Context(), d, table, discard, func(what string) { t.Log(what) }); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func look(t *testing.T, d *db.DB, table months.Table) months.State {
+	t.Helper()
+	state, err := months.Look(t.Context(), d.SQL, table)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return state
+}
+
+func exec(t *testing.T, d *db.DB, statement string, args ...any) {
+	t.Helper()
+	if _, err := db.Exec(t.Context(), d.SQL, statement, args...); err != nil {
+		t.Fatalf("%s: %v", statement, err)
+	}
+}
+
+func one[T any](t *testing.T, d *db.DB, statement string, args ...any) T {
+	t.Helper()
+	v, err := db.One(t.Context(), d.SQL, db.Value[T], statement, args...)
+	if err != nil {
+		t.Fatalf("%s: %v", statement, err)
+	}
+	return v
+}
+
+// The rows that the tests store: an email with a recipient, a fact, a received email.
+const (
+	emailSQL = `
+WITH stored AS (
+	INSERT INTO emails (id, account_id, domain_id, "from", from_address, "to", cc, bcc, reply_to, headers, tags, subject, text, message_id, attachment_count, unsubscribe, status, last_event, created_at, release_at)
+	VALUES ($1::text, 'acc_1', 'dom_1', 'ada@dev.test', 'ada@dev.test', '["bob@example.net"]', '[]', '[]', '[]', '[]', '[]', 'Hello', 'Hi', $1::text || '@dev.test', 0, false, 'sent', 'email.sent', now(), now())
+	RETURNING id, account_id
+)
+INSERT INTO recipients (email_id, account_id, kind, destination, address, state, fence, attempts, created_at, queued_at, via)
+SELECT id, account_id, 'to', 'example.net', 'bob@example.net', 'queued', 0, 0, now(), now(), '' FROM stored`
+	factSQL     = `INSERT INTO facts (id, account_id, type, subject_id, data, created_at) VALUES ($1, 'acc_1', 'email.sent', 'msg_1', '{}', now())`
+	receivedSQL = `
+WITH content AS (INSERT INTO received_contents (account_id, size, data) VALUES ('acc_1', 1, 'x') RETURNING id)
+INSERT INTO received_emails (id, account_id, domain_id, content_id, rcpt_to, mail_from, "from", from_address, "to", cc, reply_to, subject, message_id, "references", authentication, spam_status, auto_submitted, size,
+	attachments, defects, remote_ip, helo, tls, received_at)
+SELECT $1, 'acc_1', 'dom_1', id, 'ada@dev.test', '', 'bob@example.net', 'bob@example.net', '[]', '[]', '[]', 'Hello', '', '[]', '{}', 'unknown', false, 1, '[]', '[]', '127.0.0.1', 'h', '', now() FROM content`
+)
+
+func storeSQL(table months.Table) string {
+	return map[string]string{"emails": emailSQL, "facts": factSQL, "received_emails": receivedSQL}[table.Name]
+}
+
+// at is an id of a time, the nth of its millisecond.
+func at(table months.Table, when time.Time, n int) string {
+	low := id.Since(table.Prefix, when)
+	return fmt.Sprintf("%s%06d", low[:len(low)-6], n)
+}
+
+// store stores a row with an id.
+func store(t *testing.T, d *db.DB, table months.Table, rowID string) {
+	t.Helper()
+	exec(t, d, storeSQL(table), rowID)
+}
+
+// placeOf is the part that holds a row.
+func placeOf(t *testing.T, d *db.DB, table months.Table, rowID string) string {
+	t.Helper()
+	return one[string](t, d, `SELECT tableoid::regclass::text FROM `+table.Name+` WHERE id = $1`, rowID)
+}
+
+// explain runs a statement and gives its plan.
+func explain(ctx context.Context, t *testing.T, on db.Execer, statement string, args ...any) string {
+	t.Helper()
+	lines, err := db.All(ctx, on, db.Value[string], `EXPLAIN (ANALYZE, COSTS off, TIMING off, SUMMARY off) `+statement, args...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Join(lines, "\n")
+}

@@ -1,0 +1,214 @@
+package months
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"time"
+
+	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/id"
+)
+
+const (
+	// As many months are made ahead once fewer than the least begin after this one: so requests wait for it a few times a year.
+	mostAhead, leastAhead = 4, 2
+	// youngest is how long a month has been over before it may be dropped: some clock may be late.
+	youngest = 32 * 24 * time.Hour
+	// analyzeAfter is how old statistics of the whole may be. Autovacuum reads those of each month only.
+	analyzeAfter = 24 * time.Hour
+)
+
+// Kept says what Keep has done.
+type Kept struct {
+	Made, Dropped []string // months
+	Full          []string // rests that have rows, for which postrider partition is to be run
+}
+
+// Keep makes the months ahead of split tables, drops those that are over and empty, and takes back what a move that was killed has
+// left behind. Another process that does it is left alone. It is quick when there is nothing to do.
+func Keep(ctx context.Context, d *db.DB, log *slog.Logger) (kept Kept, err error) {
+	now, err := db.Now(ctx, d.SQL)
+	if err != nil {
+		return kept, fmt.Errorf("keep months: %w", err)
+	}
+	var failed []error
+	for _, t := range tables {
+		state, err := Look(ctx, d.SQL, t)
+		if err == nil && (state.Split || state.limit != "") {
+			err = within(ctx, d, log, keepPatience, func(s session) error { return s.keep(ctx, t, now, &kept) })
+		}
+		if errors.Is(err, errBusy) {
+			return kept, errors.Join(failed...)
+		}
+		if err != nil {
+			failed = append(failed, fmt.Errorf("keep months: %w", err))
+		}
+	}
+	return kept, errors.Join(failed...)
+}
+
+// Late tells whether rows lie past the last month of a split table, or soon will.
+func (s *State) Late(ctx context.Context, on db.Execer) (bool, error) {
+	now, err := db.Now(ctx, on)
+	if err != nil || s.rest().From <= id.Since(s.Table.Prefix, now.AddDate(0, 0, 7)) {
+		return err == nil, err
+	}
+	return hasRows(ctx, on, s.rest().Name)
+}
+
+func (s session) keep(ctx context.Context, t Table, now time.Time, kept *Kept) error {
+	state, err := Look(ctx, s.conn, t)
+	if err != nil {
+		return err
+	}
+	if !state.Split { // nobody moves it: whoever does has a session
+		return s.dropLimits(ctx, t)
+	}
+	if err := s.dropLimits(ctx, t); err != nil {
+		return err
+	}
+	if err := s.ahead(ctx, &state, now, kept); err != nil {
+		return err
+	}
+	if err := s.dropEmpty(ctx, &state, now, kept); err != nil {
+		return err
+	}
+	if err := s.dropDetached(ctx, t); err != nil {
+		return err
+	}
+	return s.analyze(ctx, t)
+}
+
+// ahead makes months between the last one and the rest.
+func (s session) ahead(ctx context.Context, state *State, now time.Time, kept *Kept) error {
+	t, rest := state.Table, state.rest()
+	used, err := hasRows(ctx, s.conn, rest.Name)
+	if err != nil {
+		return err
+	}
+	if used {
+		kept.Full = append(kept.Full, rest.Name)
+		return nil
+	}
+	this := monthOf(now)
+	if rest.From > t.bound(this.AddDate(0, leastAhead, 0)) {
+		return nil
+	}
+	hangs, err := shapeOfSplit(ctx, s.conn, t)
+	if err != nil {
+		return err
+	}
+	step := Step{What: t.Name + " has months ahead", Statements: []string{hangs.lock(t), detach(t, rest.Name)}, empty: []string{rest.Name}, Brief: true}
+	from := rest.From
+	var made []string
+	for from < t.bound(this.AddDate(0, mostAhead+1, 0)) {
+		below := t.bound(id.Time(from).AddDate(0, 1, 0))
+		step.Statements = append(step.Statements, hangs.part(t, t.month(from), from, below))
+		made = append(made, t.month(from))
+		from = below
+	}
+	step.Statements = append(step.Statements, attach(t, rest.Name, from, ""))
+	if _, err := s.patiently(ctx, step.What, func(on db.Execer) error { return step.run(ctx, on) }); err != nil {
+		return err
+	}
+	kept.Made = append(kept.Made, made...)
+	return nil
+}
+
+// dropEmpty drops the oldest months, as far as they are over and empty. The part past is in their place then.
+func (s session) dropEmpty(ctx context.Context, state *State, now time.Time, kept *Kept) error {
+	t := state.Table
+	var gone []string
+	below := ""
+	for _, m := range state.Months[:len(state.Months)-1] {
+		if m.Below > id.Since(t.Prefix, now.Add(-youngest)) {
+			break
+		}
+		used, err := hasRows(ctx, s.conn, m.Name)
+		if err != nil {
+			return err
+		}
+		if used {
+			break
+		}
+		gone, below = append(gone, m.Name), m.Below
+	}
+	if len(gone) == 0 || len(gone) == 1 && gone[0] == t.past() {
+		return nil
+	}
+	// So that a look at its rows, under the lock, is short.
+	for _, name := range gone {
+		if err := s.beside(ctx, "VACUUM "+quote(name)); err != nil {
+			return err
+		}
+	}
+	dropped, err := s.replace(ctx, t, gone, below, true)
+	kept.Dropped = append(kept.Dropped, dropped...)
+	return err
+}
+
+// replace puts the part past in the place of the oldest parts, and drops those.
+func (s session) replace(ctx context.Context, t Table, gone []string, below string, empty bool) (dropped []string, err error) {
+	hangs, err := shapeOfSplit(ctx, s.conn, t)
+	if err != nil {
+		return nil, err
+	}
+	step := Step{What: t.Name + " loses " + fmt.Sprint(gone), Statements: []string{hangs.lock(t)}, Brief: true}
+	if empty {
+		step.empty = gone
+	}
+	for _, name := range gone {
+		step.Statements = append(step.Statements, detach(t, name))
+	}
+	if slices.Contains(gone, t.past()) {
+		step.Statements = append(step.Statements, attach(t, t.past(), "", below))
+	} else {
+		step.Statements = append(step.Statements, hangs.part(t, t.past(), "", below))
+	}
+	for _, name := range gone {
+		if name != t.past() {
+			dropped = append(dropped, name)
+			step.Statements = append(step.Statements, fmt.Sprintf("COMMENT ON TABLE %s IS %s", quote(name), literal(detachedMark)))
+		}
+	}
+	if _, err := s.patiently(ctx, step.What, func(on db.Execer) error { return step.run(ctx, on) }); err != nil {
+		return nil, err
+	}
+	return dropped, s.dropDetached(ctx, t)
+}
+
+// detachedMark is the comment of a month that was taken out, to be dropped in a transaction of its own: to delete
+// its files may take longer than requests should wait.
+const (
+	detachedMark = "postrider: a month that is over, to be dropped"
+	detachedSQL  = `
+SELECT c.relname FROM pg_class c JOIN pg_description d ON d.objoid = c.oid AND d.classoid = 'pg_class'::regclass AND d.objsubid = 0
+WHERE d.description = $1 AND c.relkind = 'r' AND NOT c.relispartition AND starts_with(c.relname, $2) AND pg_table_is_visible(c.oid)`
+)
+
+func (s session) dropDetached(ctx context.Context, t Table) error {
+	names, err := db.All(ctx, s.conn, db.Value[string], detachedSQL, detachedMark, t.Name+"_")
+	if err != nil {
+		return err
+	}
+	for _, name := range names {
+		if _, err := s.patiently(ctx, name, func(on db.Execer) error { return run(ctx, on, "DROP TABLE "+quote(name)) }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+const analyzedSQL = `SELECT coalesce(greatest(last_analyze, last_autoanalyze) > now() - $2 * interval '1 second', false) FROM pg_stat_all_tables WHERE relid = $1::regclass`
+
+// analyze has the planner know the whole of a split table.
+func (s session) analyze(ctx context.Context, t Table) error {
+	fresh, err := db.One(ctx, s.conn, db.Value[bool], analyzedSQL, t.Name, analyzeAfter.Seconds())
+	if err != nil || fresh {
+		return err
+	}
+	return s.beside(ctx, "ANALYZE "+quote(t.Name))
+}

@@ -1,0 +1,153 @@
+package months
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/id"
+)
+
+// Table is one that grows with mail.
+type Table struct {
+	Name   string
+	Prefix id.Prefix // of its ids
+}
+
+var tables = []Table{{"facts", id.Fact}, {"received_emails", id.ReceivedEmail}, {"emails", id.Email}}
+
+// Tables are those that can be split, the simplest first.
+func Tables() []Table { return slices.Clone(tables) }
+
+// Named gives the tables of the names, or all of them.
+func Named(names ...string) ([]Table, error) {
+	if len(names) == 0 {
+		return Tables(), nil
+	}
+	var found []Table
+	for _, name := range names {
+		at := slices.IndexFunc(tables, func(t Table) bool { return t.Name == name })
+		if at < 0 {
+			return nil, fault.InvalidField("table", "%s is none of facts, received_emails, emails", name)
+		}
+		found = append(found, tables[at])
+	}
+	return found, nil
+}
+
+// bound is the least id of the month that a time is in.
+func (t Table) bound(at time.Time) string { return id.Since(t.Prefix, monthOf(at)) }
+
+// monthOf is the beginning of the month that a time is in, in UTC.
+func monthOf(at time.Time) time.Time {
+	at = at.UTC()
+	return time.Date(at.Year(), at.Month(), 1, 0, 0, 0, 0, time.UTC)
+}
+
+func (t Table) first(bound string) string {
+	return t.Name + "_before_" + id.Time(bound).UTC().Format("2006_01")
+}
+func (t Table) month(from string) string { return t.Name + "_" + id.Time(from).UTC().Format("2006_01") }
+func (t Table) past() string             { return t.Name + "_past" }
+func (t Table) rest() string             { return t.Name + "_rest" }
+
+// limitName is the constraint by which a plain table proves that it can be a month.
+func (t Table) limitName() string { return t.Name + "_ends" }
+
+// Month is a part of a split table.
+type Month struct {
+	Name        string
+	From, Below string // ids; empty: no bound
+	Bytes       int64
+}
+
+// State is how a table stands.
+type State struct {
+	Table  Table
+	Split  bool
+	Bytes  int64   // with indexes
+	Months []Month // by their bounds; of a split table
+
+	limit     string       // the bound that a plain table is being moved with; empty: it is not
+	unchecked []constraint // references to a split table that hold for new rows only, as yet
+}
+
+// rest is the last part.
+func (s *State) rest() Month { return s.Months[len(s.Months)-1] }
+
+const (
+	kindSQL   = `SELECT c.relkind = 'p', coalesce((SELECT sum(pg_total_relation_size(t.relid)) FROM pg_partition_tree(c.oid) t), pg_total_relation_size(c.oid))::bigint FROM pg_class c WHERE c.oid = to_regclass($1)`
+	monthsSQL = `
+SELECT c.relname, pg_get_expr(c.relpartbound, c.oid), pg_total_relation_size(c.oid) FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
+WHERE i.inhparent = $1::regclass`
+	uncheckedSQL = `
+SELECT quote_ident(r.relname), k.conname, '' FROM pg_constraint k JOIN pg_class r ON r.oid = k.conrelid
+WHERE k.confrelid = $1::regclass AND k.contype = 'f' AND k.conparentid = 0 AND NOT k.convalidated ORDER BY 1, 2`
+	limitSQL = `SELECT coalesce((SELECT pg_get_constraintdef(oid) FROM pg_constraint WHERE conrelid = to_regclass($1) AND conname = $2 AND contype = 'c'), '')`
+)
+
+var (
+	rangeText = regexp.MustCompile(`FROM \((MINVALUE|'[^']*')\) TO \((MAXVALUE|'[^']*')\)`)
+	limitText = regexp.MustCompile(`'([^']*)'`)
+)
+
+// Look tells how a table stands.
+func Look(ctx context.Context, on db.Execer, t Table) (State, error) {
+	s, err := db.One(ctx, on, func(s *State) []any { return []any{&s.Split, &s.Bytes} }, kindSQL, t.Name)
+	s.Table = t
+	switch {
+	case err != nil:
+	case s.Split:
+		if s.Months, err = monthsOf(ctx, on, t); err == nil {
+			s.unchecked, err = db.All(ctx, on, columnsOf, uncheckedSQL, t.Name)
+		}
+	default:
+		s.limit, err = limitOf(ctx, on, t, t.Name)
+	}
+	if err != nil {
+		return s, fmt.Errorf("look at %s: %w", t.Name, err)
+	}
+	return s, nil
+}
+
+func monthsOf(ctx context.Context, on db.Execer, t Table) ([]Month, error) {
+	all, err := db.All(ctx, on, func(m *Month) []any { return []any{&m.Name, &m.From, &m.Bytes} }, monthsSQL, t.Name)
+	if err != nil {
+		return nil, err
+	}
+	for i := range all {
+		found := rangeText.FindStringSubmatch(all[i].From)
+		if found == nil {
+			return nil, fmt.Errorf("its part %s is %s, which is no range of ids", all[i].Name, all[i].From)
+		}
+		all[i].From, all[i].Below = idOf(found[1]), idOf(found[2])
+	}
+	slices.SortFunc(all, func(a, b Month) int { return strings.Compare(a.From, b.From) })
+	if n := len(all); n == 0 || all[0].From != "" || all[n-1].Below != "" {
+		return nil, fmt.Errorf("it is split, and its %d parts do not hold every id: a first or a last one is missing", n)
+	}
+	return all, nil
+}
+
+// limitOf is the bound that a table is being moved with; empty: it is not.
+func limitOf(ctx context.Context, on db.Execer, t Table, table string) (string, error) {
+	definition, err := db.One(ctx, on, db.Value[string], limitSQL, table, t.limitName())
+	if found := limitText.FindStringSubmatch(definition); found != nil {
+		return found[1], err
+	}
+	return "", err
+}
+
+// idOf is the id of a bound, and nothing where there is no bound.
+func idOf(text string) string {
+	quoted, is := strings.CutPrefix(text, "'")
+	if !is {
+		return ""
+	}
+	return strings.TrimSuffix(quoted, "'")
+}
