@@ -2,25 +2,21 @@ package rest
 
 import (
 	"net/http"
+	"sync"
 
 	"github.com/postrider/postrider/rest/openapi"
 )
 
-// publish serves the document and the page that is made from it.
-func (a *API) publish() error {
-	reference, err := openapi.Page(a.huma.OpenAPI(), a.sender)
-	if err != nil {
-		return err
-	}
-	made := func(content []byte) func() ([]byte, error) { return func() ([]byte, error) { return content, nil } }
-	a.serveOfToday("/openapi.json", jsonType, made(a.document.JSON), nil)
+// publish serves the document, and the page that is made from it when somebody asks for it first.
+func (a *API) publish() {
+	reference := sync.OnceValues(func() ([]byte, error) { return openapi.Page(a.huma.OpenAPI(), a.sender) })
+	a.serveOfToday("/openapi.json", jsonType, func() ([]byte, error) { return a.document.JSON, nil }, nil)
 	a.serveOfToday("/openapi.yaml", "application/yaml", a.document.YAML, nil)
 	a.serveOfToday("/openapi-3.0.json", jsonType, a.document.JSON30, nil)
-	a.serveOfToday("/docs", "text/html; charset=utf-8", made(reference), map[string]string{
+	a.serveOfToday("/docs", "text/html; charset=utf-8", reference, map[string]string{
 		"Content-Security-Policy": openapi.PagePolicy(),
 		"Referrer-Policy":         "no-referrer",
 	})
-	return nil
 }
 
 // Serve gives everybody, also without a key, the same content at a path below Prefix.

@@ -123,7 +123,8 @@ func New(o Options) (*API, error) {
 	if err != nil {
 		return nil, err
 	}
-	return a, a.publish()
+	a.publish()
+	return a, nil
 }
 
 // assemble registers every route and completes the document.

@@ -14,8 +14,8 @@ import (
 	"github.com/postrider/postrider/rest/look"
 )
 
-// The reference page is made from the document once, at start: HTML, one style sheet and
-// one script, all in the page. Nothing comes from elsewhere. Without the script the page
+// The reference page is made from the document once: HTML, one style sheet and one
+// script, all in the page. Nothing comes from elsewhere. Without the script the page
 // shows everything, with samples for curl only.
 
 //go:embed docs.html
