@@ -74,22 +74,11 @@ func TestPoolersAreRefusedWithTheReason(t *testing.T) {
 	}
 }
 
-// foreign has a server tell another identifier: a copy of the same data is the same cluster.
-func foreign(t *testing.T, server *dbtest.Server) {
-	t.Helper()
-	for _, statement := range []string{`CREATE FUNCTION public.pg_control_system(OUT system_identifier bigint) LANGUAGE sql AS 'SELECT 42::bigint'`,
-		`ALTER ROLE CURRENT_USER SET search_path = public, pg_catalog`} {
-		if _, err := server.Open().SQL.ExecContext(t.Context(), statement); err != nil {
-			t.Fatal(err)
-		}
-	}
-}
-
 // After a fail-over each connection looks at the server that it has met.
 func TestAServerThatIsNotFitIsRefusedLater(t *testing.T) {
 	t.Parallel()
 	first, other, careless := dbtest.NewServer(t), dbtest.NewServer(t), dbtest.NewServer(t)
-	foreign(t, other)
+	other.BecomeForeign()
 	if _, err := careless.Open().SQL.ExecContext(t.Context(), `ALTER ROLE CURRENT_USER SET synchronous_commit = off`); err != nil {
 		t.Fatal(err)
 	}

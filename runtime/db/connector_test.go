@@ -3,11 +3,9 @@ package db_test
 import (
 	"context"
 	"errors"
-	"net"
 	"net/url"
 	"strconv"
 	"sync/atomic"
-	"syscall"
 	"testing"
 	"time"
 
@@ -16,6 +14,7 @@ import (
 
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/db/dbtest"
+	"github.com/postrider/postrider/runtime/expect"
 )
 
 // A caller whose time is over makes no stall: others connect at once.
@@ -35,67 +34,6 @@ func TestOneWithoutTimeStallsNobody(t *testing.T) {
 		t.Fatalf("after one without time: %v", err)
 	}
 	ended(t, conn.Close())
-}
-
-// deaf takes connections and never answers.
-func deaf(t *testing.T, met *atomic.Int64) (port string) {
-	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var kept []net.Conn
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		for {
-			conn, err := listener.Accept()
-			if err != nil {
-				return
-			}
-			met.Add(1)
-			kept = append(kept, conn)
-		}
-	}()
-	t.Cleanup(func() {
-		ended(t, listener.Close())
-		<-done
-		for _, conn := range kept {
-			ended(t, conn.Close())
-		}
-	})
-	_, port, err = net.SplitHostPort(listener.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return port
-}
-
-// unplugged does not even take them: its backlog is full, and the kernel drops what more comes.
-func unplugged(t *testing.T, _ *atomic.Int64) (port string) {
-	t.Helper()
-	fd, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { ended(t, syscall.Close(fd)) })
-	if err := errors.Join(syscall.Bind(fd, &syscall.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}), syscall.Listen(fd, 0)); err != nil {
-		t.Fatal(err)
-	}
-	name, err := syscall.Getsockname(fd)
-	if err != nil {
-		t.Fatal(err)
-	}
-	port = strconv.Itoa(name.(*syscall.SockaddrInet4).Port)
-	for range 16 {
-		conn, err := net.DialTimeout("tcp", "127.0.0.1:"+port, 300*time.Millisecond)
-		if err != nil {
-			return port
-		}
-		t.Cleanup(func() { ended(t, conn.Close()) })
-	}
-	t.Skip("the backlog of a socket does not become full here")
-	return ""
 }
 
 // withHosts gives the address of a server with another host before its own, or after.
@@ -126,7 +64,11 @@ func hostOf(t *testing.T, server *dbtest.Server) string {
 func TestASilentFirstHostCostsItsTimeOnce(t *testing.T) {
 	t.Parallel()
 	server := dbtest.URL(t)
-	for name, silent := range map[string]func(*testing.T, *atomic.Int64) string{"deaf": deaf, "unplugged": unplugged} {
+	silences := map[string]func(*testing.T, *atomic.Int64) string{
+		"deaf":      func(t *testing.T, met *atomic.Int64) string { t.Helper(); return expect.Deaf(t, met) },
+		"unplugged": func(t *testing.T, _ *atomic.Int64) string { t.Helper(); return expect.Unplugged(t) },
+	}
+	for name, silent := range silences {
 		for _, attributes := range []string{"read-write", "any"} {
 			t.Run(name+", "+attributes, func(t *testing.T) {
 				t.Parallel()

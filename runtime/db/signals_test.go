@@ -131,7 +131,7 @@ func (w written) Write(line []byte) (int, error) {
 func TestSignalsPassOverAServerOfAnotherCluster(t *testing.T) {
 	t.Parallel()
 	server, other := dbtest.NewServer(t), dbtest.NewServer(t)
-	foreign(t, other)
+	other.BecomeForeign()
 	proxy := newProxy(t, server.URL(), nil)
 	d, log := openURL(t, db.Config{URL: proxy.url}), make(written, 100)
 	s, err := db.NewSignals(d, slog.New(slog.NewTextHandler(log, nil)))
@@ -165,7 +165,7 @@ func TestSignalsPassOverAServerOfAnotherCluster(t *testing.T) {
 func TestSignalsReachTheHostThatTheServerHas(t *testing.T) {
 	t.Parallel()
 	var met atomic.Int64
-	s := newSignals(t, openURL(t, db.Config{URL: withHosts(t, dbtest.URL(t), "127.0.0.1", deaf(t, &met), "read-write")}))
+	s := newSignals(t, openURL(t, db.Config{URL: withHosts(t, dbtest.URL(t), "127.0.0.1", expect.Deaf(t, &met), "read-write")}))
 	select {
 	case <-s.Heard():
 	case <-time.After(answerWithin):

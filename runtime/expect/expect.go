@@ -1,5 +1,5 @@
 // Package expect is for tests: conditions that come true in their own time, golden
-// files, logs that are read while they are written, and addresses where nobody listens. It knows nothing of the
+// files, logs that are read while they are written, and addresses where nobody listens, or nobody answers. It knows nothing of the
 // project, so that the tests of every package may use it; runtimetest runs the
 // whole service.
 package expect

@@ -31,6 +31,14 @@ func (s *Server) SetHangingCommits(on bool) {
 	s.WaitFor(names)
 }
 
+// BecomeForeign has a server tell another system identifier: those that are copies of the same data are
+// one cluster else.
+func (s *Server) BecomeForeign() {
+	s.t.Helper()
+	s.run(`CREATE FUNCTION public.pg_control_system(OUT system_identifier bigint) LANGUAGE sql AS 'SELECT 42::bigint'`,
+		`ALTER ROLE CURRENT_USER SET search_path = public, pg_catalog`)
+}
+
 // run runs statements on a connection of their own.
 func (s *Server) run(statements ...string) {
 	s.t.Helper()

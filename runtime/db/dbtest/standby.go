@@ -20,17 +20,38 @@ import (
 // synchronous_standby_names may have. The test is skipped where there is no pg_basebackup.
 func (s *Server) NewStandby(name string) *Server {
 	s.t.Helper()
-	program, err := postgres.Client(s.t.Context(), postgres.Config{BinDir: os.Getenv("POSTRIDER_POSTGRES_BIN")}, "pg_basebackup", 1)
-	if err != nil {
-		s.t.Skipf("no standby can be made here: %v", err)
-	}
 	settings := maps.Clone(s.settings)
 	settings["cluster_name"], settings["hot_standby_feedback"], settings["wal_receiver_status_interval"] = name, "on", "1s"
-	server, err := startStandby(s, program, settings)
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	return s.started(ctx, s.baseBackup(ctx, "--write-recovery-conf"), settings)
+}
+
+// started starts the server of a folder that baseBackup has made.
+func (s *Server) started(ctx context.Context, run string, settings map[string]string) *Server {
+	s.t.Helper()
+	server, err := startIn(ctx, filepath.Join(run, "data"), settings)
 	if err != nil {
-		s.t.Fatalf("standby: %v", err)
+		s.t.Fatalf("start a copy of the test server: %v", err)
+	}
+	if err := os.WriteFile(filepath.Join(run, "socket"), []byte(server.SocketDir()), 0o600); err != nil { // for the watcher
+		s.t.Error(err)
 	}
 	return keep(s.t, server, settings)
+}
+
+// baseBackup copies the files of the server while it runs, and gives the folder. The test is skipped where there is no
+// pg_basebackup.
+func (s *Server) baseBackup(ctx context.Context, more ...string) (run string) {
+	s.t.Helper()
+	program, err := postgres.Client(ctx, postgres.Config{BinDir: os.Getenv("POSTRIDER_POSTGRES_BIN")}, "pg_basebackup", 1)
+	if err != nil {
+		s.t.Skipf("the test server cannot be copied here: %v", err)
+	}
+	if run, err = copyRunning(ctx, s, program, more); err != nil {
+		s.t.Fatalf("copy the test server: %v", err)
+	}
+	return run
 }
 
 // keep ends a server with the test.
@@ -46,34 +67,24 @@ func keep(t testing.TB, server *postgres.Server, settings map[string]string) *Se
 	return s
 }
 
-func startStandby(of *Server, program string, settings map[string]string) (*postgres.Server, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
-	defer cancel()
-	run, err := os.MkdirTemp(filepath.Dir(filepath.Dir(of.data)), "run-")
-	if err != nil {
-		return nil, err
+func copyRunning(ctx context.Context, of *Server, program string, more []string) (run string, err error) {
+	if run, err = os.MkdirTemp(filepath.Dir(filepath.Dir(of.data)), "run-"); err != nil {
+		return "", err
 	}
 	if err := errors.Join(watch(run), os.Mkdir(filepath.Join(run, "data"), 0o700)); err != nil {
-		return nil, errors.Join(err, os.RemoveAll(run))
+		return "", errors.Join(err, os.RemoveAll(run))
 	}
 	address, err := url.Parse(of.url)
 	if err != nil {
-		return nil, err
+		return "", err
 	}
 	files := filepath.Join(run, "data", "postgres")
-	copied := exec.CommandContext(ctx, program, "--pgdata", files, "--host", address.Query().Get("host"), "--username", address.User.Username(),
-		"--checkpoint=fast", "--wal-method=stream", "--no-sync", "--write-recovery-conf")
+	copied := exec.CommandContext(ctx, program, append([]string{"--pgdata", files, "--host", address.Query().Get("host"), "--username", address.User.Username(),
+		"--checkpoint=fast", "--wal-method=stream", "--no-sync"}, more...)...)
 	if output, err := copied.CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("pg_basebackup: %w: %s", err, output)
+		return "", fmt.Errorf("pg_basebackup: %w: %s", err, output)
 	}
-	if err := belongAs(files, filepath.Join(of.data, "postgres")); err != nil {
-		return nil, err
-	}
-	server, err := startIn(ctx, filepath.Join(run, "data"), settings)
-	if err != nil {
-		return nil, err
-	}
-	return server, os.WriteFile(filepath.Join(run, "socket"), []byte(server.SocketDir()), 0o600) // for the watcher
+	return run, belongAs(files, filepath.Join(of.data, "postgres"))
 }
 
 // belongAs gives files to the owner of others, which takes root where that is another user.
@@ -95,6 +106,26 @@ func belongAs(files, others string) error {
 func (s *Server) Promote() {
 	s.t.Helper()
 	s.run(`SELECT pg_promote()`)
+}
+
+// PauseReplay keeps a standby from replaying what it receives, or lets it go on.
+func (s *Server) PauseReplay(on bool) {
+	s.t.Helper()
+	what := "resume"
+	if on {
+		what = "pause"
+	}
+	s.run(`SELECT pg_wal_replay_` + what + `()`)
+}
+
+// Follow has a standby stream from another server.
+func (s *Server) Follow(primary *Server) {
+	s.t.Helper()
+	address, err := url.Parse(primary.url)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.run(`ALTER SYSTEM SET primary_conninfo = 'host=`+address.Query().Get("host")+` user=`+address.User.Username()+`'`, `SELECT pg_reload_conf()`)
 }
 
 // WaitFor has each commit wait for standbys, as synchronous_standby_names says; the empty

@@ -1,0 +1,83 @@
+package expect
+
+import (
+	"errors"
+	"net"
+	"strconv"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// Deaf is a port on loopback that takes connections and never answers. It counts them.
+func Deaf(t testing.TB, met *atomic.Int64) (port string) {
+	t.Helper()
+	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var kept []net.Conn
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for {
+			conn, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			met.Add(1)
+			kept = append(kept, conn)
+		}
+	}()
+	t.Cleanup(func() {
+		err := listener.Close()
+		<-done
+		for _, conn := range kept {
+			err = errors.Join(err, conn.Close())
+		}
+		if err != nil {
+			t.Error(err)
+		}
+	})
+	_, port, err = net.SplitHostPort(listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return port
+}
+
+// Unplugged is a port on loopback that does not even take connections: its backlog is full, and the kernel drops
+// what more comes. The test is skipped where that cannot be had.
+func Unplugged(t testing.TB) (port string) {
+	t.Helper()
+	fd, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { closed(t, syscall.Close(fd)) })
+	if err := errors.Join(syscall.Bind(fd, &syscall.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}), syscall.Listen(fd, 0)); err != nil {
+		t.Fatal(err)
+	}
+	name, err := syscall.Getsockname(fd)
+	if err != nil {
+		t.Fatal(err)
+	}
+	port = strconv.Itoa(name.(*syscall.SockaddrInet4).Port)
+	for range 16 {
+		conn, err := net.DialTimeout("tcp", "127.0.0.1:"+port, 300*time.Millisecond)
+		if err != nil {
+			return port
+		}
+		t.Cleanup(func() { closed(t, conn.Close()) })
+	}
+	t.Skip("the backlog of a socket does not become full here")
+	return ""
+}
+
+func closed(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Error(err)
+	}
+}
