@@ -32,17 +32,21 @@ func (s *Service) List(ctx context.Context, accountID string, q ListQuery) (page
 	if err := wrong.Err(); err != nil {
 		return page.Page[*ent.ReceivedEmail]{}, err
 	}
-	query := s.db.Ent.ReceivedEmail.Query().Where(receivedemail.AccountID(accountID)).Order(at.Order(receivedemail.FieldID)).Limit(at.Rows())
-	if c.isEmpty() {
-		query.Where(at.Newest(receivedemail.FieldID))
-	} else {
-		found, err := s.search(ctx, accountID, c, at, at.Rows())
-		if err != nil {
-			return page.Page[*ent.ReceivedEmail]{}, fmt.Errorf("search received mail: %w", err)
+	var rows []*ent.ReceivedEmail
+	err = s.db.Read(ctx, func(on *ent.Client) error {
+		query := on.ReceivedEmail.Query().Where(receivedemail.AccountID(accountID)).Order(at.Order(receivedemail.FieldID)).Limit(at.Rows())
+		if c.isEmpty() {
+			query.Where(at.Newest(receivedemail.FieldID))
+		} else {
+			found, err := findRecords(ctx, on, accountID, c, at, at.Rows())
+			if err != nil {
+				return fmt.Errorf("search: %w", err)
+			}
+			query.Where(receivedemail.IDIn(found...))
 		}
-		query.Where(receivedemail.IDIn(found...))
-	}
-	rows, err := query.Select(listColumns...).All(ctx)
+		rows, err = query.Select(listColumns...).All(ctx)
+		return err
+	})
 	if err != nil {
 		return page.Page[*ent.ReceivedEmail]{}, fmt.Errorf("list received mail: %w", err)
 	}
@@ -62,18 +66,22 @@ func (s *Service) Count(ctx context.Context, accountID string, f Filter, most in
 	if err := wrong.Err(); err != nil {
 		return 0, err
 	}
-	if c.isEmpty() {
-		found, err := s.db.Ent.ReceivedEmail.Query().Where(receivedemail.AccountID(accountID)).Limit(most).IDs(ctx)
-		return len(found), err
-	}
-	found, err := s.search(ctx, accountID, c, page.Place{}, most)
+	var found []string
+	err := s.db.Read(ctx, func(on *ent.Client) (err error) {
+		if c.isEmpty() {
+			found, err = on.ReceivedEmail.Query().Where(receivedemail.AccountID(accountID)).Limit(most).IDs(ctx)
+		} else {
+			found, err = findRecords(ctx, on, accountID, c, page.Place{}, most)
+		}
+		return err
+	})
 	return len(found), err
 }
 
-// search gives the ids of up to n records from a place on.
-func (s *Service) search(ctx context.Context, accountID string, c *criteria, at page.Place, n int) ([]string, error) {
+// findRecords gives the ids of up to n records from a place on.
+func findRecords(ctx context.Context, on db.Execer, accountID string, c *criteria, at page.Place, n int) ([]string, error) {
 	records := search.Table{Name: "received_emails", Prefix: id.ReceivedEmail, Time: "received_at", Columns: "domain_id"}
-	return records.Find(ctx, s.db.SQL, search.Page{AccountID: accountID, Beside: at.ID, Back: at.Back, Limit: n, Terms: c.Terms, Conditions: c.conditions})
+	return records.Find(ctx, on, search.Page{AccountID: accountID, Beside: at.ID, Back: at.Back, Limit: n, Terms: c.Terms, Conditions: c.conditions})
 }
 
 func (c *criteria) conditions(q *db.Query) []string {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/timeseries"
@@ -292,8 +293,8 @@ func (q Question) rows(accountID string, axis timeseries.Axis, kind int) source 
 }
 
 // read gives the rows of a question, with how long deliveries took if that is asked.
-func (s *Service) read(ctx context.Context, q Question, from source) ([]figure, error) {
-	found, err := db.All(ctx, s.db.SQL, func(f *figure) []any { return append([]any{&f.Period, &f.Key, &f.Rest}, f.Figures.scan()...) }, from.figures.Text, from.figures.Args(slices.Concat(from.args, from.only)...)...)
+func read(ctx context.Context, on db.Execer, q Question, from source) ([]figure, error) {
+	found, err := db.All(ctx, on, func(f *figure) []any { return append([]any{&f.Period, &f.Key, &f.Rest}, f.Figures.scan()...) }, from.figures.Text, from.figures.Args(slices.Concat(from.args, from.only)...)...)
 	if err != nil || !q.Latency {
 		return found, err
 	}
@@ -308,7 +309,7 @@ func (s *Service) read(ctx context.Context, q Question, from source) ([]figure, 
 		number int
 		n      int64
 	}
-	took, err := db.All(ctx, s.db.SQL, func(b *bin) []any { return []any{&b.Period, &b.Key, &b.Rest, &b.number, &b.n} }, from.latencies.Text, from.latencies.Args(append(slices.Clone(from.args), db.Arg("keys", db.Array(keys)))...)...)
+	took, err := db.All(ctx, on, func(b *bin) []any { return []any{&b.Period, &b.Key, &b.Rest, &b.number, &b.n} }, from.latencies.Text, from.latencies.Args(append(slices.Clone(from.args), db.Arg("keys", db.Array(keys)))...)...)
 	for _, b := range took {
 		b.Figures.took[b.number] = b.n
 		found = append(found, b.figure)
@@ -317,12 +318,20 @@ func (s *Service) read(ctx context.Context, q Question, from source) ([]figure, 
 }
 
 // Ask answers a question about an account's mail. Error: Invalid.
-func (s *Service) Ask(ctx context.Context, accountID string, q Question) (Answer, error) {
+func (s *Service) Ask(ctx context.Context, accountID string, q Question) (answer Answer, err error) {
+	err = s.db.Read(ctx, func(on *ent.Client) (err error) {
+		answer, err = ask(ctx, on, accountID, q)
+		return err
+	})
+	return answer, err
+}
+
+func ask(ctx context.Context, on db.Execer, accountID string, q Question) (Answer, error) {
 	axis, kind, err := q.plan()
 	if err != nil {
 		return Answer{}, err
 	}
-	found, err := s.read(ctx, q, q.rows(accountID, axis, kind))
+	found, err := read(ctx, on, q, q.rows(accountID, axis, kind))
 	if err != nil {
 		return Answer{}, fmt.Errorf("statistics: %w", err)
 	}
@@ -330,13 +339,13 @@ func (s *Service) Ask(ctx context.Context, accountID string, q Question) (Answer
 	answer := timeseries.Assemble[Figures](axis, found, by != "")
 	if dimensions[by].kind >= kindTag { // an email may be in none of its groups, or in two
 		q.GroupBy = ""
-		whole, err := s.Ask(ctx, accountID, q)
+		whole, err := ask(ctx, on, accountID, q)
 		if err != nil {
 			return Answer{}, err
 		}
 		answer.Totals, answer.Buckets = whole.Totals, whole.Buckets
 	}
-	return answer, label(ctx, s, accountID, labels[by], answer.Groups)
+	return answer, label(ctx, on, accountID, labels[by], answer.Groups)
 }
 
 func placed(byEmail bool) int {
@@ -360,7 +369,7 @@ var labels = map[Dimension]string{
 
 // label names groups as people know them; what is gone is called by its id. An empty statement: the keys
 // are what people know.
-func label[F any](ctx context.Context, s *Service, accountID, statement string, groups []timeseries.Group[F]) error {
+func label[F any](ctx context.Context, on db.Execer, accountID, statement string, groups []timeseries.Group[F]) error {
 	keys := make([]string, len(groups))
 	for i := range groups {
 		groups[i].Label, keys[i] = groups[i].Key, groups[i].Key
@@ -369,7 +378,7 @@ func label[F any](ctx context.Context, s *Service, accountID, statement string, 
 		return nil
 	}
 	type named struct{ id, name string }
-	found, err := db.All(ctx, s.db.SQL, func(n *named) []any { return []any{&n.id, &n.name} }, statement, accountID, db.Array(keys))
+	found, err := db.All(ctx, on, func(n *named) []any { return []any{&n.id, &n.name} }, statement, accountID, db.Array(keys))
 	if err != nil {
 		return fmt.Errorf("statistics: %w", err)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/fault"
 )
@@ -54,10 +55,15 @@ func (s *Service) Reasons(ctx context.Context, accountID string, r Range, f Filt
 	if err := wrong.Err(); err != nil {
 		return nil, err
 	}
-	found, err := db.All(ctx, s.db.SQL, func(r *Reason) []any {
-		return []any{&r.Class, &r.EnhancedCode, &r.Host, &r.Recipients, &r.EmailID, &r.Diagnostic}
-	}, reasonsSQL.Text, reasonsSQL.Args(db.Arg("account", accountID), db.Arg("since", r.Since), db.Arg("until", r.Until), db.Arg("domain", f.DomainID), db.Arg("api_key", f.APIKeyID),
-		db.Arg("template", f.TemplateID), db.Arg("automation", f.AutomationID), db.Arg("class", f.BounceClass), db.Arg("first", first))...)
+	args := reasonsSQL.Args(db.Arg("account", accountID), db.Arg("since", r.Since), db.Arg("until", r.Until), db.Arg("domain", f.DomainID), db.Arg("api_key", f.APIKeyID),
+		db.Arg("template", f.TemplateID), db.Arg("automation", f.AutomationID), db.Arg("class", f.BounceClass), db.Arg("first", first))
+	var found []Reason
+	err := s.db.Read(ctx, func(on *ent.Client) (err error) {
+		found, err = db.All(ctx, on, func(r *Reason) []any {
+			return []any{&r.Class, &r.EnhancedCode, &r.Host, &r.Recipients, &r.EmailID, &r.Diagnostic}
+		}, reasonsSQL.Text, args...)
+		return err
+	})
 	if err != nil {
 		return nil, fmt.Errorf("reasons: %w", err)
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strconv"
 
+	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/timeseries"
@@ -121,13 +122,20 @@ func (s *Service) AskReceived(ctx context.Context, accountID string, q ReceivedQ
 	if err := wrong.Err(); err != nil {
 		return ReceivedAnswer{}, err
 	}
-	found, err := db.All(ctx, s.db.SQL, func(r *timeseries.Row[ReceivedFigures]) []any {
-		return append([]any{&r.Period, &r.Key, &r.Rest}, r.Figures.scan()...)
-	}, statement.Text,
-		statement.Args(db.Arg("account", accountID), db.Arg("grain", axis.Grain()), db.Arg("begin", axis.Begin()), db.Arg("end", axis.End), db.Arg("starts", axis.Bounds()), db.Arg("top", max(groups, 1)))...)
+	args := statement.Args(db.Arg("account", accountID), db.Arg("grain", axis.Grain()), db.Arg("begin", axis.Begin()), db.Arg("end", axis.End), db.Arg("starts", axis.Bounds()), db.Arg("top", max(groups, 1)))
+	var answer ReceivedAnswer
+	err := s.db.Read(ctx, func(on *ent.Client) error {
+		found, err := db.All(ctx, on, func(r *timeseries.Row[ReceivedFigures]) []any {
+			return append([]any{&r.Period, &r.Key, &r.Rest}, r.Figures.scan()...)
+		}, statement.Text, args...)
+		if err != nil {
+			return err
+		}
+		answer = timeseries.Assemble[ReceivedFigures](axis, found, q.GroupBy != "")
+		return label(ctx, on, accountID, labels[q.GroupBy], answer.Groups)
+	})
 	if err != nil {
 		return ReceivedAnswer{}, fmt.Errorf("statistics of received mail: %w", err)
 	}
-	answer := timeseries.Assemble[ReceivedFigures](axis, found, q.GroupBy != "")
-	return answer, label(ctx, s, accountID, labels[q.GroupBy], answer.Groups)
+	return answer, nil
 }

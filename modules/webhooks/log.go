@@ -313,9 +313,14 @@ func (s *Service) Ask(ctx context.Context, accountID, webhookID string, q timese
 		Figures
 	}
 	// Ids tell the time to within what a transaction takes.
-	found, err := db.All(ctx, s.db.SQL, func(r *row) []any {
-		return []any{&r.id, &r.period, &r.Deliveries, &r.Succeeded, &r.Failed, &r.Attempts, (*seconds)(&r.Half), (*seconds)(&r.Most)}
-	}, figuresSQL, db.Array(ids), accountID, id.Since(id.WebhookDelivery, axis.Begin().Add(-time.Minute)), id.Since(id.WebhookDelivery, axis.End.Add(time.Minute)), axis.Begin(), axis.End, axis.Bounds())
+	first, last := id.Since(id.WebhookDelivery, axis.Begin().Add(-time.Minute)), id.Since(id.WebhookDelivery, axis.End.Add(time.Minute))
+	var found []row
+	err = s.db.Read(ctx, func(on *ent.Client) (err error) {
+		found, err = db.All(ctx, on, func(r *row) []any {
+			return []any{&r.id, &r.period, &r.Deliveries, &r.Succeeded, &r.Failed, &r.Attempts, (*seconds)(&r.Half), (*seconds)(&r.Most)}
+		}, figuresSQL, db.Array(ids), accountID, first, last, axis.Begin(), axis.End, axis.Bounds())
+		return err
+	})
 	if err != nil {
 		return a, fmt.Errorf("figures of webhooks: %w", err)
 	}

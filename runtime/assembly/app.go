@@ -78,7 +78,7 @@ func (f Foundation) options(more ...fx.Option) []fx.Option {
 		// 3. The runtime: bus, idempotency, names, the way out.
 		fx.Provide(newSignals, newNode, newBus, newIdempotency, newResolver, newGuard, outgoing.NewTransport, newReturnPaths, newRateLimit, smtpserver.NewMetrics, listeners.NewTLS, listeners.NewInbound, newIntake, newSecured, keeperOf),
 		fx.Invoke(keepHouse),
-		probes.Hold,
+		probes.Hold, probes.Replica(!config.ReplicaURL.Of(f.Config).IsZero()),
 	}
 	if f.Config.Mode == setting.Serve { // in development nothing around is as it should be
 		options = append(options, checks.Repeated(ModuleNames(false)))

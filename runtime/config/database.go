@@ -27,14 +27,43 @@ const (
 var DatabaseURL = setting.Declare(setting.Setting[secret.String]{
 	Name: "DATABASE_URL", Group: database, Secret: true, DefaultText: "embedded",
 	Help: "PostgreSQL 14 or newer. Without it a server is run under the data directory.",
-	Form: setting.Form[secret.String]{Placeholder: "URL", Parse: func(text string) (secret.String, error) {
-		if _, err := pq.NewConfig(text); err != nil { // err would show the password
-			return secret.String{}, errors.New("is not a PostgreSQL address; want postgres://user:password@host:5432/name")
-		}
-		return secret.New(text), nil
-	}},
+	Form: databaseAddress,
 	Show: showDatabase,
 })
+
+// ReplicaURL is zero where there is no replica.
+var ReplicaURL = setting.Declare(setting.Setting[secret.String]{
+	Name: "POSTRIDER_DATABASE_REPLICA_URL", Group: database, Secret: true, DefaultText: "none",
+	Help: "A standby of DATABASE_URL, or several, that answers lists, search and statistics as long as it has all that was committed before the question; else the primary answers.",
+	Form: databaseAddress,
+	Check: func(v setting.Values, url secret.String) error {
+		if url.IsZero() {
+			return nil
+		}
+		if Embedded(v) {
+			return errors.New("needs a DATABASE_URL: the embedded server has no standbys")
+		}
+		given, err := pq.NewConfig(url.Reveal())
+		if err == nil && (given.TargetSessionAttrs == pq.TargetSessionAttrsReadWrite || given.TargetSessionAttrs == pq.TargetSessionAttrsPrimary) {
+			return errors.New("asks for the primary (target_session_attrs=" + string(given.TargetSessionAttrs) + "); want standby")
+		}
+		return nil
+	},
+	Show: func(url secret.String) slog.Value {
+		if url.IsZero() {
+			return slog.StringValue("none")
+		}
+		return showDatabase(url)
+	},
+})
+
+// databaseAddress is the form of both.
+var databaseAddress = setting.Form[secret.String]{Placeholder: "URL", Parse: func(text string) (secret.String, error) {
+	if _, err := pq.NewConfig(text); err != nil { // err would show the password
+		return secret.String{}, errors.New("is not a PostgreSQL address; want postgres://user:password@host:5432/name")
+	}
+	return secret.New(text), nil
+}}
 
 // DataDir is the folder of what is kept beside the database.
 var DataDir = setting.Declare(setting.Setting[string]{

@@ -31,6 +31,7 @@ var (
 // fitness looks at the server of each new connection: after a fail-over it is another one. Safe for
 // concurrent use.
 type fitness struct {
+	primary      *fitness // nil, but at replicas: of the server that they have to follow
 	riskAccepted bool
 	standbys     int // that a commit has to wait for
 	log          *slog.Logger
@@ -54,6 +55,9 @@ const (
 // check refuses a server that Postrider's promises cannot stand on. index says that the connection was
 // opened with a setting that keeps statements to indexes.
 func (f *fitness) check(ctx context.Context, conn driver.Conn, index bool) error {
+	if f.primary != nil {
+		return f.follows(ctx, conn)
+	}
 	said, err := ask(ctx, conn, fitnessSQL)
 	if err != nil {
 		return fmt.Errorf("ask the server for its settings: %w", err)
@@ -83,7 +87,32 @@ func (f *fitness) refuse(reason error) error {
 		f.told = reason.Error()
 		f.log.Error("the database cannot be used", "error", reason)
 	}
+	return unfit(reason)
+}
+
+func unfit(reason error) error {
 	return &net.OpError{Op: "connect", Net: "postgres", Err: &unfitError{reason}}
+}
+
+// follows refuses a server that is no standby of the primary's cluster. How far it is, and on which timeline,
+// each read looks at (package replica).
+func (f *fitness) follows(ctx context.Context, conn driver.Conn) error {
+	said, err := ask(ctx, conn, `SELECT system_identifier::text, pg_is_in_recovery()::text FROM pg_control_system()`)
+	if err != nil {
+		return fmt.Errorf("ask the replica which one it is: %w", err)
+	}
+	f.primary.mutex.Lock()
+	cluster := f.primary.cluster
+	f.primary.mutex.Unlock()
+	switch {
+	case cluster == "":
+		return unfit(errors.New("the primary does not tell which cluster it is (pg_control_system), so nobody knows whether this server follows it"))
+	case said[0] != cluster:
+		return unfit(errors.New("this is the server of another cluster than the primary (its system identifier differs): name a standby of DATABASE_URL"))
+	case said[1] != "true":
+		return unfit(errors.New("this server takes writes: it is no standby, or was promoted"))
+	}
+	return nil
 }
 
 // sameCluster remembers whose data the first server has.

@@ -30,6 +30,13 @@ type DB struct {
 	log     *slog.Logger
 
 	standbys standbys
+	reader   Reader // nil: the primary answers everything
+}
+
+// Reader answers reads in place of the primary, and never with less than was committed before it was
+// asked. Package replica has the one.
+type Reader interface {
+	Read(ctx context.Context, fn func(on *ent.Client) error) error
 }
 
 // Execer runs SQL: every door, and every transaction behind it. All, One, Each and Exec
@@ -94,6 +101,31 @@ func (d *DB) open(config Config, most int, on *dialer, parameters ...parameter) 
 	handle.SetMaxIdleConns(most) // the default of 2 would open and close connections all day
 	handle.SetConnMaxLifetime(time.Hour)
 	return handle, nil
+}
+
+// ReadFrom has Read use a replica from now on. It is called before anybody reads.
+func (d *DB) ReadFrom(r Reader) { d.reader = r }
+
+// Read runs fn, which only reads, for lists, search and statistics: at a replica, where there is one that has
+// everything that was committed before the call, else on the ordinary pool. fn may be run a second time after an
+// error. At a replica it is one transaction.
+func (d *DB) Read(ctx context.Context, fn func(on *ent.Client) error) error {
+	if d.reader == nil {
+		return fn(d.Ent)
+	}
+	return d.reader.Read(ctx, fn)
+}
+
+// OpenReplica makes a pool of so many connections to standbys of the server that this is, for package
+// replica. Nothing is connected yet. A connection to a server that is none is refused with the reason.
+func (d *DB) OpenReplica(url string, connections int, opTimeout time.Duration) (*sql.DB, error) {
+	given, err := pq.NewConfig(url)
+	if err != nil {
+		return nil, errors.New("the url is not understood") // err would show the password
+	}
+	config := Config{URL: url, OpTimeout: opTimeout}.withDefaults()
+	beside := &DB{hosts: hostsOf(given), fitness: &fitness{primary: d.fitness, log: d.log}}
+	return beside.open(config, connections, &dialer{timeout: config.OpTimeout}, parameter{"default_transaction_read_only", "on"})
 }
 
 // Ping asks the server for a sign of life. (sql.DB.Ping would ask three times.)

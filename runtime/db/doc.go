@@ -31,6 +31,9 @@
 //	Prepared   InPreparedTx  the hot pool for statements of constant text, which the server
 //	                         parses and plans once.
 //
+// Read is beside them: lists, search and statistics, which another server may answer (package
+// replica).
+//
 // Plans. The sessions of the hot pool make generic plans, which do not look at the values
 // of parameters, and do without sequential scans. The server then plans a kept statement
 // once, and the plan is right from the first row on: planning took twice as long as

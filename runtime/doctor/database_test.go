@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/postrider/postrider/runtime/db/dbtest"
+	"github.com/postrider/postrider/runtime/db/replica"
 )
 
 func TestALiveDatabaseIsLookedAt(t *testing.T) {
@@ -80,6 +81,16 @@ func TestSilentProcessesAndWrongClocksAreNamed(t *testing.T) {
 	}
 	if f := got["nodes.clock"][0]; f.Level != Warning || f.Found != "again is -1h0m0s ahead" {
 		t.Errorf("of clocks the doctor says %+v, want the hour that again is behind", f)
+	}
+}
+
+func TestAReplicaThatIsNoneIsNamed(t *testing.T) {
+	t.Parallel()
+	for url, want := range map[string]string{dbtest.URL(t): "takes writes", "host=" + t.TempDir() + " dbname=postrider": "no such file"} {
+		got := Replica(dbtest.New(t), replica.Config{URL: url})(t.Context())
+		if len(got) != 1 || got[0].Check != "database.replica" || got[0].Level != Warning || !strings.Contains(got[0].Found, want) {
+			t.Errorf("of the replica %s the doctor says %+v, want a warning with %q", url, got, want)
+		}
 	}
 }
 

@@ -18,6 +18,7 @@ import (
 
 	"github.com/postrider/postrider/runtime/config"
 	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/db/replica"
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/page"
 	"github.com/postrider/postrider/runtime/postgres"
@@ -28,9 +29,10 @@ import (
 
 // Store is the database and the keys. Close ends it.
 type Store struct {
-	DB  *db.DB
-	Box *secret.Box
-	URL string // of the database
+	DB      *db.DB
+	Replica *replica.Replica // nil: none is set; nobody looks at it yet
+	Box     *secret.Box
+	URL     string // of the database
 
 	server *postgres.Server // nil with DATABASE_URL
 }
@@ -107,6 +109,9 @@ func open(ctx context.Context, cfg setting.Values, log *slog.Logger, check func(
 		}
 	}
 	if s.DB, err = connect(ctx, cfg, s.URL, log); err != nil {
+		return nil, err
+	}
+	if err := s.openReplica(cfg, log); err != nil {
 		return nil, err
 	}
 	if err := check(ctx, cfg, s.DB); err != nil {
@@ -249,6 +254,24 @@ func connect(ctx context.Context, cfg setting.Values, url string, log *slog.Logg
 	}
 }
 
+// ReplicaConfig says which replica of the database is used, where one is set.
+func ReplicaConfig(cfg setting.Values) replica.Config {
+	return replica.Config{URL: config.ReplicaURL.Of(cfg).Reveal(), Connections: config.Connections.Of(cfg) / 2, RiskLosingAcceptedMail: config.RiskLosingAcceptedMail.Of(cfg)}
+}
+
+// openReplica does not connect: a replica that is away keeps nobody from starting.
+func (s *Store) openReplica(cfg setting.Values, log *slog.Logger) (err error) {
+	if config.ReplicaURL.Of(cfg).IsZero() {
+		return nil
+	}
+	s.Replica, err = replica.Open(s.DB, ReplicaConfig(cfg), log)
+	if err != nil {
+		return fmt.Errorf("POSTRIDER_DATABASE_REPLICA_URL: %w", err)
+	}
+	s.DB.ReadFrom(s.Replica)
+	return nil
+}
+
 // notLetIn tells a server that knows no such user, password or database. While
 // running that may pass; at the start it is a mistake in the setting.
 func notLetIn(err error) bool {
@@ -305,6 +328,11 @@ func (s *Store) ServerPID() int {
 
 // Close closes the database and stops the server within the limit.
 func (s *Store) Close(log *slog.Logger, limit time.Duration) {
+	if s.Replica != nil {
+		if err := s.Replica.Close(); err != nil {
+			log.Error("close the database replica", telemetry.KeyError, err)
+		}
+	}
 	if s.DB != nil {
 		if err := s.DB.Close(); err != nil {
 			log.Error("close database", telemetry.KeyError, err)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/ent/email"
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/fault"
@@ -58,7 +59,11 @@ func (s *Service) count(ctx context.Context, statement string, args ...any) (map
 		status email.Status
 		n      int
 	}
-	counts, err := db.All(ctx, s.db.SQL, func(c *count) []any { return []any{&c.name, &c.status, &c.n} }, statement, args...)
+	var counts []count
+	err := s.db.Read(ctx, func(on *ent.Client) (err error) {
+		counts, err = db.All(ctx, on, func(c *count) []any { return []any{&c.name, &c.status, &c.n} }, statement, args...)
+		return err
+	})
 	if err != nil {
 		return nil, fmt.Errorf("count emails: %w", err)
 	}

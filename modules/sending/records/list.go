@@ -43,17 +43,21 @@ func (s *Lists) List(ctx context.Context, accountID string, q ListQuery) (page.P
 	if err := wrong.Err(); err != nil {
 		return page.Page[*ent.Email]{}, err
 	}
-	query := s.db.Ent.Email.Query().Where(email.AccountID(accountID)).Order(at.Order(email.FieldID)).Limit(at.Rows())
-	if c.isEmpty() {
-		query.Where(at.Newest(email.FieldID))
-	} else {
-		found, err := s.find(ctx, accountID, c, at, at.Rows())
-		if err != nil {
-			return page.Page[*ent.Email]{}, fmt.Errorf("search emails: %w", err)
+	var rows []*ent.Email
+	err = s.db.Read(ctx, func(on *ent.Client) error {
+		query := on.Email.Query().Where(email.AccountID(accountID)).Order(at.Order(email.FieldID)).Limit(at.Rows())
+		if c.isEmpty() {
+			query.Where(at.Newest(email.FieldID))
+		} else {
+			found, err := find(ctx, on, accountID, c, at, at.Rows())
+			if err != nil {
+				return fmt.Errorf("search: %w", err)
+			}
+			query.Where(email.IDIn(found...))
 		}
-		query.Where(email.IDIn(found...))
-	}
-	rows, err := query.Select(ListColumns...).All(ctx)
+		rows, err = query.Select(ListColumns...).All(ctx)
+		return err
+	})
 	if err != nil {
 		return page.Page[*ent.Email]{}, fmt.Errorf("list emails: %w", err)
 	}
@@ -86,18 +90,22 @@ func (s *Lists) Count(ctx context.Context, accountID string, f Filter, most int)
 	if err := wrong.Err(); err != nil {
 		return 0, err
 	}
-	if c.isEmpty() {
-		found, err := s.db.Ent.Email.Query().Where(email.AccountID(accountID)).Limit(most).IDs(ctx)
-		return len(found), err
-	}
-	found, err := s.find(ctx, accountID, c, page.Place{}, most)
+	var found []string
+	err := s.db.Read(ctx, func(on *ent.Client) (err error) {
+		if c.isEmpty() {
+			found, err = on.Email.Query().Where(email.AccountID(accountID)).Limit(most).IDs(ctx)
+		} else {
+			found, err = find(ctx, on, accountID, c, page.Place{}, most)
+		}
+		return err
+	})
 	return len(found), err
 }
 
 // find gives the ids of up to n emails from a place on.
-func (s *Lists) find(ctx context.Context, accountID string, c criteria, at page.Place, n int) ([]string, error) {
+func find(ctx context.Context, on db.Execer, accountID string, c criteria, at page.Place, n int) ([]string, error) {
 	emails := search.Table{Name: "emails", Prefix: id.Email, Time: "created_at", Columns: "status, domain_id, uncommon, api_key_id, template_id, template_version, automation_id, last_event"}
-	return emails.Find(ctx, s.db.SQL, search.Page{AccountID: accountID, Beside: at.ID, Back: at.Back, Limit: n, Terms: c.Terms,
+	return emails.Find(ctx, on, search.Page{AccountID: accountID, Beside: at.ID, Back: at.Back, Limit: n, Terms: c.Terms,
 		Conditions: c.conditions, Index: func(q *db.Query) []string { return c.rare(q, accountID) }})
 }
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/mail/message"
 	"github.com/postrider/postrider/runtime/mail/plaintext"
@@ -32,7 +33,7 @@ FROM (SELECT id, html, text, mime, coalesce(substring(text FROM 1 FOR $3), '') A
 // Emails whose bodies are deleted, or show no word, have none.
 func (s *Service) Snippets(ctx context.Context, accountID string, emailIDs ...string) (map[string]string, error) {
 	out := make(map[string]string, len(emailIDs))
-	err := db.Each(ctx, s.db.SQL, func(row db.Row) error {
+	take := func(row db.Row) error {
 		var emailID, text, html string
 		var mime []byte
 		if err := row.Scan(&emailID, &text, &html, &mime); err != nil {
@@ -49,7 +50,10 @@ func (s *Service) Snippets(ctx context.Context, accountID string, emailIDs ...st
 			out[emailID] = snippet
 		}
 		return nil
-	}, snippetsSQL, accountID, db.Array(emailIDs), snippetText, snippetHTML, snippetMIME)
+	}
+	err := s.db.Read(ctx, func(on *ent.Client) error {
+		return db.Each(ctx, on, take, snippetsSQL, accountID, db.Array(emailIDs), snippetText, snippetHTML, snippetMIME)
+	})
 	if err != nil {
 		return nil, fmt.Errorf("read snippets: %w", err)
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/postrider/postrider/runtime/mail/dnsx"
 	"github.com/postrider/postrider/runtime/secret"
 	"github.com/postrider/postrider/runtime/setting"
+	"github.com/postrider/postrider/runtime/store"
 )
 
 // Params are what is there to be looked at.
@@ -59,6 +60,9 @@ func New(ctx context.Context, p Params) (*doctor.Doctor, error) {
 	}
 	d.Others = append(d.Others, doctor.Database(p.DB, doctor.DatabaseConfig{Embedded: config.Embedded(p.Config), PerProcess: db.PerProcess(config.Connections.Of(p.Config)),
 		RiskLosingMail: config.RiskLosingAcceptedMail.Of(p.Config), Standbys: config.Standbys.Of(p.Config)}))
+	if !config.ReplicaURL.Of(p.Config).IsZero() {
+		d.Others = append(d.Others, doctor.Replica(p.DB, store.ReplicaConfig(p.Config)))
+	}
 	if d.Config.BaseURL != "" {
 		d.Others = append(d.Others, sandboxRecords(domains.Inspection{Config: domains.ConfigOf(p.Config), Resolver: p.Resolver, DB: p.DB}))
 	}

@@ -1,0 +1,46 @@
+package replica
+
+import (
+	"fmt"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// Register tells where reads go. A replica that is nil is none, and everything is 0.
+func (r *Replica) Register(reg prometheus.Registerer) error {
+	reads := func(server string, count func() int64) prometheus.Collector {
+		return prometheus.NewCounterFunc(prometheus.CounterOpts{Name: "postrider_replica_reads_total",
+			Help:        "Lists, searches and statistics while there is a replica, by the server that answered: replica, primary.",
+			ConstLabels: prometheus.Labels{"server": server}}, func() float64 { return float64(count()) })
+	}
+	gauge := func(name, help string, of func(Standing) float64) prometheus.Collector {
+		return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, func() float64 {
+			if r == nil {
+				return 0
+			}
+			return of(r.Standing())
+		})
+	}
+	count := func(of func() int64) func() int64 {
+		if r == nil {
+			return func() int64 { return 0 }
+		}
+		return of
+	}
+	for _, c := range []prometheus.Collector{
+		reads("replica", count(func() int64 { return r.answered.Load() })),
+		reads("primary", count(func() int64 { return r.elsewhere.Load() })),
+		gauge("postrider_replica_lag_seconds", "How old the oldest write is that the replica lacks, to within a second.", func(s Standing) float64 { return s.Lag.Seconds() }),
+		gauge("postrider_replica_passed_over", "1 while the replica is passed over, and the primary answers everything, else 0.", func(s Standing) float64 {
+			if s.PassedOver != "" {
+				return 1
+			}
+			return 0
+		}),
+	} {
+		if err := reg.Register(c); err != nil {
+			return fmt.Errorf("replica: %w", err)
+		}
+	}
+	return nil
+}
