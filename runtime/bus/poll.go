@@ -27,7 +27,7 @@ func (b *Bus) polling(groups []*group) worker.Task {
 		defer cancel()
 		found, err := db.All(ctx, b.db.Hot, db.Value[string], groupsWithWork, db.Array(names))
 		if err != nil {
-			return 0, fmt.Errorf("look for messages: %w", err)
+			return every(), fmt.Errorf("look for messages: %w", err)
 		}
 		for _, name := range found {
 			byName[name].poll()

@@ -15,7 +15,7 @@ type Task struct {
 	Name string // for the log and the metrics: "sweep of rate limits"
 
 	// Step does the work once and returns how long to wait before the next time, also
-	// beside an error. A panic counts as an error.
+	// beside an error, then a tenth of a second at least. A panic counts as an error.
 	Step func(ctx context.Context) (wait time.Duration, err error)
 
 	First time.Duration   // wait before the first step; 0: none

@@ -51,6 +51,20 @@ func TestEveryRunsAfterEachPeriodAndNeverAfterTheStop(t *testing.T) {
 	})
 }
 
+func TestAStepThatFailsAtOnceIsNotRepeatedAtOnce(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		tasks := worker.NewTasks(logger(t), nil)
+		mark, marks := since()
+		tasks.Start(worker.Task{Name: "poll", Step: func(context.Context) (time.Duration, error) { mark(); return 0, errors.New("the database is away") }})
+		<-time.After(450 * time.Millisecond)
+		tasks.Stop(t.Context())
+		if diff := cmp.Diff([]float64{0, 0.1, 0.2, 0.3, 0.4}, marks()); diff != "" {
+			t.Errorf("a task that fails and asks for the next time at once ran at these seconds (-want +got):\n%s", diff)
+		}
+	})
+}
+
 func TestATaskMayBeginSoonerThanItsPeriod(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

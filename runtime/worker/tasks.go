@@ -14,6 +14,10 @@ import (
 // nothing but panic.
 const panicPause = time.Second
 
+// failPause is the least wait after a step that failed and has no Retry: a step that says "again at
+// once" would else do nothing but fail.
+const failPause = 100 * time.Millisecond
+
 // Tasks are the background tasks of one owner, which it starts one by one and stops
 // together. Safe for concurrent use.
 type Tasks struct {
@@ -158,5 +162,5 @@ func (r *repeater) failed(err error) (wait time.Duration) {
 	if r.task.Retry != (Backoff{}) {
 		return r.task.Retry.Delay(r.working.failures)
 	}
-	return r.last
+	return max(r.last, failPause)
 }
