@@ -2,11 +2,9 @@ package domains
 
 import (
 	"context"
-	"crypto/rsa"
 	"fmt"
 	"log/slog"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -20,6 +18,7 @@ import (
 	"github.com/postrider/postrider/runtime/event"
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/mail/dkim"
+	"github.com/postrider/postrider/runtime/mail/dkim/dkimtest"
 	"github.com/postrider/postrider/runtime/mail/dnsx"
 	"github.com/postrider/postrider/runtime/mail/dnsx/dnsxtest"
 	"github.com/postrider/postrider/runtime/page"
@@ -36,17 +35,6 @@ type world struct {
 	box      *secret.Box
 	ada, eve string // account ids
 }
-
-var testKeys = sync.OnceValues(func() ([]*rsa.PrivateKey, error) {
-	keys := make([]*rsa.PrivateKey, 4)
-	for i := range keys {
-		var err error
-		if keys[i], err = dkim.GenerateKey(); err != nil {
-			return nil, err
-		}
-	}
-	return keys, nil
-})
 
 // ourRecords are what the operator of the service publishes for it.
 var ourRecords = []string{`spf.postrider.example. 60 IN TXT "v=spf1 ip4:192.0.2.25 -all"`, `rp.postrider.example. 60 IN TXT "v=spf1 include:spf.postrider.example -all"`}
@@ -89,16 +77,7 @@ func (w *world) process(t testing.TB) *Service {
 	if err != nil {
 		t.Fatal(err)
 	}
-	keys, err := testKeys()
-	if err != nil {
-		t.Fatal(err)
-	}
-	next := 0 // under the ring's own lock: one key is made at a time
-	s.keys, err = signing.NewRing(w.box, func() (*rsa.PrivateKey, error) {
-		next++
-		return keys[next%len(keys)], nil
-	}, nil)
-	if err != nil {
+	if s.keys, err = signing.NewRing(w.box, dkimtest.Key, nil); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {

@@ -10,6 +10,7 @@ import (
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/db/dbtest"
 	"github.com/postrider/postrider/runtime/mail/dkim"
+	"github.com/postrider/postrider/runtime/mail/dkim/dkimtest"
 	"github.com/postrider/postrider/runtime/secret"
 )
 
@@ -93,11 +94,11 @@ func TestKeysOfBeforeTheirOwnTable(t *testing.T) {
 	apply(func(name string) bool { return name < moved })
 
 	w := newWorld(t)
-	keys, err := testKeys()
+	key, err := dkimtest.Key()
 	if err != nil {
 		t.Fatal(err)
 	}
-	private, err := dkim.MarshalPrivate(keys[0])
+	private, err := dkim.MarshalPrivate(key)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,7 +107,7 @@ func TestKeysOfBeforeTheirOwnTable(t *testing.T) {
 		VALUES ($1, 'sandbox.postrider.example', 'verified', 'x', 'pr1old', $2, $3, $4)`
 	records := `[{"purpose":"ownership","status":"verified","found":[],"error":""},{"purpose":"dkim","status":"verified","found":["a"],"error":""}]`
 	sealed := w.box.Seal(private, []byte("domains/"+id+"/dkim"))
-	if _, err := old.SQL.ExecContext(t.Context(), insert, id, sealed, dkim.PublicKey(keys[0]), records); err != nil {
+	if _, err := old.SQL.ExecContext(t.Context(), insert, id, sealed, dkim.PublicKey(key), records); err != nil {
 		t.Fatal(err)
 	}
 	apply(func(name string) bool { return name >= moved })
@@ -121,7 +122,7 @@ func TestKeysOfBeforeTheirOwnTable(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	signatures, err := dkim.Verify(signed, func(string) ([]string, error) { return []string{dkim.PublicRecord(keys[0])}, nil })
+	signatures, err := dkim.Verify(signed, func(string) ([]string, error) { return []string{dkim.PublicRecord(key)}, nil })
 	if err != nil || len(signatures) != 1 || signatures[0].Err != nil {
 		t.Errorf("mail signed with a migrated key verifies as %+v, %v, want one valid signature", signatures, err)
 	}

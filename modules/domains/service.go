@@ -16,7 +16,6 @@ import (
 	"github.com/postrider/postrider/runtime/cache"
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/event"
-	"github.com/postrider/postrider/runtime/mail/dkim"
 	"github.com/postrider/postrider/runtime/mail/dnsx"
 	"github.com/postrider/postrider/runtime/mail/signer"
 	"github.com/postrider/postrider/runtime/module"
@@ -34,7 +33,8 @@ type Params struct {
 	Bus      *bus.Bus
 	Accounts *accounts.Service
 	Resolver *dnsx.Resolver
-	Engine   *signer.Engine `optional:"true"` // nil: Go signs
+	Engine   *signer.Engine   `optional:"true"` // nil: Go signs
+	NewKey   signing.Generate `optional:"true"` // nil: dkim.GenerateKey
 	Box      *secret.Box
 	Cursors  *page.Codec
 	Logger   *slog.Logger
@@ -79,7 +79,7 @@ func New(p Params) (*Service, error) {
 		return nil, err
 	}
 	config := p.Config.withDefaults()
-	keys, err := signing.NewRing(p.Box, dkim.GenerateKey, p.Engine)
+	keys, err := signing.NewRing(p.Box, p.NewKey, p.Engine)
 	if err != nil {
 		return nil, err
 	}

@@ -17,11 +17,15 @@ import (
 	"testing"
 	"time"
 
+	"go.uber.org/fx"
+
+	"github.com/postrider/postrider/modules/domains/signing"
 	"github.com/postrider/postrider/runtime/assembly"
 	"github.com/postrider/postrider/runtime/assembly/development"
 	"github.com/postrider/postrider/runtime/config"
 	"github.com/postrider/postrider/runtime/db/dbtest"
 	"github.com/postrider/postrider/runtime/expect"
+	"github.com/postrider/postrider/runtime/mail/dkim/dkimtest"
 	"github.com/postrider/postrider/runtime/mail/dnsx/dnsxtest"
 	"github.com/postrider/postrider/runtime/mail/smtpclient/smtptest"
 	"github.com/postrider/postrider/runtime/setting"
@@ -90,7 +94,8 @@ func (a *App) run(t testing.TB, with func(*assembly.Options)) {
 	}
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 	ready, ended := make(chan development.Ready, 1), make(chan error, 1)
-	options := assembly.Options{Version: "test", Out: a.Out, Log: a.Log, ReadyFile: filepath.Join(config.DataDir.Of(cfg), "ready.json"), OnReady: func(r development.Ready) { ready <- r }}
+	options := assembly.Options{Version: "test", Out: a.Out, Log: a.Log, ReadyFile: filepath.Join(config.DataDir.Of(cfg), "ready.json"), OnReady: func(r development.Ready) { ready <- r },
+		More: []fx.Option{fx.Supply(signing.Generate(dkimtest.Key))}}
 	if with != nil {
 		with(&options)
 	}

@@ -31,16 +31,22 @@ const (
 // Ring makes keys, and opens those that are stored. Safe for concurrent use.
 type Ring struct {
 	box      *secret.Box
-	generate func() (*rsa.PrivateKey, error)
+	generate Generate
 	engine   *signer.Engine
 	turn     chan struct{} // bounds key generation, which is pure CPU
 	opened   cache.Cache[string, crypto.Signer]
 }
 
+// Generate makes an RSA key.
+type Generate func() (*rsa.PrivateKey, error)
+
 // NewRing returns a ring whose keys are sealed with the box, and sign with the engine; nil:
-// with Go. generate makes an RSA key, as dkim.GenerateKey does. A key that nobody signs with
+// with Go. generate is nil for dkim.GenerateKey. A key that nobody signs with
 // any more, as after its rotation, leaves the memory after a quarter of an hour.
-func NewRing(box *secret.Box, generate func() (*rsa.PrivateKey, error), engine *signer.Engine) (*Ring, error) {
+func NewRing(box *secret.Box, generate Generate, engine *signer.Engine) (*Ring, error) {
+	if generate == nil {
+		generate = dkim.GenerateKey
+	}
 	opened, err := otter.New(&otter.Options[string, crypto.Signer]{MaximumSize: maxOpened, ExpiryCalculator: otter.ExpiryAccessing[string, crypto.Signer](keepOpened)})
 	if err != nil {
 		return nil, err
