@@ -109,7 +109,7 @@ type Node struct {
 	changed    chan struct{} // closed by the next beat that is stored
 	hold       *hold.Hold    // of the whole installation; nil: none
 	others     []Process     // as of the latest beat
-	twin       bool          // one of them has the name of this one
+	twin       time.Time     // when one of them had the name of this one last
 	ahead      time.Duration // the clock here before that of the database
 	failing    bool          // the latest operation that was reported has failed
 	back       chan struct{} // closed when operations work again

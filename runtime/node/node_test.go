@@ -112,15 +112,23 @@ func may(await func(<-chan struct{}) bool) bool {
 	return await(stop)
 }
 
-// kill ends a member as kill -9 does: no more beats, and its lock is free.
+// kill ends a member as kill -9 does: no more beats, and its lock is free, which the server
+// finds out by itself.
 func (m *member) kill(t *testing.T) {
 	t.Helper()
+	lock, _ := m.signals.Lock()
 	m.tasks.Stop(t.Context())
 	m.started = false // Stop leaves the row
 	if err := m.signals.Close(); err != nil {
 		t.Error(err)
 	}
+	within(t, "the lock of who was killed is free", func() bool {
+		return count(t, m.db, `SELECT count(*) FROM pg_locks WHERE `+holds, lock) == 0
+	})
 }
+
+// holds is the condition on pg_locks for who has a lock.
+const holds = `locktype = 'advisory' AND classid::bigint << 32 | objid::bigint = $1`
 
 func exec(t *testing.T, d *db.DB, statement string, args ...any) {
 	t.Helper()
@@ -306,7 +314,7 @@ func TestWithoutItsLockANodeBeginsNothing(t *testing.T) {
 	m := join(t, d, "one")
 	within(t, "it may begin", m.mayRun)
 	lock, _ := m.signals.Lock()
-	exec(t, d, `SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND classid::bigint << 32 | objid::bigint = $1`, lock)
+	exec(t, d, `SELECT pg_terminate_backend(pid) FROM pg_locks WHERE `+holds, lock)
 	within(t, "it holds another lock, which its row names", func() bool {
 		now, held := m.signals.Lock()
 		return held && now != lock && m.mayRun() && count(t, d, `SELECT count(*) FROM nodes WHERE lock = $1`, now) == 1

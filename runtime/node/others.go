@@ -8,6 +8,9 @@ import (
 // clockMatters is how far two clocks may be apart before it is told.
 const clockMatters = 2 * time.Second
 
+// forgetTwin is how long no other process has the name of this one until it is told anew.
+const forgetTwin = time.Minute
+
 // aheadBy is how far the clock here is before that of the database, at least: it said seen
 // at some moment between sent and answered. Behind is negative. Durations of clocks that
 // were set meanwhile are wrong once.
@@ -38,8 +41,8 @@ func (n *Node) tell(ctx context.Context, h heard) {
 	ahead := aheadBy(h.sent.Add(n.times.skew), h.answered.Add(n.times.skew), h.seen)
 	n.mu.Lock()
 	wrong, wasWrong := ahead.Abs() >= clockMatters, n.ahead.Abs() >= clockMatters
-	twin := h.twin && !n.twin
-	n.ahead, n.twin = ahead, h.twin
+	n.ahead = ahead
+	twin := n.meets(h.twin)
 	n.mu.Unlock()
 	if twin {
 		n.warnOfTwin(ctx)
@@ -51,6 +54,18 @@ func (n *Node) tell(ctx context.Context, h heard) {
 	case !wrong && wasWrong:
 		n.log.InfoContext(ctx, "the clock of this machine and that of the database agree again")
 	}
+}
+
+// meets notes whether another process has the name of this one now, and tells whether that is news: one
+// that was silent for a moment is not. The caller holds mu.
+func (n *Node) meets(twin bool) (news bool) {
+	if !twin {
+		return false
+	}
+	now := time.Now()
+	news = now.Sub(n.twin) > forgetTwin
+	n.twin = now
+	return news
 }
 
 func (n *Node) warnOfTwin(ctx context.Context) {

@@ -39,11 +39,12 @@ func (n *Node) register(ctx context.Context) error {
 		return fmt.Errorf("register node: %w", err)
 	}
 	n.mu.Lock()
-	n.id, n.twin = id, twin
+	n.id = id
+	news := n.meets(twin)
 	n.mu.Unlock()
 	n.own.forget()
 	n.log.InfoContext(ctx, "node registered", "node", n.name, "id", id)
-	if twin {
+	if news {
 		n.warnOfTwin(ctx)
 	}
 	return nil
