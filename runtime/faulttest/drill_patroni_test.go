@@ -34,6 +34,13 @@ func TestDrillPatroni(t *testing.T) {
 		{"PostgreSQL killed", 15 * time.Second, func(_ *testing.T, leader *patroni.Machine) { leader.KillPostgres() }, nil},
 		{"machine killed", 35 * time.Second, func(_ *testing.T, leader *patroni.Machine) { leader.Kill() }, (*patroni.Machine).Start},
 		{"machine silent", 45 * time.Second, func(_ *testing.T, leader *patroni.Machine) { leader.Freeze() }, (*patroni.Machine).Thaw},
+		{"network cut", 45 * time.Second, func(t *testing.T, leader *patroni.Machine) {
+			t.Helper()
+			if !cluster.Cables() {
+				t.Skip("it takes root and network namespaces")
+			}
+			leader.Cut()
+		}, (*patroni.Machine).Mend},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			cluster.AwaitWhole(2 * time.Minute)

@@ -29,6 +29,9 @@ const (
 	userPassword  = "drill-user"
 )
 
+// machines is how many a cluster has.
+const machines = 3
+
 // Cluster is three machines.
 type Cluster struct {
 	t        testing.TB
@@ -73,8 +76,14 @@ func Start(t testing.TB, config string) *Cluster {
 	t.Cleanup(func() { _ = os.RemoveAll(root) })
 	who := unprivileged(t, root)
 	c := &Cluster{t: t}
-	for i := range 3 {
-		c.Machines = append(c.Machines, newMachine(t, fmt.Sprintf("db%d", i+1), filepath.Join(root, fmt.Sprintf("db%d", i+1)), who))
+	cables := newCables(t, machines)
+	for i := range machines {
+		var own *cable
+		if cables != nil {
+			own = &cables[i]
+		}
+		name := fmt.Sprintf("db%d", i+1)
+		c.Machines = append(c.Machines, newMachine(t, name, filepath.Join(root, name), who, own))
 	}
 	for _, m := range c.Machines {
 		m.configure(t, config, c.Machines)
@@ -105,11 +114,14 @@ func unprivileged(t testing.TB, folder string) *syscall.Credential {
 	return &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}
 }
 
+// Cables tells whether each machine has one, to be cut.
+func (c *Cluster) Cables() bool { return c.Machines[0].cable != nil }
+
 // URL names all hosts to Postrider, which finds the primary among them.
 func (c *Cluster) URL() string {
 	hosts, ports := make([]string, len(c.Machines)), make([]string, len(c.Machines))
 	for i, m := range c.Machines {
-		hosts[i], ports[i] = "127.0.0.1", m.postgres
+		hosts[i], ports[i] = m.host, m.postgres
 	}
 	return fmt.Sprintf("postgres://postrider:%s@%s/postrider?port=%s&sslmode=disable&target_session_attrs=read-write",
 		userPassword, strings.Join(hosts, ","), url.QueryEscape(strings.Join(ports, ",")))
@@ -119,7 +131,7 @@ func (c *Cluster) URL() string {
 func (c *Cluster) execute(statement string) {
 	c.t.Helper()
 	leader := c.leader()
-	command := exec.CommandContext(c.t.Context(), filepath.Join(binaries(), "psql"), "-h", "127.0.0.1", "-p", leader.postgres, "-U", "postgres", "-v", "ON_ERROR_STOP=1", "-c", statement, "postgres")
+	command := exec.CommandContext(c.t.Context(), filepath.Join(binaries(), "psql"), "-h", leader.host, "-p", leader.postgres, "-U", "postgres", "-v", "ON_ERROR_STOP=1", "-c", statement, "postgres")
 	command.Env = append(os.Environ(), "PGPASSWORD="+superPassword)
 	if out, err := command.CombinedOutput(); err != nil {
 		c.t.Fatalf("%s: %v: %s", statement, err, out)
@@ -197,7 +209,7 @@ func (c *Cluster) Switchover() {
 	}
 	ctx, cancel := context.WithTimeout(c.t.Context(), time.Minute)
 	defer cancel()
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://127.0.0.1:"+leader.rest+"/switchover", bytes.NewReader(body))
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+leader.host+":"+leader.rest+"/switchover", bytes.NewReader(body))
 	if err != nil {
 		c.t.Fatal(err)
 	}

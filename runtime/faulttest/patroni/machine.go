@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -23,6 +24,8 @@ type Machine struct {
 	Name string
 
 	t      testing.TB
+	cable  *cable // nil: it is on loopback
+	host   string
 	folder string
 	who    *syscall.Credential
 	log    *expect.Log
@@ -35,10 +38,13 @@ type Machine struct {
 	running map[string]*exec.Cmd // "etcd", "patroni"
 }
 
-func newMachine(t testing.TB, name, folder string, who *syscall.Credential) *Machine {
+func newMachine(t testing.TB, name, folder string, who *syscall.Credential, cable *cable) *Machine {
 	t.Helper()
-	m := &Machine{Name: name, t: t, folder: folder, who: who, log: &expect.Log{}, running: map[string]*exec.Cmd{},
+	m := &Machine{Name: name, t: t, folder: folder, who: who, cable: cable, host: "127.0.0.1", log: &expect.Log{}, running: map[string]*exec.Cmd{},
 		rest: expect.FreePort(t), postgres: expect.FreePort(t), client: expect.FreePort(t), peer: expect.FreePort(t)}
+	if cable != nil {
+		m.host = cable.address
+	}
 	if err := os.Mkdir(folder, 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -49,6 +55,7 @@ func newMachine(t testing.TB, name, folder string, who *syscall.Credential) *Mac
 	}
 	t.Cleanup(func() {
 		m.Thaw()
+		m.Mend()
 		m.Kill()
 		if t.Failed() {
 			text := m.log.String()
@@ -70,10 +77,10 @@ func (m *Machine) configure(t testing.TB, config string, all []*Machine) {
 			m.etcdEnv = append(m.etcdEnv, line)
 		}
 	}
-	at := func(port string) string { return "http://127.0.0.1:" + port }
+	at := func(port string) string { return "http://" + m.host + ":" + port }
 	var peers, clients []string
 	for _, one := range all {
-		peers, clients = append(peers, one.Name+"="+at(one.peer)), append(clients, "127.0.0.1:"+one.client)
+		peers, clients = append(peers, one.Name+"=http://"+one.host+":"+one.peer), append(clients, one.host+":"+one.client)
 	}
 	m.etcdEnv = append(m.etcdEnv, "ETCD_NAME="+m.Name, "ETCD_DATA_DIR="+filepath.Join(m.folder, "etcd"),
 		"ETCD_LISTEN_CLIENT_URLS="+at(m.client), "ETCD_ADVERTISE_CLIENT_URLS="+at(m.client),
@@ -94,9 +101,9 @@ func (m *Machine) configure(t testing.TB, config string, all []*Machine) {
 	}
 	m.patroniEnv = []string{
 		"PATRONI_NAME=" + m.Name,
-		"PATRONI_RESTAPI_LISTEN=127.0.0.1:" + m.rest, "PATRONI_RESTAPI_CONNECT_ADDRESS=127.0.0.1:" + m.rest,
+		"PATRONI_RESTAPI_LISTEN=" + m.host + ":" + m.rest, "PATRONI_RESTAPI_CONNECT_ADDRESS=" + m.host + ":" + m.rest,
 		"PATRONI_ETCD3_HOSTS=" + strings.Join(clients, ","),
-		"PATRONI_POSTGRESQL_LISTEN=127.0.0.1:" + m.postgres, "PATRONI_POSTGRESQL_CONNECT_ADDRESS=127.0.0.1:" + m.postgres,
+		"PATRONI_POSTGRESQL_LISTEN=" + m.host + ":" + m.postgres, "PATRONI_POSTGRESQL_CONNECT_ADDRESS=" + m.host + ":" + m.postgres,
 		"PATRONI_POSTGRESQL_DATA_DIR=" + m.data(), "PATRONI_POSTGRESQL_BIN_DIR=" + binaries(), "PATRONI_POSTGRESQL_PGPASS=" + filepath.Join(m.folder, "pgpass"),
 		"PATRONI_SUPERUSER_PASSWORD=" + superPassword, "PATRONI_REPLICATION_PASSWORD=drill-replication", "PATRONI_REWIND_PASSWORD=drill-rewind",
 	}
@@ -118,10 +125,15 @@ func (m *Machine) start(name string, env []string, program string, args ...strin
 	if m.running[name] != nil {
 		return
 	}
+	who := m.who
+	if m.cable != nil { // both ahead of the program make way for it: one process
+		program, args = "ip", slices.Concat([]string{"netns", "exec", m.cable.space, "setpriv", fmt.Sprintf("--reuid=%d", who.Uid), fmt.Sprintf("--regid=%d", who.Gid), "--clear-groups", program}, args)
+		who = nil
+	}
 	command := exec.Command(program, args...) // it runs until Kill
 	command.Dir, command.Stdout, command.Stderr = m.folder, m.log, m.log
 	command.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + m.folder, "LC_ALL=C.UTF-8"}, env...)
-	command.SysProcAttr = &syscall.SysProcAttr{Credential: m.who}
+	command.SysProcAttr = &syscall.SysProcAttr{Credential: who}
 	if err := command.Start(); err != nil {
 		m.t.Fatalf("start %s of %s: %v", name, m.Name, err)
 	}
@@ -211,10 +223,31 @@ func (m *Machine) all(what syscall.Signal) {
 	m.signal("etcd", what)
 }
 
+// Cut unplugs the machine: all of it goes on, and nothing comes or goes. It needs a cluster with Cables.
+func (m *Machine) Cut() {
+	m.t.Helper()
+	m.plug("down")
+}
+
+// Mend ends Cut.
+func (m *Machine) Mend() {
+	m.t.Helper()
+	if m.cable != nil {
+		m.plug("up")
+	}
+}
+
+func (m *Machine) plug(state string) {
+	m.t.Helper()
+	if err := ip("link", "set", m.cable.end, state); err != nil {
+		m.t.Error(err)
+	}
+}
+
 // members asks this machine's Patroni for the list of all.
 func (m *Machine) members() (list []member, err error) {
 	client := http.Client{Timeout: time.Second}
-	request, err := http.NewRequestWithContext(m.t.Context(), http.MethodGet, "http://127.0.0.1:"+m.rest+"/cluster", http.NoBody)
+	request, err := http.NewRequestWithContext(m.t.Context(), http.MethodGet, "http://"+m.host+":"+m.rest+"/cluster", http.NoBody)
 	if err != nil {
 		return nil, err
 	}
