@@ -45,6 +45,12 @@ func (l *listener) counts() (heard, again int) {
 	return len(l.heard), l.posts - len(l.heard)
 }
 
+// heardAll is how many POSTs there were.
+func (l *listener) heardAll() int {
+	heard, again := l.counts()
+	return heard + again
+}
+
 // subscribe makes an endpoint; more is the rest of the request.
 func (l *listener) subscribe(t *testing.T, s *faulttest.Server, more string) (id string) {
 	t.Helper()

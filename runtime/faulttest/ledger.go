@@ -54,6 +54,17 @@ func (l *Ledger) Count() int {
 	return len(l.accepted)
 }
 
+// EmailIDs are those of all emails that were accepted.
+func (l *Ledger) EmailIDs() map[string]bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	all := make(map[string]bool, len(l.accepted))
+	for one := range l.accepted {
+		all[one.EmailID] = true
+	}
+	return all
+}
+
 // Statuses counts the answers, and gives the time of the slowest of each kind.
 func (l *Ledger) Statuses() (counts map[int]int, slowest map[int]time.Duration) {
 	l.mu.Lock()

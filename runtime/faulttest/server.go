@@ -220,6 +220,20 @@ func (s *Server) ClosesConnections(ctx context.Context) bool {
 	return answer.Body.Close() == nil && answer.Close
 }
 
+// Command runs a command of the program on a database, with the server's keys, and gives what it prints.
+func (s *Server) Command(database string, args ...string) []byte {
+	s.t.Helper()
+	command := exec.CommandContext(s.t.Context(), binary(s.t), args...)
+	command.Env = append(os.Environ(), "DATABASE_URL="+database, "POSTRIDER_DATA_DIR="+s.data)
+	var told bytes.Buffer
+	command.Stderr = &told
+	printed, err := command.Output()
+	if err != nil {
+		s.t.Fatalf("postrider %s: %v: %s", strings.Join(args, " "), err, told.Bytes())
+	}
+	return printed
+}
+
 // Query asks the database, on a connection of its own, and gives all as text.
 func (s *Server) Query(statement string, args ...any) [][]string {
 	s.t.Helper()

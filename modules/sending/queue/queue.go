@@ -31,7 +31,10 @@ type Selection struct {
 	IDs          []string // in place of RecipientIDs, as accounts know them; for AccountChange alone
 	State        State
 	DueBefore    time.Time // only those whose next attempt is due before; zero: whenever it is due
-	All          bool      // an operation on everything has to say so
+	// Begun adds to DueBefore those of whom an attempt began before that time, and had no end that was stored by
+	// then. A database that goes back to a moment has their claims, which are due at the ends of leases or when they are handed back.
+	Begun bool
+	All   bool // an operation on everything has to say so
 }
 
 // Validate reports what is wrong. An operation needs a selection.
@@ -100,13 +103,23 @@ func (s Selection) conditions(q *db.Query) string {
 	if len(s.RecipientIDs) > 0 {
 		out.WriteString(` AND r.id = ANY(` + q.Arg(db.Array(s.RecipientIDs)) + `)`)
 	}
-	if !s.DueBefore.IsZero() {
-		out.WriteString(` AND r.due_at < ` + q.Arg(s.DueBefore))
+	switch before := s.DueBefore; {
+	case before.IsZero():
+	case s.Begun:
+		out.WriteString(` AND ` + dueOrBegun(q.Arg(before)))
+	default:
+		out.WriteString(` AND r.due_at < ` + q.Arg(before))
 	}
 	if s.State != "" {
 		out.WriteString(` AND ` + queueStateSQL + ` = ` + q.Arg(string(s.State)))
 	}
 	return out.String()
+}
+
+// dueOrBegun is the condition of Selection.Begun on r, in the queue, by the number of an argument.
+func dueOrBegun(before string) string {
+	return `(r.due_at < ` + before + ` OR EXISTS (SELECT FROM attempts a WHERE a.recipient_id = r.id AND a.email_id = r.email_id
+		AND a.started_at < ` + before + ` AND (a.outcome IS NULL OR a.outcome IN ('unknown', 'not_started') AND a.finished_at >= ` + before + `)))`
 }
 
 // List gives up to limit recipients of the selection behind the given one (0: from

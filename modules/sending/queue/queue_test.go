@@ -282,6 +282,29 @@ func TestQueueOperationsWantASelectionAndADropAReason(t *testing.T) {
 	}
 }
 
+// A database that went back to a moment has the claims of that moment: what had begun was very likely sent.
+func TestWhatHadBegunBeforeAFailureIsDroppedWithWhatWasDue(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.Send(t, rooms.Simple("claimed@example.net", "back@example.net", "deferred@example.net"))
+	f.ClaimAll(t)
+	f.Send(t, rooms.Simple("due@example.net", "later@example.net"))
+	f.Exec(t, `UPDATE attempts SET outcome = 'not_started', finished_at = now() + interval '1 minute' WHERE recipient_id IN (SELECT id FROM recipients WHERE address ~ '^back')`)
+	f.Exec(t, `UPDATE attempts SET outcome = 'temporary', finished_at = now() WHERE recipient_id IN (SELECT id FROM recipients WHERE address ~ '^deferred')`)
+	f.Exec(t, `UPDATE recipients SET due_at = now() + interval '1 hour' WHERE address ~ '^(later|back|deferred)'`)
+	failure := time.Now().Add(time.Second)
+	if waiting, err := f.Service.Waiting(t.Context(), failure); err != nil || waiting.Recipients != 3 {
+		t.Errorf("%d recipients were due or begun (%v), want claimed, back and due", waiting.Recipients, err)
+	}
+	dropped, err := f.Service.Drop(t.Context(), Change{Selection: Selection{All: true, DueBefore: failure, Begun: true}}, "restored")
+	if err != nil || dropped.Changed != 3 {
+		t.Errorf("%d were dropped (%v), want claimed, back and due", dropped.Changed, err)
+	}
+	if left := f.Count(t, `recipients WHERE due_at IS NOT NULL AND address ~ '^(later|deferred)'`); left != 2 {
+		t.Errorf("%d wait still, want those that were due later", left)
+	}
+}
+
 func TestLateIsTheAgeOfWhatIsDueAndNobodyHas(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

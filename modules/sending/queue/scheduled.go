@@ -16,10 +16,10 @@ type Waiting struct {
 	Scheduled  int // emails that are not released yet
 }
 
-const waitingSQL = `
-SELECT (SELECT count(*) FROM recipients WHERE due_at < $1), (SELECT count(*) FROM emails WHERE release_at < $1)`
+var waitingSQL = `
+SELECT (SELECT count(*) FROM recipients r WHERE r.due_at IS NOT NULL AND ` + dueOrBegun("$1") + `), (SELECT count(*) FROM emails WHERE release_at < $1)`
 
-// Waiting counts what is due before a time.
+// Waiting counts what is due before a time, with those of whom an attempt had begun by then.
 func (s *Service) Waiting(ctx context.Context, before time.Time) (Waiting, error) {
 	found, err := db.One(ctx, s.db.SQL, func(w *Waiting) []any { return []any{&w.Recipients, &w.Scheduled} }, waitingSQL, before)
 	if err != nil {
