@@ -136,8 +136,6 @@ func benchMonths(ctx context.Context, p plan, dir string) (out []target, err err
 
 // compareMonths measures both in turns.
 func compareMonths(ctx context.Context, p plan, servers [2]*server) ([]target, error) {
-	accepts := target{name: fmt.Sprintf("p99 of an accept, %d clients: split / plain", manyAtOnce), most: 1.5}
-	lists := make([]target, len(reading.Kinds))
 	var at [2]reading.Pages
 	for i, s := range servers {
 		if _, _, err := measureAccepts(ctx, s.Ready, manyAtOnce, time.Second); err != nil { // warm-up
@@ -149,29 +147,43 @@ func compareMonths(ctx context.Context, p plan, servers [2]*server) ([]target, e
 		}
 	}
 	progress("accepting and reading, %d rounds", p.rounds)
+	out := make([]target, 1+len(reading.Kinds))
+	all := make([][2][]time.Duration, len(out))
 	for range p.rounds {
-		var slow [2]float64
-		for i, s := range servers {
-			_, took, err := measureAccepts(ctx, s.Ready, manyAtOnce, p.each)
-			if err != nil {
-				return nil, err
-			}
-			slow[i] = figures.NinetyNinth(took)
-		}
-		accepts.ratios = append(accepts.ratios, slow[1]/slow[0])
-		for n, kind := range reading.Kinds {
-			for i := range servers {
-				took, err := at[i].Read(ctx, kind)
+		took := make([][][]time.Duration, len(out))
+		took[0] = make([][]time.Duration, 2)
+		for range max(1, p.each/time.Second) {
+			for i, s := range servers {
+				_, some, err := measureAccepts(ctx, s.Ready, manyAtOnce, time.Second)
 				if err != nil {
 					return nil, err
 				}
-				slow[i] = figures.NinetyNinth(took)
+				took[0][i] = append(took[0][i], some...)
 			}
-			lists[n].name, lists[n].most = kind.Name+": split / plain", 1.5
-			lists[n].ratios = append(lists[n].ratios, slow[1]/slow[0])
+		}
+		for n, kind := range reading.Kinds {
+			var err error
+			if took[n+1], err = reading.InTurns(ctx, kind, at[:]...); err != nil {
+				return nil, err
+			}
+		}
+		for n := range out {
+			out[n].ratios = append(out[n].ratios, figures.NinetyNinth(took[n][1])/figures.NinetyNinth(took[n][0]))
+			for i := range servers {
+				all[n][i] = append(all[n][i], took[n][i]...)
+			}
 		}
 	}
-	return append([]target{accepts}, lists...), nil
+	fmt.Printf("%-42s %11s %11s %11s %11s\n", "", "plain p50", "split p50", "plain p99", "split p99")
+	for n := range out {
+		name := fmt.Sprintf("an accept, %d clients", manyAtOnce)
+		if n > 0 {
+			name = reading.Kinds[n-1].Name
+		}
+		out[n].name, out[n].most = "p99 of "+name+": split / plain", 1.5
+		fmt.Printf("%-42s %11s %11s %11s %11s\n", name, figures.Percentile(all[n][0], 50), figures.Percentile(all[n][1], 50), figures.Percentile(all[n][0], 99), figures.Percentile(all[n][1], 99))
+	}
+	return out, nil
 }
 
 // dropUnderLoad has months dropped whose rows are deleted, one after the other, while mail is accepted.

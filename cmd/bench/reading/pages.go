@@ -53,6 +53,27 @@ func PagesOf(ctx context.Context, s Server, domain string) (p Pages, err error) 
 
 // Read reads pages of a kind, as often as one round does, and tells how long each took.
 func (p Pages) Read(ctx context.Context, kind Kind) ([]time.Duration, error) {
+	took, err := InTurns(ctx, kind, p)
+	return took[0], err
+}
+
+// InTurns is Read of several servers, of one after the other: what else the machine does comes upon all of them.
+func InTurns(ctx context.Context, kind Kind, of ...Pages) ([][]time.Duration, error) {
+	took := make([][]time.Duration, len(of))
+	for range pageReads {
+		for i, p := range of {
+			begin := time.Now()
+			if err := p.once(ctx, kind); err != nil {
+				return took, err
+			}
+			took[i] = append(took[i], time.Since(begin))
+		}
+	}
+	return took, nil
+}
+
+// once reads a page.
+func (p Pages) once(ctx context.Context, kind Kind) (err error) {
 	query, arguments := fmt.Sprintf("?limit=%d%s", pageSize, kind.filter), kind.graphql
 	if strings.HasSuffix(query, "domain=") {
 		query += p.domain
@@ -61,19 +82,10 @@ func (p Pages) Read(ctx context.Context, kind Kind) ([]time.Duration, error) {
 		query += "&cursor=" + p.deep
 		arguments += fmt.Sprintf(", after: %q", p.after)
 	}
-	took := make([]time.Duration, 0, pageReads)
-	for range pageReads {
-		begin := time.Now()
-		var err error
-		if kind.graphql != "" {
-			_, err = GraphQLPage(ctx, p.server, arguments)
-		} else {
-			_, err = ListPage(ctx, p.server, query)
-		}
-		if err != nil {
-			return nil, err
-		}
-		took = append(took, time.Since(begin))
+	if kind.graphql != "" {
+		_, err = GraphQLPage(ctx, p.server, arguments)
+	} else {
+		_, err = ListPage(ctx, p.server, query)
 	}
-	return took, nil
+	return err
 }
