@@ -35,9 +35,15 @@ func (s *Service) List(ctx context.Context, accountID string, q ListQuery) (page
 	var rows []*ent.ReceivedEmail
 	err = s.db.Read(ctx, func(on *ent.Client) error {
 		query := on.ReceivedEmail.Query().Where(receivedemail.AccountID(accountID)).Order(at.Order(receivedemail.FieldID)).Limit(at.Rows())
-		if c.isEmpty() {
+		switch {
+		case c.isEmpty() && !at.Back:
+			rows, err = search.Lately(ctx, on, records, at.ID, at.Rows(), func(from string) ([]*ent.ReceivedEmail, error) {
+				return query.Clone().Where(at.Newest(receivedemail.FieldID), receivedemail.IDGTE(from)).Select(listColumns...).All(ctx)
+			})
+			return err
+		case c.isEmpty():
 			query.Where(at.Newest(receivedemail.FieldID))
-		} else {
+		default:
 			found, err := findRecords(ctx, on, accountID, c, at, at.Rows())
 			if err != nil {
 				return fmt.Errorf("search: %w", err)
@@ -78,9 +84,10 @@ func (s *Service) Count(ctx context.Context, accountID string, f Filter, most in
 	return len(found), err
 }
 
+var records = search.Table{Name: "received_emails", Prefix: id.ReceivedEmail, Time: "received_at", Columns: "domain_id"}
+
 // findRecords gives the ids of up to n records from a place on.
 func findRecords(ctx context.Context, on db.Execer, accountID string, c *criteria, at page.Place, n int) ([]string, error) {
-	records := search.Table{Name: "received_emails", Prefix: id.ReceivedEmail, Time: "received_at", Columns: "domain_id"}
 	return records.Find(ctx, on, search.Page{AccountID: accountID, Beside: at.ID, Back: at.Back, Limit: n, Terms: c.Terms, Conditions: c.conditions})
 }
 

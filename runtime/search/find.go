@@ -128,11 +128,14 @@ func (r reach) beyond(id string) reach {
 	return r
 }
 
+// everything is behind every id.
+const everything = "~"
+
 // next is the least id that can follow another: ids of a table are equally long.
 func next(id string) string { return id + "!" }
 
 func (t Table) reach(p Page) reach {
-	r := reach{below: "~", back: p.Back} // before and after every id
+	r := reach{below: everything, back: p.Back} // before and after every id
 	if !p.Terms.Since.IsZero() {
 		r.from = id.Since(t.Prefix, p.Terms.Since.Add(-clockSkew))
 	}
@@ -149,18 +152,28 @@ func (t Table) reach(p Page) reach {
 func (t Table) Find(ctx context.Context, on db.Execer, p Page) ([]string, error) {
 	var found []string
 	r, missing := t.reach(p), p.Limit
+	near := r
+	if !r.back {
+		near.from = max(r.from, t.Recent(ctx, on, strings.TrimSuffix(r.below, everything)))
+	}
 	for rows := Window; rows > 0; {
 		p.Limit = missing
-		nearest, err := selectIDs(ctx, on, t.window(p, r, rows))
+		nearest, err := selectIDs(ctx, on, t.window(p, near, rows))
 		if found = append(found, nearest...); err != nil || len(nearest) == missing {
 			return found, err
 		}
-		edgeSQL := `SELECT id FROM ` + t.Name + ` WHERE account_id = $1 AND id >= $2 AND id < $3` + r.order() + `OFFSET $4 LIMIT 1`
-		edge, err := selectIDs(ctx, on, db.Query{Text: edgeSQL, Args: []any{p.AccountID, r.from, r.below, rows - 1}})
-		if err != nil || len(edge) == 0 {
+		edge, err := t.edge(ctx, on, p, near, rows)
+		if err != nil || edge == "" && near == r {
 			return found, err // the window has seen all there is
 		}
-		r, missing = r.beyond(edge[0]), missing-len(nearest)
+		missing -= len(nearest)
+		if edge == "" { // all there is lately
+			r.below = min(r.below, near.from)
+			near = r
+			continue
+		}
+		r = r.beyond(edge)
+		near = r
 		if rows > Window {
 			break
 		}
@@ -169,6 +182,16 @@ func (t Table) Find(ctx context.Context, on db.Execer, p Page) ([]string, error)
 	p.Limit = missing
 	more, err := selectIDs(ctx, on, t.index(p, r))
 	return append(found, more...), err
+}
+
+// edge is the last row of a window; empty: there are fewer rows.
+func (t Table) edge(ctx context.Context, on db.Execer, p Page, r reach, rows int) (string, error) {
+	edgeSQL := `SELECT id FROM ` + t.Name + ` WHERE account_id = $1 AND id >= $2 AND id < $3` + r.order() + `OFFSET $4 LIMIT 1`
+	found, err := selectIDs(ctx, on, db.Query{Text: edgeSQL, Args: []any{p.AccountID, r.from, r.below, rows - 1}})
+	if err != nil || len(found) == 0 {
+		return "", err
+	}
+	return found[0], nil
 }
 
 // window looks at so many of the next rows of the reach one by one.

@@ -46,9 +46,15 @@ func (s *Lists) List(ctx context.Context, accountID string, q ListQuery) (page.P
 	var rows []*ent.Email
 	err = s.db.Read(ctx, func(on *ent.Client) error {
 		query := on.Email.Query().Where(email.AccountID(accountID)).Order(at.Order(email.FieldID)).Limit(at.Rows())
-		if c.isEmpty() {
+		switch {
+		case c.isEmpty() && !at.Back:
+			rows, err = search.Lately(ctx, on, emails, at.ID, at.Rows(), func(from string) ([]*ent.Email, error) {
+				return query.Clone().Where(at.Newest(email.FieldID), email.IDGTE(from)).Select(ListColumns...).All(ctx)
+			})
+			return err
+		case c.isEmpty():
 			query.Where(at.Newest(email.FieldID))
-		} else {
+		default:
 			found, err := find(ctx, on, accountID, c, at, at.Rows())
 			if err != nil {
 				return fmt.Errorf("search: %w", err)
@@ -102,9 +108,10 @@ func (s *Lists) Count(ctx context.Context, accountID string, f Filter, most int)
 	return len(found), err
 }
 
+var emails = search.Table{Name: "emails", Prefix: id.Email, Time: "created_at", Columns: "status, domain_id, uncommon, api_key_id, template_id, template_version, automation_id, last_event"}
+
 // find gives the ids of up to n emails from a place on.
 func find(ctx context.Context, on db.Execer, accountID string, c criteria, at page.Place, n int) ([]string, error) {
-	emails := search.Table{Name: "emails", Prefix: id.Email, Time: "created_at", Columns: "status, domain_id, uncommon, api_key_id, template_id, template_version, automation_id, last_event"}
 	return emails.Find(ctx, on, search.Page{AccountID: accountID, Beside: at.ID, Back: at.Back, Limit: n, Terms: c.Terms,
 		Conditions: c.conditions, Index: func(q *db.Query) []string { return c.rare(q, accountID) }})
 }
