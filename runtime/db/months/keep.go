@@ -13,8 +13,9 @@ import (
 )
 
 const (
-	// As many months are made ahead once fewer than the least begin after this one: so requests wait for it a few times a year.
-	mostAhead, leastAhead = 4, 2
+	// So many months are made ahead once fewer than the least begin after this one: requests wait for it a few times a year.
+	// Each month costs the planner of a page of the newest rows a little.
+	mostAhead, leastAhead = 2, 1
 	// youngest is how long a month has been over before it may be dropped: some clock may be late.
 	youngest = 32 * 24 * time.Hour
 	// analyzeAfter is how old statistics of the whole may be. Autovacuum reads those of each month only.
