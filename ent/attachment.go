@@ -31,8 +31,10 @@ type Attachment struct {
 	ContentID string `json:"content_id,omitempty"`
 	// octets, decoded
 	Size int `json:"size,omitempty"`
-	// Data holds the value of the "data" field.
+	// empty where the object store has them
 	Data []byte `json:"data,omitempty"`
+	// where the object store has them (modules/sending/bodies)
+	ObjectKey *string `json:"object_key,omitempty"`
 	// Edges holds the relations/edges for other nodes in the graph.
 	// The values are being populated by the AttachmentQuery when eager-loading is set.
 	Edges        AttachmentEdges `json:"edges"`
@@ -68,7 +70,7 @@ func (*Attachment) scanValues(columns []string) ([]any, error) {
 			values[i] = new([]byte)
 		case attachment.FieldID, attachment.FieldPosition, attachment.FieldSize:
 			values[i] = new(sql.NullInt64)
-		case attachment.FieldEmailID, attachment.FieldAccountID, attachment.FieldName, attachment.FieldContentType, attachment.FieldContentID:
+		case attachment.FieldEmailID, attachment.FieldAccountID, attachment.FieldName, attachment.FieldContentType, attachment.FieldContentID, attachment.FieldObjectKey:
 			values[i] = new(sql.NullString)
 		default:
 			values[i] = new(sql.UnknownType)
@@ -139,6 +141,13 @@ func (_m *Attachment) assignValues(columns []string, values []any) error {
 			} else if value != nil {
 				_m.Data = *value
 			}
+		case attachment.FieldObjectKey:
+			if value, ok := values[i].(*sql.NullString); !ok {
+				return fmt.Errorf("unexpected type %T for field object_key", values[i])
+			} else if value.Valid {
+				_m.ObjectKey = new(string)
+				*_m.ObjectKey = value.String
+			}
 		default:
 			_m.selectValues.Set(columns[i], values[i])
 		}
@@ -203,6 +212,11 @@ func (_m *Attachment) String() string {
 	builder.WriteString(", ")
 	builder.WriteString("data=")
 	builder.WriteString(fmt.Sprintf("%v", _m.Data))
+	builder.WriteString(", ")
+	if v := _m.ObjectKey; v != nil {
+		builder.WriteString("object_key=")
+		builder.WriteString(*v)
+	}
 	builder.WriteByte(')')
 	return builder.String()
 }

@@ -76,6 +76,20 @@ func (_c *AttachmentCreate) SetData(v []byte) *AttachmentCreate {
 	return _c
 }
 
+// SetObjectKey sets the "object_key" field.
+func (_c *AttachmentCreate) SetObjectKey(v string) *AttachmentCreate {
+	_c.mutation.SetObjectKey(v)
+	return _c
+}
+
+// SetNillableObjectKey sets the "object_key" field if the given value is not nil.
+func (_c *AttachmentCreate) SetNillableObjectKey(v *string) *AttachmentCreate {
+	if v != nil {
+		_c.SetObjectKey(*v)
+	}
+	return _c
+}
+
 // SetID sets the "id" field.
 func (_c *AttachmentCreate) SetID(v int64) *AttachmentCreate {
 	_c.mutation.SetID(v)
@@ -246,6 +260,10 @@ func (_c *AttachmentCreate) createSpec() (*Attachment, *sqlgraph.CreateSpec) {
 	if value, ok := _c.mutation.Data(); ok {
 		_spec.SetField(attachment.FieldData, field.TypeBytes, value)
 		_node.Data = value
+	}
+	if value, ok := _c.mutation.ObjectKey(); ok {
+		_spec.SetField(attachment.FieldObjectKey, field.TypeString, value)
+		_node.ObjectKey = &value
 	}
 	if nodes := _c.mutation.EmailIDs(); len(nodes) > 0 {
 		edge := &sqlgraph.EdgeSpec{

@@ -147,6 +147,26 @@ func (_u *AttachmentUpdate) SetData(v []byte) *AttachmentUpdate {
 	return _u
 }
 
+// SetObjectKey sets the "object_key" field.
+func (_u *AttachmentUpdate) SetObjectKey(v string) *AttachmentUpdate {
+	_u.mutation.SetObjectKey(v)
+	return _u
+}
+
+// SetNillableObjectKey sets the "object_key" field if the given value is not nil.
+func (_u *AttachmentUpdate) SetNillableObjectKey(v *string) *AttachmentUpdate {
+	if v != nil {
+		_u.SetObjectKey(*v)
+	}
+	return _u
+}
+
+// ClearObjectKey clears the value of the "object_key" field.
+func (_u *AttachmentUpdate) ClearObjectKey() *AttachmentUpdate {
+	_u.mutation.ClearObjectKey()
+	return _u
+}
+
 // SetEmail sets the "email" edge to the Email entity.
 func (_u *AttachmentUpdate) SetEmail(v *Email) *AttachmentUpdate {
 	return _u.SetEmailID(v.ID)
@@ -272,6 +292,12 @@ func (_u *AttachmentUpdate) sqlSave(ctx context.Context) (_node int, err error) 
 	}
 	if value, ok := _u.mutation.Data(); ok {
 		_spec.SetField(attachment.FieldData, field.TypeBytes, value)
+	}
+	if value, ok := _u.mutation.ObjectKey(); ok {
+		_spec.SetField(attachment.FieldObjectKey, field.TypeString, value)
+	}
+	if _u.mutation.ObjectKeyCleared() {
+		_spec.ClearField(attachment.FieldObjectKey, field.TypeString)
 	}
 	if _u.mutation.EmailCleared() {
 		edge := &sqlgraph.EdgeSpec{
@@ -442,6 +468,26 @@ func (_u *AttachmentUpdateOne) SetData(v []byte) *AttachmentUpdateOne {
 	return _u
 }
 
+// SetObjectKey sets the "object_key" field.
+func (_u *AttachmentUpdateOne) SetObjectKey(v string) *AttachmentUpdateOne {
+	_u.mutation.SetObjectKey(v)
+	return _u
+}
+
+// SetNillableObjectKey sets the "object_key" field if the given value is not nil.
+func (_u *AttachmentUpdateOne) SetNillableObjectKey(v *string) *AttachmentUpdateOne {
+	if v != nil {
+		_u.SetObjectKey(*v)
+	}
+	return _u
+}
+
+// ClearObjectKey clears the value of the "object_key" field.
+func (_u *AttachmentUpdateOne) ClearObjectKey() *AttachmentUpdateOne {
+	_u.mutation.ClearObjectKey()
+	return _u
+}
+
 // SetEmail sets the "email" edge to the Email entity.
 func (_u *AttachmentUpdateOne) SetEmail(v *Email) *AttachmentUpdateOne {
 	return _u.SetEmailID(v.ID)
@@ -597,6 +643,12 @@ func (_u *AttachmentUpdateOne) sqlSave(ctx context.Context) (_node *Attachment, 
 	}
 	if value, ok := _u.mutation.Data(); ok {
 		_spec.SetField(attachment.FieldData, field.TypeBytes, value)
+	}
+	if value, ok := _u.mutation.ObjectKey(); ok {
+		_spec.SetField(attachment.FieldObjectKey, field.TypeString, value)
+	}
+	if _u.mutation.ObjectKeyCleared() {
+		_spec.ClearField(attachment.FieldObjectKey, field.TypeString)
 	}
 	if _u.mutation.EmailCleared() {
 		edge := &sqlgraph.EdgeSpec{

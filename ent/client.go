@@ -32,6 +32,8 @@ import (
 	"github.com/postrider/postrider/ent/billingcustomer"
 	"github.com/postrider/postrider/ent/billingevent"
 	"github.com/postrider/postrider/ent/billingsubscription"
+	"github.com/postrider/postrider/ent/bodymove"
+	"github.com/postrider/postrider/ent/bodywalk"
 	"github.com/postrider/postrider/ent/capturedmail"
 	"github.com/postrider/postrider/ent/capturedsms"
 	"github.com/postrider/postrider/ent/categoryoptout"
@@ -126,6 +128,10 @@ type Client struct {
 	BillingEvent *BillingEventClient
 	// BillingSubscription is the client for interacting with the BillingSubscription builders.
 	BillingSubscription *BillingSubscriptionClient
+	// BodyMove is the client for interacting with the BodyMove builders.
+	BodyMove *BodyMoveClient
+	// BodyWalk is the client for interacting with the BodyWalk builders.
+	BodyWalk *BodyWalkClient
 	// CapturedMail is the client for interacting with the CapturedMail builders.
 	CapturedMail *CapturedMailClient
 	// CapturedSMS is the client for interacting with the CapturedSMS builders.
@@ -256,6 +262,8 @@ func (c *Client) init() {
 	c.BillingCustomer = NewBillingCustomerClient(c.config)
 	c.BillingEvent = NewBillingEventClient(c.config)
 	c.BillingSubscription = NewBillingSubscriptionClient(c.config)
+	c.BodyMove = NewBodyMoveClient(c.config)
+	c.BodyWalk = NewBodyWalkClient(c.config)
 	c.CapturedMail = NewCapturedMailClient(c.config)
 	c.CapturedSMS = NewCapturedSMSClient(c.config)
 	c.CategoryOptOut = NewCategoryOptOutClient(c.config)
@@ -416,6 +424,8 @@ func (c *Client) Tx(ctx context.Context) (*Tx, error) {
 		BillingCustomer:     NewBillingCustomerClient(cfg),
 		BillingEvent:        NewBillingEventClient(cfg),
 		BillingSubscription: NewBillingSubscriptionClient(cfg),
+		BodyMove:            NewBodyMoveClient(cfg),
+		BodyWalk:            NewBodyWalkClient(cfg),
 		CapturedMail:        NewCapturedMailClient(cfg),
 		CapturedSMS:         NewCapturedSMSClient(cfg),
 		CategoryOptOut:      NewCategoryOptOutClient(cfg),
@@ -503,6 +513,8 @@ func (c *Client) BeginTx(ctx context.Context, opts *sql.TxOptions) (*Tx, error) 
 		BillingCustomer:     NewBillingCustomerClient(cfg),
 		BillingEvent:        NewBillingEventClient(cfg),
 		BillingSubscription: NewBillingSubscriptionClient(cfg),
+		BodyMove:            NewBodyMoveClient(cfg),
+		BodyWalk:            NewBodyWalkClient(cfg),
 		CapturedMail:        NewCapturedMailClient(cfg),
 		CapturedSMS:         NewCapturedSMSClient(cfg),
 		CategoryOptOut:      NewCategoryOptOutClient(cfg),
@@ -586,17 +598,17 @@ func (c *Client) Use(hooks ...Hook) {
 		c.APIKey, c.Account, c.AccountBrand, c.AddressRuleSet, c.Attachment, c.Attempt,
 		c.AuditEntry, c.Automation, c.AutomationEntry, c.AutomationListen,
 		c.AutomationRun, c.AutomationStep, c.AutomationVersion, c.AutomationWork,
-		c.BillingCustomer, c.BillingEvent, c.BillingSubscription, c.CapturedMail,
-		c.CapturedSMS, c.CategoryOptOut, c.CertificateFile, c.CustomEvent, c.DKIMKey,
-		c.DeliveryHold, c.DeliveryReport, c.Domain, c.DomainCheck, c.DomainClaim,
-		c.Email, c.Engagement, c.EventExport, c.Fact, c.IdempotencyKey, c.Identity,
-		c.Invitation, c.Membership, c.Node, c.Passkey, c.Password, c.Plan,
-		c.ReceivedContent, c.ReceivedEmail, c.Recipient, c.SMSAttempt, c.SMSDay,
-		c.SMSMessage, c.SMSOptOut, c.SMSSettings, c.SMTPCredential, c.SecondFactor,
-		c.Session, c.SignInChallenge, c.SignInFailure, c.SignInLink, c.Smarthost,
-		c.Source, c.SourceDay, c.Suppression, c.TLSReportCount, c.Template,
-		c.TemplateVersion, c.TrackingHost, c.Usage, c.User, c.Webhook,
-		c.WebhookAttempt, c.WebhookDelivery, c.WebhookWork,
+		c.BillingCustomer, c.BillingEvent, c.BillingSubscription, c.BodyMove,
+		c.BodyWalk, c.CapturedMail, c.CapturedSMS, c.CategoryOptOut, c.CertificateFile,
+		c.CustomEvent, c.DKIMKey, c.DeliveryHold, c.DeliveryReport, c.Domain,
+		c.DomainCheck, c.DomainClaim, c.Email, c.Engagement, c.EventExport, c.Fact,
+		c.IdempotencyKey, c.Identity, c.Invitation, c.Membership, c.Node, c.Passkey,
+		c.Password, c.Plan, c.ReceivedContent, c.ReceivedEmail, c.Recipient,
+		c.SMSAttempt, c.SMSDay, c.SMSMessage, c.SMSOptOut, c.SMSSettings,
+		c.SMTPCredential, c.SecondFactor, c.Session, c.SignInChallenge,
+		c.SignInFailure, c.SignInLink, c.Smarthost, c.Source, c.SourceDay,
+		c.Suppression, c.TLSReportCount, c.Template, c.TemplateVersion, c.TrackingHost,
+		c.Usage, c.User, c.Webhook, c.WebhookAttempt, c.WebhookDelivery, c.WebhookWork,
 	} {
 		n.Use(hooks...)
 	}
@@ -609,17 +621,17 @@ func (c *Client) Intercept(interceptors ...Interceptor) {
 		c.APIKey, c.Account, c.AccountBrand, c.AddressRuleSet, c.Attachment, c.Attempt,
 		c.AuditEntry, c.Automation, c.AutomationEntry, c.AutomationListen,
 		c.AutomationRun, c.AutomationStep, c.AutomationVersion, c.AutomationWork,
-		c.BillingCustomer, c.BillingEvent, c.BillingSubscription, c.CapturedMail,
-		c.CapturedSMS, c.CategoryOptOut, c.CertificateFile, c.CustomEvent, c.DKIMKey,
-		c.DeliveryHold, c.DeliveryReport, c.Domain, c.DomainCheck, c.DomainClaim,
-		c.Email, c.Engagement, c.EventExport, c.Fact, c.IdempotencyKey, c.Identity,
-		c.Invitation, c.Membership, c.Node, c.Passkey, c.Password, c.Plan,
-		c.ReceivedContent, c.ReceivedEmail, c.Recipient, c.SMSAttempt, c.SMSDay,
-		c.SMSMessage, c.SMSOptOut, c.SMSSettings, c.SMTPCredential, c.SecondFactor,
-		c.Session, c.SignInChallenge, c.SignInFailure, c.SignInLink, c.Smarthost,
-		c.Source, c.SourceDay, c.Suppression, c.TLSReportCount, c.Template,
-		c.TemplateVersion, c.TrackingHost, c.Usage, c.User, c.Webhook,
-		c.WebhookAttempt, c.WebhookDelivery, c.WebhookWork,
+		c.BillingCustomer, c.BillingEvent, c.BillingSubscription, c.BodyMove,
+		c.BodyWalk, c.CapturedMail, c.CapturedSMS, c.CategoryOptOut, c.CertificateFile,
+		c.CustomEvent, c.DKIMKey, c.DeliveryHold, c.DeliveryReport, c.Domain,
+		c.DomainCheck, c.DomainClaim, c.Email, c.Engagement, c.EventExport, c.Fact,
+		c.IdempotencyKey, c.Identity, c.Invitation, c.Membership, c.Node, c.Passkey,
+		c.Password, c.Plan, c.ReceivedContent, c.ReceivedEmail, c.Recipient,
+		c.SMSAttempt, c.SMSDay, c.SMSMessage, c.SMSOptOut, c.SMSSettings,
+		c.SMTPCredential, c.SecondFactor, c.Session, c.SignInChallenge,
+		c.SignInFailure, c.SignInLink, c.Smarthost, c.Source, c.SourceDay,
+		c.Suppression, c.TLSReportCount, c.Template, c.TemplateVersion, c.TrackingHost,
+		c.Usage, c.User, c.Webhook, c.WebhookAttempt, c.WebhookDelivery, c.WebhookWork,
 	} {
 		n.Intercept(interceptors...)
 	}
@@ -662,6 +674,10 @@ func (c *Client) Mutate(ctx context.Context, m Mutation) (Value, error) {
 		return c.BillingEvent.mutate(ctx, m)
 	case *BillingSubscriptionMutation:
 		return c.BillingSubscription.mutate(ctx, m)
+	case *BodyMoveMutation:
+		return c.BodyMove.mutate(ctx, m)
+	case *BodyWalkMutation:
+		return c.BodyWalk.mutate(ctx, m)
 	case *CapturedMailMutation:
 		return c.CapturedMail.mutate(ctx, m)
 	case *CapturedSMSMutation:
@@ -3107,6 +3123,272 @@ func (c *BillingSubscriptionClient) mutate(ctx context.Context, m *BillingSubscr
 		return (&BillingSubscriptionDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
 	default:
 		return nil, fmt.Errorf("ent: unknown BillingSubscription mutation op: %q", m.Op())
+	}
+}
+
+// BodyMoveClient is a client for the BodyMove schema.
+type BodyMoveClient struct {
+	config
+}
+
+// NewBodyMoveClient returns a client for the BodyMove from the given config.
+func NewBodyMoveClient(c config) *BodyMoveClient {
+	return &BodyMoveClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `bodymove.Hooks(f(g(h())))`.
+func (c *BodyMoveClient) Use(hooks ...Hook) {
+	c.hooks.BodyMove = append(c.hooks.BodyMove, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `bodymove.Intercept(f(g(h())))`.
+func (c *BodyMoveClient) Intercept(interceptors ...Interceptor) {
+	c.inters.BodyMove = append(c.inters.BodyMove, interceptors...)
+}
+
+// Create returns a builder for creating a BodyMove entity.
+func (c *BodyMoveClient) Create() *BodyMoveCreate {
+	mutation := newBodyMoveMutation(c.config, OpCreate)
+	return &BodyMoveCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of BodyMove entities.
+func (c *BodyMoveClient) CreateBulk(builders ...*BodyMoveCreate) *BodyMoveCreateBulk {
+	return &BodyMoveCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *BodyMoveClient) MapCreateBulk(slice any, setFunc func(*BodyMoveCreate, int)) *BodyMoveCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &BodyMoveCreateBulk{err: fmt.Errorf("calling to BodyMoveClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*BodyMoveCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &BodyMoveCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for BodyMove.
+func (c *BodyMoveClient) Update() *BodyMoveUpdate {
+	mutation := newBodyMoveMutation(c.config, OpUpdate)
+	return &BodyMoveUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *BodyMoveClient) UpdateOne(_m *BodyMove) *BodyMoveUpdateOne {
+	mutation := newBodyMoveMutation(c.config, OpUpdateOne, withBodyMove(_m))
+	return &BodyMoveUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *BodyMoveClient) UpdateOneID(id int64) *BodyMoveUpdateOne {
+	mutation := newBodyMoveMutation(c.config, OpUpdateOne, withBodyMoveID(id))
+	return &BodyMoveUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for BodyMove.
+func (c *BodyMoveClient) Delete() *BodyMoveDelete {
+	mutation := newBodyMoveMutation(c.config, OpDelete)
+	return &BodyMoveDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *BodyMoveClient) DeleteOne(_m *BodyMove) *BodyMoveDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *BodyMoveClient) DeleteOneID(id int64) *BodyMoveDeleteOne {
+	builder := c.Delete().Where(bodymove.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &BodyMoveDeleteOne{builder}
+}
+
+// Query returns a query builder for BodyMove.
+func (c *BodyMoveClient) Query() *BodyMoveQuery {
+	return &BodyMoveQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeBodyMove},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a BodyMove entity by its id.
+func (c *BodyMoveClient) Get(ctx context.Context, id int64) (*BodyMove, error) {
+	return c.Query().Where(bodymove.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *BodyMoveClient) GetX(ctx context.Context, id int64) *BodyMove {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// Hooks returns the client hooks.
+func (c *BodyMoveClient) Hooks() []Hook {
+	return c.hooks.BodyMove
+}
+
+// Interceptors returns the client interceptors.
+func (c *BodyMoveClient) Interceptors() []Interceptor {
+	return c.inters.BodyMove
+}
+
+func (c *BodyMoveClient) mutate(ctx context.Context, m *BodyMoveMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&BodyMoveCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&BodyMoveUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&BodyMoveUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&BodyMoveDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown BodyMove mutation op: %q", m.Op())
+	}
+}
+
+// BodyWalkClient is a client for the BodyWalk schema.
+type BodyWalkClient struct {
+	config
+}
+
+// NewBodyWalkClient returns a client for the BodyWalk from the given config.
+func NewBodyWalkClient(c config) *BodyWalkClient {
+	return &BodyWalkClient{config: c}
+}
+
+// Use adds a list of mutation hooks to the hooks stack.
+// A call to `Use(f, g, h)` equals to `bodywalk.Hooks(f(g(h())))`.
+func (c *BodyWalkClient) Use(hooks ...Hook) {
+	c.hooks.BodyWalk = append(c.hooks.BodyWalk, hooks...)
+}
+
+// Intercept adds a list of query interceptors to the interceptors stack.
+// A call to `Intercept(f, g, h)` equals to `bodywalk.Intercept(f(g(h())))`.
+func (c *BodyWalkClient) Intercept(interceptors ...Interceptor) {
+	c.inters.BodyWalk = append(c.inters.BodyWalk, interceptors...)
+}
+
+// Create returns a builder for creating a BodyWalk entity.
+func (c *BodyWalkClient) Create() *BodyWalkCreate {
+	mutation := newBodyWalkMutation(c.config, OpCreate)
+	return &BodyWalkCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// CreateBulk returns a builder for creating a bulk of BodyWalk entities.
+func (c *BodyWalkClient) CreateBulk(builders ...*BodyWalkCreate) *BodyWalkCreateBulk {
+	return &BodyWalkCreateBulk{config: c.config, builders: builders}
+}
+
+// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
+// a builder and applies setFunc on it.
+func (c *BodyWalkClient) MapCreateBulk(slice any, setFunc func(*BodyWalkCreate, int)) *BodyWalkCreateBulk {
+	rv := reflect.ValueOf(slice)
+	if rv.Kind() != reflect.Slice {
+		return &BodyWalkCreateBulk{err: fmt.Errorf("calling to BodyWalkClient.MapCreateBulk with wrong type %T, need slice", slice)}
+	}
+	builders := make([]*BodyWalkCreate, rv.Len())
+	for i := 0; i < rv.Len(); i++ {
+		builders[i] = c.Create()
+		setFunc(builders[i], i)
+	}
+	return &BodyWalkCreateBulk{config: c.config, builders: builders}
+}
+
+// Update returns an update builder for BodyWalk.
+func (c *BodyWalkClient) Update() *BodyWalkUpdate {
+	mutation := newBodyWalkMutation(c.config, OpUpdate)
+	return &BodyWalkUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOne returns an update builder for the given entity.
+func (c *BodyWalkClient) UpdateOne(_m *BodyWalk) *BodyWalkUpdateOne {
+	mutation := newBodyWalkMutation(c.config, OpUpdateOne, withBodyWalk(_m))
+	return &BodyWalkUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// UpdateOneID returns an update builder for the given id.
+func (c *BodyWalkClient) UpdateOneID(id string) *BodyWalkUpdateOne {
+	mutation := newBodyWalkMutation(c.config, OpUpdateOne, withBodyWalkID(id))
+	return &BodyWalkUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// Delete returns a delete builder for BodyWalk.
+func (c *BodyWalkClient) Delete() *BodyWalkDelete {
+	mutation := newBodyWalkMutation(c.config, OpDelete)
+	return &BodyWalkDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
+}
+
+// DeleteOne returns a builder for deleting the given entity.
+func (c *BodyWalkClient) DeleteOne(_m *BodyWalk) *BodyWalkDeleteOne {
+	return c.DeleteOneID(_m.ID)
+}
+
+// DeleteOneID returns a builder for deleting the given entity by its id.
+func (c *BodyWalkClient) DeleteOneID(id string) *BodyWalkDeleteOne {
+	builder := c.Delete().Where(bodywalk.ID(id))
+	builder.mutation.id = &id
+	builder.mutation.op = OpDeleteOne
+	return &BodyWalkDeleteOne{builder}
+}
+
+// Query returns a query builder for BodyWalk.
+func (c *BodyWalkClient) Query() *BodyWalkQuery {
+	return &BodyWalkQuery{
+		config: c.config,
+		ctx:    &QueryContext{Type: TypeBodyWalk},
+		inters: c.Interceptors(),
+	}
+}
+
+// Get returns a BodyWalk entity by its id.
+func (c *BodyWalkClient) Get(ctx context.Context, id string) (*BodyWalk, error) {
+	return c.Query().Where(bodywalk.ID(id)).Only(ctx)
+}
+
+// GetX is like Get, but panics if an error occurs.
+func (c *BodyWalkClient) GetX(ctx context.Context, id string) *BodyWalk {
+	obj, err := c.Get(ctx, id)
+	if err != nil {
+		panic(err)
+	}
+	return obj
+}
+
+// Hooks returns the client hooks.
+func (c *BodyWalkClient) Hooks() []Hook {
+	return c.hooks.BodyWalk
+}
+
+// Interceptors returns the client interceptors.
+func (c *BodyWalkClient) Interceptors() []Interceptor {
+	return c.inters.BodyWalk
+}
+
+func (c *BodyWalkClient) mutate(ctx context.Context, m *BodyWalkMutation) (Value, error) {
+	switch m.Op() {
+	case OpCreate:
+		return (&BodyWalkCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdate:
+		return (&BodyWalkUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpUpdateOne:
+		return (&BodyWalkUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+	case OpDelete, OpDeleteOne:
+		return (&BodyWalkDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+	default:
+		return nil, fmt.Errorf("ent: unknown BodyWalk mutation op: %q", m.Op())
 	}
 }
 
@@ -10139,29 +10421,31 @@ type (
 		APIKey, Account, AccountBrand, AddressRuleSet, Attachment, Attempt, AuditEntry,
 		Automation, AutomationEntry, AutomationListen, AutomationRun, AutomationStep,
 		AutomationVersion, AutomationWork, BillingCustomer, BillingEvent,
-		BillingSubscription, CapturedMail, CapturedSMS, CategoryOptOut,
-		CertificateFile, CustomEvent, DKIMKey, DeliveryHold, DeliveryReport, Domain,
-		DomainCheck, DomainClaim, Email, Engagement, EventExport, Fact, IdempotencyKey,
-		Identity, Invitation, Membership, Node, Passkey, Password, Plan,
-		ReceivedContent, ReceivedEmail, Recipient, SMSAttempt, SMSDay, SMSMessage,
-		SMSOptOut, SMSSettings, SMTPCredential, SecondFactor, Session, SignInChallenge,
-		SignInFailure, SignInLink, Smarthost, Source, SourceDay, Suppression,
-		TLSReportCount, Template, TemplateVersion, TrackingHost, Usage, User, Webhook,
-		WebhookAttempt, WebhookDelivery, WebhookWork []ent.Hook
+		BillingSubscription, BodyMove, BodyWalk, CapturedMail, CapturedSMS,
+		CategoryOptOut, CertificateFile, CustomEvent, DKIMKey, DeliveryHold,
+		DeliveryReport, Domain, DomainCheck, DomainClaim, Email, Engagement,
+		EventExport, Fact, IdempotencyKey, Identity, Invitation, Membership, Node,
+		Passkey, Password, Plan, ReceivedContent, ReceivedEmail, Recipient, SMSAttempt,
+		SMSDay, SMSMessage, SMSOptOut, SMSSettings, SMTPCredential, SecondFactor,
+		Session, SignInChallenge, SignInFailure, SignInLink, Smarthost, Source,
+		SourceDay, Suppression, TLSReportCount, Template, TemplateVersion,
+		TrackingHost, Usage, User, Webhook, WebhookAttempt, WebhookDelivery,
+		WebhookWork []ent.Hook
 	}
 	inters struct {
 		APIKey, Account, AccountBrand, AddressRuleSet, Attachment, Attempt, AuditEntry,
 		Automation, AutomationEntry, AutomationListen, AutomationRun, AutomationStep,
 		AutomationVersion, AutomationWork, BillingCustomer, BillingEvent,
-		BillingSubscription, CapturedMail, CapturedSMS, CategoryOptOut,
-		CertificateFile, CustomEvent, DKIMKey, DeliveryHold, DeliveryReport, Domain,
-		DomainCheck, DomainClaim, Email, Engagement, EventExport, Fact, IdempotencyKey,
-		Identity, Invitation, Membership, Node, Passkey, Password, Plan,
-		ReceivedContent, ReceivedEmail, Recipient, SMSAttempt, SMSDay, SMSMessage,
-		SMSOptOut, SMSSettings, SMTPCredential, SecondFactor, Session, SignInChallenge,
-		SignInFailure, SignInLink, Smarthost, Source, SourceDay, Suppression,
-		TLSReportCount, Template, TemplateVersion, TrackingHost, Usage, User, Webhook,
-		WebhookAttempt, WebhookDelivery, WebhookWork []ent.Interceptor
+		BillingSubscription, BodyMove, BodyWalk, CapturedMail, CapturedSMS,
+		CategoryOptOut, CertificateFile, CustomEvent, DKIMKey, DeliveryHold,
+		DeliveryReport, Domain, DomainCheck, DomainClaim, Email, Engagement,
+		EventExport, Fact, IdempotencyKey, Identity, Invitation, Membership, Node,
+		Passkey, Password, Plan, ReceivedContent, ReceivedEmail, Recipient, SMSAttempt,
+		SMSDay, SMSMessage, SMSOptOut, SMSSettings, SMTPCredential, SecondFactor,
+		Session, SignInChallenge, SignInFailure, SignInLink, Smarthost, Source,
+		SourceDay, Suppression, TLSReportCount, Template, TemplateVersion,
+		TrackingHost, Usage, User, Webhook, WebhookAttempt, WebhookDelivery,
+		WebhookWork []ent.Interceptor
 	}
 )
 

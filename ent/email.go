@@ -53,6 +53,12 @@ type Email struct {
 	Text *string `json:"text,omitempty"`
 	// the message as its sender composed it, where it came over SMTP; html and text are in it then
 	Mime *[]byte `json:"mime,omitempty"`
+	// where the object store has html and text, or mime, which are null then (modules/sending/bodies)
+	BodyKey *string `json:"body_key,omitempty"`
+	// octets of what it has there
+	BodySize *int64 `json:"body_size,omitempty"`
+	// the first words of it, for lists
+	BodySnippet *string `json:"body_snippet,omitempty"`
 	// Headers holds the value of the "headers" field.
 	Headers []shape.Header `json:"headers,omitempty"`
 	// Tags holds the value of the "tags" field.
@@ -148,9 +154,9 @@ func (*Email) scanValues(columns []string) ([]any, error) {
 			values[i] = new([]byte)
 		case email.FieldUnsubscribe:
 			values[i] = new(sql.NullBool)
-		case email.FieldTemplateVersion, email.FieldAttachmentCount:
+		case email.FieldTemplateVersion, email.FieldBodySize, email.FieldAttachmentCount:
 			values[i] = new(sql.NullInt64)
-		case email.FieldID, email.FieldAccountID, email.FieldDomainID, email.FieldAPIKeyID, email.FieldTemplateID, email.FieldAutomationID, email.FieldRunID, email.FieldFrom, email.FieldFromAddress, email.FieldSubject, email.FieldHTML, email.FieldText, email.FieldMessageID, email.FieldCategory, email.FieldStatus, email.FieldLastEvent, email.FieldBounceReason, email.FieldUncommon, email.FieldSearch:
+		case email.FieldID, email.FieldAccountID, email.FieldDomainID, email.FieldAPIKeyID, email.FieldTemplateID, email.FieldAutomationID, email.FieldRunID, email.FieldFrom, email.FieldFromAddress, email.FieldSubject, email.FieldHTML, email.FieldText, email.FieldBodyKey, email.FieldBodySnippet, email.FieldMessageID, email.FieldCategory, email.FieldStatus, email.FieldLastEvent, email.FieldBounceReason, email.FieldUncommon, email.FieldSearch:
 			values[i] = new(sql.NullString)
 		case email.FieldCreatedAt, email.FieldScheduledAt, email.FieldExpiresAt, email.FieldCancelledAt, email.FieldSentAt, email.FieldDeliveredAt, email.FieldBouncedAt, email.FieldReleaseAt, email.FieldBodyPurgedAt:
 			values[i] = new(sql.NullTime)
@@ -291,6 +297,27 @@ func (_m *Email) assignValues(columns []string, values []any) error {
 				return fmt.Errorf("unexpected type %T for field mime", values[i])
 			} else if value != nil {
 				_m.Mime = value
+			}
+		case email.FieldBodyKey:
+			if value, ok := values[i].(*sql.NullString); !ok {
+				return fmt.Errorf("unexpected type %T for field body_key", values[i])
+			} else if value.Valid {
+				_m.BodyKey = new(string)
+				*_m.BodyKey = value.String
+			}
+		case email.FieldBodySize:
+			if value, ok := values[i].(*sql.NullInt64); !ok {
+				return fmt.Errorf("unexpected type %T for field body_size", values[i])
+			} else if value.Valid {
+				_m.BodySize = new(int64)
+				*_m.BodySize = value.Int64
+			}
+		case email.FieldBodySnippet:
+			if value, ok := values[i].(*sql.NullString); !ok {
+				return fmt.Errorf("unexpected type %T for field body_snippet", values[i])
+			} else if value.Valid {
+				_m.BodySnippet = new(string)
+				*_m.BodySnippet = value.String
 			}
 		case email.FieldHeaders:
 			if value, ok := values[i].(*[]byte); !ok {
@@ -544,6 +571,21 @@ func (_m *Email) String() string {
 	if v := _m.Mime; v != nil {
 		builder.WriteString("mime=")
 		builder.WriteString(fmt.Sprintf("%v", *v))
+	}
+	builder.WriteString(", ")
+	if v := _m.BodyKey; v != nil {
+		builder.WriteString("body_key=")
+		builder.WriteString(*v)
+	}
+	builder.WriteString(", ")
+	if v := _m.BodySize; v != nil {
+		builder.WriteString("body_size=")
+		builder.WriteString(fmt.Sprintf("%v", *v))
+	}
+	builder.WriteString(", ")
+	if v := _m.BodySnippet; v != nil {
+		builder.WriteString("body_snippet=")
+		builder.WriteString(*v)
 	}
 	builder.WriteString(", ")
 	builder.WriteString("headers=")

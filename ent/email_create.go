@@ -182,6 +182,48 @@ func (_c *EmailCreate) SetMime(v []byte) *EmailCreate {
 	return _c
 }
 
+// SetBodyKey sets the "body_key" field.
+func (_c *EmailCreate) SetBodyKey(v string) *EmailCreate {
+	_c.mutation.SetBodyKey(v)
+	return _c
+}
+
+// SetNillableBodyKey sets the "body_key" field if the given value is not nil.
+func (_c *EmailCreate) SetNillableBodyKey(v *string) *EmailCreate {
+	if v != nil {
+		_c.SetBodyKey(*v)
+	}
+	return _c
+}
+
+// SetBodySize sets the "body_size" field.
+func (_c *EmailCreate) SetBodySize(v int64) *EmailCreate {
+	_c.mutation.SetBodySize(v)
+	return _c
+}
+
+// SetNillableBodySize sets the "body_size" field if the given value is not nil.
+func (_c *EmailCreate) SetNillableBodySize(v *int64) *EmailCreate {
+	if v != nil {
+		_c.SetBodySize(*v)
+	}
+	return _c
+}
+
+// SetBodySnippet sets the "body_snippet" field.
+func (_c *EmailCreate) SetBodySnippet(v string) *EmailCreate {
+	_c.mutation.SetBodySnippet(v)
+	return _c
+}
+
+// SetNillableBodySnippet sets the "body_snippet" field if the given value is not nil.
+func (_c *EmailCreate) SetNillableBodySnippet(v *string) *EmailCreate {
+	if v != nil {
+		_c.SetBodySnippet(*v)
+	}
+	return _c
+}
+
 // SetHeaders sets the "headers" field.
 func (_c *EmailCreate) SetHeaders(v []shape.Header) *EmailCreate {
 	_c.mutation.SetHeaders(v)
@@ -697,6 +739,18 @@ func (_c *EmailCreate) createSpec() (*Email, *sqlgraph.CreateSpec) {
 	if value, ok := _c.mutation.Mime(); ok {
 		_spec.SetField(email.FieldMime, field.TypeBytes, value)
 		_node.Mime = &value
+	}
+	if value, ok := _c.mutation.BodyKey(); ok {
+		_spec.SetField(email.FieldBodyKey, field.TypeString, value)
+		_node.BodyKey = &value
+	}
+	if value, ok := _c.mutation.BodySize(); ok {
+		_spec.SetField(email.FieldBodySize, field.TypeInt64, value)
+		_node.BodySize = &value
+	}
+	if value, ok := _c.mutation.BodySnippet(); ok {
+		_spec.SetField(email.FieldBodySnippet, field.TypeString, value)
+		_node.BodySnippet = &value
 	}
 	if value, ok := _c.mutation.Headers(); ok {
 		_spec.SetField(email.FieldHeaders, field.TypeJSON, value)

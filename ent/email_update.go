@@ -329,6 +329,73 @@ func (_u *EmailUpdate) ClearMime() *EmailUpdate {
 	return _u
 }
 
+// SetBodyKey sets the "body_key" field.
+func (_u *EmailUpdate) SetBodyKey(v string) *EmailUpdate {
+	_u.mutation.SetBodyKey(v)
+	return _u
+}
+
+// SetNillableBodyKey sets the "body_key" field if the given value is not nil.
+func (_u *EmailUpdate) SetNillableBodyKey(v *string) *EmailUpdate {
+	if v != nil {
+		_u.SetBodyKey(*v)
+	}
+	return _u
+}
+
+// ClearBodyKey clears the value of the "body_key" field.
+func (_u *EmailUpdate) ClearBodyKey() *EmailUpdate {
+	_u.mutation.ClearBodyKey()
+	return _u
+}
+
+// SetBodySize sets the "body_size" field.
+func (_u *EmailUpdate) SetBodySize(v int64) *EmailUpdate {
+	_u.mutation.ResetBodySize()
+	_u.mutation.SetBodySize(v)
+	return _u
+}
+
+// SetNillableBodySize sets the "body_size" field if the given value is not nil.
+func (_u *EmailUpdate) SetNillableBodySize(v *int64) *EmailUpdate {
+	if v != nil {
+		_u.SetBodySize(*v)
+	}
+	return _u
+}
+
+// AddBodySize adds value to the "body_size" field.
+func (_u *EmailUpdate) AddBodySize(v int64) *EmailUpdate {
+	_u.mutation.AddBodySize(v)
+	return _u
+}
+
+// ClearBodySize clears the value of the "body_size" field.
+func (_u *EmailUpdate) ClearBodySize() *EmailUpdate {
+	_u.mutation.ClearBodySize()
+	return _u
+}
+
+// SetBodySnippet sets the "body_snippet" field.
+func (_u *EmailUpdate) SetBodySnippet(v string) *EmailUpdate {
+	_u.mutation.SetBodySnippet(v)
+	return _u
+}
+
+// SetNillableBodySnippet sets the "body_snippet" field if the given value is not nil.
+func (_u *EmailUpdate) SetNillableBodySnippet(v *string) *EmailUpdate {
+	if v != nil {
+		_u.SetBodySnippet(*v)
+	}
+	return _u
+}
+
+// ClearBodySnippet clears the value of the "body_snippet" field.
+func (_u *EmailUpdate) ClearBodySnippet() *EmailUpdate {
+	_u.mutation.ClearBodySnippet()
+	return _u
+}
+
 // SetHeaders sets the "headers" field.
 func (_u *EmailUpdate) SetHeaders(v []shape.Header) *EmailUpdate {
 	_u.mutation.SetHeaders(v)
@@ -982,6 +1049,27 @@ func (_u *EmailUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	if _u.mutation.MimeCleared() {
 		_spec.ClearField(email.FieldMime, field.TypeBytes)
 	}
+	if value, ok := _u.mutation.BodyKey(); ok {
+		_spec.SetField(email.FieldBodyKey, field.TypeString, value)
+	}
+	if _u.mutation.BodyKeyCleared() {
+		_spec.ClearField(email.FieldBodyKey, field.TypeString)
+	}
+	if value, ok := _u.mutation.BodySize(); ok {
+		_spec.SetField(email.FieldBodySize, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.AddedBodySize(); ok {
+		_spec.AddField(email.FieldBodySize, field.TypeInt64, value)
+	}
+	if _u.mutation.BodySizeCleared() {
+		_spec.ClearField(email.FieldBodySize, field.TypeInt64)
+	}
+	if value, ok := _u.mutation.BodySnippet(); ok {
+		_spec.SetField(email.FieldBodySnippet, field.TypeString, value)
+	}
+	if _u.mutation.BodySnippetCleared() {
+		_spec.ClearField(email.FieldBodySnippet, field.TypeString)
+	}
 	if value, ok := _u.mutation.Headers(); ok {
 		_spec.SetField(email.FieldHeaders, field.TypeJSON, value)
 	}
@@ -1543,6 +1631,73 @@ func (_u *EmailUpdateOne) SetMime(v []byte) *EmailUpdateOne {
 // ClearMime clears the value of the "mime" field.
 func (_u *EmailUpdateOne) ClearMime() *EmailUpdateOne {
 	_u.mutation.ClearMime()
+	return _u
+}
+
+// SetBodyKey sets the "body_key" field.
+func (_u *EmailUpdateOne) SetBodyKey(v string) *EmailUpdateOne {
+	_u.mutation.SetBodyKey(v)
+	return _u
+}
+
+// SetNillableBodyKey sets the "body_key" field if the given value is not nil.
+func (_u *EmailUpdateOne) SetNillableBodyKey(v *string) *EmailUpdateOne {
+	if v != nil {
+		_u.SetBodyKey(*v)
+	}
+	return _u
+}
+
+// ClearBodyKey clears the value of the "body_key" field.
+func (_u *EmailUpdateOne) ClearBodyKey() *EmailUpdateOne {
+	_u.mutation.ClearBodyKey()
+	return _u
+}
+
+// SetBodySize sets the "body_size" field.
+func (_u *EmailUpdateOne) SetBodySize(v int64) *EmailUpdateOne {
+	_u.mutation.ResetBodySize()
+	_u.mutation.SetBodySize(v)
+	return _u
+}
+
+// SetNillableBodySize sets the "body_size" field if the given value is not nil.
+func (_u *EmailUpdateOne) SetNillableBodySize(v *int64) *EmailUpdateOne {
+	if v != nil {
+		_u.SetBodySize(*v)
+	}
+	return _u
+}
+
+// AddBodySize adds value to the "body_size" field.
+func (_u *EmailUpdateOne) AddBodySize(v int64) *EmailUpdateOne {
+	_u.mutation.AddBodySize(v)
+	return _u
+}
+
+// ClearBodySize clears the value of the "body_size" field.
+func (_u *EmailUpdateOne) ClearBodySize() *EmailUpdateOne {
+	_u.mutation.ClearBodySize()
+	return _u
+}
+
+// SetBodySnippet sets the "body_snippet" field.
+func (_u *EmailUpdateOne) SetBodySnippet(v string) *EmailUpdateOne {
+	_u.mutation.SetBodySnippet(v)
+	return _u
+}
+
+// SetNillableBodySnippet sets the "body_snippet" field if the given value is not nil.
+func (_u *EmailUpdateOne) SetNillableBodySnippet(v *string) *EmailUpdateOne {
+	if v != nil {
+		_u.SetBodySnippet(*v)
+	}
+	return _u
+}
+
+// ClearBodySnippet clears the value of the "body_snippet" field.
+func (_u *EmailUpdateOne) ClearBodySnippet() *EmailUpdateOne {
+	_u.mutation.ClearBodySnippet()
 	return _u
 }
 
@@ -2228,6 +2383,27 @@ func (_u *EmailUpdateOne) sqlSave(ctx context.Context) (_node *Email, err error)
 	}
 	if _u.mutation.MimeCleared() {
 		_spec.ClearField(email.FieldMime, field.TypeBytes)
+	}
+	if value, ok := _u.mutation.BodyKey(); ok {
+		_spec.SetField(email.FieldBodyKey, field.TypeString, value)
+	}
+	if _u.mutation.BodyKeyCleared() {
+		_spec.ClearField(email.FieldBodyKey, field.TypeString)
+	}
+	if value, ok := _u.mutation.BodySize(); ok {
+		_spec.SetField(email.FieldBodySize, field.TypeInt64, value)
+	}
+	if value, ok := _u.mutation.AddedBodySize(); ok {
+		_spec.AddField(email.FieldBodySize, field.TypeInt64, value)
+	}
+	if _u.mutation.BodySizeCleared() {
+		_spec.ClearField(email.FieldBodySize, field.TypeInt64)
+	}
+	if value, ok := _u.mutation.BodySnippet(); ok {
+		_spec.SetField(email.FieldBodySnippet, field.TypeString, value)
+	}
+	if _u.mutation.BodySnippetCleared() {
+		_spec.ClearField(email.FieldBodySnippet, field.TypeString)
 	}
 	if value, ok := _u.mutation.Headers(); ok {
 		_spec.SetField(email.FieldHeaders, field.TypeJSON, value)

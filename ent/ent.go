@@ -29,6 +29,8 @@ import (
 	"github.com/postrider/postrider/ent/billingcustomer"
 	"github.com/postrider/postrider/ent/billingevent"
 	"github.com/postrider/postrider/ent/billingsubscription"
+	"github.com/postrider/postrider/ent/bodymove"
+	"github.com/postrider/postrider/ent/bodywalk"
 	"github.com/postrider/postrider/ent/capturedmail"
 	"github.com/postrider/postrider/ent/capturedsms"
 	"github.com/postrider/postrider/ent/categoryoptout"
@@ -157,6 +159,8 @@ func checkColumn(t, c string) error {
 			billingcustomer.Table:     billingcustomer.ValidColumn,
 			billingevent.Table:        billingevent.ValidColumn,
 			billingsubscription.Table: billingsubscription.ValidColumn,
+			bodymove.Table:            bodymove.ValidColumn,
+			bodywalk.Table:            bodywalk.ValidColumn,
 			capturedmail.Table:        capturedmail.ValidColumn,
 			capturedsms.Table:         capturedsms.ValidColumn,
 			categoryoptout.Table:      categoryoptout.ValidColumn,

@@ -29,6 +29,8 @@ import (
 	"github.com/postrider/postrider/ent/billingcustomer"
 	"github.com/postrider/postrider/ent/billingevent"
 	"github.com/postrider/postrider/ent/billingsubscription"
+	"github.com/postrider/postrider/ent/bodymove"
+	"github.com/postrider/postrider/ent/bodywalk"
 	"github.com/postrider/postrider/ent/capturedmail"
 	"github.com/postrider/postrider/ent/capturedsms"
 	"github.com/postrider/postrider/ent/categoryoptout"
@@ -110,6 +112,8 @@ const (
 	TypeBillingCustomer     = "BillingCustomer"
 	TypeBillingEvent        = "BillingEvent"
 	TypeBillingSubscription = "BillingSubscription"
+	TypeBodyMove            = "BodyMove"
+	TypeBodyWalk            = "BodyWalk"
 	TypeCapturedMail        = "CapturedMail"
 	TypeCapturedSMS         = "CapturedSMS"
 	TypeCategoryOptOut      = "CategoryOptOut"
@@ -3845,6 +3849,7 @@ type AttachmentMutation struct {
 	size          *int
 	addsize       *int
 	data          *[]byte
+	object_key    *string
 	clearedFields map[string]struct{}
 	email         *string
 	clearedemail  bool
@@ -4285,6 +4290,55 @@ func (m *AttachmentMutation) ResetData() {
 	m.data = nil
 }
 
+// SetObjectKey sets the "object_key" field.
+func (m *AttachmentMutation) SetObjectKey(s string) {
+	m.object_key = &s
+}
+
+// ObjectKey returns the value of the "object_key" field in the mutation.
+func (m *AttachmentMutation) ObjectKey() (r string, exists bool) {
+	v := m.object_key
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldObjectKey returns the old "object_key" field's value of the Attachment entity.
+// If the Attachment object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AttachmentMutation) OldObjectKey(ctx context.Context) (v *string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldObjectKey is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldObjectKey requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldObjectKey: %w", err)
+	}
+	return oldValue.ObjectKey, nil
+}
+
+// ClearObjectKey clears the value of the "object_key" field.
+func (m *AttachmentMutation) ClearObjectKey() {
+	m.object_key = nil
+	m.clearedFields[attachment.FieldObjectKey] = struct{}{}
+}
+
+// ObjectKeyCleared returns if the "object_key" field was cleared in this mutation.
+func (m *AttachmentMutation) ObjectKeyCleared() bool {
+	_, ok := m.clearedFields[attachment.FieldObjectKey]
+	return ok
+}
+
+// ResetObjectKey resets all changes to the "object_key" field.
+func (m *AttachmentMutation) ResetObjectKey() {
+	m.object_key = nil
+	delete(m.clearedFields, attachment.FieldObjectKey)
+}
+
 // ClearEmail clears the "email" edge to the Email entity.
 func (m *AttachmentMutation) ClearEmail() {
 	m.clearedemail = true
@@ -4346,7 +4400,7 @@ func (m *AttachmentMutation) Type() string {
 // order to get all numeric fields that were incremented/decremented, call
 // AddedFields().
 func (m *AttachmentMutation) Fields() []string {
-	fields := make([]string, 0, 8)
+	fields := make([]string, 0, 9)
 	if m.email != nil {
 		fields = append(fields, attachment.FieldEmailID)
 	}
@@ -4370,6 +4424,9 @@ func (m *AttachmentMutation) Fields() []string {
 	}
 	if m.data != nil {
 		fields = append(fields, attachment.FieldData)
+	}
+	if m.object_key != nil {
+		fields = append(fields, attachment.FieldObjectKey)
 	}
 	return fields
 }
@@ -4395,6 +4452,8 @@ func (m *AttachmentMutation) Field(name string) (ent.Value, bool) {
 		return m.Size()
 	case attachment.FieldData:
 		return m.Data()
+	case attachment.FieldObjectKey:
+		return m.ObjectKey()
 	}
 	return nil, false
 }
@@ -4420,6 +4479,8 @@ func (m *AttachmentMutation) OldField(ctx context.Context, name string) (ent.Val
 		return m.OldSize(ctx)
 	case attachment.FieldData:
 		return m.OldData(ctx)
+	case attachment.FieldObjectKey:
+		return m.OldObjectKey(ctx)
 	}
 	return nil, fmt.Errorf("unknown Attachment field %s", name)
 }
@@ -4485,6 +4546,13 @@ func (m *AttachmentMutation) SetField(name string, value ent.Value) error {
 		}
 		m.SetData(v)
 		return nil
+	case attachment.FieldObjectKey:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetObjectKey(v)
+		return nil
 	}
 	return fmt.Errorf("unknown Attachment field %s", name)
 }
@@ -4541,7 +4609,11 @@ func (m *AttachmentMutation) AddField(name string, value ent.Value) error {
 // ClearedFields returns all nullable fields that were cleared during this
 // mutation.
 func (m *AttachmentMutation) ClearedFields() []string {
-	return nil
+	var fields []string
+	if m.FieldCleared(attachment.FieldObjectKey) {
+		fields = append(fields, attachment.FieldObjectKey)
+	}
+	return fields
 }
 
 // FieldCleared returns a boolean indicating if a field with the given name was
@@ -4554,6 +4626,11 @@ func (m *AttachmentMutation) FieldCleared(name string) bool {
 // ClearField clears the value of the field with the given name. It returns an
 // error if the field is not defined in the schema.
 func (m *AttachmentMutation) ClearField(name string) error {
+	switch name {
+	case attachment.FieldObjectKey:
+		m.ClearObjectKey()
+		return nil
+	}
 	return fmt.Errorf("unknown Attachment nullable field %s", name)
 }
 
@@ -4584,6 +4661,9 @@ func (m *AttachmentMutation) ResetField(name string) error {
 		return nil
 	case attachment.FieldData:
 		m.ResetData()
+		return nil
+	case attachment.FieldObjectKey:
+		m.ResetObjectKey()
 		return nil
 	}
 	return fmt.Errorf("unknown Attachment field %s", name)
@@ -18049,6 +18129,1227 @@ func (m *BillingSubscriptionMutation) ResetEdge(name string) error {
 	return fmt.Errorf("unknown BillingSubscription edge %s", name)
 }
 
+// BodyMoveMutation represents an operation that mutates the BodyMove nodes in the graph.
+type BodyMoveMutation struct {
+	config
+	op            Op
+	typ           string
+	id            *int64
+	account_id    *string
+	email_id      *string
+	position      *int
+	addposition   *int
+	object_key    *string
+	remove        *bool
+	due_at        *time.Time
+	fence         *int64
+	addfence      *int64
+	attempts      *int
+	addattempts   *int
+	created_at    *time.Time
+	clearedFields map[string]struct{}
+	done          bool
+	oldValue      func(context.Context) (*BodyMove, error)
+	predicates    []predicate.BodyMove
+}
+
+var _ ent.Mutation = (*BodyMoveMutation)(nil)
+
+// bodymoveOption allows management of the mutation configuration using functional options.
+type bodymoveOption func(*BodyMoveMutation)
+
+// newBodyMoveMutation creates new mutation for the BodyMove entity.
+func newBodyMoveMutation(c config, op Op, opts ...bodymoveOption) *BodyMoveMutation {
+	m := &BodyMoveMutation{
+		config:        c,
+		op:            op,
+		typ:           TypeBodyMove,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withBodyMoveID sets the ID field of the mutation.
+func withBodyMoveID(id int64) bodymoveOption {
+	return func(m *BodyMoveMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *BodyMove
+		)
+		m.oldValue = func(ctx context.Context) (*BodyMove, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().BodyMove.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withBodyMove sets the old BodyMove of the mutation.
+func withBodyMove(node *BodyMove) bodymoveOption {
+	return func(m *BodyMoveMutation) {
+		m.oldValue = func(context.Context) (*BodyMove, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m BodyMoveMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m BodyMoveMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of BodyMove entities.
+func (m *BodyMoveMutation) SetID(id int64) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *BodyMoveMutation) ID() (id int64, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *BodyMoveMutation) IDs(ctx context.Context) ([]int64, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []int64{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().BodyMove.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetAccountID sets the "account_id" field.
+func (m *BodyMoveMutation) SetAccountID(s string) {
+	m.account_id = &s
+}
+
+// AccountID returns the value of the "account_id" field in the mutation.
+func (m *BodyMoveMutation) AccountID() (r string, exists bool) {
+	v := m.account_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldAccountID returns the old "account_id" field's value of the BodyMove entity.
+// If the BodyMove object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *BodyMoveMutation) OldAccountID(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldAccountID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldAccountID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldAccountID: %w", err)
+	}
+	return oldValue.AccountID, nil
+}
+
+// ResetAccountID resets all changes to the "account_id" field.
+func (m *BodyMoveMutation) ResetAccountID() {
+	m.account_id = nil
+}
+
+// SetEmailID sets the "email_id" field.
+func (m *BodyMoveMutation) SetEmailID(s string) {
+	m.email_id = &s
+}
+
+// EmailID returns the value of the "email_id" field in the mutation.
+func (m *BodyMoveMutation) EmailID() (r string, exists bool) {
+	v := m.email_id
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldEmailID returns the old "email_id" field's value of the BodyMove entity.
+// If the BodyMove object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *BodyMoveMutation) OldEmailID(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldEmailID is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldEmailID requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldEmailID: %w", err)
+	}
+	return oldValue.EmailID, nil
+}
+
+// ResetEmailID resets all changes to the "email_id" field.
+func (m *BodyMoveMutation) ResetEmailID() {
+	m.email_id = nil
+}
+
+// SetPosition sets the "position" field.
+func (m *BodyMoveMutation) SetPosition(i int) {
+	m.position = &i
+	m.addposition = nil
+}
+
+// Position returns the value of the "position" field in the mutation.
+func (m *BodyMoveMutation) Position() (r int, exists bool) {
+	v := m.position
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldPosition returns the old "position" field's value of the BodyMove entity.
+// If the BodyMove object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *BodyMoveMutation) OldPosition(ctx context.Context) (v *int, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldPosition is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldPosition requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldPosition: %w", err)
+	}
+	return oldValue.Position, nil
+}
+
+// AddPosition adds i to the "position" field.
+func (m *BodyMoveMutation) AddPosition(i int) {
+	if m.addposition != nil {
+		*m.addposition += i
+	} else {
+		m.addposition = &i
+	}
+}
+
+// AddedPosition returns the value that was added to the "position" field in this mutation.
+func (m *BodyMoveMutation) AddedPosition() (r int, exists bool) {
+	v := m.addposition
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ClearPosition clears the value of the "position" field.
+func (m *BodyMoveMutation) ClearPosition() {
+	m.position = nil
+	m.addposition = nil
+	m.clearedFields[bodymove.FieldPosition] = struct{}{}
+}
+
+// PositionCleared returns if the "position" field was cleared in this mutation.
+func (m *BodyMoveMutation) PositionCleared() bool {
+	_, ok := m.clearedFields[bodymove.FieldPosition]
+	return ok
+}
+
+// ResetPosition resets all changes to the "position" field.
+func (m *BodyMoveMutation) ResetPosition() {
+	m.position = nil
+	m.addposition = nil
+	delete(m.clearedFields, bodymove.FieldPosition)
+}
+
+// SetObjectKey sets the "object_key" field.
+func (m *BodyMoveMutation) SetObjectKey(s string) {
+	m.object_key = &s
+}
+
+// ObjectKey returns the value of the "object_key" field in the mutation.
+func (m *BodyMoveMutation) ObjectKey() (r string, exists bool) {
+	v := m.object_key
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldObjectKey returns the old "object_key" field's value of the BodyMove entity.
+// If the BodyMove object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *BodyMoveMutation) OldObjectKey(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldObjectKey is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldObjectKey requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldObjectKey: %w", err)
+	}
+	return oldValue.ObjectKey, nil
+}
+
+// ResetObjectKey resets all changes to the "object_key" field.
+func (m *BodyMoveMutation) ResetObjectKey() {
+	m.object_key = nil
+}
+
+// SetRemove sets the "remove" field.
+func (m *BodyMoveMutation) SetRemove(b bool) {
+	m.remove = &b
+}
+
+// Remove returns the value of the "remove" field in the mutation.
+func (m *BodyMoveMutation) Remove() (r bool, exists bool) {
+	v := m.remove
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldRemove returns the old "remove" field's value of the BodyMove entity.
+// If the BodyMove object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *BodyMoveMutation) OldRemove(ctx context.Context) (v bool, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldRemove is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldRemove requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldRemove: %w", err)
+	}
+	return oldValue.Remove, nil
+}
+
+// ResetRemove resets all changes to the "remove" field.
+func (m *BodyMoveMutation) ResetRemove() {
+	m.remove = nil
+}
+
+// SetDueAt sets the "due_at" field.
+func (m *BodyMoveMutation) SetDueAt(t time.Time) {
+	m.due_at = &t
+}
+
+// DueAt returns the value of the "due_at" field in the mutation.
+func (m *BodyMoveMutation) DueAt() (r time.Time, exists bool) {
+	v := m.due_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldDueAt returns the old "due_at" field's value of the BodyMove entity.
+// If the BodyMove object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *BodyMoveMutation) OldDueAt(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldDueAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldDueAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldDueAt: %w", err)
+	}
+	return oldValue.DueAt, nil
+}
+
+// ResetDueAt resets all changes to the "due_at" field.
+func (m *BodyMoveMutation) ResetDueAt() {
+	m.due_at = nil
+}
+
+// SetFence sets the "fence" field.
+func (m *BodyMoveMutation) SetFence(i int64) {
+	m.fence = &i
+	m.addfence = nil
+}
+
+// Fence returns the value of the "fence" field in the mutation.
+func (m *BodyMoveMutation) Fence() (r int64, exists bool) {
+	v := m.fence
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldFence returns the old "fence" field's value of the BodyMove entity.
+// If the BodyMove object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *BodyMoveMutation) OldFence(ctx context.Context) (v int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldFence is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldFence requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldFence: %w", err)
+	}
+	return oldValue.Fence, nil
+}
+
+// AddFence adds i to the "fence" field.
+func (m *BodyMoveMutation) AddFence(i int64) {
+	if m.addfence != nil {
+		*m.addfence += i
+	} else {
+		m.addfence = &i
+	}
+}
+
+// AddedFence returns the value that was added to the "fence" field in this mutation.
+func (m *BodyMoveMutation) AddedFence() (r int64, exists bool) {
+	v := m.addfence
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetFence resets all changes to the "fence" field.
+func (m *BodyMoveMutation) ResetFence() {
+	m.fence = nil
+	m.addfence = nil
+}
+
+// SetAttempts sets the "attempts" field.
+func (m *BodyMoveMutation) SetAttempts(i int) {
+	m.attempts = &i
+	m.addattempts = nil
+}
+
+// Attempts returns the value of the "attempts" field in the mutation.
+func (m *BodyMoveMutation) Attempts() (r int, exists bool) {
+	v := m.attempts
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldAttempts returns the old "attempts" field's value of the BodyMove entity.
+// If the BodyMove object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *BodyMoveMutation) OldAttempts(ctx context.Context) (v int, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldAttempts is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldAttempts requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldAttempts: %w", err)
+	}
+	return oldValue.Attempts, nil
+}
+
+// AddAttempts adds i to the "attempts" field.
+func (m *BodyMoveMutation) AddAttempts(i int) {
+	if m.addattempts != nil {
+		*m.addattempts += i
+	} else {
+		m.addattempts = &i
+	}
+}
+
+// AddedAttempts returns the value that was added to the "attempts" field in this mutation.
+func (m *BodyMoveMutation) AddedAttempts() (r int, exists bool) {
+	v := m.addattempts
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ResetAttempts resets all changes to the "attempts" field.
+func (m *BodyMoveMutation) ResetAttempts() {
+	m.attempts = nil
+	m.addattempts = nil
+}
+
+// SetCreatedAt sets the "created_at" field.
+func (m *BodyMoveMutation) SetCreatedAt(t time.Time) {
+	m.created_at = &t
+}
+
+// CreatedAt returns the value of the "created_at" field in the mutation.
+func (m *BodyMoveMutation) CreatedAt() (r time.Time, exists bool) {
+	v := m.created_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldCreatedAt returns the old "created_at" field's value of the BodyMove entity.
+// If the BodyMove object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *BodyMoveMutation) OldCreatedAt(ctx context.Context) (v time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldCreatedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldCreatedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldCreatedAt: %w", err)
+	}
+	return oldValue.CreatedAt, nil
+}
+
+// ResetCreatedAt resets all changes to the "created_at" field.
+func (m *BodyMoveMutation) ResetCreatedAt() {
+	m.created_at = nil
+}
+
+// Where appends a list predicates to the BodyMoveMutation builder.
+func (m *BodyMoveMutation) Where(ps ...predicate.BodyMove) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the BodyMoveMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *BodyMoveMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.BodyMove, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *BodyMoveMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *BodyMoveMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (BodyMove).
+func (m *BodyMoveMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *BodyMoveMutation) Fields() []string {
+	fields := make([]string, 0, 9)
+	if m.account_id != nil {
+		fields = append(fields, bodymove.FieldAccountID)
+	}
+	if m.email_id != nil {
+		fields = append(fields, bodymove.FieldEmailID)
+	}
+	if m.position != nil {
+		fields = append(fields, bodymove.FieldPosition)
+	}
+	if m.object_key != nil {
+		fields = append(fields, bodymove.FieldObjectKey)
+	}
+	if m.remove != nil {
+		fields = append(fields, bodymove.FieldRemove)
+	}
+	if m.due_at != nil {
+		fields = append(fields, bodymove.FieldDueAt)
+	}
+	if m.fence != nil {
+		fields = append(fields, bodymove.FieldFence)
+	}
+	if m.attempts != nil {
+		fields = append(fields, bodymove.FieldAttempts)
+	}
+	if m.created_at != nil {
+		fields = append(fields, bodymove.FieldCreatedAt)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *BodyMoveMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case bodymove.FieldAccountID:
+		return m.AccountID()
+	case bodymove.FieldEmailID:
+		return m.EmailID()
+	case bodymove.FieldPosition:
+		return m.Position()
+	case bodymove.FieldObjectKey:
+		return m.ObjectKey()
+	case bodymove.FieldRemove:
+		return m.Remove()
+	case bodymove.FieldDueAt:
+		return m.DueAt()
+	case bodymove.FieldFence:
+		return m.Fence()
+	case bodymove.FieldAttempts:
+		return m.Attempts()
+	case bodymove.FieldCreatedAt:
+		return m.CreatedAt()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *BodyMoveMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case bodymove.FieldAccountID:
+		return m.OldAccountID(ctx)
+	case bodymove.FieldEmailID:
+		return m.OldEmailID(ctx)
+	case bodymove.FieldPosition:
+		return m.OldPosition(ctx)
+	case bodymove.FieldObjectKey:
+		return m.OldObjectKey(ctx)
+	case bodymove.FieldRemove:
+		return m.OldRemove(ctx)
+	case bodymove.FieldDueAt:
+		return m.OldDueAt(ctx)
+	case bodymove.FieldFence:
+		return m.OldFence(ctx)
+	case bodymove.FieldAttempts:
+		return m.OldAttempts(ctx)
+	case bodymove.FieldCreatedAt:
+		return m.OldCreatedAt(ctx)
+	}
+	return nil, fmt.Errorf("unknown BodyMove field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *BodyMoveMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case bodymove.FieldAccountID:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetAccountID(v)
+		return nil
+	case bodymove.FieldEmailID:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetEmailID(v)
+		return nil
+	case bodymove.FieldPosition:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetPosition(v)
+		return nil
+	case bodymove.FieldObjectKey:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetObjectKey(v)
+		return nil
+	case bodymove.FieldRemove:
+		v, ok := value.(bool)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetRemove(v)
+		return nil
+	case bodymove.FieldDueAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetDueAt(v)
+		return nil
+	case bodymove.FieldFence:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetFence(v)
+		return nil
+	case bodymove.FieldAttempts:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetAttempts(v)
+		return nil
+	case bodymove.FieldCreatedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetCreatedAt(v)
+		return nil
+	}
+	return fmt.Errorf("unknown BodyMove field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *BodyMoveMutation) AddedFields() []string {
+	var fields []string
+	if m.addposition != nil {
+		fields = append(fields, bodymove.FieldPosition)
+	}
+	if m.addfence != nil {
+		fields = append(fields, bodymove.FieldFence)
+	}
+	if m.addattempts != nil {
+		fields = append(fields, bodymove.FieldAttempts)
+	}
+	return fields
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *BodyMoveMutation) AddedField(name string) (ent.Value, bool) {
+	switch name {
+	case bodymove.FieldPosition:
+		return m.AddedPosition()
+	case bodymove.FieldFence:
+		return m.AddedFence()
+	case bodymove.FieldAttempts:
+		return m.AddedAttempts()
+	}
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *BodyMoveMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	case bodymove.FieldPosition:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddPosition(v)
+		return nil
+	case bodymove.FieldFence:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddFence(v)
+		return nil
+	case bodymove.FieldAttempts:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddAttempts(v)
+		return nil
+	}
+	return fmt.Errorf("unknown BodyMove numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *BodyMoveMutation) ClearedFields() []string {
+	var fields []string
+	if m.FieldCleared(bodymove.FieldPosition) {
+		fields = append(fields, bodymove.FieldPosition)
+	}
+	return fields
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *BodyMoveMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *BodyMoveMutation) ClearField(name string) error {
+	switch name {
+	case bodymove.FieldPosition:
+		m.ClearPosition()
+		return nil
+	}
+	return fmt.Errorf("unknown BodyMove nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *BodyMoveMutation) ResetField(name string) error {
+	switch name {
+	case bodymove.FieldAccountID:
+		m.ResetAccountID()
+		return nil
+	case bodymove.FieldEmailID:
+		m.ResetEmailID()
+		return nil
+	case bodymove.FieldPosition:
+		m.ResetPosition()
+		return nil
+	case bodymove.FieldObjectKey:
+		m.ResetObjectKey()
+		return nil
+	case bodymove.FieldRemove:
+		m.ResetRemove()
+		return nil
+	case bodymove.FieldDueAt:
+		m.ResetDueAt()
+		return nil
+	case bodymove.FieldFence:
+		m.ResetFence()
+		return nil
+	case bodymove.FieldAttempts:
+		m.ResetAttempts()
+		return nil
+	case bodymove.FieldCreatedAt:
+		m.ResetCreatedAt()
+		return nil
+	}
+	return fmt.Errorf("unknown BodyMove field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *BodyMoveMutation) AddedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *BodyMoveMutation) AddedIDs(name string) []ent.Value {
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *BodyMoveMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *BodyMoveMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *BodyMoveMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *BodyMoveMutation) EdgeCleared(name string) bool {
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *BodyMoveMutation) ClearEdge(name string) error {
+	return fmt.Errorf("unknown BodyMove unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *BodyMoveMutation) ResetEdge(name string) error {
+	return fmt.Errorf("unknown BodyMove edge %s", name)
+}
+
+// BodyWalkMutation represents an operation that mutates the BodyWalk nodes in the graph.
+type BodyWalkMutation struct {
+	config
+	op            Op
+	typ           string
+	id            *string
+	position      *string
+	clearedFields map[string]struct{}
+	done          bool
+	oldValue      func(context.Context) (*BodyWalk, error)
+	predicates    []predicate.BodyWalk
+}
+
+var _ ent.Mutation = (*BodyWalkMutation)(nil)
+
+// bodywalkOption allows management of the mutation configuration using functional options.
+type bodywalkOption func(*BodyWalkMutation)
+
+// newBodyWalkMutation creates new mutation for the BodyWalk entity.
+func newBodyWalkMutation(c config, op Op, opts ...bodywalkOption) *BodyWalkMutation {
+	m := &BodyWalkMutation{
+		config:        c,
+		op:            op,
+		typ:           TypeBodyWalk,
+		clearedFields: make(map[string]struct{}),
+	}
+	for _, opt := range opts {
+		opt(m)
+	}
+	return m
+}
+
+// withBodyWalkID sets the ID field of the mutation.
+func withBodyWalkID(id string) bodywalkOption {
+	return func(m *BodyWalkMutation) {
+		var (
+			err   error
+			once  sync.Once
+			value *BodyWalk
+		)
+		m.oldValue = func(ctx context.Context) (*BodyWalk, error) {
+			once.Do(func() {
+				if m.done {
+					err = errors.New("querying old values post mutation is not allowed")
+				} else {
+					value, err = m.Client().BodyWalk.Get(ctx, id)
+				}
+			})
+			return value, err
+		}
+		m.id = &id
+	}
+}
+
+// withBodyWalk sets the old BodyWalk of the mutation.
+func withBodyWalk(node *BodyWalk) bodywalkOption {
+	return func(m *BodyWalkMutation) {
+		m.oldValue = func(context.Context) (*BodyWalk, error) {
+			return node, nil
+		}
+		m.id = &node.ID
+	}
+}
+
+// Client returns a new `ent.Client` from the mutation. If the mutation was
+// executed in a transaction (ent.Tx), a transactional client is returned.
+func (m BodyWalkMutation) Client() *Client {
+	client := &Client{config: m.config}
+	client.init()
+	return client
+}
+
+// Tx returns an `ent.Tx` for mutations that were executed in transactions;
+// it returns an error otherwise.
+func (m BodyWalkMutation) Tx() (*Tx, error) {
+	if _, ok := m.driver.(*txDriver); !ok {
+		return nil, errors.New("ent: mutation is not running in a transaction")
+	}
+	tx := &Tx{config: m.config}
+	tx.init()
+	return tx, nil
+}
+
+// SetID sets the value of the id field. Note that this
+// operation is only accepted on creation of BodyWalk entities.
+func (m *BodyWalkMutation) SetID(id string) {
+	m.id = &id
+}
+
+// ID returns the ID value in the mutation. Note that the ID is only available
+// if it was provided to the builder or after it was returned from the database.
+func (m *BodyWalkMutation) ID() (id string, exists bool) {
+	if m.id == nil {
+		return
+	}
+	return *m.id, true
+}
+
+// IDs queries the database and returns the entity ids that match the mutation's predicate.
+// That means, if the mutation is applied within a transaction with an isolation level such
+// as sql.LevelSerializable, the returned ids match the ids of the rows that will be updated
+// or updated by the mutation.
+func (m *BodyWalkMutation) IDs(ctx context.Context) ([]string, error) {
+	switch {
+	case m.op.Is(OpUpdateOne | OpDeleteOne):
+		id, exists := m.ID()
+		if exists {
+			return []string{id}, nil
+		}
+		fallthrough
+	case m.op.Is(OpUpdate | OpDelete):
+		return m.Client().BodyWalk.Query().Where(m.predicates...).IDs(ctx)
+	default:
+		return nil, fmt.Errorf("IDs is not allowed on %s operations", m.op)
+	}
+}
+
+// SetPosition sets the "position" field.
+func (m *BodyWalkMutation) SetPosition(s string) {
+	m.position = &s
+}
+
+// Position returns the value of the "position" field in the mutation.
+func (m *BodyWalkMutation) Position() (r string, exists bool) {
+	v := m.position
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldPosition returns the old "position" field's value of the BodyWalk entity.
+// If the BodyWalk object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *BodyWalkMutation) OldPosition(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldPosition is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldPosition requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldPosition: %w", err)
+	}
+	return oldValue.Position, nil
+}
+
+// ResetPosition resets all changes to the "position" field.
+func (m *BodyWalkMutation) ResetPosition() {
+	m.position = nil
+}
+
+// Where appends a list predicates to the BodyWalkMutation builder.
+func (m *BodyWalkMutation) Where(ps ...predicate.BodyWalk) {
+	m.predicates = append(m.predicates, ps...)
+}
+
+// WhereP appends storage-level predicates to the BodyWalkMutation builder. Using this method,
+// users can use type-assertion to append predicates that do not depend on any generated package.
+func (m *BodyWalkMutation) WhereP(ps ...func(*sql.Selector)) {
+	p := make([]predicate.BodyWalk, len(ps))
+	for i := range ps {
+		p[i] = ps[i]
+	}
+	m.Where(p...)
+}
+
+// Op returns the operation name.
+func (m *BodyWalkMutation) Op() Op {
+	return m.op
+}
+
+// SetOp allows setting the mutation operation.
+func (m *BodyWalkMutation) SetOp(op Op) {
+	m.op = op
+}
+
+// Type returns the node type of this mutation (BodyWalk).
+func (m *BodyWalkMutation) Type() string {
+	return m.typ
+}
+
+// Fields returns all fields that were changed during this mutation. Note that in
+// order to get all numeric fields that were incremented/decremented, call
+// AddedFields().
+func (m *BodyWalkMutation) Fields() []string {
+	fields := make([]string, 0, 1)
+	if m.position != nil {
+		fields = append(fields, bodywalk.FieldPosition)
+	}
+	return fields
+}
+
+// Field returns the value of a field with the given name. The second boolean
+// return value indicates that this field was not set, or was not defined in the
+// schema.
+func (m *BodyWalkMutation) Field(name string) (ent.Value, bool) {
+	switch name {
+	case bodywalk.FieldPosition:
+		return m.Position()
+	}
+	return nil, false
+}
+
+// OldField returns the old value of the field from the database. An error is
+// returned if the mutation operation is not UpdateOne, or the query to the
+// database failed.
+func (m *BodyWalkMutation) OldField(ctx context.Context, name string) (ent.Value, error) {
+	switch name {
+	case bodywalk.FieldPosition:
+		return m.OldPosition(ctx)
+	}
+	return nil, fmt.Errorf("unknown BodyWalk field %s", name)
+}
+
+// SetField sets the value of a field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *BodyWalkMutation) SetField(name string, value ent.Value) error {
+	switch name {
+	case bodywalk.FieldPosition:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetPosition(v)
+		return nil
+	}
+	return fmt.Errorf("unknown BodyWalk field %s", name)
+}
+
+// AddedFields returns all numeric fields that were incremented/decremented during
+// this mutation.
+func (m *BodyWalkMutation) AddedFields() []string {
+	return nil
+}
+
+// AddedField returns the numeric value that was incremented/decremented on a field
+// with the given name. The second boolean return value indicates that this field
+// was not set, or was not defined in the schema.
+func (m *BodyWalkMutation) AddedField(name string) (ent.Value, bool) {
+	return nil, false
+}
+
+// AddField adds the value to the field with the given name. It returns an error if
+// the field is not defined in the schema, or if the type mismatched the field
+// type.
+func (m *BodyWalkMutation) AddField(name string, value ent.Value) error {
+	switch name {
+	}
+	return fmt.Errorf("unknown BodyWalk numeric field %s", name)
+}
+
+// ClearedFields returns all nullable fields that were cleared during this
+// mutation.
+func (m *BodyWalkMutation) ClearedFields() []string {
+	return nil
+}
+
+// FieldCleared returns a boolean indicating if a field with the given name was
+// cleared in this mutation.
+func (m *BodyWalkMutation) FieldCleared(name string) bool {
+	_, ok := m.clearedFields[name]
+	return ok
+}
+
+// ClearField clears the value of the field with the given name. It returns an
+// error if the field is not defined in the schema.
+func (m *BodyWalkMutation) ClearField(name string) error {
+	return fmt.Errorf("unknown BodyWalk nullable field %s", name)
+}
+
+// ResetField resets all changes in the mutation for the field with the given name.
+// It returns an error if the field is not defined in the schema.
+func (m *BodyWalkMutation) ResetField(name string) error {
+	switch name {
+	case bodywalk.FieldPosition:
+		m.ResetPosition()
+		return nil
+	}
+	return fmt.Errorf("unknown BodyWalk field %s", name)
+}
+
+// AddedEdges returns all edge names that were set/added in this mutation.
+func (m *BodyWalkMutation) AddedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// AddedIDs returns all IDs (to other nodes) that were added for the given edge
+// name in this mutation.
+func (m *BodyWalkMutation) AddedIDs(name string) []ent.Value {
+	return nil
+}
+
+// RemovedEdges returns all edge names that were removed in this mutation.
+func (m *BodyWalkMutation) RemovedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// RemovedIDs returns all IDs (to other nodes) that were removed for the edge with
+// the given name in this mutation.
+func (m *BodyWalkMutation) RemovedIDs(name string) []ent.Value {
+	return nil
+}
+
+// ClearedEdges returns all edge names that were cleared in this mutation.
+func (m *BodyWalkMutation) ClearedEdges() []string {
+	edges := make([]string, 0, 0)
+	return edges
+}
+
+// EdgeCleared returns a boolean which indicates if the edge with the given name
+// was cleared in this mutation.
+func (m *BodyWalkMutation) EdgeCleared(name string) bool {
+	return false
+}
+
+// ClearEdge clears the value of the edge with the given name. It returns an error
+// if that edge is not defined in the schema.
+func (m *BodyWalkMutation) ClearEdge(name string) error {
+	return fmt.Errorf("unknown BodyWalk unique edge %s", name)
+}
+
+// ResetEdge resets all changes to the edge with the given name in this mutation.
+// It returns an error if the edge is not defined in the schema.
+func (m *BodyWalkMutation) ResetEdge(name string) error {
+	return fmt.Errorf("unknown BodyWalk edge %s", name)
+}
+
 // CapturedMailMutation represents an operation that mutates the CapturedMail nodes in the graph.
 type CapturedMailMutation struct {
 	config
@@ -27158,6 +28459,10 @@ type EmailMutation struct {
 	html                *string
 	text                *string
 	mime                *[]byte
+	body_key            *string
+	body_size           *int64
+	addbody_size        *int64
+	body_snippet        *string
 	headers             *[]shape.Header
 	appendheaders       []shape.Header
 	tags                *[]shape.Tag
@@ -28137,6 +29442,174 @@ func (m *EmailMutation) MimeCleared() bool {
 func (m *EmailMutation) ResetMime() {
 	m.mime = nil
 	delete(m.clearedFields, email.FieldMime)
+}
+
+// SetBodyKey sets the "body_key" field.
+func (m *EmailMutation) SetBodyKey(s string) {
+	m.body_key = &s
+}
+
+// BodyKey returns the value of the "body_key" field in the mutation.
+func (m *EmailMutation) BodyKey() (r string, exists bool) {
+	v := m.body_key
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldBodyKey returns the old "body_key" field's value of the Email entity.
+// If the Email object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *EmailMutation) OldBodyKey(ctx context.Context) (v *string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldBodyKey is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldBodyKey requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldBodyKey: %w", err)
+	}
+	return oldValue.BodyKey, nil
+}
+
+// ClearBodyKey clears the value of the "body_key" field.
+func (m *EmailMutation) ClearBodyKey() {
+	m.body_key = nil
+	m.clearedFields[email.FieldBodyKey] = struct{}{}
+}
+
+// BodyKeyCleared returns if the "body_key" field was cleared in this mutation.
+func (m *EmailMutation) BodyKeyCleared() bool {
+	_, ok := m.clearedFields[email.FieldBodyKey]
+	return ok
+}
+
+// ResetBodyKey resets all changes to the "body_key" field.
+func (m *EmailMutation) ResetBodyKey() {
+	m.body_key = nil
+	delete(m.clearedFields, email.FieldBodyKey)
+}
+
+// SetBodySize sets the "body_size" field.
+func (m *EmailMutation) SetBodySize(i int64) {
+	m.body_size = &i
+	m.addbody_size = nil
+}
+
+// BodySize returns the value of the "body_size" field in the mutation.
+func (m *EmailMutation) BodySize() (r int64, exists bool) {
+	v := m.body_size
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldBodySize returns the old "body_size" field's value of the Email entity.
+// If the Email object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *EmailMutation) OldBodySize(ctx context.Context) (v *int64, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldBodySize is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldBodySize requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldBodySize: %w", err)
+	}
+	return oldValue.BodySize, nil
+}
+
+// AddBodySize adds i to the "body_size" field.
+func (m *EmailMutation) AddBodySize(i int64) {
+	if m.addbody_size != nil {
+		*m.addbody_size += i
+	} else {
+		m.addbody_size = &i
+	}
+}
+
+// AddedBodySize returns the value that was added to the "body_size" field in this mutation.
+func (m *EmailMutation) AddedBodySize() (r int64, exists bool) {
+	v := m.addbody_size
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ClearBodySize clears the value of the "body_size" field.
+func (m *EmailMutation) ClearBodySize() {
+	m.body_size = nil
+	m.addbody_size = nil
+	m.clearedFields[email.FieldBodySize] = struct{}{}
+}
+
+// BodySizeCleared returns if the "body_size" field was cleared in this mutation.
+func (m *EmailMutation) BodySizeCleared() bool {
+	_, ok := m.clearedFields[email.FieldBodySize]
+	return ok
+}
+
+// ResetBodySize resets all changes to the "body_size" field.
+func (m *EmailMutation) ResetBodySize() {
+	m.body_size = nil
+	m.addbody_size = nil
+	delete(m.clearedFields, email.FieldBodySize)
+}
+
+// SetBodySnippet sets the "body_snippet" field.
+func (m *EmailMutation) SetBodySnippet(s string) {
+	m.body_snippet = &s
+}
+
+// BodySnippet returns the value of the "body_snippet" field in the mutation.
+func (m *EmailMutation) BodySnippet() (r string, exists bool) {
+	v := m.body_snippet
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldBodySnippet returns the old "body_snippet" field's value of the Email entity.
+// If the Email object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *EmailMutation) OldBodySnippet(ctx context.Context) (v *string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldBodySnippet is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldBodySnippet requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldBodySnippet: %w", err)
+	}
+	return oldValue.BodySnippet, nil
+}
+
+// ClearBodySnippet clears the value of the "body_snippet" field.
+func (m *EmailMutation) ClearBodySnippet() {
+	m.body_snippet = nil
+	m.clearedFields[email.FieldBodySnippet] = struct{}{}
+}
+
+// BodySnippetCleared returns if the "body_snippet" field was cleared in this mutation.
+func (m *EmailMutation) BodySnippetCleared() bool {
+	_, ok := m.clearedFields[email.FieldBodySnippet]
+	return ok
+}
+
+// ResetBodySnippet resets all changes to the "body_snippet" field.
+func (m *EmailMutation) ResetBodySnippet() {
+	m.body_snippet = nil
+	delete(m.clearedFields, email.FieldBodySnippet)
 }
 
 // SetHeaders sets the "headers" field.
@@ -29289,7 +30762,7 @@ func (m *EmailMutation) Type() string {
 // order to get all numeric fields that were incremented/decremented, call
 // AddedFields().
 func (m *EmailMutation) Fields() []string {
-	fields := make([]string, 0, 37)
+	fields := make([]string, 0, 40)
 	if m.account_id != nil {
 		fields = append(fields, email.FieldAccountID)
 	}
@@ -29340,6 +30813,15 @@ func (m *EmailMutation) Fields() []string {
 	}
 	if m.mime != nil {
 		fields = append(fields, email.FieldMime)
+	}
+	if m.body_key != nil {
+		fields = append(fields, email.FieldBodyKey)
+	}
+	if m.body_size != nil {
+		fields = append(fields, email.FieldBodySize)
+	}
+	if m.body_snippet != nil {
+		fields = append(fields, email.FieldBodySnippet)
 	}
 	if m.headers != nil {
 		fields = append(fields, email.FieldHeaders)
@@ -29443,6 +30925,12 @@ func (m *EmailMutation) Field(name string) (ent.Value, bool) {
 		return m.Text()
 	case email.FieldMime:
 		return m.Mime()
+	case email.FieldBodyKey:
+		return m.BodyKey()
+	case email.FieldBodySize:
+		return m.BodySize()
+	case email.FieldBodySnippet:
+		return m.BodySnippet()
 	case email.FieldHeaders:
 		return m.Headers()
 	case email.FieldTags:
@@ -29526,6 +31014,12 @@ func (m *EmailMutation) OldField(ctx context.Context, name string) (ent.Value, e
 		return m.OldText(ctx)
 	case email.FieldMime:
 		return m.OldMime(ctx)
+	case email.FieldBodyKey:
+		return m.OldBodyKey(ctx)
+	case email.FieldBodySize:
+		return m.OldBodySize(ctx)
+	case email.FieldBodySnippet:
+		return m.OldBodySnippet(ctx)
 	case email.FieldHeaders:
 		return m.OldHeaders(ctx)
 	case email.FieldTags:
@@ -29694,6 +31188,27 @@ func (m *EmailMutation) SetField(name string, value ent.Value) error {
 		}
 		m.SetMime(v)
 		return nil
+	case email.FieldBodyKey:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetBodyKey(v)
+		return nil
+	case email.FieldBodySize:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetBodySize(v)
+		return nil
+	case email.FieldBodySnippet:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetBodySnippet(v)
+		return nil
 	case email.FieldHeaders:
 		v, ok := value.([]shape.Header)
 		if !ok {
@@ -29845,6 +31360,9 @@ func (m *EmailMutation) AddedFields() []string {
 	if m.addtemplate_version != nil {
 		fields = append(fields, email.FieldTemplateVersion)
 	}
+	if m.addbody_size != nil {
+		fields = append(fields, email.FieldBodySize)
+	}
 	if m.addattachment_count != nil {
 		fields = append(fields, email.FieldAttachmentCount)
 	}
@@ -29858,6 +31376,8 @@ func (m *EmailMutation) AddedField(name string) (ent.Value, bool) {
 	switch name {
 	case email.FieldTemplateVersion:
 		return m.AddedTemplateVersion()
+	case email.FieldBodySize:
+		return m.AddedBodySize()
 	case email.FieldAttachmentCount:
 		return m.AddedAttachmentCount()
 	}
@@ -29875,6 +31395,13 @@ func (m *EmailMutation) AddField(name string, value ent.Value) error {
 			return fmt.Errorf("unexpected type %T for field %s", value, name)
 		}
 		m.AddTemplateVersion(v)
+		return nil
+	case email.FieldBodySize:
+		v, ok := value.(int64)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddBodySize(v)
 		return nil
 	case email.FieldAttachmentCount:
 		v, ok := value.(int)
@@ -29923,6 +31450,15 @@ func (m *EmailMutation) ClearedFields() []string {
 	}
 	if m.FieldCleared(email.FieldMime) {
 		fields = append(fields, email.FieldMime)
+	}
+	if m.FieldCleared(email.FieldBodyKey) {
+		fields = append(fields, email.FieldBodyKey)
+	}
+	if m.FieldCleared(email.FieldBodySize) {
+		fields = append(fields, email.FieldBodySize)
+	}
+	if m.FieldCleared(email.FieldBodySnippet) {
+		fields = append(fields, email.FieldBodySnippet)
 	}
 	if m.FieldCleared(email.FieldHeaders) {
 		fields = append(fields, email.FieldHeaders)
@@ -30012,6 +31548,15 @@ func (m *EmailMutation) ClearField(name string) error {
 		return nil
 	case email.FieldMime:
 		m.ClearMime()
+		return nil
+	case email.FieldBodyKey:
+		m.ClearBodyKey()
+		return nil
+	case email.FieldBodySize:
+		m.ClearBodySize()
+		return nil
+	case email.FieldBodySnippet:
+		m.ClearBodySnippet()
 		return nil
 	case email.FieldHeaders:
 		m.ClearHeaders()
@@ -30113,6 +31658,15 @@ func (m *EmailMutation) ResetField(name string) error {
 		return nil
 	case email.FieldMime:
 		m.ResetMime()
+		return nil
+	case email.FieldBodyKey:
+		m.ResetBodyKey()
+		return nil
+	case email.FieldBodySize:
+		m.ResetBodySize()
+		return nil
+	case email.FieldBodySnippet:
+		m.ResetBodySnippet()
 		return nil
 	case email.FieldHeaders:
 		m.ResetHeaders()

@@ -22,6 +22,8 @@ import (
 	"github.com/postrider/postrider/ent/billingcustomer"
 	"github.com/postrider/postrider/ent/billingevent"
 	"github.com/postrider/postrider/ent/billingsubscription"
+	"github.com/postrider/postrider/ent/bodymove"
+	"github.com/postrider/postrider/ent/bodywalk"
 	"github.com/postrider/postrider/ent/capturedmail"
 	"github.com/postrider/postrider/ent/capturedsms"
 	"github.com/postrider/postrider/ent/categoryoptout"
@@ -648,6 +650,46 @@ func init() {
 	billingsubscriptionDescID := billingsubscriptionFields[0].Descriptor()
 	// billingsubscription.IDValidator is a validator for the "id" field. It is called by the builders before save.
 	billingsubscription.IDValidator = billingsubscriptionDescID.Validators[0].(func(string) error)
+	bodymoveFields := schema.BodyMove{}.Fields()
+	_ = bodymoveFields
+	// bodymoveDescAccountID is the schema descriptor for account_id field.
+	bodymoveDescAccountID := bodymoveFields[1].Descriptor()
+	// bodymove.AccountIDValidator is a validator for the "account_id" field. It is called by the builders before save.
+	bodymove.AccountIDValidator = bodymoveDescAccountID.Validators[0].(func(string) error)
+	// bodymoveDescEmailID is the schema descriptor for email_id field.
+	bodymoveDescEmailID := bodymoveFields[2].Descriptor()
+	// bodymove.EmailIDValidator is a validator for the "email_id" field. It is called by the builders before save.
+	bodymove.EmailIDValidator = bodymoveDescEmailID.Validators[0].(func(string) error)
+	// bodymoveDescObjectKey is the schema descriptor for object_key field.
+	bodymoveDescObjectKey := bodymoveFields[4].Descriptor()
+	// bodymove.ObjectKeyValidator is a validator for the "object_key" field. It is called by the builders before save.
+	bodymove.ObjectKeyValidator = bodymoveDescObjectKey.Validators[0].(func(string) error)
+	// bodymoveDescRemove is the schema descriptor for remove field.
+	bodymoveDescRemove := bodymoveFields[5].Descriptor()
+	// bodymove.DefaultRemove holds the default value on creation for the remove field.
+	bodymove.DefaultRemove = bodymoveDescRemove.Default.(bool)
+	// bodymoveDescFence is the schema descriptor for fence field.
+	bodymoveDescFence := bodymoveFields[7].Descriptor()
+	// bodymove.DefaultFence holds the default value on creation for the fence field.
+	bodymove.DefaultFence = bodymoveDescFence.Default.(int64)
+	// bodymoveDescAttempts is the schema descriptor for attempts field.
+	bodymoveDescAttempts := bodymoveFields[8].Descriptor()
+	// bodymove.DefaultAttempts holds the default value on creation for the attempts field.
+	bodymove.DefaultAttempts = bodymoveDescAttempts.Default.(int)
+	// bodymoveDescCreatedAt is the schema descriptor for created_at field.
+	bodymoveDescCreatedAt := bodymoveFields[9].Descriptor()
+	// bodymove.DefaultCreatedAt holds the default value on creation for the created_at field.
+	bodymove.DefaultCreatedAt = bodymoveDescCreatedAt.Default.(func() time.Time)
+	bodywalkFields := schema.BodyWalk{}.Fields()
+	_ = bodywalkFields
+	// bodywalkDescPosition is the schema descriptor for position field.
+	bodywalkDescPosition := bodywalkFields[1].Descriptor()
+	// bodywalk.PositionValidator is a validator for the "position" field. It is called by the builders before save.
+	bodywalk.PositionValidator = bodywalkDescPosition.Validators[0].(func(string) error)
+	// bodywalkDescID is the schema descriptor for id field.
+	bodywalkDescID := bodywalkFields[0].Descriptor()
+	// bodywalk.IDValidator is a validator for the "id" field. It is called by the builders before save.
+	bodywalk.IDValidator = bodywalkDescID.Validators[0].(func(string) error)
 	capturedmailFields := schema.CapturedMail{}.Fields()
 	_ = capturedmailFields
 	// capturedmailDescReceivedAt is the schema descriptor for received_at field.
@@ -929,19 +971,19 @@ func init() {
 	// email.FromAddressValidator is a validator for the "from_address" field. It is called by the builders before save.
 	email.FromAddressValidator = emailDescFromAddress.Validators[0].(func(string) error)
 	// emailDescMessageID is the schema descriptor for message_id field.
-	emailDescMessageID := emailFields[20].Descriptor()
+	emailDescMessageID := emailFields[23].Descriptor()
 	// email.MessageIDValidator is a validator for the "message_id" field. It is called by the builders before save.
 	email.MessageIDValidator = emailDescMessageID.Validators[0].(func(string) error)
 	// emailDescAttachmentCount is the schema descriptor for attachment_count field.
-	emailDescAttachmentCount := emailFields[21].Descriptor()
+	emailDescAttachmentCount := emailFields[24].Descriptor()
 	// email.DefaultAttachmentCount holds the default value on creation for the attachment_count field.
 	email.DefaultAttachmentCount = emailDescAttachmentCount.Default.(int)
 	// emailDescUnsubscribe is the schema descriptor for unsubscribe field.
-	emailDescUnsubscribe := emailFields[22].Descriptor()
+	emailDescUnsubscribe := emailFields[25].Descriptor()
 	// email.DefaultUnsubscribe holds the default value on creation for the unsubscribe field.
 	email.DefaultUnsubscribe = emailDescUnsubscribe.Default.(bool)
 	// emailDescCreatedAt is the schema descriptor for created_at field.
-	emailDescCreatedAt := emailFields[27].Descriptor()
+	emailDescCreatedAt := emailFields[30].Descriptor()
 	// email.DefaultCreatedAt holds the default value on creation for the created_at field.
 	email.DefaultCreatedAt = emailDescCreatedAt.Default.(func() time.Time)
 	// emailDescID is the schema descriptor for id field.

@@ -48,6 +48,10 @@ type Tx struct {
 	BillingEvent *BillingEventClient
 	// BillingSubscription is the client for interacting with the BillingSubscription builders.
 	BillingSubscription *BillingSubscriptionClient
+	// BodyMove is the client for interacting with the BodyMove builders.
+	BodyMove *BodyMoveClient
+	// BodyWalk is the client for interacting with the BodyWalk builders.
+	BodyWalk *BodyWalkClient
 	// CapturedMail is the client for interacting with the CapturedMail builders.
 	CapturedMail *CapturedMailClient
 	// CapturedSMS is the client for interacting with the CapturedSMS builders.
@@ -298,6 +302,8 @@ func (tx *Tx) init() {
 	tx.BillingCustomer = NewBillingCustomerClient(tx.config)
 	tx.BillingEvent = NewBillingEventClient(tx.config)
 	tx.BillingSubscription = NewBillingSubscriptionClient(tx.config)
+	tx.BodyMove = NewBodyMoveClient(tx.config)
+	tx.BodyWalk = NewBodyWalkClient(tx.config)
 	tx.CapturedMail = NewCapturedMailClient(tx.config)
 	tx.CapturedSMS = NewCapturedSMSClient(tx.config)
 	tx.CategoryOptOut = NewCategoryOptOutClient(tx.config)

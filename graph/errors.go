@@ -52,7 +52,7 @@ func (p errorPresenter) present(ctx context.Context, err error) *gqlerror.Error 
 	}
 	known := fault.From(err)
 	switch {
-	case known.Kind == fault.Away, errors.Is(err, context.Canceled) && ctx.Err() != nil: // or the caller has left
+	case known.Kind == fault.Away && known.Code != fault.CodeBodyUnavailable, errors.Is(err, context.Canceled) && ctx.Err() != nil: // or the caller has left
 		out.Message, out.Extensions = awayMessage, map[string]any{"code": fault.CodeUnavailable}
 	case known.Kind == fault.Internal:
 		out.Message, out.Extensions = internalMessage(ctx), map[string]any{"code": codeInternal}

@@ -45,6 +45,7 @@ var shownBy = map[string]struct{ file, beside string }{
 	"internal_error":                {file: "internal"},
 	"delivery_upstream_error":       {file: "upstream"},
 	"delivery_unavailable":          {file: "away"},
+	"body_unavailable":              {file: "body_away"},
 }
 
 // Programs decide by the code: each one that there is has a body that is looked at.

@@ -28,6 +28,8 @@ const (
 	FieldSize = "size"
 	// FieldData holds the string denoting the data field in the database.
 	FieldData = "data"
+	// FieldObjectKey holds the string denoting the object_key field in the database.
+	FieldObjectKey = "object_key"
 	// EdgeEmail holds the string denoting the email edge name in mutations.
 	EdgeEmail = "email"
 	// Table holds the table name of the attachment in the database.
@@ -52,6 +54,7 @@ var Columns = []string{
 	FieldContentID,
 	FieldSize,
 	FieldData,
+	FieldObjectKey,
 }
 
 // ValidColumn reports if the column name is valid (part of the table columns).
@@ -122,6 +125,11 @@ func ByContentID(opts ...sql.OrderTermOption) OrderOption {
 // BySize orders the results by the size field.
 func BySize(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldSize, opts...).ToFunc()
+}
+
+// ByObjectKey orders the results by the object_key field.
+func ByObjectKey(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldObjectKey, opts...).ToFunc()
 }
 
 // ByEmailField orders the results by email field.

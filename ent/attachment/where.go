@@ -93,6 +93,11 @@ func Data(v []byte) predicate.Attachment {
 	return predicate.Attachment(sql.FieldEQ(FieldData, v))
 }
 
+// ObjectKey applies equality check predicate on the "object_key" field. It's identical to ObjectKeyEQ.
+func ObjectKey(v string) predicate.Attachment {
+	return predicate.Attachment(sql.FieldEQ(FieldObjectKey, v))
+}
+
 // EmailIDEQ applies the EQ predicate on the "email_id" field.
 func EmailIDEQ(v string) predicate.Attachment {
 	return predicate.Attachment(sql.FieldEQ(FieldEmailID, v))
@@ -536,6 +541,81 @@ func DataLT(v []byte) predicate.Attachment {
 // DataLTE applies the LTE predicate on the "data" field.
 func DataLTE(v []byte) predicate.Attachment {
 	return predicate.Attachment(sql.FieldLTE(FieldData, v))
+}
+
+// ObjectKeyEQ applies the EQ predicate on the "object_key" field.
+func ObjectKeyEQ(v string) predicate.Attachment {
+	return predicate.Attachment(sql.FieldEQ(FieldObjectKey, v))
+}
+
+// ObjectKeyNEQ applies the NEQ predicate on the "object_key" field.
+func ObjectKeyNEQ(v string) predicate.Attachment {
+	return predicate.Attachment(sql.FieldNEQ(FieldObjectKey, v))
+}
+
+// ObjectKeyIn applies the In predicate on the "object_key" field.
+func ObjectKeyIn(vs ...string) predicate.Attachment {
+	return predicate.Attachment(sql.FieldIn(FieldObjectKey, vs...))
+}
+
+// ObjectKeyNotIn applies the NotIn predicate on the "object_key" field.
+func ObjectKeyNotIn(vs ...string) predicate.Attachment {
+	return predicate.Attachment(sql.FieldNotIn(FieldObjectKey, vs...))
+}
+
+// ObjectKeyGT applies the GT predicate on the "object_key" field.
+func ObjectKeyGT(v string) predicate.Attachment {
+	return predicate.Attachment(sql.FieldGT(FieldObjectKey, v))
+}
+
+// ObjectKeyGTE applies the GTE predicate on the "object_key" field.
+func ObjectKeyGTE(v string) predicate.Attachment {
+	return predicate.Attachment(sql.FieldGTE(FieldObjectKey, v))
+}
+
+// ObjectKeyLT applies the LT predicate on the "object_key" field.
+func ObjectKeyLT(v string) predicate.Attachment {
+	return predicate.Attachment(sql.FieldLT(FieldObjectKey, v))
+}
+
+// ObjectKeyLTE applies the LTE predicate on the "object_key" field.
+func ObjectKeyLTE(v string) predicate.Attachment {
+	return predicate.Attachment(sql.FieldLTE(FieldObjectKey, v))
+}
+
+// ObjectKeyContains applies the Contains predicate on the "object_key" field.
+func ObjectKeyContains(v string) predicate.Attachment {
+	return predicate.Attachment(sql.FieldContains(FieldObjectKey, v))
+}
+
+// ObjectKeyHasPrefix applies the HasPrefix predicate on the "object_key" field.
+func ObjectKeyHasPrefix(v string) predicate.Attachment {
+	return predicate.Attachment(sql.FieldHasPrefix(FieldObjectKey, v))
+}
+
+// ObjectKeyHasSuffix applies the HasSuffix predicate on the "object_key" field.
+func ObjectKeyHasSuffix(v string) predicate.Attachment {
+	return predicate.Attachment(sql.FieldHasSuffix(FieldObjectKey, v))
+}
+
+// ObjectKeyIsNil applies the IsNil predicate on the "object_key" field.
+func ObjectKeyIsNil() predicate.Attachment {
+	return predicate.Attachment(sql.FieldIsNull(FieldObjectKey))
+}
+
+// ObjectKeyNotNil applies the NotNil predicate on the "object_key" field.
+func ObjectKeyNotNil() predicate.Attachment {
+	return predicate.Attachment(sql.FieldNotNull(FieldObjectKey))
+}
+
+// ObjectKeyEqualFold applies the EqualFold predicate on the "object_key" field.
+func ObjectKeyEqualFold(v string) predicate.Attachment {
+	return predicate.Attachment(sql.FieldEqualFold(FieldObjectKey, v))
+}
+
+// ObjectKeyContainsFold applies the ContainsFold predicate on the "object_key" field.
+func ObjectKeyContainsFold(v string) predicate.Attachment {
+	return predicate.Attachment(sql.FieldContainsFold(FieldObjectKey, v))
 }
 
 // HasEmail applies the HasEdge predicate on the "email" edge.

@@ -49,6 +49,12 @@ const (
 	FieldText = "text"
 	// FieldMime holds the string denoting the mime field in the database.
 	FieldMime = "mime"
+	// FieldBodyKey holds the string denoting the body_key field in the database.
+	FieldBodyKey = "body_key"
+	// FieldBodySize holds the string denoting the body_size field in the database.
+	FieldBodySize = "body_size"
+	// FieldBodySnippet holds the string denoting the body_snippet field in the database.
+	FieldBodySnippet = "body_snippet"
 	// FieldHeaders holds the string denoting the headers field in the database.
 	FieldHeaders = "headers"
 	// FieldTags holds the string denoting the tags field in the database.
@@ -140,6 +146,9 @@ var Columns = []string{
 	FieldHTML,
 	FieldText,
 	FieldMime,
+	FieldBodyKey,
+	FieldBodySize,
+	FieldBodySnippet,
 	FieldHeaders,
 	FieldTags,
 	FieldMessageID,
@@ -287,6 +296,21 @@ func ByHTML(opts ...sql.OrderTermOption) OrderOption {
 // ByText orders the results by the text field.
 func ByText(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldText, opts...).ToFunc()
+}
+
+// ByBodyKey orders the results by the body_key field.
+func ByBodyKey(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldBodyKey, opts...).ToFunc()
+}
+
+// ByBodySize orders the results by the body_size field.
+func ByBodySize(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldBodySize, opts...).ToFunc()
+}
+
+// ByBodySnippet orders the results by the body_snippet field.
+func ByBodySnippet(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldBodySnippet, opts...).ToFunc()
 }
 
 // ByMessageID orders the results by the message_id field.

@@ -130,6 +130,21 @@ func Mime(v []byte) predicate.Email {
 	return predicate.Email(sql.FieldEQ(FieldMime, v))
 }
 
+// BodyKey applies equality check predicate on the "body_key" field. It's identical to BodyKeyEQ.
+func BodyKey(v string) predicate.Email {
+	return predicate.Email(sql.FieldEQ(FieldBodyKey, v))
+}
+
+// BodySize applies equality check predicate on the "body_size" field. It's identical to BodySizeEQ.
+func BodySize(v int64) predicate.Email {
+	return predicate.Email(sql.FieldEQ(FieldBodySize, v))
+}
+
+// BodySnippet applies equality check predicate on the "body_snippet" field. It's identical to BodySnippetEQ.
+func BodySnippet(v string) predicate.Email {
+	return predicate.Email(sql.FieldEQ(FieldBodySnippet, v))
+}
+
 // MessageID applies equality check predicate on the "message_id" field. It's identical to MessageIDEQ.
 func MessageID(v string) predicate.Email {
 	return predicate.Email(sql.FieldEQ(FieldMessageID, v))
@@ -1118,6 +1133,206 @@ func MimeIsNil() predicate.Email {
 // MimeNotNil applies the NotNil predicate on the "mime" field.
 func MimeNotNil() predicate.Email {
 	return predicate.Email(sql.FieldNotNull(FieldMime))
+}
+
+// BodyKeyEQ applies the EQ predicate on the "body_key" field.
+func BodyKeyEQ(v string) predicate.Email {
+	return predicate.Email(sql.FieldEQ(FieldBodyKey, v))
+}
+
+// BodyKeyNEQ applies the NEQ predicate on the "body_key" field.
+func BodyKeyNEQ(v string) predicate.Email {
+	return predicate.Email(sql.FieldNEQ(FieldBodyKey, v))
+}
+
+// BodyKeyIn applies the In predicate on the "body_key" field.
+func BodyKeyIn(vs ...string) predicate.Email {
+	return predicate.Email(sql.FieldIn(FieldBodyKey, vs...))
+}
+
+// BodyKeyNotIn applies the NotIn predicate on the "body_key" field.
+func BodyKeyNotIn(vs ...string) predicate.Email {
+	return predicate.Email(sql.FieldNotIn(FieldBodyKey, vs...))
+}
+
+// BodyKeyGT applies the GT predicate on the "body_key" field.
+func BodyKeyGT(v string) predicate.Email {
+	return predicate.Email(sql.FieldGT(FieldBodyKey, v))
+}
+
+// BodyKeyGTE applies the GTE predicate on the "body_key" field.
+func BodyKeyGTE(v string) predicate.Email {
+	return predicate.Email(sql.FieldGTE(FieldBodyKey, v))
+}
+
+// BodyKeyLT applies the LT predicate on the "body_key" field.
+func BodyKeyLT(v string) predicate.Email {
+	return predicate.Email(sql.FieldLT(FieldBodyKey, v))
+}
+
+// BodyKeyLTE applies the LTE predicate on the "body_key" field.
+func BodyKeyLTE(v string) predicate.Email {
+	return predicate.Email(sql.FieldLTE(FieldBodyKey, v))
+}
+
+// BodyKeyContains applies the Contains predicate on the "body_key" field.
+func BodyKeyContains(v string) predicate.Email {
+	return predicate.Email(sql.FieldContains(FieldBodyKey, v))
+}
+
+// BodyKeyHasPrefix applies the HasPrefix predicate on the "body_key" field.
+func BodyKeyHasPrefix(v string) predicate.Email {
+	return predicate.Email(sql.FieldHasPrefix(FieldBodyKey, v))
+}
+
+// BodyKeyHasSuffix applies the HasSuffix predicate on the "body_key" field.
+func BodyKeyHasSuffix(v string) predicate.Email {
+	return predicate.Email(sql.FieldHasSuffix(FieldBodyKey, v))
+}
+
+// BodyKeyIsNil applies the IsNil predicate on the "body_key" field.
+func BodyKeyIsNil() predicate.Email {
+	return predicate.Email(sql.FieldIsNull(FieldBodyKey))
+}
+
+// BodyKeyNotNil applies the NotNil predicate on the "body_key" field.
+func BodyKeyNotNil() predicate.Email {
+	return predicate.Email(sql.FieldNotNull(FieldBodyKey))
+}
+
+// BodyKeyEqualFold applies the EqualFold predicate on the "body_key" field.
+func BodyKeyEqualFold(v string) predicate.Email {
+	return predicate.Email(sql.FieldEqualFold(FieldBodyKey, v))
+}
+
+// BodyKeyContainsFold applies the ContainsFold predicate on the "body_key" field.
+func BodyKeyContainsFold(v string) predicate.Email {
+	return predicate.Email(sql.FieldContainsFold(FieldBodyKey, v))
+}
+
+// BodySizeEQ applies the EQ predicate on the "body_size" field.
+func BodySizeEQ(v int64) predicate.Email {
+	return predicate.Email(sql.FieldEQ(FieldBodySize, v))
+}
+
+// BodySizeNEQ applies the NEQ predicate on the "body_size" field.
+func BodySizeNEQ(v int64) predicate.Email {
+	return predicate.Email(sql.FieldNEQ(FieldBodySize, v))
+}
+
+// BodySizeIn applies the In predicate on the "body_size" field.
+func BodySizeIn(vs ...int64) predicate.Email {
+	return predicate.Email(sql.FieldIn(FieldBodySize, vs...))
+}
+
+// BodySizeNotIn applies the NotIn predicate on the "body_size" field.
+func BodySizeNotIn(vs ...int64) predicate.Email {
+	return predicate.Email(sql.FieldNotIn(FieldBodySize, vs...))
+}
+
+// BodySizeGT applies the GT predicate on the "body_size" field.
+func BodySizeGT(v int64) predicate.Email {
+	return predicate.Email(sql.FieldGT(FieldBodySize, v))
+}
+
+// BodySizeGTE applies the GTE predicate on the "body_size" field.
+func BodySizeGTE(v int64) predicate.Email {
+	return predicate.Email(sql.FieldGTE(FieldBodySize, v))
+}
+
+// BodySizeLT applies the LT predicate on the "body_size" field.
+func BodySizeLT(v int64) predicate.Email {
+	return predicate.Email(sql.FieldLT(FieldBodySize, v))
+}
+
+// BodySizeLTE applies the LTE predicate on the "body_size" field.
+func BodySizeLTE(v int64) predicate.Email {
+	return predicate.Email(sql.FieldLTE(FieldBodySize, v))
+}
+
+// BodySizeIsNil applies the IsNil predicate on the "body_size" field.
+func BodySizeIsNil() predicate.Email {
+	return predicate.Email(sql.FieldIsNull(FieldBodySize))
+}
+
+// BodySizeNotNil applies the NotNil predicate on the "body_size" field.
+func BodySizeNotNil() predicate.Email {
+	return predicate.Email(sql.FieldNotNull(FieldBodySize))
+}
+
+// BodySnippetEQ applies the EQ predicate on the "body_snippet" field.
+func BodySnippetEQ(v string) predicate.Email {
+	return predicate.Email(sql.FieldEQ(FieldBodySnippet, v))
+}
+
+// BodySnippetNEQ applies the NEQ predicate on the "body_snippet" field.
+func BodySnippetNEQ(v string) predicate.Email {
+	return predicate.Email(sql.FieldNEQ(FieldBodySnippet, v))
+}
+
+// BodySnippetIn applies the In predicate on the "body_snippet" field.
+func BodySnippetIn(vs ...string) predicate.Email {
+	return predicate.Email(sql.FieldIn(FieldBodySnippet, vs...))
+}
+
+// BodySnippetNotIn applies the NotIn predicate on the "body_snippet" field.
+func BodySnippetNotIn(vs ...string) predicate.Email {
+	return predicate.Email(sql.FieldNotIn(FieldBodySnippet, vs...))
+}
+
+// BodySnippetGT applies the GT predicate on the "body_snippet" field.
+func BodySnippetGT(v string) predicate.Email {
+	return predicate.Email(sql.FieldGT(FieldBodySnippet, v))
+}
+
+// BodySnippetGTE applies the GTE predicate on the "body_snippet" field.
+func BodySnippetGTE(v string) predicate.Email {
+	return predicate.Email(sql.FieldGTE(FieldBodySnippet, v))
+}
+
+// BodySnippetLT applies the LT predicate on the "body_snippet" field.
+func BodySnippetLT(v string) predicate.Email {
+	return predicate.Email(sql.FieldLT(FieldBodySnippet, v))
+}
+
+// BodySnippetLTE applies the LTE predicate on the "body_snippet" field.
+func BodySnippetLTE(v string) predicate.Email {
+	return predicate.Email(sql.FieldLTE(FieldBodySnippet, v))
+}
+
+// BodySnippetContains applies the Contains predicate on the "body_snippet" field.
+func BodySnippetContains(v string) predicate.Email {
+	return predicate.Email(sql.FieldContains(FieldBodySnippet, v))
+}
+
+// BodySnippetHasPrefix applies the HasPrefix predicate on the "body_snippet" field.
+func BodySnippetHasPrefix(v string) predicate.Email {
+	return predicate.Email(sql.FieldHasPrefix(FieldBodySnippet, v))
+}
+
+// BodySnippetHasSuffix applies the HasSuffix predicate on the "body_snippet" field.
+func BodySnippetHasSuffix(v string) predicate.Email {
+	return predicate.Email(sql.FieldHasSuffix(FieldBodySnippet, v))
+}
+
+// BodySnippetIsNil applies the IsNil predicate on the "body_snippet" field.
+func BodySnippetIsNil() predicate.Email {
+	return predicate.Email(sql.FieldIsNull(FieldBodySnippet))
+}
+
+// BodySnippetNotNil applies the NotNil predicate on the "body_snippet" field.
+func BodySnippetNotNil() predicate.Email {
+	return predicate.Email(sql.FieldNotNull(FieldBodySnippet))
+}
+
+// BodySnippetEqualFold applies the EqualFold predicate on the "body_snippet" field.
+func BodySnippetEqualFold(v string) predicate.Email {
+	return predicate.Email(sql.FieldEqualFold(FieldBodySnippet, v))
+}
+
+// BodySnippetContainsFold applies the ContainsFold predicate on the "body_snippet" field.
+func BodySnippetContainsFold(v string) predicate.Email {
+	return predicate.Email(sql.FieldContainsFold(FieldBodySnippet, v))
 }
 
 // HeadersIsNil applies the IsNil predicate on the "headers" field.

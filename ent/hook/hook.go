@@ -213,6 +213,30 @@ func (f BillingSubscriptionFunc) Mutate(ctx context.Context, m ent.Mutation) (en
 	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.BillingSubscriptionMutation", m)
 }
 
+// The BodyMoveFunc type is an adapter to allow the use of ordinary
+// function as BodyMove mutator.
+type BodyMoveFunc func(context.Context, *ent.BodyMoveMutation) (ent.Value, error)
+
+// Mutate calls f(ctx, m).
+func (f BodyMoveFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
+	if mv, ok := m.(*ent.BodyMoveMutation); ok {
+		return f(ctx, mv)
+	}
+	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.BodyMoveMutation", m)
+}
+
+// The BodyWalkFunc type is an adapter to allow the use of ordinary
+// function as BodyWalk mutator.
+type BodyWalkFunc func(context.Context, *ent.BodyWalkMutation) (ent.Value, error)
+
+// Mutate calls f(ctx, m).
+func (f BodyWalkFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
+	if mv, ok := m.(*ent.BodyWalkMutation); ok {
+		return f(ctx, mv)
+	}
+	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.BodyWalkMutation", m)
+}
+
 // The CapturedMailFunc type is an adapter to allow the use of ordinary
 // function as CapturedMail mutator.
 type CapturedMailFunc func(context.Context, *ent.CapturedMailMutation) (ent.Value, error)

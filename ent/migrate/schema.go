@@ -142,6 +142,7 @@ var (
 		{Name: "content_id", Type: field.TypeString, Default: ""},
 		{Name: "size", Type: field.TypeInt},
 		{Name: "data", Type: field.TypeBytes},
+		{Name: "object_key", Type: field.TypeString, Nullable: true},
 		{Name: "email_id", Type: field.TypeString, Collation: "C"},
 	}
 	// AttachmentsTable holds the schema information for the "attachments" table.
@@ -152,7 +153,7 @@ var (
 		ForeignKeys: []*schema.ForeignKey{
 			{
 				Symbol:     "attachments_emails_attachments",
-				Columns:    []*schema.Column{AttachmentsColumns[8]},
+				Columns:    []*schema.Column{AttachmentsColumns[9]},
 				RefColumns: []*schema.Column{EmailsColumns[0]},
 				OnDelete:   schema.Cascade,
 			},
@@ -161,7 +162,7 @@ var (
 			{
 				Name:    "attachment_email_id_position",
 				Unique:  true,
-				Columns: []*schema.Column{AttachmentsColumns[8], AttachmentsColumns[2]},
+				Columns: []*schema.Column{AttachmentsColumns[9], AttachmentsColumns[2]},
 			},
 		},
 	}
@@ -631,6 +632,48 @@ var (
 			},
 		},
 	}
+	// BodyMovesColumns holds the columns for the "body_moves" table.
+	BodyMovesColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeInt64, Increment: true},
+		{Name: "account_id", Type: field.TypeString, Collation: "C"},
+		{Name: "email_id", Type: field.TypeString, Collation: "C"},
+		{Name: "position", Type: field.TypeInt, Nullable: true},
+		{Name: "object_key", Type: field.TypeString},
+		{Name: "remove", Type: field.TypeBool, Default: false},
+		{Name: "due_at", Type: field.TypeTime},
+		{Name: "fence", Type: field.TypeInt64, Default: 0},
+		{Name: "attempts", Type: field.TypeInt, Default: 0},
+		{Name: "created_at", Type: field.TypeTime, Default: "CURRENT_TIMESTAMP"},
+	}
+	// BodyMovesTable holds the schema information for the "body_moves" table.
+	BodyMovesTable = &schema.Table{
+		Name:       "body_moves",
+		Columns:    BodyMovesColumns,
+		PrimaryKey: []*schema.Column{BodyMovesColumns[0]},
+		Indexes: []*schema.Index{
+			{
+				Name:    "bodymove_due",
+				Unique:  false,
+				Columns: []*schema.Column{BodyMovesColumns[5], BodyMovesColumns[6]},
+			},
+			{
+				Name:    "bodymove_email",
+				Unique:  false,
+				Columns: []*schema.Column{BodyMovesColumns[2]},
+			},
+		},
+	}
+	// BodyWalksColumns holds the columns for the "body_walks" table.
+	BodyWalksColumns = []*schema.Column{
+		{Name: "name", Type: field.TypeString},
+		{Name: "position", Type: field.TypeString, Collation: "C"},
+	}
+	// BodyWalksTable holds the schema information for the "body_walks" table.
+	BodyWalksTable = &schema.Table{
+		Name:       "body_walks",
+		Columns:    BodyWalksColumns,
+		PrimaryKey: []*schema.Column{BodyWalksColumns[0]},
+	}
 	// CapturedMailsColumns holds the columns for the "captured_mails" table.
 	CapturedMailsColumns = []*schema.Column{
 		{Name: "id", Type: field.TypeInt64, Increment: true},
@@ -1001,6 +1044,9 @@ var (
 		{Name: "html", Type: field.TypeString, Nullable: true, Size: 2147483647},
 		{Name: "text", Type: field.TypeString, Nullable: true, Size: 2147483647},
 		{Name: "mime", Type: field.TypeBytes, Nullable: true},
+		{Name: "body_key", Type: field.TypeString, Nullable: true},
+		{Name: "body_size", Type: field.TypeInt64, Nullable: true},
+		{Name: "body_snippet", Type: field.TypeString, Nullable: true},
 		{Name: "headers", Type: field.TypeJSON, Nullable: true},
 		{Name: "tags", Type: field.TypeJSON, Nullable: true},
 		{Name: "message_id", Type: field.TypeString},
@@ -1041,7 +1087,7 @@ var (
 			{
 				Name:    "email_release",
 				Unique:  false,
-				Columns: []*schema.Column{EmailsColumns[34]},
+				Columns: []*schema.Column{EmailsColumns[37]},
 				Annotation: &entsql.IndexAnnotation{
 					Where: "release_at IS NOT NULL",
 				},
@@ -1049,7 +1095,7 @@ var (
 			{
 				Name:    "email_uncommon",
 				Unique:  false,
-				Columns: []*schema.Column{EmailsColumns[1], EmailsColumns[35], EmailsColumns[0]},
+				Columns: []*schema.Column{EmailsColumns[1], EmailsColumns[38], EmailsColumns[0]},
 				Annotation: &entsql.IndexAnnotation{
 					Where: "uncommon IS NOT NULL",
 				},
@@ -1057,7 +1103,7 @@ var (
 			{
 				Name:    "email_search",
 				Unique:  false,
-				Columns: []*schema.Column{EmailsColumns[36]},
+				Columns: []*schema.Column{EmailsColumns[39]},
 				Annotation: &entsql.IndexAnnotation{
 					Type: "GIN",
 				},
@@ -1081,7 +1127,7 @@ var (
 			{
 				Name:    "email_scheduled_sent",
 				Unique:  false,
-				Columns: []*schema.Column{EmailsColumns[31]},
+				Columns: []*schema.Column{EmailsColumns[34]},
 				Annotation: &entsql.IndexAnnotation{
 					Where: "scheduled_at IS NOT NULL",
 				},
@@ -2366,6 +2412,8 @@ var (
 		BillingCustomersTable,
 		BillingEventsTable,
 		BillingSubscriptionsTable,
+		BodyMovesTable,
+		BodyWalksTable,
 		CapturedMailsTable,
 		CapturedSmsTable,
 		CategoryOptOutsTable,

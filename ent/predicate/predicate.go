@@ -57,6 +57,12 @@ type BillingEvent func(*sql.Selector)
 // BillingSubscription is the predicate function for billingsubscription builders.
 type BillingSubscription func(*sql.Selector)
 
+// BodyMove is the predicate function for bodymove builders.
+type BodyMove func(*sql.Selector)
+
+// BodyWalk is the predicate function for bodywalk builders.
+type BodyWalk func(*sql.Selector)
+
 // CapturedMail is the predicate function for capturedmail builders.
 type CapturedMail func(*sql.Selector)
 

@@ -120,7 +120,7 @@ func filesOf(ctx context.Context, content *Content, m *message.Message, into *in
 		if n > sending.MaxAttachments || n >= len(ends) { // refused for their number
 			return io.Discard
 		}
-		return appender{ctx, into}
+		return into.Writer(ctx)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("read the files of a message: %w", err)

@@ -9,6 +9,7 @@ import (
 	"github.com/postrider/postrider/modules/domains"
 	"github.com/postrider/postrider/modules/sending"
 	"github.com/postrider/postrider/modules/statistics"
+	"github.com/postrider/postrider/runtime/blob"
 	"github.com/postrider/postrider/runtime/bus"
 	"github.com/postrider/postrider/runtime/module"
 )
@@ -23,6 +24,7 @@ var Module = fx.Module("inbound",
 		func(s *accounts.Service) Accounts { return s },
 		func(s *domains.Service) Domains { return s },
 		func(b *bus.Bus) Bus { return b },
+		func(b blob.Store) Objects { return b },
 		module.Nearby[Sender, sending.Service],
 		module.Nearby[Statistics, statistics.Service],
 	),

@@ -1,15 +1,13 @@
 package inbound
 
 import (
-	"bytes"
 	"context"
-	"crypto/sha256"
 	"database/sql"
 	"errors"
 	"fmt"
-	"io"
 	"time"
 
+	"github.com/postrider/postrider/runtime/blob"
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/db/batch"
 	"github.com/postrider/postrider/runtime/intake"
@@ -108,29 +106,7 @@ func (s *Service) upload(ctx context.Context, m move) error {
 		}
 	}
 	data.Whole()
-	if err := s.objects.Put(ctx, m.key, data, data.Size()); err != nil {
-		return err
-	}
-	return s.readBack(ctx, m.key, data)
-}
-
-func (s *Service) readBack(ctx context.Context, key string, data *intake.Content) error {
-	object, err := s.objects.Get(ctx, key)
-	if err != nil {
-		return fmt.Errorf("read back: %w", err)
-	}
-	stored, sent := sha256.New(), sha256.New()
-	n, err := io.Copy(stored, io.LimitReader(object, data.Size()+1))
-	if err = errors.Join(err, object.Close()); err == nil {
-		_, err = io.Copy(sent, data.Reader())
-	}
-	if err != nil {
-		return fmt.Errorf("read back: %w", err)
-	}
-	if n != data.Size() || !bytes.Equal(stored.Sum(nil), sent.Sum(nil)) {
-		return fmt.Errorf("read back: %d octets that are not the %d that were sent", n, data.Size())
-	}
-	return nil
+	return blob.Keep(ctx, s.objects, m.key, data, data.Size())
 }
 
 // The fence goes up, so that a batch whose commit was not heard of can be repeated. A

@@ -208,21 +208,8 @@ func (s *Service) fetch(ctx context.Context, c *intake.Content, key string, size
 	if _, err := io.CopyN(io.Discard, object, c.Size()); err != nil {
 		return err
 	}
-	if _, err := io.CopyN(appender{ctx, c}, object, size-c.Size()); err != nil {
+	if _, err := io.CopyN(c.Writer(ctx), object, size-c.Size()); err != nil {
 		return fmt.Errorf("object %s of %d octets: %w", key, size, err)
 	}
 	return nil
-}
-
-// appender writes to a content.
-type appender struct {
-	ctx context.Context //nolint:containedctx // it lives as long as the call
-	to  *intake.Content
-}
-
-func (a appender) Write(b []byte) (int, error) {
-	if err := a.to.Append(a.ctx, b); err != nil {
-		return 0, err
-	}
-	return len(b), nil
 }

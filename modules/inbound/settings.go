@@ -2,13 +2,10 @@ package inbound
 
 import (
 	"errors"
-	"log/slog"
 	"net/url"
 	"strings"
 
-	"github.com/postrider/postrider/runtime/blob"
 	"github.com/postrider/postrider/runtime/config"
-	"github.com/postrider/postrider/runtime/secret"
 	"github.com/postrider/postrider/runtime/setting"
 )
 
@@ -26,20 +23,4 @@ var RspamdURL = setting.Declare(setting.Setting[string]{
 		return strings.TrimSuffix(text, "/"), nil
 	}},
 	Show: config.WithoutPassword,
-})
-
-// Blobs is zero where messages stay in the database.
-var Blobs = setting.Declare(setting.Setting[blob.Config]{
-	Name: "POSTRIDER_BLOBS", Group: chapter, Secret: true, DefaultText: "none: they stay in the database",
-	Help: "S3-compatible object store that received messages are moved to, as s3://KEY:SECRET@host/bucket/prefix?region=…; tls=off is http, path_style=on|off says where the bucket stands. Rather set it in the environment than on the command line.",
-	Form: setting.Form[blob.Config]{Placeholder: "URL", Parse: func(text string) (blob.Config, error) {
-		c, err := blob.ParseURL(secret.New(text))
-		if err != nil {
-			return c, errors.New(strings.ReplaceAll(err.Error(), "\n", "; "))
-		}
-		return c, nil
-	}},
-	Show: func(c blob.Config) slog.Value {
-		return slog.GroupValue(slog.String("endpoint", c.Endpoint), slog.String("region", c.Region), slog.String("bucket", c.Bucket), slog.String("prefix", c.Prefix))
-	},
 })

@@ -2,13 +2,14 @@
 //
 // Rooms. The module has rooms, which share the tables emails, recipients, attempts and
 // attachments, and which are switched on and off as one. No room imports another, but for
-// records, which all may read through; they meet in the rows.
+// records, which all may read through, and bodies below it; they meet in the rows.
 //
 //	sending           accepts, reschedules, cancels
 //	sending/release   hands scheduled mail over at its time, or refuses it then
 //	sending/delivery  claims recipients that are due, delivers, settles
 //	sending/queue     the hand of operator and account in what waits
 //	sending/records   reads, lists, counts, purges, erases; late bounces
+//	sending/bodies    bodies of finished emails in the object store
 //
 //	sending/lifecycle    the states that they share
 //	sending/policy       who may send what to whom, asked at acceptance and at release

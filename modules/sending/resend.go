@@ -19,7 +19,7 @@ type Resend struct {
 
 // Resend sends what a stored email said to those whom it named, whatever became
 // of it; attachments and expires_at, which was that one's, are left out, and all rules of a send apply anew. Errors: NotFound, Conflict
-// when the body has been deleted, and those of Send.
+// when the body has been deleted, Away when the object store has it and does not give it, and those of Send.
 func (s *Service) Resend(ctx context.Context, caller accounts.Caller, r Resend) (Receipt, error) {
 	stored, err := s.records.Get(ctx, caller.AccountID, r.EmailID)
 	if err != nil {
@@ -28,6 +28,9 @@ func (s *Service) Resend(ctx context.Context, caller accounts.Caller, r Resend) 
 	if stored.BodyPurgedAt != nil {
 		return Receipt{}, fault.Conflictf(fault.CodeConflict,
 			"The body of this email was deleted at %s and cannot be sent again", stored.BodyPurgedAt.UTC().Format("2006-01-02T15:04:05Z"))
+	}
+	if err := s.records.LoadTexts(ctx, stored); err != nil {
+		return Receipt{}, err
 	}
 	m := messageOf(stored)
 	if m.HTML == "" && m.Text == "" {

@@ -56,6 +56,7 @@ type Quota interface {
 // Records reads stored emails, to send them again.
 type Records interface {
 	Get(ctx context.Context, accountID, emailID string) (*ent.Email, error)
+	LoadTexts(ctx context.Context, e *ent.Email) error
 	Relayed(ctx context.Context, accountID, emailID string) (*message.Message, error)
 }
 

@@ -48,7 +48,7 @@ var problemDocs = map[int]problemDoc{
 	http.StatusBadGateway: {name: "BadGateway", description: "`delivery_upstream_error`: a service that the request needs has refused.",
 		example: problem.ProblemBody{Code: fault.CodeUpstream, Message: "The DNS resolver does not answer (request id req_01kf0m4w7he6x8q2v5b3n9c1ta)"}},
 	http.StatusServiceUnavailable: {name: "ServiceUnavailable", retryAfter: true, description: "`delivery_unavailable`: nothing can be stored durably right now. " +
-		"Repeat the request with the same `Idempotency-Key` after `Retry-After` seconds.",
+		"Repeat the request with the same `Idempotency-Key` after `Retry-After` seconds. `body_unavailable`: the object store, which has the body of an email, does not give it right now.",
 		example: problem.ProblemBody{Code: fault.CodeUnavailable, Message: "The service cannot reach its storage right now; try again, and repeat a write with the same Idempotency-Key (request id req_01kf0m4w7he6x8q2v5b3n9c1ta)"}},
 }
 

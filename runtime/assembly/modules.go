@@ -32,6 +32,7 @@ import (
 	"github.com/postrider/postrider/modules/relay"
 	"github.com/postrider/postrider/modules/retention"
 	"github.com/postrider/postrider/modules/sending"
+	"github.com/postrider/postrider/modules/sending/bodies"
 	"github.com/postrider/postrider/modules/sending/compose"
 	"github.com/postrider/postrider/modules/sending/delivery"
 	"github.com/postrider/postrider/modules/sending/queue"
@@ -206,8 +207,8 @@ var registry = []Module{
 	{
 		Name: "sending", Line: "accepts messages, signs them and delivers them over SMTP",
 		Requires: []string{"accounts", "domains", "suppression", "templates", "outbound"}, Uses: []string{"tracking", "statistics"},
-		Option: fx.Options(records.Module, queue.Module, compose.Module, delivery.Module, sending.Module, release.Module,
-			fx.Provide(sendingConfig)),
+		Option: fx.Options(records.Module, queue.Module, compose.Module, delivery.Module, sending.Module, release.Module, bodies.Module,
+			fx.Provide(sendingConfig, bodies.ConfigOf)),
 		Routes: []any{
 			func(s *sending.Service, r *records.Service, turns *exports.Service) rest.Routes {
 				return restemails.Routes(s, r, turns)

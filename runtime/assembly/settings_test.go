@@ -19,6 +19,7 @@ import (
 	"github.com/postrider/postrider/modules/inbound"
 	"github.com/postrider/postrider/modules/outbound"
 	"github.com/postrider/postrider/modules/relay"
+	"github.com/postrider/postrider/modules/sending/bodies"
 	"github.com/postrider/postrider/modules/tracking"
 	"github.com/postrider/postrider/runtime/assembly/listeners"
 	"github.com/postrider/postrider/runtime/assembly/outgoing"
@@ -61,7 +62,7 @@ func effective(v setting.Values) map[string]any {
 		"POSTRIDER_SANDBOX_DOMAIN": config.SandboxDomain.Of(v), "POSTRIDER_RETURN_PATH_HOST": config.ReturnPathHost.Of(v), "POSTRIDER_SPF_INCLUDE": config.SPFInclude.Of(v),
 		"POSTRIDER_SMTP_HOST": config.SMTPHost.Of(v), "POSTRIDER_TRACKING_HOST": config.TrackingHost.Of(v),
 		"POSTRIDER_TRACKING_TLS_ADDR": tracking.TLSAddr.Of(v), "POSTRIDER_ACME_CA": tracking.ACMECA.Of(v), "POSTRIDER_ACME_EMAIL": tracking.ACMEEmail.Of(v),
-		"POSTRIDER_WEBHOOK_ALLOW": egress.Allow.Of(v), "POSTRIDER_RSPAMD_URL": inbound.RspamdURL.Of(v), "POSTRIDER_BLOBS": inbound.Blobs.Of(v),
+		"POSTRIDER_WEBHOOK_ALLOW": egress.Allow.Of(v), "POSTRIDER_RSPAMD_URL": inbound.RspamdURL.Of(v), "POSTRIDER_BLOBS": blob.At.Of(v), "POSTRIDER_BLOBS_SENT_AFTER": bodies.SentAfter.Of(v),
 		"POSTRIDER_LOG_FORMAT": config.LogFormat.Of(v), "POSTRIDER_LOG_LEVEL": config.LogLevel.Of(v), "POSTRIDER_OTLP_ENDPOINT": config.TraceEndpoint.Of(v),
 	}
 }
@@ -76,7 +77,7 @@ func defaults(others map[string]any) map[string]any {
 		"POSTRIDER_DELIVERY_CONCURRENCY": 128, "POSTRIDER_FALLBACK": outbound.Exit{}, "POSTRIDER_MX_PORT": 25, "POSTRIDER_MX_ALLOW": none, "POSTRIDER_LANES_FILE": "",
 		"POSTRIDER_INBOUND_PROXIES": none, "POSTRIDER_RELAY_PROXIES": none, "POSTRIDER_SMTP_TLS_CERT": "", "POSTRIDER_SMTP_TLS_KEY": "",
 		"POSTRIDER_TRACKING_TLS_ADDR": "", "POSTRIDER_ACME_CA": "https://acme-v02.api.letsencrypt.org/directory", "POSTRIDER_ACME_EMAIL": "",
-		"POSTRIDER_WEBHOOK_ALLOW": none, "POSTRIDER_RSPAMD_URL": "", "POSTRIDER_BLOBS": blob.Config{}, "POSTRIDER_LOG_LEVEL": slog.LevelInfo, "POSTRIDER_OTLP_ENDPOINT": "",
+		"POSTRIDER_WEBHOOK_ALLOW": none, "POSTRIDER_RSPAMD_URL": "", "POSTRIDER_BLOBS": blob.Config{}, "POSTRIDER_BLOBS_SENT_AFTER": time.Duration(0), "POSTRIDER_LOG_LEVEL": slog.LevelInfo, "POSTRIDER_OTLP_ENDPOINT": "",
 	}
 	maps.Copy(want, others)
 	return want
@@ -181,9 +182,10 @@ func TestEverySettingArrives(t *testing.T) {
 		"POSTRIDER_RSPAMD_URL":                    {"http://127.0.0.1:11333/", "http://127.0.0.1:11333"},
 		"POSTRIDER_BLOBS": {"s3://KEY:se%2Fcret@store.example:9000/mail/received?region=eu-1&tls=off", blob.Config{Endpoint: "store.example:9000", Plain: true, Region: "eu-1", Bucket: "mail", Prefix: "received",
 			AccessKey: "KEY", SecretKey: secret.New("se/cret"), PathStyle: true}},
-		"POSTRIDER_SPOOL_DIR":   {"/scratch", "/scratch"},
-		"POSTRIDER_SPOOL_BYTES": {"1073741824", 1 << 30},
-		"POSTRIDER_MASTER_KEY":  {masterKey, keys},
+		"POSTRIDER_BLOBS_SENT_AFTER": {"1h", time.Hour},
+		"POSTRIDER_SPOOL_DIR":        {"/scratch", "/scratch"},
+		"POSTRIDER_SPOOL_BYTES":      {"1073741824", 1 << 30},
+		"POSTRIDER_MASTER_KEY":       {masterKey, keys},
 	} {
 		given[name], want[name] = s.text, s.want
 	}
@@ -236,7 +238,7 @@ func TestEveryMistakeIsReportedAtOnceAndNoSecretIsShown(t *testing.T) {
 		"POSTRIDER_DNS": "dns.example.com:53", "POSTRIDER_HOSTNAME": "a_b", "POSTRIDER_DELIVERY_CONCURRENCY": "-1", "POSTRIDER_INBOUND_ADDR": "25",
 		"POSTRIDER_INBOUND_PROXIES": "x", "POSTRIDER_SANDBOX_DOMAIN": "..", "POSTRIDER_RETURN_PATH_HOST": "a b", "POSTRIDER_SPF_INCLUDE": "1.2.3.4",
 		"POSTRIDER_SMTP_HOST": strings.Repeat("a", 64), "POSTRIDER_OTLP_ENDPOINT": "localhost:4317", "POSTRIDER_RSPAMD_URL": "127.0.0.1:11333",
-		"POSTRIDER_BLOBS": "s3://KEY:hush@store.example", "POSTRIDER_FALLBACK": "smtp://user:hush@:25:25", "POSTRIDER_ACME_CA": "http://hush", "POSTRIDER_NODE": "a b", "POSTRIDER_EGRESS": "a b",
+		"POSTRIDER_BLOBS": "s3://KEY:hush@store.example", "POSTRIDER_BLOBS_SENT_AFTER": "1s", "POSTRIDER_FALLBACK": "smtp://user:hush@:25:25", "POSTRIDER_ACME_CA": "http://hush", "POSTRIDER_NODE": "a b", "POSTRIDER_EGRESS": "a b",
 		"POSTRIDER_DRAIN_DELAY": "soon", "POSTRIDER_SPOOL_BYTES": "1", "POSTRIDER_RELAY_ADDR": "587", "POSTRIDER_RELAY_TLS_ADDR": ":smtps", "POSTRIDER_RELAY_PROXIES": "x",
 		"POSTRIDER_TRACKING_HOST": "a_b", "POSTRIDER_TRACKING_TLS_ADDR": "x", "POSTRIDER_TRUSTED_PROXIES": "x", "POSTRIDER_WEBHOOK_ALLOW": "x", "POSTRIDER_SMTP_TLS_KEY": "key.pem",
 		"POSTRIDER_PUBLIC_ADDRESSES": "x"}

@@ -248,3 +248,19 @@ func noteApplied(ctx context.Context, on Execer, file migration) error {
 	_, err := on.ExecContext(ctx, `INSERT INTO schema_migrations (version, name, checksum, oldest) VALUES ($1, $2, $3, $4)`, file.version, file.name, file.checksum, file.oldest)
 	return err
 }
+
+const requireSQL = `UPDATE schema_migrations SET oldest = version WHERE substr(name, 16) = $1 || '.sql'`
+
+// Require has the database refuse programs that lack a migration, from the commit on, although the migration only
+// adds: something is about to be stored that they would misread. The name is that of its file without time
+// and extension. Programs that run already are not stopped.
+func Require(ctx context.Context, on Execer, name string) error {
+	n, err := Exec(ctx, on, requireSQL, name)
+	if err == nil && n != 1 {
+		err = fmt.Errorf("%d migrations have that name", n)
+	}
+	if err != nil {
+		return fmt.Errorf("require the migration %s of programs: %w", name, err)
+	}
+	return nil
+}

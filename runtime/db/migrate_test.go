@@ -191,6 +191,34 @@ func TestAnOlderProgramStartsWhenTheDatabaseAllowsIt(t *testing.T) {
 	}
 }
 
+// What only adds can be made a must, once something is stored that programs without it would misread.
+func TestAMigrationThatOnlyAddsCanBeRequired(t *testing.T) {
+	t.Parallel()
+	const one, two = "20260101000000_one.sql", "20260102000000_some_bodies.sql"
+	all := []string{one, "CREATE TABLE steps (id int)", two, "-- expand\nALTER TABLE steps ADD COLUMN a int"}
+	d := openURL(t, db.Config{URL: dbtest.EmptyURL(t)})
+	if err := db.MigrateFrom(t.Context(), d, files(all...), discard); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.MigrateFrom(t.Context(), d, files(all[:2]...), discard); err != nil {
+		t.Errorf("before it is required a program without it gives %v, want nil", err)
+	}
+	for range 2 {
+		if err := db.Require(t.Context(), d.SQL, "some_bodies"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := db.MigrateFrom(t.Context(), d, files(all[:2]...), discard); err == nil || !strings.Contains(err.Error(), "it has "+two+", which a program without the migration 20260102000000 cannot work with") {
+		t.Errorf("a program without a migration that is required gives %v, want it refused", err)
+	}
+	if err := db.MigrateFrom(t.Context(), d, files(all...), discard); err != nil {
+		t.Errorf("a program with it gives %v, want nil", err)
+	}
+	if err := db.Require(t.Context(), d.SQL, "bodies"); err == nil {
+		t.Error("a migration that there is not can be required")
+	}
+}
+
 // A database from before there were marks takes them, and says what it said before.
 func TestMarksComeToADatabaseFromBefore(t *testing.T) {
 	t.Parallel()

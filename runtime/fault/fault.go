@@ -61,6 +61,7 @@ const (
 	CodeExportInProgress      = "export_in_progress"
 	CodeUpstream              = "delivery_upstream_error"
 	CodeUnavailable           = "delivery_unavailable"
+	CodeBodyUnavailable       = "body_unavailable"
 )
 
 // Error is a refusal that the caller may read in full.

@@ -77,6 +77,21 @@ func (c *Content) Append(ctx context.Context, p []byte) error {
 	return nil
 }
 
+// Writer is Append for those who write. It is good for as long as ctx is.
+func (c *Content) Writer(ctx context.Context) io.Writer { return appender{ctx, c} }
+
+type appender struct {
+	ctx context.Context
+	to  *Content
+}
+
+func (a appender) Write(p []byte) (int, error) {
+	if err := a.to.Append(a.ctx, p); err != nil {
+		return 0, err
+	}
+	return len(p), nil
+}
+
 // grow makes room for n more octets in memory, without waiting.
 func (c *Content) grow(n int) bool {
 	need := len(c.memory) + n

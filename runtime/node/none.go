@@ -1,6 +1,7 @@
 package node
 
 import (
+	"context"
 	"time"
 
 	"github.com/postrider/postrider/runtime/worker"
@@ -17,3 +18,9 @@ func (None) Until() time.Time { return time.Time{} }
 
 // OnGone does nothing.
 func (None) OnGone(string, HandBack) {}
+
+// Processes gives nobody.
+func (None) Processes(context.Context) ([]Process, error) { return nil, nil }
+
+// Self has no name.
+func (None) Self() Process { return Process{} }

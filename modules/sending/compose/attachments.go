@@ -3,23 +3,32 @@ package compose
 import (
 	"context"
 	"database/sql"
+	"errors"
+	"fmt"
+	"io"
 
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/mail/mime"
 )
 
 const (
-	loadBodySQL  = `SELECT coalesce(html, ''), coalesce(text, '') FROM emails WHERE id = $1 AND account_id = $2`
 	loadFilesSQL = `SELECT position, name, content_type, content_id, size FROM attachments WHERE email_id = $1 AND account_id = $2 ORDER BY position`
-	loadDataSQL  = `SELECT data FROM attachments WHERE email_id = $1 AND account_id = $2 AND position = $3`
+	loadDataSQL  = `SELECT data, coalesce(object_key, ''), size FROM attachments WHERE email_id = $1 AND account_id = $2 AND position = $3`
 )
 
 // loadRest loads what the claim left out because of its size. Attachments are
 // read when the composer comes to them, one statement each: a statement has
 // seconds, and memory for one is enough.
 func (c *Composer) loadRest(ctx context.Context, o *Email, msg *mime.Message) error {
-	if err := c.db.Hot.QueryRowContext(ctx, loadBodySQL, o.id, o.accountID).Scan(&msg.HTML, &msg.Text); err != nil {
+	html, text, err := c.contents.Texts(ctx, o.accountID, o.id)
+	if err != nil {
 		return err
+	}
+	if html != nil {
+		msg.HTML = *html
+	}
+	if text != nil {
+		msg.Text, o.noText = *text, *text == ""
 	}
 	if o.attachments == 0 {
 		return nil
@@ -38,22 +47,50 @@ func (c *Composer) loadRest(ctx context.Context, o *Email, msg *mime.Message) er
 	return err
 }
 
-// readFile hands the contents of an attachment to use, without a copy of them. It goes by
-// the door of prepared statements, because only of those lib/pq takes binary results; in
+// readFile hands the contents of an attachment to use, without a copy of them where they are in the database. It
+// goes by the door of prepared statements, because only of those lib/pq takes binary results; in
 // text a file is twice its size.
 func (c *Composer) readFile(ctx context.Context, use func([]byte), o *Email, position int) error {
-	found := false
+	found, key, size := false, "", 0
 	err := db.Each(ctx, c.db.Prepared, func(row db.Row) error {
 		var data sql.RawBytes
-		if err := row.Scan(&data); err != nil {
+		if err := row.Scan(&data, &key, &size); err != nil {
 			return err
 		}
-		found = true
-		use(data)
+		if found = true; key == "" {
+			use(data)
+		}
 		return nil
 	}, loadDataSQL, o.id, o.accountID, position)
-	if err == nil && !found {
-		err = sql.ErrNoRows
+	switch {
+	case err != nil:
+		return err
+	case !found:
+		return sql.ErrNoRows
+	case key != "":
+		return c.fetchFile(ctx, use, key, size)
 	}
-	return err
+	return nil
+}
+
+// fetchFile is readFile of one that lies in the object store.
+func (c *Composer) fetchFile(ctx context.Context, use func([]byte), key string, size int) (err error) {
+	object, err := c.contents.File(ctx, key)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, object.Close()) }()
+	data := make([]byte, size)
+	if _, err := io.ReadFull(object, data); err != nil {
+		return fmt.Errorf("object %s: %w", key, err)
+	}
+	n, err := io.Copy(io.Discard, object) // the checksum is at its end
+	if err == nil && n > 0 {
+		err = fmt.Errorf("%d octets more than %d", n, size)
+	}
+	if err != nil {
+		return fmt.Errorf("object %s: %w", key, err)
+	}
+	use(data)
+	return nil
 }

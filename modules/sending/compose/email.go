@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/postrider/postrider/ent/schema/shape"
+	"github.com/postrider/postrider/modules/sending/bodies"
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/event"
 	"github.com/postrider/postrider/runtime/mail/address"
@@ -28,6 +29,7 @@ type Email struct {
 	subject, html, text string
 	noText              bool   // the caller wants no text part
 	relayed             bool   // its sender composed it
+	bodyKey             string // where the object store has its body; empty: the row has it
 	mime                []byte // then, where loaded
 	headers             []shape.Header
 	tags                []shape.Tag
@@ -55,23 +57,24 @@ SELECT id, account_id, domain_id, "from", "to", coalesce(cc, '[]'), coalesce(rep
 	coalesce(headers, '[]'), coalesce(tags, '[]'), message_id, attachment_count, created_at, coalesce(sent_at, created_at), unsubscribe, coalesce(category, ''),
 	coalesce((extract(epoch FROM expires_at - now()) * 1000000)::bigint, 0), expires_at IS NOT NULL,
 	coalesce("to"->>0, cc->>0, bcc->>0, ''), jsonb_array_length("to") + jsonb_array_length(coalesce(cc, '[]')) + jsonb_array_length(coalesce(bcc, '[]')) = 1,
-	CASE WHEN small THEN coalesce(html, '') ELSE '' END, CASE WHEN small THEN coalesce(text, '') ELSE '' END, coalesce(text = '', false), mime IS NOT NULL, CASE WHEN small THEN mime END, small,
+	CASE WHEN small THEN coalesce(html, '') ELSE '' END, CASE WHEN small THEN coalesce(text, '') ELSE '' END, coalesce(text = '', false), mime IS NOT NULL, CASE WHEN small THEN mime END, small, coalesce(body_key, ''),
 	body + CASE WHEN attachment_count = 0 THEN 0 ELSE (SELECT coalesce(sum(a.size), 0)::bigint FROM attachments a WHERE a.email_id = e.id) END
-FROM (SELECT *, body <= $2 AND (attachment_count = 0 OR mime IS NOT NULL) AS small
-	FROM (SELECT *, coalesce(octet_length(html), 0) + coalesce(octet_length(text), 0) + coalesce(octet_length(mime), 0) AS body FROM emails WHERE id = ANY($1)) b) e`
+FROM (SELECT *, body <= $2 AND body_key IS NULL AND (attachment_count = 0 OR mime IS NOT NULL) AS small
+	FROM (SELECT *, coalesce(octet_length(html), 0) + coalesce(octet_length(text), 0) + coalesce(octet_length(mime), 0) + coalesce(body_size, 0) AS body FROM emails WHERE id = ANY($1)) b) e`
 
 // Load reads stored emails by their ids, without large bodies and attachments. An email that
 // was deleted is not in the result. The error is one of the database.
 func Load(ctx context.Context, tx db.Execer, ids []string) (map[string]*Email, error) {
 	emails, err := db.All(ctx, tx, func(o *Email) []any {
 		return []any{&o.id, &o.accountID, &o.DomainID, &o.from, db.ScanJSON(&o.to), db.ScanJSON(&o.cc), db.ScanJSON(&o.replyTo), &o.subject,
-			db.ScanJSON(&o.headers), db.ScanJSON(&o.tags), &o.messageID, &o.attachments, &o.createdAt, &o.date, &o.unsubscribe, &o.category, db.ScanMicroseconds(&o.Life), &o.Expires, &o.first, &o.OneRecipient, &o.html, &o.text, &o.noText, &o.relayed, &o.mime, &o.loaded, &o.Size}
+			db.ScanJSON(&o.headers), db.ScanJSON(&o.tags), &o.messageID, &o.attachments, &o.createdAt, &o.date, &o.unsubscribe, &o.category, db.ScanMicroseconds(&o.Life), &o.Expires, &o.first, &o.OneRecipient, &o.html, &o.text, &o.noText, &o.relayed, &o.mime, &o.loaded, &o.bodyKey, &o.Size}
 	}, loadSQL, db.Array(ids), inlineBody)
 	if err != nil {
 		return nil, err
 	}
 	byID := make(map[string]*Email, len(emails))
 	for i := range emails {
+		emails[i].relayed = emails[i].relayed || bodies.IsRelayed(emails[i].bodyKey)
 		byID[emails[i].id] = &emails[i]
 	}
 	return byID, nil

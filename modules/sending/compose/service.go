@@ -3,6 +3,7 @@ package compose
 import (
 	"context"
 	"errors"
+	"io"
 	"time"
 
 	"go.uber.org/fx"
@@ -25,8 +26,11 @@ type Rewriter interface {
 	Rewrite(ctx context.Context, m tracking.Message, html, text string) (newHTML, newText string, err error)
 }
 
-// Contents gives what came over SMTP, nil where nothing did or it has been deleted.
+// Contents gives html and text wherever they are, a file that lies in the object store, and what came over SMTP, nil where nothing did or
+// it has been deleted.
 type Contents interface {
+	Texts(ctx context.Context, accountID, emailID string) (html, text *string, err error)
+	File(ctx context.Context, key string) (io.ReadCloser, error)
 	Content(ctx context.Context, accountID, emailID string, patience time.Duration) (*intake.Content, error)
 }
 

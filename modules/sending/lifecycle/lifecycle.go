@@ -38,6 +38,12 @@ func MayBecome(from, to email.Status) bool {
 	return slices.Contains(next[from], to)
 }
 
+// Finished gives the statuses after which nothing of an email is sent any more. Of these none becomes
+// another that is not one of them.
+func Finished() []string {
+	return []string{string(email.StatusDelivered), string(email.StatusBounced), string(email.StatusFailed), string(email.StatusCancelled)}
+}
+
 // Tally counts an email's recipients by state.
 type Tally map[recipient.State]int
 

@@ -5,8 +5,10 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io"
 	"time"
 
+	"github.com/postrider/postrider/modules/sending/bodies"
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/intake"
@@ -17,9 +19,10 @@ import (
 const MaxBody = 5 << 20
 
 const (
-	relayedSQL  = `SELECT id FROM emails WHERE account_id = $1 AND id = ANY($2) AND mime IS NOT NULL`
-	loadMIMESQL = `SELECT mime FROM emails WHERE id = $1 AND account_id = $2 AND mime IS NOT NULL`
-	sizeMIMESQL = `SELECT octet_length(mime) FROM emails WHERE id = $1 AND account_id = $2 AND mime IS NOT NULL`
+	relayedSQL   = `SELECT id, coalesce(body_key, '') FROM emails WHERE account_id = $1 AND id = ANY($2) AND (mime IS NOT NULL OR body_key IS NOT NULL)`
+	loadMIMESQL  = `SELECT mime FROM emails WHERE id = $1 AND account_id = $2 AND mime IS NOT NULL`
+	placeMIMESQL = `SELECT coalesce(octet_length(mime), body_size), coalesce(body_key, '') FROM emails
+		WHERE id = $1 AND account_id = $2 AND (mime IS NOT NULL OR body_key IS NOT NULL AND body_size IS NOT NULL)`
 	partMIMESQL = `SELECT substring(mime FROM $3::int FOR $4::int) FROM emails WHERE id = $1 AND account_id = $2 AND mime IS NOT NULL`
 )
 
@@ -28,11 +31,16 @@ func (s *Service) eachRelayed(ctx context.Context, accountID string, emailIDs []
 	if len(emailIDs) == 0 {
 		return nil
 	}
-	found, err := db.All(ctx, s.db.SQL, db.Value[string], relayedSQL, accountID, db.Array(emailIDs))
+	type row struct{ id, key string }
+	found, err := db.All(ctx, s.db.SQL, func(r *row) []any { return []any{&r.id, &r.key} }, relayedSQL, accountID, db.Array(emailIDs))
 	if err != nil {
 		return fmt.Errorf("find relayed emails: %w", err)
 	}
-	for _, emailID := range found {
+	for _, r := range found {
+		if r.key != "" && !bodies.IsRelayed(r.key) {
+			continue
+		}
+		emailID := r.id
 		m, err := s.Relayed(ctx, accountID, emailID)
 		if err != nil {
 			return fmt.Errorf("read relayed email %s: %w", emailID, err)
@@ -84,26 +92,39 @@ func tooManyReads(ctx context.Context, err error) error {
 	return refused.Because(err)
 }
 
+// mimePlace is where a message is that came over SMTP.
+type mimePlace struct {
+	size int64
+	key  string // in the object store; empty: in the row
+}
+
+// placeOfMIME looks where it is; found is false where nothing came over SMTP, or it has been deleted.
+func (s *Service) placeOfMIME(ctx context.Context, accountID, emailID string) (at mimePlace, found bool, err error) {
+	err = s.db.Hot.QueryRowContext(ctx, placeMIMESQL, emailID, accountID).Scan(&at.size, &at.key)
+	if errors.Is(err, sql.ErrNoRows) {
+		return at, false, nil
+	}
+	return at, err == nil && (at.key == "" || bodies.IsRelayed(at.key)), err
+}
+
 // Content brings what came over SMTP here, part by part. It gives nil where nothing did, or
-// where it has been deleted. The caller closes it.
+// where it has been deleted. The caller closes it. Error: Away when too many large ones are being
+// read, or the object store does not give it.
 func (s *Service) Content(ctx context.Context, accountID, emailID string, patience time.Duration) (_ *intake.Content, err error) {
-	var size int64
-	switch err := s.db.Hot.QueryRowContext(ctx, sizeMIMESQL, emailID, accountID).Scan(&size); {
-	case errors.Is(err, sql.ErrNoRows):
-		return nil, nil
-	case err != nil:
+	at, found, err := s.placeOfMIME(ctx, accountID, emailID)
+	if err != nil || !found {
 		return nil, err
 	}
 	owner := intake.Owner{Account: accountID}
-	c := s.budget.Content(intake.Terms{Owner: owner, Small: smallMIME, Most: size, Patience: patience})
+	c := s.budget.Content(intake.Terms{Owner: owner, Small: smallMIME, Most: at.size, Patience: patience})
 	defer func() {
 		if err != nil {
 			c.Close()
 			err = tooManyReads(ctx, err)
 		}
 	}()
-	if size > smallMIME {
-		if err := c.Reserve(ctx, size); err != nil {
+	if at.size > smallMIME {
+		if err := c.Reserve(ctx, at.size); err != nil {
 			return nil, err
 		}
 		turn, err := s.budget.Read(ctx, owner, patience)
@@ -112,7 +133,18 @@ func (s *Service) Content(ctx context.Context, accountID, emailID string, patien
 		}
 		defer turn()
 	}
-	for c.Size() < size {
+	if there, err := s.fillMIME(ctx, c, at, accountID, emailID); err != nil || !there {
+		c.Close()
+		return nil, err
+	}
+	c.Whole()
+	return c, nil
+}
+
+// fillMIME reads a message from where it is. It may be moved to the object store meanwhile, and is
+// read on from there. there is false when it was deleted meanwhile.
+func (s *Service) fillMIME(ctx context.Context, c *intake.Content, at mimePlace, accountID, emailID string) (there bool, err error) {
+	for at.key == "" && c.Size() < at.size {
 		before := c.Size()
 		err := db.Each(ctx, s.db.Prepared, func(row db.Row) error { // prepared: only then lib/pq takes binary results
 			var part sql.RawBytes
@@ -122,13 +154,30 @@ func (s *Service) Content(ctx context.Context, accountID, emailID string, patien
 			return c.Append(ctx, part)
 		}, partMIMESQL, emailID, accountID, before+1, partMIME)
 		if err != nil {
-			return nil, err
+			return false, err
 		}
-		if c.Size() == before { // deleted or changed meanwhile
-			c.Close()
-			return nil, nil
+		if c.Size() > before {
+			continue
 		}
+		now, found, err := s.placeOfMIME(ctx, accountID, emailID)
+		if err != nil || !found || now.key == "" || now.size != at.size {
+			return false, err
+		}
+		at = now
 	}
-	c.Whole()
-	return c, nil
+	if c.Size() == at.size {
+		return true, nil
+	}
+	object, err := s.store.Open(ctx, at.key)
+	if err != nil {
+		return false, err
+	}
+	defer func() { err = errors.Join(err, object.Close()) }()
+	if _, err = io.CopyN(io.Discard, object, c.Size()); err == nil {
+		_, err = io.Copy(c.Writer(ctx), io.LimitReader(object, at.size-c.Size()))
+	}
+	if err == nil && c.Size() != at.size {
+		err = bodies.Away(fmt.Errorf("object %s has %d octets and not %d", at.key, c.Size(), at.size))
+	}
+	return err == nil, err
 }

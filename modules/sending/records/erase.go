@@ -133,6 +133,11 @@ func (s *Service) redact(ctx context.Context, tx *ent.Tx, e *ent.Email, others [
 	if err := s.redactRelayed(ctx, tx, &without, addr); err != nil {
 		return err
 	}
+	if !without.keepBody {
+		if err := s.forgetObjects(ctx, tx, e.AccountID, e.ID); err != nil {
+			return err
+		}
+	}
 	if err := s.storeRedacted(ctx, tx, without); err != nil {
 		return err
 	}
@@ -181,7 +186,8 @@ var redactSQL = db.Compile(`
 UPDATE emails e SET "to" = to_jsonb(@to::text[]), cc = to_jsonb(@cc::text[]), bcc = to_jsonb(@bcc::text[]), status = @status::text, uncommon = NULLIF(@uncommon, ''), bounce_reason = NULLIF(@reason, ''),
 	delivered_at = CASE WHEN @status::text = 'delivered' THEN coalesce(e.delivered_at, now()) ELSE e.delivered_at END,
 	bounced_at = CASE WHEN @status::text = 'bounced' THEN coalesce(e.bounced_at, now()) ELSE e.bounced_at END,
-	mime = CASE WHEN @keep_body THEN coalesce(@mime, e.mime) END, html = CASE WHEN @keep_body THEN e.html END, text = CASE WHEN @keep_body THEN e.text END, headers = CASE WHEN @keep_body THEN ` + headersWithoutSQL + ` ELSE '[]' END,
+	mime = CASE WHEN @keep_body THEN coalesce(@mime, e.mime) END, html = CASE WHEN @keep_body THEN e.html END, text = CASE WHEN @keep_body THEN e.text END,
+	body_key = CASE WHEN @keep_body THEN e.body_key END, body_size = CASE WHEN @keep_body THEN e.body_size END, body_snippet = CASE WHEN @keep_body THEN e.body_snippet END, headers = CASE WHEN @keep_body THEN ` + headersWithoutSQL + ` ELSE '[]' END,
 	body_purged_at = CASE WHEN @keep_body THEN e.body_purged_at ELSE coalesce(e.body_purged_at, now()) END, search = ` + search.DocumentSQL + `
 FROM (SELECT @words::text AS words, @marks::text AS marks) v WHERE e.id = @id`)
 

@@ -82,7 +82,7 @@ func (s *Service) Several(ctx context.Context, accountID string, emailIDs ...str
 
 // ListColumns are the columns of an email in a list: all but the bodies and what nobody reads.
 var ListColumns = slices.DeleteFunc(slices.Clone(email.Columns), func(column string) bool {
-	return slices.Contains([]string{email.FieldHTML, email.FieldText, email.FieldMime, email.FieldSearch, email.FieldUncommon}, column)
+	return slices.Contains([]string{email.FieldHTML, email.FieldText, email.FieldMime, email.FieldBodyKey, email.FieldBodySize, email.FieldBodySnippet, email.FieldSearch, email.FieldUncommon}, column)
 })
 
 // Cursor continues the list after the given email.

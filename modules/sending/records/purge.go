@@ -76,21 +76,32 @@ func (s *Service) ExpiredLate(ctx context.Context, accountID string, keep Keep, 
 	return ids, nil
 }
 
-const purgeBodiesSQL = `
-WITH purged AS (
-	UPDATE emails SET html = NULL, text = NULL, mime = NULL, headers = '[]', body_purged_at = now()
-	WHERE account_id = $1 AND id = ANY($2) AND status IN ` + done + ` AND body_purged_at IS NULL RETURNING id
-), files AS (DELETE FROM attachments a USING purged p WHERE a.email_id = p.id)
-SELECT id FROM purged`
+const (
+	lockBodiesSQL  = `SELECT id FROM emails WHERE account_id = $1 AND id = ANY($2) AND status IN ` + done + ` AND body_purged_at IS NULL ORDER BY id FOR UPDATE`
+	purgeBodiesSQL = `
+WITH files AS (DELETE FROM attachments WHERE email_id = ANY($1))
+UPDATE emails SET html = NULL, text = NULL, mime = NULL, body_key = NULL, body_size = NULL, body_snippet = NULL, headers = '[]', body_purged_at = now() WHERE id = ANY($1)`
+)
 
 // PurgeBodies deletes html, text, custom headers and attachments of emails; of one
 // that is still to be sent, nothing.
 func (s *Service) PurgeBodies(ctx context.Context, accountID string, emailIDs []string) (purged int, err error) {
-	gone, err := db.All(ctx, s.db.SQL, db.Value[string], purgeBodiesSQL, accountID, db.Array(emailIDs))
+	err = s.db.InTx(ctx, func(tx *ent.Tx) error {
+		ids, err := db.All(ctx, tx, db.Value[string], lockBodiesSQL, accountID, db.Array(emailIDs))
+		if err != nil || len(ids) == 0 {
+			return err
+		}
+		if err := s.forgetObjects(ctx, tx, accountID, ids...); err != nil {
+			return err
+		}
+		purged = len(ids)
+		_, err = tx.ExecContext(ctx, purgeBodiesSQL, db.Array(ids))
+		return err
+	})
 	if err != nil {
 		return 0, fmt.Errorf("purge bodies: %w", err)
 	}
-	return len(gone), nil
+	return purged, nil
 }
 
 // Delete deletes emails of the account with all that hangs off them here, also the
@@ -119,6 +130,9 @@ func (s *Service) deleteLocked(ctx context.Context, tx *ent.Tx, accountID string
 		if err := s.counts.Keep(ctx, tx, accountID, ids...); err != nil {
 			return err
 		}
+	}
+	if err := s.forgetObjects(ctx, tx, accountID, ids...); err != nil {
+		return err
 	}
 	if _, err := tx.Attempt.Delete().Where(attempt.AccountID(accountID), attempt.EmailIDIn(ids...)).Exec(ctx); err != nil {
 		return err

@@ -18,8 +18,8 @@ import (
 	"github.com/postrider/postrider/runtime/mail/message"
 )
 
-// Get gives one email of the account with html and text, but where it came over SMTP:
-// those Bodies reads. Error: NotFound, also for another account's email.
+// Get gives one email of the account with html and text, but where it came over SMTP or they were
+// moved to the object store: LoadTexts, Relayed and Bodies read them there. Error: NotFound, also for another account's email.
 func (s *Service) Get(ctx context.Context, accountID, emailID string) (*ent.Email, error) {
 	if !id.Is(id.Email, emailID) {
 		return nil, fault.Missing("email", emailID)
@@ -44,10 +44,13 @@ type Whole struct {
 
 // Whole gives one email of the account with its bodies, also where it came over SMTP, with its
 // files and its recipients. Errors: NotFound, also for another account's email, and Away when
-// too many large messages are being read.
+// too many large messages are being read, or the object store does not give the body.
 func (s *Service) Whole(ctx context.Context, accountID, emailID string) (Whole, error) {
 	found, err := s.Get(ctx, accountID, emailID)
 	if err != nil {
+		return Whole{}, err
+	}
+	if err := s.LoadTexts(ctx, found); err != nil {
 		return Whole{}, err
 	}
 	whole := Whole{Email: found}
@@ -91,8 +94,8 @@ func TooManyBodies() error {
 
 const bodiesSQL = `SELECT coalesce(sum(coalesce(octet_length(html), 0) + coalesce(octet_length(text), 0)), 0)::bigint FROM emails WHERE account_id = $1 AND id = ANY($2)`
 
-// Bodies gives html and text of several emails, by email; other fields are not set. Error:
-// TooLarge when they have more than MaxBodies.
+// Bodies gives html and text of several emails, by email; other fields are not set. Errors:
+// TooLarge when they have more than MaxBodies, Away when the object store does not give one.
 func (s *Service) Bodies(ctx context.Context, accountID string, emailIDs ...string) (map[string]*ent.Email, error) {
 	var total int64
 	if err := s.db.SQL.QueryRowContext(ctx, bodiesSQL, accountID, db.Array(emailIDs)).Scan(&total); err != nil {
@@ -102,17 +105,28 @@ func (s *Service) Bodies(ctx context.Context, accountID string, emailIDs ...stri
 		return nil, TooManyBodies()
 	}
 	rows, err := s.db.Ent.Email.Query().Where(email.AccountID(accountID), email.IDIn(emailIDs...)).
-		Select(email.FieldID, email.FieldHTML, email.FieldText).All(ctx)
+		Select(email.FieldID, email.FieldHTML, email.FieldText, email.FieldBodyKey, email.FieldBodySize).All(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("read bodies: %w", err)
 	}
 	out := make(map[string]*ent.Email, len(rows))
 	var relayed []string
+	var moved []*ent.Email
 	for _, e := range rows {
 		out[e.ID] = e
-		if e.HTML == nil && e.Text == nil {
+		switch {
+		case e.HTML != nil || e.Text != nil:
+		case hasTextsElsewhere(e):
+			moved = append(moved, e)
+			if total += *e.BodySize; total > MaxBodies {
+				return nil, TooManyBodies()
+			}
+		default:
 			relayed = append(relayed, e.ID)
 		}
+	}
+	if err := s.loadAll(ctx, moved); err != nil {
+		return nil, err
 	}
 	err = s.eachRelayed(ctx, accountID, relayed, func(emailID string, m *message.Message) error {
 		if total += int64(len(m.HTML) + len(m.Text)); total > MaxBodies {

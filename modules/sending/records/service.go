@@ -4,10 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
 
 	"go.uber.org/fx"
 
 	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/sending/bodies"
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/event"
 	"github.com/postrider/postrider/runtime/intake"
@@ -39,6 +41,14 @@ type Statistics interface {
 	Around(ctx context.Context, tx db.Execer, accountID string, emailIDs []string, change func() error) error
 }
 
+// Store has bodies that were moved out of the database. Its errors are of kind Away.
+type Store interface {
+	Texts(ctx context.Context, key string, size int64) (html, text *string, err error)
+	Open(ctx context.Context, key string) (io.ReadCloser, error)
+}
+
+var _ Store = (*bodies.Service)(nil)
+
 // Params is what the records need.
 type Params struct {
 	fx.In
@@ -51,6 +61,7 @@ type Params struct {
 	Pages    *page.Codec
 
 	Statistics Statistics // nil: they are off
+	Store      Store      `optional:"true"` // nil: no body was ever moved
 }
 
 // Service reads, lists, counts and deletes what is kept of emails, and stores what becomes
@@ -65,6 +76,7 @@ type Service struct {
 	budget   *intake.Budget
 	pages    *page.Codec
 	counts   Statistics // nil: they are off
+	store    Store
 }
 
 // New makes the service; nothing runs.
@@ -72,5 +84,8 @@ func New(p Params) (*Service, error) {
 	if p.Budget == nil {
 		return nil, errors.New("records: a budget is needed")
 	}
-	return &Service{Lists: NewLists(p.DB, p.Pages), db: p.DB, bus: p.Bus, timeline: p.Timeline, usage: p.Usage, budget: p.Budget, pages: p.Pages, counts: p.Statistics}, nil
+	if p.Store == nil {
+		p.Store = (*bodies.Service)(nil)
+	}
+	return &Service{Lists: NewLists(p.DB, p.Pages), store: p.Store, db: p.DB, bus: p.Bus, timeline: p.Timeline, usage: p.Usage, budget: p.Budget, pages: p.Pages, counts: p.Statistics}, nil
 }

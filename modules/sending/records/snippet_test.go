@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/postrider/postrider/modules/sending"
+	"github.com/postrider/postrider/modules/sending/bodies"
 	"github.com/postrider/postrider/modules/sending/records"
 	"github.com/postrider/postrider/modules/sending/sendingtest"
 	"github.com/postrider/postrider/modules/sending/sendingtest/rooms"
@@ -34,7 +35,7 @@ func TestSnippetsOfEveryKindOfBody(t *testing.T) {
 		{body("", "<style>"+strings.Repeat("p { color: red }\n", 1500)+"</style><p>Hi <script>alert(1)</script><b>there</b></p>"), "Hi there"},
 		{body(" \n", "<p>Shown</p>"), "Shown"},
 		{body("", "<img src=x onerror=alert(1)>"), ""},
-		{body(strings.Repeat("ü", records.MaxBody/2), ""), strings.Repeat("ü", records.SnippetLength)},
+		{body(strings.Repeat("ü", records.MaxBody/2), ""), strings.Repeat("ü", bodies.SnippetLength)},
 		{relayedMessage(aRelayed, "bob@example.net"), "Hello"},
 		{attached, "Über uns"},
 	} {
@@ -49,7 +50,7 @@ func TestSnippetsOfEveryKindOfBody(t *testing.T) {
 		t.Errorf("%v, snippets (-want +got):\n%s", err, diff)
 	}
 	for id, snippet := range got {
-		if n := utf8.RuneCountInString(snippet); n > records.SnippetLength {
+		if n := utf8.RuneCountInString(snippet); n > bodies.SnippetLength {
 			t.Errorf("%s has %d characters", id, n)
 		}
 	}

@@ -76,6 +76,7 @@ func New(ctx context.Context, p Params) (*doctor.Doctor, error) {
 	if !eventexport.To.Of(p.Config).IsZero() {
 		d.Others = append(d.Others, export(p))
 	}
+	d.Others = append(d.Others, objects(p))
 	if p.Box != nil {
 		d.Others = append(d.Others, doctor.MasterKey(func(ctx context.Context) (int, int, error) { return signing.Count(ctx, p.DB, p.Box) }))
 	}

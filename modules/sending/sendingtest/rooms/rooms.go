@@ -8,10 +8,12 @@ import (
 
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/modules/sending"
+	"github.com/postrider/postrider/modules/sending/bodies"
 	"github.com/postrider/postrider/modules/sending/compose"
 	"github.com/postrider/postrider/modules/sending/delivery"
 	"github.com/postrider/postrider/modules/sending/records"
 	"github.com/postrider/postrider/modules/sending/sendingtest"
+	"github.com/postrider/postrider/runtime/blob"
 	"github.com/postrider/postrider/runtime/mail/lane"
 	"github.com/postrider/postrider/runtime/mail/returnpath"
 	"github.com/postrider/postrider/runtime/mail/smtpclient"
@@ -25,6 +27,8 @@ type Rooms struct {
 	Sending  *sending.Service
 	Delivery *delivery.Service
 	Records  *records.Service
+	Composer *compose.Composer
+	Mover    *bodies.Service // in the object store, where there is one
 
 	work worker.Queue[delivery.Job, smtpclient.Outcome]
 }
@@ -32,30 +36,42 @@ type Rooms struct {
 // New makes rooms. They are stopped when the test ends.
 func New(t *testing.T) *Rooms {
 	t.Helper()
+	return WithObjects(t, nil, bodies.Config{})
+}
+
+// WithObjects makes rooms with an object store.
+func WithObjects(t *testing.T, objects blob.Store, c bodies.Config) *Rooms {
+	t.Helper()
 	p := sendingtest.New(t)
 	paths, err := returnpath.New(make([]byte, 32))
 	if err != nil {
 		t.Fatal(err)
 	}
 	r := &Rooms{Parts: p}
-	if r.Records, err = records.New(records.Params{Usage: p.Near, DB: p.DB, Bus: p.Bus, Timeline: p.Bus.Log(), Budget: p.Budget, Pages: p.Pages}); err != nil {
+	if r.Mover, err = bodies.New(bodies.Params{Config: c, DB: p.DB, Objects: objects, Budget: p.Budget, Logger: p.Logger}); err != nil {
+		t.Fatal(err)
+	}
+	if r.Records, err = records.New(records.Params{Store: r.Mover, Usage: p.Near, DB: p.DB, Bus: p.Bus, Timeline: p.Bus.Log(), Budget: p.Budget, Pages: p.Pages}); err != nil {
 		t.Fatal(err)
 	}
 	if r.Sending, err = sending.New(sending.Params{DB: p.DB, Bus: p.Bus, Accounts: p.Near, Domains: p.Near, Suppression: p.Near, Templates: p.Near, Quota: p.Near,
 		Records: r.Records, Idempotency: p.Idempotency, Signals: sendingtest.Nobody{}}); err != nil {
 		t.Fatal(err)
 	}
-	composer, err := compose.New(compose.Params{DB: p.DB, Domains: p.Near, Links: p.Near, Contents: r.Records, Budget: p.Budget})
+	r.Composer, err = compose.New(compose.Params{DB: p.DB, Domains: p.Near, Links: p.Near, Contents: r.Records, Budget: p.Budget})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r.Delivery, err = delivery.New(delivery.Params{Config: delivery.DefaultConfig(), DB: p.DB, Bus: p.Bus, Accounts: p.Near, Composer: composer, Ways: p.Near,
+	if r.Delivery, err = delivery.New(delivery.Params{Config: delivery.DefaultConfig(), DB: p.DB, Bus: p.Bus, Accounts: p.Near, Composer: r.Composer, Ways: p.Near,
 		Lanes: lane.New(lane.Config{Smarthost: &lane.Set{Name: "peer", Own: true}}), Transport: p.Peer, ReturnPaths: paths,
 		Signals: sendingtest.Nobody{}, Logger: p.Logger}); err != nil {
 		t.Fatal(err)
 	}
 	r.work = r.Delivery.Work()
 	t.Cleanup(func() {
+		if err := r.Mover.Stop(context.WithoutCancel(t.Context())); err != nil {
+			t.Errorf("stop moving bodies: %v", err)
+		}
 		if err := r.Sending.Stop(context.WithoutCancel(t.Context())); err != nil {
 			t.Errorf("stop accepting: %v", err)
 		}

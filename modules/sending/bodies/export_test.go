@@ -1,0 +1,71 @@
+package bodies
+
+import (
+	"context"
+	"time"
+)
+
+// Move is a claimed move, for tests that are the worker.
+type Move = move
+
+// Result is what came of one.
+type Result = result
+
+// Key is that of its object.
+func (m move) Key() string { return m.key }
+
+// ClaimMoves claims what is due.
+func (s *Service) ClaimMoves(ctx context.Context) ([]Move, error) {
+	return s.claim(ctx, moveBatch, time.Minute)
+}
+
+// Do runs moves as the worker does.
+func (s *Service) Do(ctx context.Context, moves []Move) (results []Result) {
+	for _, m := range moves {
+		r := Result{Job: m}
+		var err error
+		switch {
+		case m.used:
+			r.Value.outcome = removed
+		case m.remove:
+			r.Value.outcome = removed
+			err = s.ask(ctx, m, func() error { return s.objects.Delete(ctx, m.key) })
+		default:
+			r.Value, err = s.upload(ctx, m)
+		}
+		if err != nil {
+			r.Value = moved{outcome: failed, err: err}
+		}
+		results = append(results, r)
+	}
+	return results
+}
+
+// SettleMoves stores what came of them.
+func (s *Service) SettleMoves(ctx context.Context, results []Result) error {
+	return s.settle(ctx, results)
+}
+
+// Outcomes says it in words.
+func Outcomes(results []Result) (all []string) {
+	for _, r := range results {
+		all = append(all, string(r.Value.outcome))
+	}
+	return all
+}
+
+// Walk makes the moves of all emails up to now.
+func (s *Service) Walk(ctx context.Context) error {
+	if err := s.begin(ctx); err != nil {
+		return err
+	}
+	for {
+		looked, _, err := s.walk(ctx, time.Now().Add(time.Second), walkPage)
+		if err != nil || looked == 0 {
+			return err
+		}
+	}
+}
+
+// Step is one step of the walk as its task does it.
+func (s *Service) Step(ctx context.Context) (time.Duration, error) { return s.step(ctx) }

@@ -1,0 +1,183 @@
+package bodies_test
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/postrider/postrider/modules/sending"
+	"github.com/postrider/postrider/modules/sending/records"
+	"github.com/postrider/postrider/modules/sending/sendingtest"
+	"github.com/postrider/postrider/modules/sending/sendingtest/rooms"
+	"github.com/postrider/postrider/runtime/expect"
+	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/page"
+)
+
+// While the store is away nothing is lost, and whatever needs no body works; it is tried by one move at
+// a time, and goes on when the store is back.
+func TestTheStoreIsAwayForAWhile(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	first, second := w.delivered(t, rooms.Simple("bob@example.net")), w.delivered(t, rooms.Simple("carol@example.net"))
+	before := w.see(t, first)
+	w.away()
+	if got := w.work(t); !slices.Equal(got, []string{"failed", "failed"}) || w.moved(t) != 0 {
+		t.Fatalf("moves came to %v", got)
+	}
+	if diff := cmp.Diff(before, w.see(t, first), sameEmail); diff != "" {
+		t.Errorf("with the store away it reads otherwise:\n%s", diff)
+	}
+	w.due(t)
+	if moves := w.claim(t); len(moves) != 0 {
+		t.Errorf("right after failures %d moves are claimed", len(moves))
+	}
+	w.back()
+	expect.Within(t, 20*time.Second, "one move is tried after the wait", func() bool {
+		moves := w.claim(t)
+		if len(moves) > 1 {
+			t.Fatalf("%d moves are claimed to find out whether the store is back", len(moves))
+		}
+		return len(moves) == 1 && w.Mover.SettleMoves(t.Context(), w.Mover.Do(t.Context(), moves)) == nil
+	})
+	if w.work(t); w.moved(t) != 2 {
+		t.Errorf("%d of 2 bodies were moved when the store was back", w.moved(t))
+	}
+
+	w.away()
+	for what, err := range map[string]error{
+		"whole":  second1(w.Records.Whole(t.Context(), sendingtest.Account, first)),
+		"bodies": second1(w.Records.Bodies(t.Context(), sendingtest.Account, first, second)),
+		"raw":    second1(w.Composer.Raw(t.Context(), sendingtest.Account, first)),
+		"resend": second1(w.Sending.Resend(t.Context(), w.Caller(), sending.Resend{EmailID: first})),
+	} {
+		if fault.KindOf(err) != fault.Away || !strings.Contains(fault.From(err).Message, "object store") {
+			t.Errorf("%s while the store is away: %v, want Away that names the object store", what, err)
+		}
+	}
+	if e, err := w.Records.Get(t.Context(), sendingtest.Account, first); err != nil || e.Status != "delivered" {
+		t.Errorf("the record while the store is away: %+v, %v", e, err)
+	}
+	if page, err := w.Records.List(t.Context(), sendingtest.Account, records.ListQuery{Page: page.Request{Limit: 10}}); err != nil || len(page.Items) != 2 {
+		t.Errorf("the list while the store is away: %d, %v", len(page.Items), err)
+	}
+	if snippets, err := w.Records.Snippets(t.Context(), sendingtest.Account, first, second); err != nil || snippets[first] != "Hello" || snippets[second] != "Hello" {
+		t.Errorf("snippets while the store is away: %v, %v", snippets, err)
+	}
+}
+
+func second1[T any](_ T, err error) error { return err }
+
+// A process that dies between the object and the commit loses nothing, and leaves no second object; what it
+// says later counts for nothing.
+func TestAProcessThatDiesInBetween(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	id := w.delivered(t, rooms.Simple("bob@example.net"))
+	before := w.see(t, id)
+	if err := w.Mover.Walk(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	dead := w.claim(t)
+	late := w.Mover.Do(t.Context(), dead)
+	if len(w.store.Objects(t)) != 1 || w.moved(t) != 0 {
+		t.Fatalf("%d objects", len(w.store.Objects(t)))
+	}
+	if diff := cmp.Diff(before, w.see(t, id), sameEmail); diff != "" {
+		t.Errorf("between the object and the commit it reads otherwise:\n%s", diff)
+	}
+	if again := w.claim(t); len(again) != 0 {
+		t.Errorf("claimed twice: %v", again)
+	}
+	if got := w.work(t); !slices.Equal(got, []string{"stored"}) || w.moved(t) != 1 || len(w.store.Objects(t)) != 1 {
+		t.Errorf("after its lease the move came to %v, with %d objects", got, len(w.store.Objects(t)))
+	}
+	if err := w.Mover.SettleMoves(t.Context(), late); err != nil {
+		t.Error(err)
+	}
+	if diff := cmp.Diff(before, w.see(t, id), sameEmail); diff != "" || w.Count(t, "body_moves") != 0 || len(w.store.Objects(t)) != 1 {
+		t.Errorf("the late result changed something:\n%s", diff)
+	}
+	// A result whose commit was not heard of is stored again.
+	next := w.delivered(t, rooms.Simple("carol@example.net"))
+	if err := w.Mover.Walk(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	results := w.Mover.Do(t.Context(), w.claim(t))
+	for range 2 {
+		if err := w.Mover.SettleMoves(t.Context(), results); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if w.see(t, next); w.moved(t) != 2 || len(w.store.Objects(t)) != 2 || w.Count(t, "body_moves") != 0 {
+		t.Errorf("settled twice: %d moved, %d objects", w.moved(t), len(w.store.Objects(t)))
+	}
+}
+
+// An email that is purged between the upload and its commit, by whoever does not know of the move, leaves no object.
+func TestABodyThatIsGoneAtTheCommit(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.delivered(t, rooms.Simple("bob@example.net"))
+	if err := w.Mover.Walk(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	results := w.Mover.Do(t.Context(), w.claim(t))
+	w.Exec(t, `UPDATE emails SET text = NULL, body_purged_at = now()`)
+	if err := w.Mover.SettleMoves(t.Context(), results); err != nil {
+		t.Fatal(err)
+	}
+	if got := w.work(t); !slices.Equal(got, []string{"removed"}) || len(w.store.Objects(t)) != 0 || w.Count(t, "body_moves") != 0 {
+		t.Errorf("the move came to %v, %d objects are left", got, len(w.store.Objects(t)))
+	}
+}
+
+func TestAStoreThatKeepsSomethingElseIsNotBelieved(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	id := w.delivered(t, rooms.Simple("bob@example.net"))
+	w.store.Fault(func(rw http.ResponseWriter, r *http.Request, next http.Handler) {
+		if r.Method == http.MethodGet {
+			rw.Header().Set("Last-Modified", "Sun, 22 Nov 2026 10:00:00 GMT")
+			rw.Write([]byte("something else"))
+			return
+		}
+		next.ServeHTTP(rw, r)
+	})
+	if got := w.work(t); !slices.Equal(got, []string{"failed"}) || w.moved(t) != 0 || w.see(t, id).Snippet != "Hello" {
+		t.Errorf("the move came to %v", got)
+	}
+}
+
+// A body that the store has lost, or changed, is an outage and no email without a body.
+func TestAnObjectThatIsLostOrChanged(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for name, answer := range map[string]func(rw http.ResponseWriter, r *http.Request, next http.Handler){
+		"lost": func(rw http.ResponseWriter, r *http.Request, next http.Handler) {
+			r.URL.Path += "x" // the signature was looked at before
+			next.ServeHTTP(rw, r)
+		},
+		"changed": func(rw http.ResponseWriter, _ *http.Request, _ http.Handler) {
+			rw.Header().Set("Last-Modified", "Sun, 22 Nov 2026 10:00:00 GMT")
+			rw.Write([]byte("something else"))
+		},
+	} {
+		for kind, m := range everyKind() {
+			if kind != "both" && kind != "relayed" {
+				continue
+			}
+			id := w.delivered(t, m)
+			w.work(t)
+			w.store.Fault(answer)
+			if whole, err := w.Records.Whole(t.Context(), sendingtest.Account, id); fault.KindOf(err) != fault.Away {
+				t.Errorf("%s, %s: %v, %v", name, kind, whole.HTML, err)
+			}
+			w.back()
+		}
+	}
+}

@@ -1,0 +1,190 @@
+package bodies
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/postrider/postrider/modules/sending/lifecycle"
+	"github.com/postrider/postrider/runtime/blob"
+	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/intake"
+	"github.com/postrider/postrider/runtime/telemetry"
+	"github.com/postrider/postrider/runtime/worker"
+)
+
+// move is one claimed row.
+type move struct {
+	id, fence          int64
+	accountID, emailID string
+	key                string
+	file               *int // position of the file that it is of; nil: of html and text, or the message
+	remove             bool // the object
+	used               bool // an email has the key after all: there is nothing to remove
+	attempts           int
+}
+
+// outcome is what came of a move.
+type outcome string
+
+const (
+	stored     outcome = "stored"     // the object is written
+	removed    outcome = "removed"    // it is deleted
+	nothing    outcome = "nothing"    // the email has no body any more
+	unfinished outcome = "unfinished" // it is still to be sent
+	failed     outcome = "failed"
+)
+
+type moved struct {
+	outcome outcome
+	err     error // failed
+	size    int64 // stored: octets of the body
+	snippet string
+}
+
+var claimSQL = db.Compile(`
+UPDATE body_moves m SET due_at = now() + @lease * interval '1 microsecond', fence = m.fence + 1, attempts = m.attempts + 1
+FROM (SELECT id FROM body_moves WHERE remove = ANY(@kinds::boolean[]) AND due_at <= now() ORDER BY due_at LIMIT @limit FOR UPDATE SKIP LOCKED) due
+WHERE m.id = due.id
+RETURNING m.id, m.fence, m.account_id, m.email_id, m.object_key, m.position, m.remove, m.attempts,
+	m.remove AND (EXISTS (SELECT FROM emails e WHERE e.id = m.email_id AND e.body_key = m.object_key)
+		OR EXISTS (SELECT FROM attachments a WHERE a.email_id = m.email_id AND a.object_key = m.object_key))`)
+
+func (s *Service) claim(ctx context.Context, limit int, lease time.Duration) ([]move, error) {
+	if limit = s.outage.room(limit); limit == 0 {
+		return nil, nil
+	}
+	kinds := []bool{true}
+	if s.moving() {
+		kinds = append(kinds, false)
+	}
+	claimed, err := db.All(ctx, s.db.SQL, func(m *move) []any {
+		return []any{&m.id, &m.fence, &m.accountID, &m.emailID, &m.key, &m.file, &m.remove, &m.attempts, &m.used}
+	}, claimSQL.Text, claimSQL.Args(db.Arg("lease", lease.Microseconds()), db.Arg("kinds", db.Array(kinds)), db.Arg("limit", limit))...)
+	if err != nil {
+		return nil, fmt.Errorf("claim moves of bodies: %w", err)
+	}
+	return claimed, nil
+}
+
+const releaseSQL = `
+UPDATE body_moves m SET due_at = now(), fence = m.fence + 1, attempts = m.attempts - 1
+FROM unnest($1::bigint[], $2::bigint[]) AS v (id, fence) WHERE m.id = v.id AND m.fence = v.fence`
+
+// release gives back what was claimed and not begun.
+func (s *Service) release(ctx context.Context, moves []move) error {
+	ids, fences := make([]int64, len(moves)), make([]int64, len(moves))
+	for i, m := range moves {
+		ids[i], fences[i] = m.id, m.fence
+	}
+	if _, err := s.db.SQL.ExecContext(ctx, releaseSQL, db.Array(ids), db.Array(fences)); err != nil {
+		return fmt.Errorf("give back moves of bodies: %w", err)
+	}
+	return nil
+}
+
+var errLater = errors.New("the object store is away, and was not asked")
+
+func (s *Service) run(ctx context.Context, m move, l *worker.Lease) moved {
+	var out moved
+	var err error
+	switch {
+	case !l.Valid():
+		err = errors.New("the lease is over")
+	case m.used:
+		out.outcome = removed
+	case s.outage.lasts():
+		err = errLater
+	case m.remove:
+		out.outcome = removed
+		err = s.ask(ctx, m, func() error { return s.objects.Delete(ctx, m.key) })
+	default:
+		out, err = s.upload(ctx, m)
+	}
+	if err != nil {
+		return moved{outcome: failed, err: err}
+	}
+	return out
+}
+
+// ask does something at the store and tells of an outage when it begins and when it ends.
+func (s *Service) ask(ctx context.Context, m move, what func() error) error {
+	err := what()
+	if err != nil && ctx.Err() != nil {
+		return err // cut
+	}
+	switch began, ended := s.outage.tell(err); {
+	case began:
+		s.log.WarnContext(ctx, "the object store does not do its part; bodies of sent mail stay in the database until it does", "object", m.key, "delete", m.remove,
+			telemetry.KeyAttempt, m.attempts, telemetry.KeyError, err)
+	case ended:
+		s.log.InfoContext(ctx, "the object store does its part again")
+	case err != nil:
+		s.log.DebugContext(ctx, "the object store did not do its part; it is asked again", "object", m.key, telemetry.KeyAttempt, m.attempts, telemetry.KeyError, err)
+	}
+	return err
+}
+
+// What an email, or a file of it, has to move.
+const (
+	lookSQL = `
+SELECT ` + isFinishedSQL + `,
+	body_purged_at IS NULL AND body_key IS NULL AND (html IS NOT NULL OR text IS NOT NULL OR mime IS NOT NULL),
+	coalesce(octet_length(html), 0) + coalesce(octet_length(text), 0), coalesce(octet_length(mime), 0)
+FROM emails e WHERE id = $1 AND account_id = $2`
+	lookAtFileSQL = `
+SELECT ` + isFinishedSQL + `, body_purged_at IS NULL AND a.object_key IS NULL, a.size, 0
+FROM emails e JOIN attachments a ON a.email_id = e.id WHERE e.id = $1 AND e.account_id = $2 AND a.position = $4`
+	isFinishedSQL = `e.status = ANY($3) AND NOT EXISTS (SELECT FROM recipients r WHERE r.email_id = e.id AND r.due_at IS NOT NULL)`
+)
+
+// body is what they say.
+type body struct {
+	finished, there bool
+	texts, mime     int64 // octets; texts also those of a file
+}
+
+const (
+	// smallBody is read with one statement into memory that nobody is asked for.
+	smallBody = 256 << 10
+	// partMIME is how much of a larger message is in memory at a time.
+	partMIME = 1 << 20
+)
+
+// owner has a share of the budget for what the process does by itself.
+var owner = intake.Owner{Account: "bodies on their way to the object store"}
+
+// upload writes the object of an email, if it is finished and has a body.
+func (s *Service) upload(ctx context.Context, m move) (out moved, err error) {
+	query, args := lookSQL, []any{m.emailID, m.accountID, db.Array(lifecycle.Finished())}
+	if m.file != nil {
+		query, args = lookAtFileSQL, append(args, *m.file)
+	}
+	b, err := db.One(ctx, s.db.SQL, func(b *body) []any { return []any{&b.finished, &b.there, &b.texts, &b.mime} }, query, args...)
+	switch {
+	case errors.Is(err, sql.ErrNoRows), err == nil && !b.there:
+		return moved{outcome: nothing}, nil
+	case err != nil:
+		return out, fmt.Errorf("look at email %s: %w", m.emailID, err)
+	case !b.finished:
+		return moved{outcome: unfinished}, nil
+	}
+	out = moved{outcome: stored, size: b.texts + b.mime}
+	packed := s.budget.Content(intake.Terms{Owner: owner, Small: smallBody, Most: 2*out.size + smallBody, Patience: moveLease})
+	defer packed.Close()
+	switch {
+	case m.file != nil:
+		err = s.packFile(ctx, m, b, packed.Writer(ctx))
+	case b.mime > 0:
+		out.snippet, err = s.packRelayed(ctx, m, b, packed.Writer(ctx))
+	default:
+		out.snippet, err = s.packTexts(ctx, m, b, packed.Writer(ctx))
+	}
+	if err != nil {
+		return out, fmt.Errorf("read the body of email %s: %w", m.emailID, err)
+	}
+	packed.Whole()
+	return out, s.ask(ctx, m, func() error { return blob.Keep(ctx, s.objects, m.key, packed, packed.Size()) })
+}

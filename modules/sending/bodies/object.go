@@ -1,0 +1,156 @@
+package bodies
+
+import (
+	"compress/gzip"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/postrider/postrider/runtime/blob"
+	"github.com/postrider/postrider/runtime/fault"
+)
+
+// What the names of objects end with.
+const (
+	textsSuffix   = ".json.gz"
+	relayedSuffix = ".eml.gz"
+	fileSuffix    = ".gz"
+)
+
+// IsRelayed tells whether a key is that of a message which came over SMTP.
+func IsRelayed(key string) bool { return strings.HasSuffix(key, relayedSuffix) }
+
+// texts is the JSON of an object.
+type texts struct {
+	HTML *string `json:"html"`
+	Text *string `json:"text"`
+}
+
+func (t texts) size() (n int64) {
+	for _, s := range []*string{t.HTML, t.Text} {
+		if s != nil {
+			n += int64(len(*s))
+		}
+	}
+	return n
+}
+
+// mostJSON is more than the JSON of texts of so many octets: a control character is six.
+func mostJSON(size int64) int64 { return 6*size + 1024 }
+
+// packers are kept, because a new one takes more memory than most bodies.
+var packers = sync.Pool{New: func() any { return gzip.NewWriter(io.Discard) }}
+
+// pack compresses what write writes.
+func pack(to io.Writer, write func(io.Writer) error) error {
+	z := packers.Get().(*gzip.Writer)
+	defer packers.Put(z)
+	z.Reset(to)
+	if err := write(z); err != nil {
+		return err
+	}
+	return z.Close()
+}
+
+func (t texts) pack(to io.Writer) error {
+	return pack(to, func(w io.Writer) error {
+		e := json.NewEncoder(w)
+		e.SetEscapeHTML(false)
+		return e.Encode(t)
+	})
+}
+
+// unpack reads the texts of an object to its end, where the checksum is.
+func unpack(from io.Reader, size int64) (t texts, err error) {
+	z, err := gzip.NewReader(from)
+	if err != nil {
+		return t, err
+	}
+	packed := io.LimitReader(z, mostJSON(size))
+	if err := json.NewDecoder(packed).Decode(&t); err != nil {
+		return t, err
+	}
+	if _, err := io.Copy(io.Discard, packed); err != nil {
+		return t, err
+	}
+	if t.size() != size {
+		return t, fmt.Errorf("it has texts of %d octets, and not of %d", t.size(), size)
+	}
+	return t, nil
+}
+
+// errNoStore says that there are objects and no store.
+var errNoStore = errors.New("POSTRIDER_BLOBS is not set")
+
+// Away is the error for whoever wants a body that the store does not give.
+func Away(err error) error {
+	refused := &fault.Error{Kind: fault.Away, Code: fault.CodeBodyUnavailable, RetryAfter: retryAfter,
+		Message: "The object store, which has the body of this email, does not give it right now; try again. Lists and states are not affected"}
+	return refused.Because(fmt.Errorf("object store: %w", err))
+}
+
+const retryAfter = 5 * time.Second
+
+// Texts gives html and text of an email that lie under a key. Error: Away when the store does
+// not give them.
+func (s *Service) Texts(ctx context.Context, key string, size int64) (html, text *string, err error) {
+	object, err := s.get(ctx, key)
+	if err != nil {
+		return nil, nil, err
+	}
+	t, err := unpack(object, size)
+	if err = errors.Join(err, object.Close()); err != nil {
+		return nil, nil, Away(fmt.Errorf("read %s: %w", key, err))
+	}
+	return t.HTML, t.Text, nil
+}
+
+// Open reads the message that came over SMTP, or the file, that lies under a key. The caller closes it. Error:
+// Away, also of Read, when the store does not give it.
+func (s *Service) Open(ctx context.Context, key string) (io.ReadCloser, error) {
+	object, err := s.get(ctx, key)
+	if err != nil {
+		return nil, err
+	}
+	z, err := gzip.NewReader(object)
+	if err != nil {
+		return nil, Away(fmt.Errorf("read %s: %w", key, errors.Join(err, object.Close())))
+	}
+	return &unpacked{z, object, key}, nil
+}
+
+func (s *Service) get(ctx context.Context, key string) (io.ReadCloser, error) {
+	if s == nil || s.objects == nil {
+		return nil, Away(errNoStore)
+	}
+	object, err := s.objects.Get(ctx, key)
+	if errors.Is(err, blob.ErrNotFound) {
+		s.log.ErrorContext(ctx, "the object store does not have the body of an email; was the bucket or its prefix changed?", "object", key)
+	}
+	if err != nil {
+		return nil, Away(fmt.Errorf("get %s: %w", key, err))
+	}
+	return object, nil
+}
+
+// unpacked is an object without its compression.
+type unpacked struct {
+	z      *gzip.Reader
+	object io.Closer
+	key    string
+}
+
+func (u *unpacked) Read(p []byte) (int, error) {
+	n, err := u.z.Read(p)
+	if err != nil && !errors.Is(err, io.EOF) {
+		err = Away(fmt.Errorf("read %s: %w", u.key, err))
+	}
+	return n, err
+}
+
+func (u *unpacked) Close() error { return u.object.Close() }

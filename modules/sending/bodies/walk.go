@@ -1,0 +1,154 @@
+package bodies
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/modules/sending/lifecycle"
+	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/id"
+	"github.com/postrider/postrider/runtime/node"
+	"github.com/postrider/postrider/runtime/telemetry"
+)
+
+const (
+	walkName  = "sent"
+	walkPage  = 500  // emails that are looked at in one statement
+	mostMoves = 2000 // no more are made while so many are due
+
+	walkSoon = 200 * time.Millisecond
+	walkBusy = time.Second
+	walkIdle = 5 * time.Second
+	walkLong = time.Minute // while a process of another version lives
+)
+
+// step walks one page.
+func (s *Service) step(ctx context.Context) (wait time.Duration, err error) {
+	if s.outage.lasts() {
+		return walkIdle, nil
+	}
+	other, err := s.otherVersion(ctx)
+	if err != nil {
+		return walkIdle, err
+	}
+	if other != "" {
+		s.log.InfoContext(ctx, "no bodies are moved while a process of another version runs", telemetry.KeyVersion, other)
+		return walkLong, nil
+	}
+	if !s.begun {
+		if err := s.begin(ctx); err != nil {
+			return walkIdle, err
+		}
+		s.begun = true
+	}
+	now, err := db.Now(ctx, s.db.SQL)
+	if err != nil {
+		return walkIdle, fmt.Errorf("walk over sent emails: %w", err)
+	}
+	looked, room, err := s.walk(ctx, now.Add(-s.config.After), walkPage)
+	switch {
+	case err != nil:
+		return walkIdle, err
+	case looked == walkPage:
+		s.worker.Nudge()
+		return walkSoon, nil
+	case looked > 0, room <= 0:
+		s.worker.Nudge()
+		return walkBusy, nil
+	default:
+		return walkIdle, nil
+	}
+}
+
+// otherVersion gives the version of a process that lives and has another one than this.
+func (s *Service) otherVersion(ctx context.Context) (string, error) {
+	all, err := s.node.Processes(ctx)
+	if err != nil {
+		return "", err
+	}
+	own := s.node.Self().Version
+	for _, p := range all {
+		if p.Alive && p.Version != own {
+			return p.Version, nil
+		}
+	}
+	return "", nil
+}
+
+var _ Node = (*node.Node)(nil)
+
+const beginSQL = `INSERT INTO body_walks (name, position) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING`
+
+// beforeAll is less than the id of any email.
+const beforeAll = string(id.Email) + "_"
+
+// migrationName is that of the migration which a program must have to read an email that was
+// moved, without its time.
+const migrationName = "sent_bodies"
+
+// begin makes the mark if there is none, and has older programs refused.
+func (s *Service) begin(ctx context.Context) error {
+	err := s.db.InTx(ctx, func(tx *ent.Tx) error {
+		if err := db.Require(ctx, tx, migrationName); err != nil {
+			return err
+		}
+		_, err := tx.ExecContext(ctx, beginSQL, walkName, beforeAll)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("begin to move bodies: %w", err)
+	}
+	return nil
+}
+
+// unfinishedSQL is how long until an email is looked at again that was not finished: as long as the row has
+// waited already, within bounds.
+func unfinishedSQL(row string) string {
+	return `least(greatest(now() - ` + row + `.created_at, interval '15 minutes'), interval '1 day')`
+}
+
+// keySQL is how the key of an object begins, of a row with an email. The random part is there for copies of the database.
+func keySQL(row string) string {
+	return `'sent/' || to_char(` + row + `.created_at AT TIME ZONE 'UTC', 'YYYY-MM') || '/' || ` + row + `.account_id || '/' || ` + row + `.id || '-' || left(replace(gen_random_uuid()::text, '-', ''), 12)`
+}
+
+// walkSQL makes the moves of a page and sets the mark behind it, in one statement. Whoever
+// comes while another process is at it finds no mark.
+var walkSQL = db.Compile(`
+WITH mark AS (
+	SELECT position FROM body_walks WHERE name = @name FOR UPDATE SKIP LOCKED
+), room AS (
+	SELECT @most::bigint - count(*) AS moves FROM (SELECT FROM body_moves WHERE NOT remove AND due_at <= now() LIMIT @most::bigint) waiting
+), page AS (
+	SELECT e.id, e.account_id, e.created_at, e.attachment_count, e.body_purged_at, e.mime IS NOT NULL AS relayed,
+		e.body_key IS NULL AND (e.html IS NOT NULL OR e.text IS NOT NULL OR e.mime IS NOT NULL) AS has,
+		CASE WHEN e.status = ANY(@finished::text[]) THEN now() ELSE greatest(e.scheduled_at, now()) + ` + unfinishedSQL("e") + ` END AS due_at
+	FROM emails e WHERE e.id > (SELECT position FROM mark) AND e.id < @before ORDER BY e.id LIMIT greatest(least(@page::bigint, (SELECT moves FROM room)), 0)
+), made AS (
+	INSERT INTO body_moves (account_id, email_id, object_key, due_at)
+	SELECT p.account_id, p.id, ` + keySQL("p") + ` || CASE WHEN p.relayed THEN @relayed ELSE @texts END, p.due_at
+	FROM page p WHERE p.has AND p.body_purged_at IS NULL
+), files AS (
+	INSERT INTO body_moves (account_id, email_id, object_key, due_at, position)
+	SELECT p.account_id, p.id, ` + keySQL("p") + ` || '-' || a.position || @file, p.due_at, a.position
+	FROM page p JOIN attachments a ON a.email_id = p.id AND a.object_key IS NULL AND a.size > 0
+	WHERE p.attachment_count > 0 AND NOT p.relayed AND p.body_purged_at IS NULL
+), moved AS (
+	UPDATE body_walks w SET position = p.last FROM (SELECT max(id) AS last FROM page) p WHERE w.name = @name AND p.last IS NOT NULL
+)
+SELECT (SELECT count(*) FROM page), (SELECT moves FROM room)`)
+
+// walk looks at the emails behind the mark that were made before a time, at most so many.
+// It gives how many there were, and how many moves may still be made.
+func (s *Service) walk(ctx context.Context, before time.Time, page int) (looked, room int, err error) {
+	type row struct{ looked, room int }
+	r, err := db.One(ctx, s.db.SQL, func(r *row) []any { return []any{&r.looked, &r.room} }, walkSQL.Text, walkSQL.Args(
+		db.Arg("name", walkName), db.Arg("most", mostMoves), db.Arg("finished", db.Array(lifecycle.Finished())), db.Arg("before", id.Since(id.Email, before)),
+		db.Arg("page", page), db.Arg("relayed", relayedSuffix), db.Arg("texts", textsSuffix), db.Arg("file", fileSuffix))...)
+	if err != nil {
+		return 0, 0, fmt.Errorf("walk over sent emails: %w", err)
+	}
+	return r.looked, r.room - r.looked, nil
+}
