@@ -17,6 +17,7 @@ import (
 	"github.com/postrider/postrider/modules/webhooks"
 	"github.com/postrider/postrider/runtime/assembly"
 	"github.com/postrider/postrider/runtime/assembly/development"
+	"github.com/postrider/postrider/runtime/blob"
 	"github.com/postrider/postrider/runtime/egress"
 	"github.com/postrider/postrider/runtime/mail/dnsx"
 	"github.com/postrider/postrider/runtime/mail/returnpath"
@@ -107,6 +108,7 @@ var everything = fx.Invoke(func(struct {
 	Resolver    *dnsx.Resolver
 	ReturnPaths *returnpath.Signer
 	Transport   *smtpclient.Transport
+	Objects     blob.Store
 	Shutdowner  fx.Shutdowner
 	Graph       fx.DotGraph
 	Exports     *exports.Service
