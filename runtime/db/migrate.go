@@ -249,13 +249,11 @@ func noteApplied(ctx context.Context, on Execer, file migration) error {
 	return err
 }
 
-const requireSQL = `UPDATE schema_migrations SET oldest = version WHERE substr(name, 16) = $1 || '.sql'`
-
 // Require has the database refuse programs that lack a migration, from the commit on, although the migration only
 // adds: something is about to be stored that they would misread. The name is that of its file without time
 // and extension. Programs that run already are not stopped.
-func Require(ctx context.Context, on Execer, name string) error {
-	n, err := Exec(ctx, on, requireSQL, name)
+func (*DB) Require(ctx context.Context, on Execer, name string) error {
+	n, err := Exec(ctx, on, `UPDATE schema_migrations SET oldest = version WHERE substr(name, 16) = $1 || '.sql'`, name)
 	if err == nil && n != 1 {
 		err = fmt.Errorf("%d migrations have that name", n)
 	}

@@ -204,7 +204,7 @@ func TestAMigrationThatOnlyAddsCanBeRequired(t *testing.T) {
 		t.Errorf("before it is required a program without it gives %v, want nil", err)
 	}
 	for range 2 {
-		if err := db.Require(t.Context(), d.SQL, "some_bodies"); err != nil {
+		if err := d.Require(t.Context(), d.SQL, "some_bodies"); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -214,7 +214,7 @@ func TestAMigrationThatOnlyAddsCanBeRequired(t *testing.T) {
 	if err := db.MigrateFrom(t.Context(), d, files(all...), discard); err != nil {
 		t.Errorf("a program with it gives %v, want nil", err)
 	}
-	if err := db.Require(t.Context(), d.SQL, "bodies"); err == nil {
+	if err := d.Require(t.Context(), d.SQL, "bodies"); err == nil {
 		t.Error("a migration that there is not can be required")
 	}
 }

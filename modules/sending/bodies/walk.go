@@ -91,7 +91,7 @@ const migrationName = "sent_bodies"
 // begin makes the mark if there is none, and has older programs refused.
 func (s *Service) begin(ctx context.Context) error {
 	err := s.db.InTx(ctx, func(tx *ent.Tx) error {
-		if err := db.Require(ctx, tx, migrationName); err != nil {
+		if err := s.db.Require(ctx, tx, migrationName); err != nil {
 			return err
 		}
 		_, err := tx.ExecContext(ctx, beginSQL, walkName, beforeAll)
