@@ -98,7 +98,7 @@ func rowsWith(t *testing.T, url, text string) []string {
 	}
 	defer conn.Close()
 	var found []string
-	for _, table := range column(t, conn, `SELECT table_name FROM information_schema.tables WHERE table_schema = 'public' AND table_type = 'BASE TABLE'`) {
+	for _, table := range column(t, conn, `SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p') AND NOT relispartition`) {
 		for _, row := range column(t, conn, fmt.Sprintf(`SELECT r::text FROM %q AS r`, table)) {
 			row = octets.ReplaceAllStringFunc(row, func(written string) string {
 				raw, err := hex.DecodeString(octets.FindStringSubmatch(written)[1])
