@@ -8,7 +8,13 @@ import (
 	"github.com/postrider/postrider/runtime/db"
 )
 
-const countDueSQL = `SELECT count(*) FROM webhook_works WHERE due_at < $1`
+// dueOrBegunSQL finds q due before $1, and with it that of which an attempt began by then and had no end that was stored: a
+// database that goes back to a moment has the claims of that moment, which are due at the ends of leases or when they
+// are handed back.
+const dueOrBegunSQL = `(q.due_at < $1 OR EXISTS (SELECT FROM webhook_attempts a WHERE a.delivery_id = q.id
+	AND a.started_at < $1 AND (a.outcome IS NULL OR a.outcome = 'unknown' AND a.finished_at >= $1)))`
+
+const countDueSQL = `SELECT count(*) FROM webhook_works q WHERE ` + dueOrBegunSQL
 
 // CountDue counts the deliveries that are due before a time, of all accounts.
 func (s *Service) CountDue(ctx context.Context, before time.Time) (int, error) {
@@ -23,7 +29,7 @@ func (s *Service) CountDue(ctx context.Context, before time.Time) (int, error) {
 // changed, so that these failures switch none of them off.
 const dropDueSQL = `
 WITH due AS (
-	SELECT id FROM webhook_works WHERE due_at < $1 ORDER BY id LIMIT $3 FOR UPDATE SKIP LOCKED
+	SELECT id FROM webhook_works q WHERE ` + dueOrBegunSQL + ` ORDER BY id LIMIT $3 FOR UPDATE SKIP LOCKED
 ), over AS (
 	DELETE FROM webhook_works q USING due WHERE q.id = due.id
 ), ended AS (

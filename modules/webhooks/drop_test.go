@@ -15,22 +15,26 @@ func TestDropEndsWhatWasDueBefore(t *testing.T) {
 	w := newWorld(t)
 	made, _ := w.endpoint(t, ada, newReceiver(t).URL)
 	const old = failingAfter + 5
-	for range old + 1 {
+	for range old + 3 {
 		fact := w.happens(t, ada, event.EmailSent)
 		if err := w.db.InHotTx(t.Context(), func(tx *sql.Tx) error { return w.handle(t.Context(), tx, fact) }); err != nil {
 			t.Fatal(err)
 		}
 	}
 	failure := time.Now().Add(time.Hour)
-	w.exec(t, `UPDATE webhook_works SET due_at = $1 WHERE id = (SELECT max(id) FROM webhook_works)`, failure.Add(time.Minute))
-	if n, err := w.CountDue(t.Context(), failure); err != nil || n != old {
-		t.Errorf("before the failure %d deliveries are due, %v; want %d", n, err, old)
+	// Of the last one the endpoint has heard nothing; of the two before it an attempt was under way, and was handed back.
+	w.exec(t, `UPDATE webhook_works SET due_at = $1 WHERE id IN (SELECT id FROM webhook_works ORDER BY id DESC LIMIT 3)`, failure.Add(time.Minute))
+	w.exec(t, `INSERT INTO webhook_attempts (delivery_id, account_id, number, fence, started_at, error, response, remote_addr, outcome, finished_at)
+		SELECT d.id, d.account_id, 1, 1, now(), '', '', '', CASE n WHEN 2 THEN 'unknown' END, CASE n WHEN 2 THEN $1::timestamptz END
+		FROM (SELECT id, row_number() OVER (ORDER BY id DESC) AS n FROM webhook_works) q JOIN webhook_deliveries d ON d.id = q.id WHERE n IN (2, 3)`, failure.Add(time.Second))
+	if n, err := w.CountDue(t.Context(), failure); err != nil || n != old+2 {
+		t.Errorf("before the failure %d deliveries are due, %v; want %d", n, err, old+2)
 	}
-	if n, err := w.DropDue(t.Context(), failure, "restored"); err != nil || n != old {
-		t.Errorf("dropped %d, %v; want %d", n, err, old)
+	if n, err := w.DropDue(t.Context(), failure, "restored"); err != nil || n != old+2 {
+		t.Errorf("dropped %d, %v; want %d", n, err, old+2)
 	}
-	if n := w.count(t, `SELECT count(*) FROM webhook_deliveries WHERE state = 'failed' AND due_at IS NULL AND error = 'restored'`); n != old {
-		t.Errorf("%d have failed with the reason, want %d", n, old)
+	if n := w.count(t, `SELECT count(*) FROM webhook_deliveries WHERE state = 'failed' AND due_at IS NULL AND error = 'restored'`); n != old+2 {
+		t.Errorf("%d have failed with the reason, want %d", n, old+2)
 	}
 	if n := w.count(t, `SELECT count(*) FROM webhook_deliveries WHERE state = 'pending'`); n != 1 {
 		t.Errorf("%d still wait, want the one that is due later", n)
