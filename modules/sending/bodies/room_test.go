@@ -1,0 +1,57 @@
+package bodies_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/postrider/postrider/modules/sending/sendingtest/rooms"
+	"github.com/postrider/postrider/runtime/expect"
+)
+
+// words is text that hardly gets smaller than letters do.
+func words(r *rand.Rand, octets int) string {
+	out := make([]byte, octets)
+	for i := range out {
+		if out[i] = byte('a' + r.IntN(26)*r.IntN(26)/26); i%7 == 6 {
+			out[i] = ' '
+		}
+	}
+	return string(out)
+}
+
+// Messages of 1 KB of text and 2 KB of html leave less than half of their room in the table: -v prints how much.
+func TestMovedBodiesLeaveLittleRoomTaken(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	const n = 300
+	r := rand.New(rand.NewPCG(1, 2))
+	for i := range n {
+		m := rooms.Simple(fmt.Sprintf("user%d@example.net", i))
+		m.Subject, m.Text = words(r, 40), words(r, 1000)
+		m.HTML = `<html><body style="font-family: sans-serif"><table width="100%">` + "<tr><td><p>" + words(r, 600) + "</p></td></tr>" +
+			"<tr><td><p>" + words(r, 600) + `</p></td></tr><tr><td><a href="https://example.com/` + words(r, 30) + `">` + words(r, 600) + "</a></td></tr></table></body></html>"
+		w.Send(t, m)
+	}
+	if err := w.Delivery.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	expect.Within(t, time.Minute, "all are delivered", func() bool { return w.Count(t, `emails WHERE status = 'delivered'`) == n })
+	size := func() (octets int) {
+		w.Exec(t, `VACUUM FULL emails`)
+		if err := w.DB.SQL.QueryRowContext(t.Context(), `SELECT pg_total_relation_size('emails')`).Scan(&octets); err != nil {
+			t.Fatal(err)
+		}
+		return octets / n
+	}
+	before := size()
+	for w.moved(t) < n {
+		w.work(t)
+	}
+	after := size()
+	t.Logf("%d octets a message in the table of emails with its indexes, %d once the bodies have moved", before, after)
+	if after > before/2 {
+		t.Errorf("of %d octets a message %d are left", before, after)
+	}
+}
