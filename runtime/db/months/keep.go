@@ -140,7 +140,10 @@ func (s session) dropEmpty(ctx context.Context, state *State, now time.Time, kep
 	if len(gone) == 0 || len(gone) == 1 && gone[0] == t.past() {
 		return nil
 	}
-	// So that a look at its rows, under the lock, is short.
+	// So that a look at its rows, under the lock, is short. It is no more hurried than autovacuum.
+	if err := run(ctx, s.conn, "SET vacuum_cost_delay = 2"); err != nil {
+		return err
+	}
 	for _, name := range gone {
 		if err := s.beside(ctx, "VACUUM "+quote(name)); err != nil {
 			return err
