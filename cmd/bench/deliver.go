@@ -76,6 +76,11 @@ func sendAndWait(ctx context.Context, r ready, s *receivers.Sink, messages, clie
 		return 0, nil, err
 	}
 	defer caller.CloseAll(callers)
+	return callAndWait(ctx, callers, s, messages)
+}
+
+func callAndWait(ctx context.Context, callers []*caller.Caller, s *receivers.Sink, messages int) (time.Duration, []time.Duration, error) {
+	clients := len(callers)
 	arrived := s.Expect(messages)
 	accepts := make([][]time.Duration, clients)
 	begin := time.Now()

@@ -113,6 +113,7 @@ var parts = []part{
 	{name: "delivery", measure: benchDelivery},
 	{name: "statements", measure: benchStatements},
 	{name: "idle", measure: benchIdle},
+	{name: "processes", measure: benchProcesses, asked: true},
 	{name: "lists", measure: benchLists},
 	{name: "scheduled", measure: benchScheduled},
 	{name: "blackhole", measure: benchBlackhole},

@@ -5,8 +5,10 @@ import (
 	"database/sql"
 	"fmt"
 	"os"
+	"path/filepath"
 	"time"
 
+	"github.com/postrider/postrider/cmd/bench/caller"
 	"github.com/postrider/postrider/cmd/bench/postgres"
 	"github.com/postrider/postrider/cmd/bench/process"
 	"github.com/postrider/postrider/cmd/bench/receivers"
@@ -71,6 +73,140 @@ func benchStatements(ctx context.Context, p plan, dir string) ([]target, error) 
 	return []target{whole, alone}, nil
 }
 
+// In the part "processes", so many share a database while mail is sent, and while nothing is.
+const (
+	mostProcesses = 3
+	atRest        = 7
+)
+
+// benchProcesses tells what a message costs, and what nothing costs, when one, two and three
+// processes share a database: on one machine that says where the cost grows, not how fast many
+// machines are. By what one more process that has nothing to do costs the database it reckons how
+// many of them take 5 % of a core.
+func benchProcesses(ctx context.Context, p plan, dir string) ([]target, error) {
+	sink, err := receivers.NewSink(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer sink.Close()
+	progress("starting Postrider, which does nothing at first")
+	env := []string{"POSTRIDER_OUTBOUND=smtp://" + sink.Addr(), "POSTRIDER_DATABASE_CONNECTIONS=12"} // all have room in the embedded server's 100
+	first, err := startCounting(ctx, p.binary, dir, append(env, "POSTRIDER_NODE=node-1")...)
+	if err != nil {
+		return nil, err
+	}
+	defer first.stop()
+	counts, err := newCounter(ctx, first)
+	if err != nil {
+		return nil, err
+	}
+	defer counts.close()
+	for _, statement := range []string{`ALTER SYSTEM SET autovacuum = off`, `SELECT pg_reload_conf()`} { // it comes when it likes, and costs more than polling
+		if err := postgres.Exec(ctx, first.Ready.DatabaseURL, statement); err != nil {
+			return nil, err
+		}
+	}
+	all := []*server{first}
+	defer func() {
+		for _, more := range all[1:] {
+			more.stop()
+		}
+	}()
+	one, err := counts.atRest(ctx)
+	if err != nil {
+		return nil, err
+	}
+	progress("starting %d more", atRest-1)
+	for n := 2; n <= atRest; n++ {
+		more, err := first.beside(ctx, p.binary, dir, n, env...)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, more)
+	}
+	many, err := counts.atRest(ctx)
+	if err != nil {
+		return nil, err
+	}
+	each := many.since(one).per(atRest - 1)
+	fmt.Printf("%-46s %8.2f\n%-46s %8.3f %%\n%-46s %8.0f\n\n", "one more process at rest: statements a second", each.calls, "of a core of PostgreSQL", 100*each.postgres,
+		"processes at rest that take 5 % of a core", 0.05/each.postgres)
+	return counts.byProcesses(ctx, p, &all, sink)
+}
+
+// byProcesses sends through three processes, then two, then one.
+func (c *counter) byProcesses(ctx context.Context, p plan, all *[]*server, sink *receivers.Sink) ([]target, error) {
+	var whole [mostProcesses]float64
+	fmt.Printf("%-10s %10s %10s %12s %10s %12s %12s\n", "processes", "calls", "commits", "executing", "WAL", "CPU servers", "CPU Postgres")
+	for n := mostProcesses; n > 0; n-- {
+		for len(*all) > n {
+			last := len(*all) - 1
+			(*all)[last].stop()
+			*all = (*all)[:last]
+		}
+		c.others = nil
+		for _, other := range (*all)[1:] {
+			c.others = append(c.others, other.cmd.Process.Pid)
+		}
+		var cost spent
+		for i := range p.rounds + 1 { // the first one warms up
+			spent, err := c.during(ctx, p.messages, func() error { return sendByTurns(ctx, *all, sink, p.messages) })
+			if err != nil {
+				return nil, err
+			}
+			if i > 0 {
+				cost = cost.plus(spent.per(p.rounds))
+			}
+		}
+		whole[n-1] = cost.server + cost.postgres
+		fmt.Printf("%-10d %10.2f %10.2f %9.3f ms %8.0f B %9.2f ms %9.2f ms\n", n, cost.calls, cost.commits, cost.executing, cost.wal, 1000*cost.server, 1000*cost.postgres)
+	}
+	fmt.Println()
+	return []target{{name: "CPU per message: 3 processes / 1", ratios: []float64{whole[mostProcesses-1] / whole[0]}}}, nil
+}
+
+// beside is another process on the same database, with the same keys.
+func (s *server) beside(ctx context.Context, binary, dir string, number int, env ...string) (*server, error) {
+	own := filepath.Join(dir, fmt.Sprintf("node-%d", number))
+	if err := os.Mkdir(own, 0o755); err != nil { //nolint:gosec // PostgreSQL runs as another user when we are root
+		return nil, err
+	}
+	return start(ctx, binary, own, append(env, "DATABASE_URL="+s.Ready.DatabaseURL, fmt.Sprintf("POSTRIDER_NODE=node-%d", number), "POSTRIDER_DATA_DIR="+filepath.Join(dir, "data"),
+		"POSTRIDER_INBOUND_ADDR=127.0.0.1:0")...)
+}
+
+// sendByTurns has 48 clients send through all servers alike.
+func sendByTurns(ctx context.Context, all []*server, sink *receivers.Sink, messages int) error {
+	const clients = 48
+	var callers []*caller.Caller
+	defer func() { caller.CloseAll(callers) }()
+	for _, s := range all {
+		some, err := newCallers(ctx, s.Ready, clients/len(all))
+		if err != nil {
+			return err
+		}
+		callers = append(callers, some...)
+	}
+	_, _, err := callAndWait(ctx, callers, sink, messages)
+	return err
+}
+
+// atRest gives what a second of nothing costs.
+func (c *counter) atRest(ctx context.Context) (spent, error) {
+	if err := sleep(ctx, idleSettle); err != nil {
+		return spent{}, err
+	}
+	before, err := c.read(ctx)
+	if err != nil {
+		return spent{}, err
+	}
+	if err := sleep(ctx, idleLength); err != nil {
+		return spent{}, err
+	}
+	after, err := c.read(ctx)
+	return after.since(before).per(int(idleLength.Seconds())), err
+}
+
 // startCounting starts the server on a PostgreSQL that counts statements.
 func startCounting(ctx context.Context, binary, dir string, env ...string) (*server, error) {
 	first, err := start(ctx, binary, dir, env...)
@@ -98,6 +234,7 @@ func startCounting(ctx context.Context, binary, dir string, env ...string) (*ser
 // counter reads what a server and its PostgreSQL have spent.
 type counter struct {
 	server *server
+	others []int // process ids of more servers on the same PostgreSQL
 	conn   *sql.DB
 }
 
@@ -125,8 +262,13 @@ func (c *counter) read(ctx context.Context) (s spent, err error) {
 	pid := c.server.cmd.Process.Pid
 	s.server = process.UsageOf(pid).CPU.Seconds()
 	s.postgres = process.CPUBelow(pid).Seconds() - s.server
+	for _, other := range c.others {
+		s.server += process.UsageOf(other).CPU.Seconds()
+	}
 	return s, err
 }
+
+func (s spent) plus(t spent) spent { return s.since(spent{}.since(t)) }
 
 func (s spent) since(before spent) spent {
 	return spent{s.calls - before.calls, s.commits - before.commits, s.planning - before.planning, s.executing - before.executing, s.wal - before.wal,
