@@ -150,22 +150,17 @@ func compareMonths(ctx context.Context, p plan, servers [2]*server) ([]target, e
 	out := make([]target, 1+len(reading.Kinds))
 	all := make([][2][]time.Duration, len(out))
 	for range p.rounds {
-		took := make([][][]time.Duration, len(out))
-		took[0] = make([][]time.Duration, 2)
-		for range max(1, p.each/time.Second) {
-			for i, s := range servers {
-				_, some, err := measureAccepts(ctx, s.Ready, manyAtOnce, time.Second)
-				if err != nil {
-					return nil, err
-				}
-				took[0][i] = append(took[0][i], some...)
-			}
+		took := make([][][]time.Duration, 1, len(out))
+		var err error
+		if took[0], err = p.acceptsInTurns(ctx, servers); err != nil {
+			return nil, err
 		}
-		for n, kind := range reading.Kinds {
-			var err error
-			if took[n+1], err = reading.InTurns(ctx, kind, at[:]...); err != nil {
+		for _, kind := range reading.Kinds {
+			pages, err := reading.InTurns(ctx, kind, at[:]...)
+			if err != nil {
 				return nil, err
 			}
+			took = append(took, pages)
 		}
 		for n := range out {
 			out[n].ratios = append(out[n].ratios, figures.NinetyNinth(took[n][1])/figures.NinetyNinth(took[n][0]))
@@ -184,6 +179,21 @@ func compareMonths(ctx context.Context, p plan, servers [2]*server) ([]target, e
 		fmt.Printf("%-42s %11s %11s %11s %11s\n", name, figures.Percentile(all[n][0], 50), figures.Percentile(all[n][1], 50), figures.Percentile(all[n][0], 99), figures.Percentile(all[n][1], 99))
 	}
 	return out, nil
+}
+
+// acceptsInTurns has the servers accept for a second each, one after the other, for as long as one measurement.
+func (p plan) acceptsInTurns(ctx context.Context, servers [2]*server) ([][]time.Duration, error) {
+	took := make([][]time.Duration, len(servers))
+	for range max(1, p.each/time.Second) {
+		for i, s := range servers {
+			_, some, err := measureAccepts(ctx, s.Ready, manyAtOnce, time.Second)
+			if err != nil {
+				return nil, err
+			}
+			took[i] = append(took[i], some...)
+		}
+	}
+	return took, nil
 }
 
 // dropUnderLoad has months dropped whose rows are deleted, one after the other, while mail is accepted.

@@ -272,7 +272,8 @@ func joining(ctx context.Context, on db.Execer, state *State) ([]Step, error) {
 	for _, i := range indexes { // what were parts of indexes
 		all = append(all, i.rename(t.Name, i.definition))
 	}
-	step.Statements = append(all, hangs.refer()...)
+	all = append(all, hangs.refer()...)
+	step.Statements = all
 	steps := []Step{step}
 	for _, r := range hangs.references {
 		steps = append(steps, Step{What: fmt.Sprintf("looking whether each row of %s has its row of %s", r.table, t.Name),

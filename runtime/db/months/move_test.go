@@ -76,10 +76,10 @@ func startWriters(t *testing.T, d *db.DB, table months.Table) *writers {
 	ctx, cancel := context.WithCancel(context.Background())
 	w := &writers{cancel: cancel, failed: make(chan error, 100)}
 	t.Cleanup(cancel)
-	for i, door := range []db.Execer{d.SQL, d.Hot, d.Prepared, d.Prepared} {
+	for _, door := range []db.Execer{d.SQL, d.Hot, d.Prepared, d.Prepared} {
 		w.group.Go(func() {
 			for ctx.Err() == nil {
-				if err := w.write(door, table, i); err != nil {
+				if err := w.write(door, table); err != nil {
 					select {
 					case w.failed <- err:
 					default:
@@ -92,7 +92,7 @@ func startWriters(t *testing.T, d *db.DB, table months.Table) *writers {
 }
 
 // write stores a row, reads it, changes it and claims an old one.
-func (w *writers) write(door db.Execer, table months.Table, i int) error {
+func (w *writers) write(door db.Execer, table months.Table) error {
 	ctx := context.Background() // what has begun ends
 	made := id.New(table.Prefix)
 	if n, err := db.Exec(ctx, door, storeSQL(table), made); err != nil || n != 1 {
