@@ -14,7 +14,6 @@ import (
 const (
 	steadyEndpoints = 8
 	steadyPause     = 25 * time.Millisecond // between two events, each for all endpoints
-	hangFor         = 10 * time.Second
 )
 
 // benchWebhookIsolation measures how soon events arrive at endpoints that are well, at
@@ -28,6 +27,7 @@ func benchWebhookIsolation(ctx context.Context, p plan, dir string) ([]target, e
 		return nil, err
 	}
 	defer well.Close()
+	const hangFor = 10 * time.Second
 	hanging, err := receivers.NewWebhook(ctx, "200 OK", hangFor, nil)
 	if err != nil {
 		return nil, err

@@ -21,8 +21,6 @@ const (
 	perEmail      = 50
 	queuedDomains = 1000
 	deadEvery     = 10 // one domain in ten is dead
-	watched       = time.Minute
-	memoryWanted  = 150 // MiB
 )
 
 // benchMillion watches a process that delivers from a queue of a million
@@ -96,7 +94,7 @@ func watchMillion(ctx context.Context, s *server, sink *receivers.Sink) ([]targe
 	memory := target{name: "memory with a million queued / 150 MiB", most: 1}
 	flat := target{name: "memory at the end / after 20 s", most: 1.2}
 	var early, peak int64
-	for time.Since(begin) < watched {
+	for time.Since(begin) < time.Minute {
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
@@ -111,7 +109,8 @@ func watchMillion(ctx context.Context, s *server, sink *receivers.Sink) ([]targe
 			early = now
 		}
 		fmt.Printf("%-10s %12d %10.1f MiB %14d\n", time.Since(begin).Round(time.Second), queued-sink.Left(), float64(now)/(1<<20), connections)
-		memory.ratios = []float64{float64(peak) / (memoryWanted << 20)}
+		const wanted = 150 // MiB
+		memory.ratios = []float64{float64(peak) / (wanted << 20)}
 		flat.ratios = []float64{float64(now) / float64(max(early, 1))}
 	}
 	return []target{memory, flat}, nil

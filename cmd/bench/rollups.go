@@ -23,10 +23,7 @@ var watchers = []struct {
 	{"apilog", 0.02, `api_requests`},
 }
 
-const (
-	rollupClients = 64
-	askAgain      = time.Second // so seldom that asking costs nothing
-)
+const rollupClients = 64
 
 // watchedServer is a server that all modules are in, or all but one, and what it has spent.
 type watchedServer struct {
@@ -185,7 +182,7 @@ func allCounted(ctx context.Context, servers []*watchedServer) error {
 			if err := s.counts.conn.QueryRowContext(ctx, `SELECT NOT EXISTS (SELECT FROM facts WHERE id >= (SELECT fact_id FROM statistics_marks))`).Scan(&counted); err != nil {
 				return err
 			}
-			if err := sleep(ctx, askAgain); err != nil {
+			if err := sleep(ctx, time.Second); err != nil { // so seldom that asking costs nothing
 				return err
 			}
 		}

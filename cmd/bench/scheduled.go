@@ -25,7 +25,6 @@ const pickedBy = `^\s*WITH common AS \(\s*SELECT id FROM recipients WHERE due_at
 const (
 	waitingEmails = 1_000_000 // scheduled for some later day
 	burst         = 1_000     // scheduled for one moment
-	burstAhead    = 3 * time.Second
 )
 
 // benchScheduled compares a database in which a million scheduled emails wait with
@@ -152,7 +151,8 @@ func timeBurst(ctx context.Context, r ready, s *receivers.Sink) (t timed, err er
 	}
 	// To one moment all at once: how long accepting them took does not matter then.
 	var at time.Time
-	if err := conn.QueryRowContext(ctx, `SELECT date_trunc('second', now()) + $1 * interval '1 second'`, burstAhead.Seconds()).Scan(&at); err != nil {
+	const ahead = 3 * time.Second
+	if err := conn.QueryRowContext(ctx, `SELECT date_trunc('second', now()) + $1 * interval '1 second'`, ahead.Seconds()).Scan(&at); err != nil {
 		return t, err
 	}
 	if _, err := conn.ExecContext(ctx, `UPDATE emails SET scheduled_at = $1, release_at = $1 WHERE release_at = $2`, at, far); err != nil {
