@@ -102,7 +102,7 @@ func (m *Machine) configure(t testing.TB, config string, all []*Machine) {
 	m.patroniEnv = []string{
 		"PATRONI_NAME=" + m.Name,
 		"PATRONI_RESTAPI_LISTEN=" + m.host + ":" + m.rest, "PATRONI_RESTAPI_CONNECT_ADDRESS=" + m.host + ":" + m.rest,
-		"PATRONI_ETCD3_HOSTS=" + strings.Join(clients, ","),
+		"PATRONI_ETCD_HOSTS=" + strings.Join(clients, ","),
 		"PATRONI_POSTGRESQL_LISTEN=" + m.host + ":" + m.postgres, "PATRONI_POSTGRESQL_CONNECT_ADDRESS=" + m.host + ":" + m.postgres,
 		"PATRONI_POSTGRESQL_DATA_DIR=" + m.data(), "PATRONI_POSTGRESQL_BIN_DIR=" + binaries(), "PATRONI_POSTGRESQL_PGPASS=" + filepath.Join(m.folder, "pgpass"),
 		"PATRONI_SUPERUSER_PASSWORD=" + superPassword, "PATRONI_REPLICATION_PASSWORD=drill-replication", "PATRONI_REWIND_PASSWORD=drill-rewind",
