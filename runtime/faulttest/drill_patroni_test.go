@@ -24,24 +24,13 @@ func TestDrillPatroni(t *testing.T) {
 	sink := faulttest.NewSink(t)
 	nodes := faulttest.StartCluster(t, cluster.URL(), 2, outbound(sink.Listen("127.0.0.1:0")), "POSTRIDER_DATABASE_STANDBYS=1")
 	ready(t, nodes)
-	for _, c := range []struct {
+	type fault struct {
 		name  string
 		limit time.Duration
 		fault func(t *testing.T, leader *patroni.Machine)
 		undo  func(leader *patroni.Machine)
-	}{
-		{"switchover", 5 * time.Second, func(t *testing.T, _ *patroni.Machine) { t.Helper(); cluster.Switchover() }, nil},
-		{"PostgreSQL killed", 15 * time.Second, func(_ *testing.T, leader *patroni.Machine) { leader.KillPostgres() }, nil},
-		{"machine killed", 35 * time.Second, func(_ *testing.T, leader *patroni.Machine) { leader.Kill() }, (*patroni.Machine).Start},
-		{"machine silent", 45 * time.Second, func(_ *testing.T, leader *patroni.Machine) { leader.Freeze() }, (*patroni.Machine).Thaw},
-		{"network cut", 45 * time.Second, func(t *testing.T, leader *patroni.Machine) {
-			t.Helper()
-			if !cluster.Cables() {
-				t.Skip("it takes root and network namespaces")
-			}
-			leader.Cut()
-		}, (*patroni.Machine).Mend},
-	} {
+	}
+	try := func(c fault) {
 		t.Run(c.name, func(t *testing.T) {
 			cluster.AwaitWhole(2 * time.Minute)
 			ready(t, nodes)
@@ -68,6 +57,14 @@ func TestDrillPatroni(t *testing.T) {
 			figure(t, "doubled", result.Duplicates, "0")
 			audit(t, result)
 		})
+	}
+	for _, c := range []fault{
+		{"switchover", 5 * time.Second, func(t *testing.T, _ *patroni.Machine) { t.Helper(); cluster.Switchover() }, nil},
+		{"PostgreSQL killed", 15 * time.Second, func(_ *testing.T, leader *patroni.Machine) { leader.KillPostgres() }, nil},
+		{"machine killed", 35 * time.Second, func(_ *testing.T, leader *patroni.Machine) { leader.Kill() }, (*patroni.Machine).Start},
+		{"machine silent", 45 * time.Second, func(_ *testing.T, leader *patroni.Machine) { leader.Freeze() }, (*patroni.Machine).Thaw},
+	} {
+		try(c)
 	}
 	t.Run("etcd without a majority", func(t *testing.T) {
 		cluster.AwaitWhole(2 * time.Minute)
@@ -107,6 +104,14 @@ func TestDrillPatroni(t *testing.T) {
 		figure(t, "doubled", result.Duplicates, "0")
 		audit(t, result)
 	})
+	// The last one: in one run the leader that had been cut off needed `patronictl reinit` to follow again.
+	try(fault{"network cut", 45 * time.Second, func(t *testing.T, leader *patroni.Machine) {
+		t.Helper()
+		if !cluster.Cables() {
+			t.Skip("it takes root and network namespaces")
+		}
+		leader.Cut()
+	}, (*patroni.Machine).Mend})
 }
 
 // ready waits until every process is.
