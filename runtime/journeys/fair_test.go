@@ -28,8 +28,6 @@ type contest struct {
 const (
 	contestRounds = 5
 	contestUses   = 12 // of a half round
-	// Below it a ratio of two times is the noise of a machine that does other things too.
-	contestNoise = 50 * time.Millisecond
 )
 
 // run wants no refusal, and the honest user's worst times beside the attack (the median

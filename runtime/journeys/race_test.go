@@ -1,0 +1,9 @@
+//go:build race
+
+package journeys_test
+
+import "time"
+
+// contestNoise is higher here: the race detector makes the work on a thousand connections a
+// second five to ten times slower, and the honest user waits for a processor.
+const contestNoise = 250 * time.Millisecond
