@@ -168,7 +168,7 @@ func (c *counter) byProcesses(ctx context.Context, p plan, all *[]*server, sink 
 // beside is another process on the same database, with the same keys.
 func (s *server) beside(ctx context.Context, binary, dir string, number int, env ...string) (*server, error) {
 	own := filepath.Join(dir, fmt.Sprintf("node-%d", number))
-	if err := os.Mkdir(own, 0o755); err != nil { //nolint:gosec // PostgreSQL runs as another user when we are root
+	if err := os.Mkdir(own, 0o755); err != nil { // PostgreSQL runs as another user when we are root
 		return nil, err
 	}
 	return start(ctx, binary, own, append(env, "DATABASE_URL="+s.Ready.DatabaseURL, fmt.Sprintf("POSTRIDER_NODE=node-%d", number), "POSTRIDER_DATA_DIR="+filepath.Join(dir, "data"),

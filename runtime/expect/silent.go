@@ -65,7 +65,7 @@ func Unplugged(t testing.TB) (port string) {
 	}
 	port = strconv.Itoa(name.(*syscall.SockaddrInet4).Port)
 	for range 16 {
-		conn, err := net.DialTimeout("tcp", "127.0.0.1:"+port, 300*time.Millisecond)
+		conn, err := (&net.Dialer{Timeout: 300 * time.Millisecond}).DialContext(t.Context(), "tcp", "127.0.0.1:"+port)
 		if err != nil {
 			return port
 		}

@@ -22,7 +22,7 @@ type Archive struct {
 // Archive has the server archive its log from now on, which restarts it.
 func (s *Server) Archive() *Archive {
 	s.t.Helper()
-	wal, err := os.MkdirTemp("", "postrider-wal-") //nolint:usetesting // PostgreSQL has an account of its own, which cannot enter a folder of root
+	wal, err := os.MkdirTemp("", "postrider-wal-") // PostgreSQL has an account of its own, which cannot enter a folder of root
 	if err != nil {
 		s.t.Fatal(err)
 	}

@@ -126,12 +126,12 @@ func (r *Replica) Look(ctx context.Context) Standing {
 }
 
 // await finds out how old the oldest position is that the replica lacks.
-func (s *state) await(now sighting, is standby, comparable bool) {
+func (s *state) await(now sighting, is standby, answered bool) {
 	if len(s.awaited) > 0 && s.awaited[0].timeline != now.timeline {
 		s.awaited = nil
 	}
 	s.awaited = append(s.awaited, now)
-	for comparable && len(s.awaited) > 0 && is.at >= s.awaited[0].at {
+	for answered && len(s.awaited) > 0 && is.at >= s.awaited[0].at {
 		s.awaited = s.awaited[1:]
 	}
 	if len(s.awaited) > mostAwaited {
