@@ -50,13 +50,6 @@ func addAccount(t testing.TB, s *Service, email string) *ent.Account {
 	return made
 }
 
-func exec(t testing.TB, d *db.DB, query string, args ...any) {
-	t.Helper()
-	if _, err := d.SQL.ExecContext(t.Context(), query, args...); err != nil {
-		t.Fatal(err)
-	}
-}
-
 func wantKind(t testing.TB, err error, kind fault.Kind) {
 	t.Helper()
 	if err == nil || fault.KindOf(err) != kind {
@@ -172,7 +165,7 @@ func TestChangesOfAnAccountAreSeenAfterTheCache(t *testing.T) {
 	if before, err := s.Account(t.Context(), made.ID); err != nil || before.Suspended || before.Plan.ID != PlanPro {
 		t.Fatal(before, err)
 	}
-	exec(t, s.db, `UPDATE accounts SET suspended_at = now(), plan_id = 'scale' WHERE id = $1`, made.ID)
+	dbtest.Exec(t, s.db, `UPDATE accounts SET suspended_at = now(), plan_id = 'scale' WHERE id = $1`, made.ID)
 	expect.Within(t, 5*time.Second, "the suspension and the plan are seen", func() bool {
 		now, err := s.Account(t.Context(), made.ID)
 		return err == nil && now.Suspended && now.Plan.MaxDomains == 1000

@@ -148,7 +148,7 @@ func TestUnmeteredAccountsHaveNoCaps(t *testing.T) {
 func TestOldCountersAreSwept(t *testing.T) {
 	t.Parallel()
 	d := dbtest.New(t)
-	exec(t, d, `INSERT INTO usages (account_id, period, emails)
+	dbtest.Exec(t, d, `INSERT INTO usages (account_id, period, emails)
 		SELECT 'acc_1', to_char((now() AT TIME ZONE 'UTC') - make_interval(months => m), f), 1 FROM generate_series(0, 20) m, (VALUES ('YYYY-MM'), ('YYYY-MM-DD')) AS v (f)`)
 	s := start(t, d, Config{SweepEvery: 10 * time.Millisecond})
 	expect.Within(t, 5*time.Second, "7 months go", func() bool { return s.db.Ent.Usage.Query().CountX(t.Context()) <= 28 })
@@ -164,7 +164,7 @@ func TestOldCountersAreSwept(t *testing.T) {
 func addDomain(t testing.TB, s *Service, accountID string) string {
 	t.Helper()
 	domainID := id.New(id.Domain)
-	exec(t, s.db, `INSERT INTO domains (id, account_id, name, ownership_token) VALUES ($1::text, $2, $1::text || '.example', 't')`, domainID, accountID)
+	dbtest.Exec(t, s.db, `INSERT INTO domains (id, account_id, name, ownership_token) VALUES ($1::text, $2, $1::text || '.example', 't')`, domainID, accountID)
 	return domainID
 }
 

@@ -91,9 +91,9 @@ func TestKeysThatDoNotWork(t *testing.T) {
 	owner := addAccount(t, s, "ada@example.com")
 	soon := time.Now().Add(time.Hour)
 	expired, expiredToken := addKey(t, s, NewKey{AccountID: owner.ID, ExpiresAt: &soon})
-	exec(t, s.db, `UPDATE api_keys SET expires_at = now() WHERE id = $1`, expired.ID)
+	dbtest.Exec(t, s.db, `UPDATE api_keys SET expires_at = now() WHERE id = $1`, expired.ID)
 	revoked, revokedToken := addKey(t, s, NewKey{AccountID: owner.ID})
-	exec(t, s.db, `UPDATE api_keys SET revoked_at = now() WHERE id = $1`, revoked.ID)
+	dbtest.Exec(t, s.db, `UPDATE api_keys SET revoked_at = now() WHERE id = $1`, revoked.ID)
 	unknown, _ := secret.NewToken("svc_")
 	for name, token := range map[string]string{"expired": expiredToken, "revoked": revokedToken, "unknown": unknown.Reveal()} {
 		_, err := s.Authenticate(t.Context(), token)
@@ -109,12 +109,12 @@ func TestKeyExpiresWhileItIsCached(t *testing.T) {
 	s := newService(t)
 	soon := time.Now().Add(time.Hour)
 	made, token := addKey(t, s, NewKey{AccountID: addAccount(t, s, "ada@example.com").ID, ExpiresAt: &soon})
-	exec(t, s.db, `UPDATE api_keys SET expires_at = now() + interval '500 milliseconds' WHERE id = $1`, made.ID)
+	dbtest.Exec(t, s.db, `UPDATE api_keys SET expires_at = now() + interval '500 milliseconds' WHERE id = $1`, made.ID)
 	if _, err := s.Authenticate(t.Context(), token); err != nil {
 		t.Fatal(err)
 	}
 	// The row says "much later" now: only what is cached can know of the end.
-	exec(t, s.db, `UPDATE api_keys SET expires_at = now() + interval '1 day' WHERE id = $1`, made.ID)
+	dbtest.Exec(t, s.db, `UPDATE api_keys SET expires_at = now() + interval '1 day' WHERE id = $1`, made.ID)
 	expect.Within(t, 2500*time.Millisecond, "the key has expired", func() bool {
 		_, err := s.Authenticate(t.Context(), token)
 		return fault.KindOf(err) == fault.Unauthorized
@@ -126,7 +126,7 @@ func TestSuspendedAccountMayAllButSend(t *testing.T) {
 	s := newService(t)
 	owner := addAccount(t, s, "ada@example.com")
 	_, token := addKey(t, s, NewKey{AccountID: owner.ID})
-	exec(t, s.db, `UPDATE accounts SET suspended_at = now() WHERE id = $1`, owner.ID)
+	dbtest.Exec(t, s.db, `UPDATE accounts SET suspended_at = now() WHERE id = $1`, owner.ID)
 	caller, err := s.Authenticate(t.Context(), token)
 	if err != nil || !caller.Suspended {
 		t.Fatalf("a key of a suspended account authenticates as %+v, %v, want a suspended caller", caller, err)
@@ -272,7 +272,7 @@ func TestLastUseIsWrittenMeanwhileAndNeverGoesBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	expect.Within(t, 5*time.Second, "the use is written", func() bool { return lastUsed(t, s, owner.ID, made.ID) != nil })
-	exec(t, s.db, `UPDATE api_keys SET last_used_at = now() + interval '1 hour' WHERE id = $1`, made.ID) // another process was later
+	dbtest.Exec(t, s.db, `UPDATE api_keys SET last_used_at = now() + interval '1 hour' WHERE id = $1`, made.ID) // another process was later
 	later := *lastUsed(t, s, owner.ID, made.ID)
 	if _, err := s.Authenticate(t.Context(), token); err != nil {
 		t.Fatal(err)

@@ -74,7 +74,7 @@ func TestFindingA9PlanChangesLoseNoCount(t *testing.T) {
 	if day, month := usageOf(t, s, made.ID); day != 85 || month != 85+7*counts {
 		t.Errorf("on a plan without caps %d are told for the day and %d for the month, want 85 and %d", day, month, 85+7*counts)
 	}
-	exec(t, s.db, `INSERT INTO emails (id, account_id, domain_id, "from", from_address, "to", subject, message_id, status, uncommon, last_event, scheduled_at, release_at)
+	dbtest.Exec(t, s.db, `INSERT INTO emails (id, account_id, domain_id, "from", from_address, "to", subject, message_id, status, uncommon, last_event, scheduled_at, release_at)
 		SELECT 'msg_'||n, $1, 'dom_1', 'a@b.example', 'a@b.example', '[]', 's', 'm', 'scheduled', 'scheduled', 'email.scheduled', $2::timestamptz, $2::timestamptz FROM generate_series(1, 5) n`,
 		made.ID, now.AddDate(0, 0, 40))
 	changePlan(t, s, made.ID, PlanFree)

@@ -67,7 +67,7 @@ func wantCounted(t testing.TB, s *Service, accountID string, day, month int64) {
 // is counted in it belong to the one before.
 func moveUsage(t testing.TB, s *Service, accountID, period, before string) {
 	t.Helper()
-	exec(t, s.db, `UPDATE usages SET period = `+before+` WHERE account_id = $1 AND period = `+period, accountID)
+	dbtest.Exec(t, s.db, `UPDATE usages SET period = `+before+` WHERE account_id = $1 AND period = `+period, accountID)
 }
 
 func TestCapsUnderConcurrency(t *testing.T) {
@@ -144,7 +144,7 @@ func TestRefusalSaysWhichCapAndWhenItEnds(t *testing.T) {
 		t.Errorf("daily refusal: %s, %v, again after %s", daily.Message, daily.Details, daily.RetryAfter)
 	}
 
-	exec(t, s.db, `UPDATE usages SET emails = 2990 WHERE account_id = $1 AND period = `+monthNow, made.ID)
+	dbtest.Exec(t, s.db, `UPDATE usages SET emails = 2990 WHERE account_id = $1 AND period = `+monthNow, made.ID)
 	moveUsage(t, s, made.ID, dayNow, `'2020-01-01'`)
 	granted, refused = consume(t, s, uses(made.ID, 30))
 	var monthly *fault.Error
@@ -169,7 +169,7 @@ func TestPeriodsBeginAnew(t *testing.T) {
 		wantCounted(t, s, made.ID, 100, int64(100*(day+1)))
 		moveUsage(t, s, made.ID, dayNow, fmt.Sprintf(`'2020-01-0%d'`, day+1))
 	}
-	exec(t, s.db, `UPDATE usages SET emails = 3000 WHERE account_id = $1 AND period = `+monthNow, made.ID)
+	dbtest.Exec(t, s.db, `UPDATE usages SET emails = 3000 WHERE account_id = $1 AND period = `+monthNow, made.ID)
 	if granted, _ := consume(t, s, uses(made.ID, 1)); granted != 0 {
 		t.Error("granted beyond the month")
 	}
@@ -280,14 +280,14 @@ func TestAccountsWithoutCapsCostNoStatement(t *testing.T) {
 func TestOneCapAlone(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
-	exec(t, s.db, `UPDATE plans SET daily_emails = NULL, monthly_emails = 4 WHERE id = 'pro'`)
+	dbtest.Exec(t, s.db, `UPDATE plans SET daily_emails = NULL, monthly_emails = 4 WHERE id = 'pro'`)
 	made := addAccount(t, s, "ada@example.com")
 	granted, refused := consume(t, s, uses(made.ID, 6))
 	if granted != 4 || fault.From(refused[5]).Details["cap"] != "monthly" {
 		t.Errorf("%d granted, then %v", granted, refused[5])
 	}
 	// Lowered below what was sent: nothing is left, and nothing breaks.
-	exec(t, s.db, `UPDATE plans SET daily_emails = 2 WHERE id = 'pro'`)
+	dbtest.Exec(t, s.db, `UPDATE plans SET daily_emails = 2 WHERE id = 'pro'`)
 	if granted, _ := consume(t, s, uses(made.ID, 1)); granted != 0 {
 		t.Error("granted below zero")
 	}

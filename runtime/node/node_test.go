@@ -130,13 +130,6 @@ func (m *member) kill(t *testing.T) {
 // holds is the condition on pg_locks for who has a lock.
 const holds = `locktype = 'advisory' AND classid::bigint << 32 | objid::bigint = $1`
 
-func exec(t *testing.T, d *db.DB, statement string, args ...any) {
-	t.Helper()
-	if _, err := d.SQL.ExecContext(t.Context(), statement, args...); err != nil {
-		t.Fatalf("the statement %s failed: %v", statement, err)
-	}
-}
-
 func count(t *testing.T, d *db.DB, query string, args ...any) (n int) {
 	t.Helper()
 	if err := d.SQL.QueryRowContext(t.Context(), query, args...).Scan(&n); err != nil {
@@ -292,7 +285,7 @@ func TestAFreshNodeWaitsForThoseWhoAreSilent(t *testing.T) {
 			t.Parallel()
 			d := dbtest.New(t)
 			if c.rows != "" {
-				exec(t, d, `INSERT INTO nodes (name, version, roles, started_at, seen_at, claims_from) SELECT v.name, 'v1', '[]', v.from_, v.seen, v.from_ FROM (VALUES `+c.rows+`) AS v (name, seen, from_)`)
+				dbtest.Exec(t, d, `INSERT INTO nodes (name, version, roles, started_at, seen_at, claims_from) SELECT v.name, 'v1', '[]', v.from_, v.seen, v.from_ FROM (VALUES `+c.rows+`) AS v (name, seen, from_)`)
 			}
 			started := time.Now()
 			m := join(t, d, "fresh")
@@ -314,7 +307,7 @@ func TestWithoutItsLockANodeBeginsNothing(t *testing.T) {
 	m := join(t, d, "one")
 	within(t, "it may begin", m.mayRun)
 	lock, _ := m.signals.Lock()
-	exec(t, d, `SELECT pg_terminate_backend(pid) FROM pg_locks WHERE `+holds, lock)
+	dbtest.Exec(t, d, `SELECT pg_terminate_backend(pid) FROM pg_locks WHERE `+holds, lock)
 	within(t, "it holds another lock, which its row names", func() bool {
 		now, held := m.signals.Lock()
 		return held && now != lock && m.mayRun() && count(t, d, `SELECT count(*) FROM nodes WHERE lock = $1`, now) == 1
@@ -336,7 +329,7 @@ func TestADeletedRowIsMadeAgain(t *testing.T) {
 	d := dbtest.New(t)
 	m := join(t, d, "one")
 	old := m.ID()
-	exec(t, d, `DELETE FROM nodes`)
+	dbtest.Exec(t, d, `DELETE FROM nodes`)
 	within(t, "it has a row again", func() bool {
 		return m.ID() != old && count(t, d, `SELECT count(*) FROM nodes WHERE id = $1`, m.ID()) == 1
 	})
@@ -346,7 +339,7 @@ func TestADeletedRowIsMadeAgain(t *testing.T) {
 func TestOldRowsGo(t *testing.T) {
 	t.Parallel()
 	d := dbtest.New(t)
-	exec(t, d, `INSERT INTO nodes (name, version, roles, started_at, seen_at, claims_from) SELECT 'old', 'v1', '[]', now(), now() - i, now() FROM unnest(ARRAY[interval '2 hours', interval '10 minutes']) i`)
+	dbtest.Exec(t, d, `INSERT INTO nodes (name, version, roles, started_at, seen_at, claims_from) SELECT 'old', 'v1', '[]', now(), now() - i, now() FROM unnest(ARRAY[interval '2 hours', interval '10 minutes']) i`)
 	join(t, d, "one")
 	within(t, "the older row goes", func() bool { return count(t, d, `SELECT count(*) FROM nodes`) == 2 })
 }

@@ -37,7 +37,7 @@ func TestARowListsTheAddressesOfItsMachine(t *testing.T) {
 	lists("203.0.113.5", "198.51.100.7")
 	now.set("198.51.100.8")
 	lists("203.0.113.5", "198.51.100.8")
-	exec(t, d, `DELETE FROM nodes WHERE name = 'one'`) // a new row begins with all of it
+	dbtest.Exec(t, d, `DELETE FROM nodes WHERE name = 'one'`) // a new row begins with all of it
 	within(t, "the new row lists them", func() bool {
 		return count(t, d, `SELECT count(*) FROM nodes WHERE name = 'one' AND addresses = '["203.0.113.5", "198.51.100.8"]'`) == 1
 	})

@@ -96,7 +96,7 @@ func TestTheSilenceOfOneHoldsUpNobodyElse(t *testing.T) {
 	one, two := join(t, d, "one"), join(t, d, "two")
 	two.Watch(func(time.Time) int { return 1 })
 	within(t, "both may claim", func() bool { return one.mayClaim() && two.mayClaim() })
-	exec(t, d, `UPDATE nodes SET seen_at = seen_at - interval '1 minute' WHERE id = $1`, two.ID()) // its next beat finds a silence
+	dbtest.Exec(t, d, `UPDATE nodes SET seen_at = seen_at - interval '1 minute' WHERE id = $1`, two.ID()) // its next beat finds a silence
 	within(t, "the silent one may not claim", func() bool { return !two.mayClaim() })
 	holdsFor(t, quick.pause, "the other may claim", one.mayClaim)
 }
@@ -112,8 +112,8 @@ func TestALateBeatChangesNothing(t *testing.T) {
 	if _, err := m.writeRow(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	exec(t, d, `INSERT INTO nodes (name, version, roles, started_at, seen_at, claims_from) SELECT 'two', version, roles, started_at, seen_at, claims_from FROM nodes`)
-	exec(t, d, `UPDATE nodes SET seen_at = seen_at - interval '1 hour', claims_from = '2026-01-01'`)
+	dbtest.Exec(t, d, `INSERT INTO nodes (name, version, roles, started_at, seen_at, claims_from) SELECT 'two', version, roles, started_at, seen_at, claims_from FROM nodes`)
+	dbtest.Exec(t, d, `UPDATE nodes SET seen_at = seen_at - interval '1 hour', claims_from = '2026-01-01'`)
 	m.mu.Lock()
 	m.clock = m.clock.Add(-time.Hour) // as if the statement had been sent so long ago
 	m.mu.Unlock()
@@ -158,9 +158,9 @@ func TestOnlyOthersAreGivenAPause(t *testing.T) {
 			if _, err := m.writeRow(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			exec(t, d, silence)
+			dbtest.Exec(t, d, silence)
 			if c.also != "" {
-				exec(t, d, c.also)
+				dbtest.Exec(t, d, c.also)
 			}
 			m.mu.Lock() // as if its own last beat were as old
 			m.beat, m.clock = m.beat.Add(-time.Hour), time.Time{}

@@ -21,7 +21,7 @@ func TestProcessesOfAnInstallation(t *testing.T) {
 	if err := ended.Stop(context.WithoutCancel(t.Context())); err != nil {
 		t.Fatal(err)
 	}
-	exec(t, d, `INSERT INTO nodes (name, version, roles, started_at, seen_at, claims_from) VALUES ('dead', 'v0', '["webhooks"]', '2026-01-01', now() - interval '10 minutes', now()),
+	dbtest.Exec(t, d, `INSERT INTO nodes (name, version, roles, started_at, seen_at, claims_from) VALUES ('dead', 'v0', '["webhooks"]', '2026-01-01', now() - interval '10 minutes', now()),
 		('long dead', 'v0', '[]', '2026-01-01', now() - interval '2 hours', now())`)
 	got, err := one.Processes(t.Context())
 	if err != nil || len(got) != 2 {

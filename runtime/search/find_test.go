@@ -19,11 +19,11 @@ func TestPagesAreTheSameOfPlainAndSplitTables(t *testing.T) {
 	t.Parallel()
 	d := dbtest.New(t)
 	for table, parts := range map[string]string{"postcards": "", "letters": " PARTITION BY RANGE (id)"} {
-		execute(t, d, `CREATE TABLE `+table+` (id text COLLATE "C", account_id text, subject text, created_at timestamptz, search tsvector)`+parts)
+		dbtest.Exec(t, d, `CREATE TABLE `+table+` (id text COLLATE "C", account_id text, subject text, created_at timestamptz, search tsvector)`+parts)
 	}
 	bound := id.Since(id.Email, time.Now().AddDate(0, 0, -60))
-	execute(t, d, `CREATE TABLE old_letters PARTITION OF letters FOR VALUES FROM (MINVALUE) TO ('`+bound+`')`)
-	execute(t, d, `CREATE TABLE new_letters PARTITION OF letters FOR VALUES FROM ('`+bound+`') TO (MAXVALUE)`)
+	dbtest.Exec(t, d, `CREATE TABLE old_letters PARTITION OF letters FOR VALUES FROM (MINVALUE) TO ('`+bound+`')`)
+	dbtest.Exec(t, d, `CREATE TABLE new_letters PARTITION OF letters FOR VALUES FROM ('`+bound+`') TO (MAXVALUE)`)
 	now := time.Now().Truncate(time.Second)
 	marks := map[string][]string{}
 	var all []string
@@ -37,8 +37,8 @@ func TestPagesAreTheSameOfPlainAndSplitTables(t *testing.T) {
 			marks["few"], own = append(marks["few"], row), append(own, "few")
 		}
 		for _, table := range []string{"postcards", "letters"} {
-			execute(t, d, `INSERT INTO `+table+` VALUES ($1, 'acc_1', 'x', $2, array_to_tsvector($3))`, row, at, db.Array(own))
-			execute(t, d, `INSERT INTO `+table+` VALUES ($1, 'acc_2', 'x', $2, array_to_tsvector('{a=acc_2,all,few}'))`, row, at)
+			dbtest.Exec(t, d, `INSERT INTO `+table+` VALUES ($1, 'acc_1', 'x', $2, array_to_tsvector($3))`, row, at, db.Array(own))
+			dbtest.Exec(t, d, `INSERT INTO `+table+` VALUES ($1, 'acc_2', 'x', $2, array_to_tsvector('{a=acc_2,all,few}'))`, row, at)
 		}
 	}
 	for _, name := range []string{"postcards", "letters"} {
@@ -91,11 +91,4 @@ func ages(rows []string) (all []string) {
 		all = append(all, fmt.Sprint(int(time.Since(id.Time(row)).Hours()/24)))
 	}
 	return all
-}
-
-func execute(t *testing.T, d *db.DB, statement string, args ...any) {
-	t.Helper()
-	if _, err := db.Exec(t.Context(), d.SQL, statement, args...); err != nil {
-		t.Fatalf("%s: %v", statement, err)
-	}
 }

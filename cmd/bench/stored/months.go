@@ -41,7 +41,10 @@ func SplitYear(ctx context.Context, databaseURL string, year []Month) (err error
 		WHERE i.inhparent = 'emails'::regclass AND pg_get_expr(c.relpartbound, c.oid) LIKE '%MINVALUE%'`).Scan(&first, &bounds); err != nil {
 		return err
 	}
-	_, after, _ := strings.Cut(bounds, "TO (")
+	_, after, found := strings.Cut(bounds, "TO (")
+	if !found {
+		return fmt.Errorf("the first part of emails is %q, which is no range", bounds)
+	}
 	below := strings.TrimSuffix(after, ")")
 	statements := []string{`ALTER TABLE emails DETACH PARTITION ` + first,
 		fmt.Sprintf(`ALTER TABLE emails ATTACH PARTITION %s FOR VALUES FROM (MINVALUE) TO ('%s')`, first, id.Since(id.Email, year[0].Begin))}

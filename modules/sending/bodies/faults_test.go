@@ -175,7 +175,7 @@ func TestAnObjectThatIsLostOrChanged(t *testing.T) {
 			w.work(t)
 			w.store.Fault(answer)
 			if whole, err := w.Records.Whole(t.Context(), sendingtest.Account, id); fault.KindOf(err) != fault.Away {
-				t.Errorf("%s, %s: %v, %v", name, kind, whole.HTML, err)
+				t.Errorf("%s: the email %s is read as %v, %v; want that the store is away", name, kind, whole.HTML, err)
 			}
 			w.back()
 		}

@@ -44,7 +44,7 @@ func (s *Server) Archive() *Archive {
 // TakeBase takes the base backup. The test is skipped where there is no pg_basebackup.
 func (a *Archive) TakeBase() {
 	a.of.t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(a.of.t.Context(), patience)
 	defer cancel()
 	a.run = a.of.baseBackup(ctx)
 }
@@ -77,7 +77,7 @@ func (a *Archive) Restore(moment string) *Server {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(s.t.Context(), patience)
 	defer cancel()
 	restored := s.started(ctx, a.run, s.settings)
 	d := restored.Open()

@@ -51,6 +51,14 @@ func New(t testing.TB) *db.DB {
 	return open(t, URL(t))
 }
 
+// Exec runs a statement that has to work.
+func Exec(t testing.TB, d *db.DB, statement string, args ...any) {
+	t.Helper()
+	if _, err := d.SQL.ExecContext(t.Context(), statement, args...); err != nil {
+		t.Fatalf("the statement %s failed: %v", statement, err)
+	}
+}
+
 // URL is the connection string of a fresh database with all migrations, for
 // tests of programs that connect by themselves.
 func URL(t testing.TB) string {

@@ -22,7 +22,7 @@ func (s *Server) NewStandby(name string) *Server {
 	s.t.Helper()
 	settings := maps.Clone(s.settings)
 	settings["cluster_name"], settings["hot_standby_feedback"], settings["wal_receiver_status_interval"] = name, "on", "1s"
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(s.t.Context(), patience)
 	defer cancel()
 	return s.started(ctx, s.baseBackup(ctx, "--write-recovery-conf"), settings)
 }

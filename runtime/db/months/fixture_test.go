@@ -55,10 +55,14 @@ func look(t *testing.T, d *db.DB, table months.Table) months.State {
 	return state
 }
 
-func exec(t *testing.T, d *db.DB, statement string, args ...any) {
+// eachTable runs a test for each table that can be split, beside the others.
+func eachTable(t *testing.T, test func(t *testing.T, table months.Table)) {
 	t.Helper()
-	if _, err := db.Exec(t.Context(), d.SQL, statement, args...); err != nil {
-		t.Fatalf("%s: %v", statement, err)
+	for _, table := range months.Tables() {
+		t.Run(table.Name, func(t *testing.T) {
+			t.Parallel()
+			test(t, table)
+		})
 	}
 }
 
@@ -66,7 +70,7 @@ func one[T any](t *testing.T, d *db.DB, statement string, args ...any) T {
 	t.Helper()
 	v, err := db.One(t.Context(), d.SQL, db.Value[T], statement, args...)
 	if err != nil {
-		t.Fatalf("%s: %v", statement, err)
+		t.Fatalf("the query %s failed: %v", statement, err)
 	}
 	return v
 }
@@ -102,7 +106,7 @@ func at(table months.Table, when time.Time, n int) string {
 // store stores a row with an id.
 func store(t *testing.T, d *db.DB, table months.Table, rowID string) {
 	t.Helper()
-	exec(t, d, storeSQL(table), rowID)
+	dbtest.Exec(t, d, storeSQL(table), rowID)
 }
 
 // placeOf is the part that holds a row.

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/postrider/postrider/runtime/db/dbtest"
 	"github.com/postrider/postrider/runtime/db/months"
 	"github.com/postrider/postrider/runtime/id"
 )
@@ -29,162 +30,153 @@ func holdsEverything(t *testing.T, state months.State) {
 // A row always finds a place, also one of a clock that is wrong.
 func TestMonthsComeAndGo(t *testing.T) {
 	t.Parallel()
-	for _, table := range months.Tables() {
-		t.Run(table.Name, func(t *testing.T) {
-			t.Parallel()
-			d := plain(t)
-			old := id.New(table.Prefix)
-			store(t, d, table, old)
-			move(t, d, table)
-			begin := time.Now().UTC()
-			this := time.Date(begin.Year(), begin.Month(), 1, 12, 0, 0, 0, time.UTC)
-			var rows []string
-			for month := range 12 {
-				now := this.AddDate(0, month, 5)
-				kept, err := months.KeepAt(t.Context(), d, table, now)
-				if err != nil {
-					t.Fatal(err)
-				}
-				if len(kept.Dropped)+len(kept.Full) > 0 {
-					t.Errorf("in month %d, with rows in all: %+v", month, kept)
-				}
-				state := look(t, d, table)
-				holdsEverything(t, state)
-				row := at(table, now, 1)
-				store(t, d, table, row)
-				rows = append(rows, row)
-				if place := placeOf(t, d, table, row); month > 1 && !strings.HasSuffix(place, now.Format("2006_01")) {
-					t.Errorf("a row of %s is in %s", now.Format(time.DateOnly), place)
-				}
-				if ahead := state.Months[len(state.Months)-1].From; ahead < id.Since(table.Prefix, now.AddDate(0, 1, 0)) {
-					t.Errorf("in month %d the rest begins at %s", month, id.Time(ahead))
-				}
+	eachTable(t, func(t *testing.T, table months.Table) {
+		d := plain(t)
+		old := id.New(table.Prefix)
+		store(t, d, table, old)
+		move(t, d, table)
+		begin := time.Now().UTC()
+		this := time.Date(begin.Year(), begin.Month(), 1, 12, 0, 0, 0, time.UTC)
+		var rows []string
+		for month := range 12 {
+			now := this.AddDate(0, month, 5)
+			kept, err := months.KeepAt(t.Context(), d, table, now)
+			if err != nil {
+				t.Fatal(err)
 			}
-			later := this.AddDate(0, 12, 5)
-			// An old month in front keeps newer ones that are empty.
-			exec(t, d, `DELETE FROM `+table.Name+` WHERE id = $1`, rows[3])
-			if kept, err := months.KeepAt(t.Context(), d, table, later); err != nil || len(kept.Dropped) > 0 {
-				t.Errorf("with rows in the first month: %+v, %v", kept, err)
+			if len(kept.Dropped)+len(kept.Full) > 0 {
+				t.Errorf("in month %d, with rows in all: %+v", month, kept)
 			}
-			exec(t, d, `DELETE FROM `+table.Name+` WHERE id <= $1`, rows[3])
-			before := look(t, d, table)
-			kept, err := months.KeepAt(t.Context(), d, table, later)
-			if err != nil || len(kept.Dropped) != len(before.Months)-len(look(t, d, table).Months)+1 || len(kept.Dropped) < 2 {
-				t.Errorf("with nothing in the oldest four months: %+v, %v", kept, err)
+			state := look(t, d, table)
+			holdsEverything(t, state)
+			row := at(table, now, 1)
+			store(t, d, table, row)
+			rows = append(rows, row)
+			if place := placeOf(t, d, table, row); month > 1 && !strings.HasSuffix(place, now.Format("2006_01")) {
+				t.Errorf("a row of %s is in %s", now.Format(time.DateOnly), place)
 			}
-			for _, name := range kept.Dropped {
-				if one[bool](t, d, `SELECT to_regclass($1) IS NOT NULL`, name) {
-					t.Errorf("%s was dropped and is there", name)
-				}
+			if ahead := state.Months[len(state.Months)-1].From; ahead < id.Since(table.Prefix, now.AddDate(0, 1, 0)) {
+				t.Errorf("in month %d the rest begins at %s", month, id.Time(ahead))
 			}
-			holdsEverything(t, look(t, d, table))
-			if n := one[int](t, d, `SELECT count(*) FROM `+table.Name); n != 8 {
-				t.Errorf("%d rows are left, want 8", n)
+		}
+		later := this.AddDate(0, 12, 5)
+		// An old month in front keeps newer ones that are empty.
+		dbtest.Exec(t, d, `DELETE FROM `+table.Name+` WHERE id = $1`, rows[3])
+		if kept, err := months.KeepAt(t.Context(), d, table, later); err != nil || len(kept.Dropped) > 0 {
+			t.Errorf("with rows in the first month: %+v, %v", kept, err)
+		}
+		dbtest.Exec(t, d, `DELETE FROM `+table.Name+` WHERE id <= $1`, rows[3])
+		before := look(t, d, table)
+		kept, err := months.KeepAt(t.Context(), d, table, later)
+		if err != nil || len(kept.Dropped) != len(before.Months)-len(look(t, d, table).Months)+1 || len(kept.Dropped) < 2 {
+			t.Errorf("with nothing in the oldest four months: %+v, %v", kept, err)
+		}
+		for _, name := range kept.Dropped {
+			if one[bool](t, d, `SELECT to_regclass($1) IS NOT NULL`, name) {
+				t.Errorf("%s was dropped and is there", name)
 			}
-			// A clock that is late, and one that is far ahead.
-			store(t, d, table, old)
-			if place := placeOf(t, d, table, old); place != table.Name+"_past" {
-				t.Errorf("a row of a month that was dropped is in %s", place)
-			}
-			exec(t, d, `DELETE FROM `+table.Name+` WHERE id <= $1`, rows[4])
-			if kept, err := months.KeepAt(t.Context(), d, table, later); err != nil || len(kept.Dropped) != 1 {
-				t.Errorf("behind the past: %+v, %v", kept, err)
-			}
-			// This month's and the last one's are young, even empty.
-			exec(t, d, `DELETE FROM `+table.Name)
-			kept, err = months.KeepAt(t.Context(), d, table, later)
-			young := look(t, d, table).Months[1]
-			if err != nil || young.Below < id.Since(table.Prefix, later.AddDate(0, -1, -1)) || young.From > id.Since(table.Prefix, later.AddDate(0, -1, 0)) {
-				t.Errorf("of an empty table %v were dropped, and %+v is left: %v", kept.Dropped, young, err)
-			}
-			store(t, d, table, id.New(table.Prefix))
-		})
-	}
+		}
+		holdsEverything(t, look(t, d, table))
+		if n := one[int](t, d, `SELECT count(*) FROM `+table.Name); n != 8 {
+			t.Errorf("%d rows are left, want 8", n)
+		}
+		// A clock that is late, and one that is far ahead.
+		store(t, d, table, old)
+		if place := placeOf(t, d, table, old); place != table.Name+"_past" {
+			t.Errorf("a row of a month that was dropped is in %s", place)
+		}
+		dbtest.Exec(t, d, `DELETE FROM `+table.Name+` WHERE id <= $1`, rows[4])
+		if kept, err := months.KeepAt(t.Context(), d, table, later); err != nil || len(kept.Dropped) != 1 {
+			t.Errorf("behind the past: %+v, %v", kept, err)
+		}
+		// This month's and the last one's are young, even empty.
+		dbtest.Exec(t, d, `DELETE FROM `+table.Name)
+		kept, err = months.KeepAt(t.Context(), d, table, later)
+		young := look(t, d, table).Months[1]
+		if err != nil || young.Below < id.Since(table.Prefix, later.AddDate(0, -1, -1)) || young.From > id.Since(table.Prefix, later.AddDate(0, -1, 0)) {
+			t.Errorf("of an empty table %v were dropped, and %+v is left: %v", kept.Dropped, young, err)
+		}
+		store(t, d, table, id.New(table.Prefix))
+	})
 }
 
 // Where nobody made months for long, new rows are in the rest. Housekeeping says so and touches nothing;
 // a move makes a month of it.
 func TestARestWithRowsBecomesAMonth(t *testing.T) {
 	t.Parallel()
-	for _, table := range months.Tables() {
-		t.Run(table.Name, func(t *testing.T) {
-			t.Parallel()
-			d := plain(t)
-			store(t, d, table, id.New(table.Prefix))
-			move(t, d, table)
-			row := at(table, time.Now().AddDate(0, 8, 0), 1)
-			store(t, d, table, row)
-			if place := placeOf(t, d, table, row); place != table.Name+"_rest" {
-				t.Fatalf("the row is in %s: the test has lost its subject", place)
+	eachTable(t, func(t *testing.T, table months.Table) {
+		d := plain(t)
+		store(t, d, table, id.New(table.Prefix))
+		move(t, d, table)
+		row := at(table, time.Now().AddDate(0, 8, 0), 1)
+		store(t, d, table, row)
+		if place := placeOf(t, d, table, row); place != table.Name+"_rest" {
+			t.Fatalf("the row is in %s: the test has lost its subject", place)
+		}
+		kept, err := months.Keep(t.Context(), d, discard)
+		if err != nil || !slices.Equal(kept.Full, []string{table.Name + "_rest"}) || len(kept.Made) > 0 {
+			t.Errorf("with rows in the rest: %+v, %v", kept, err)
+		}
+		all := 0
+		for cut := range 3 { // cut off between the steps as well
+			if all, err = months.MoveSteps(t.Context(), d, table, cut); err != nil {
+				t.Fatal(err)
 			}
-			kept, err := months.Keep(t.Context(), d, discard)
-			if err != nil || !slices.Equal(kept.Full, []string{table.Name + "_rest"}) || len(kept.Made) > 0 {
-				t.Errorf("with rows in the rest: %+v, %v", kept, err)
-			}
-			all := 0
-			for cut := range 3 { // cut off between the steps as well
-				if all, err = months.MoveSteps(t.Context(), d, table, cut); err != nil {
-					t.Fatal(err)
-				}
-			}
-			move(t, d, table)
-			state := look(t, d, table)
-			holdsEverything(t, state)
-			if place := placeOf(t, d, table, row); strings.HasSuffix(place, "rest") || state.UncheckedOf() > 0 {
-				t.Errorf("after %d steps the row is in %s; %+v", all, place, state)
-			}
-			if kept, err := months.KeepAt(t.Context(), d, table, time.Now().AddDate(0, 9, 0)); err != nil || len(kept.Full) > 0 || len(kept.Made) == 0 {
-				t.Errorf("afterwards: %+v, %v", kept, err)
-			}
-			exec(t, d, `DELETE FROM `+table.Name)
-		})
-	}
+		}
+		move(t, d, table)
+		state := look(t, d, table)
+		holdsEverything(t, state)
+		if place := placeOf(t, d, table, row); strings.HasSuffix(place, "rest") || state.UncheckedOf() > 0 {
+			t.Errorf("after %d steps the row is in %s; %+v", all, place, state)
+		}
+		if kept, err := months.KeepAt(t.Context(), d, table, time.Now().AddDate(0, 9, 0)); err != nil || len(kept.Full) > 0 || len(kept.Made) == 0 {
+			t.Errorf("afterwards: %+v, %v", kept, err)
+		}
+		dbtest.Exec(t, d, `DELETE FROM `+table.Name)
+	})
 }
 
 // A look-up reads one month, and a page of the newest rows stops in the month in which it is full, also
 // by a plan that is kept.
 func TestPlansOfSplitTablesLookAtOneMonth(t *testing.T) {
 	t.Parallel()
-	for _, table := range months.Tables() {
-		t.Run(table.Name, func(t *testing.T) {
-			t.Parallel()
-			d := plain(t)
-			move(t, d, table)
-			var rows []string
-			for month := range 12 {
-				now := time.Now().UTC().AddDate(0, month, 0)
-				if _, err := months.KeepAt(t.Context(), d, table, now); err != nil {
-					t.Fatal(err)
-				}
-				for n := range 20 {
-					rows = append(rows, at(table, now, n))
-					store(t, d, table, rows[len(rows)-1])
-				}
-			}
-			exec(t, d, `ANALYZE `+table.Name)
-			conn, err := d.Hot.Conn(t.Context())
-			if err != nil {
+	eachTable(t, func(t *testing.T, table months.Table) {
+		d := plain(t)
+		move(t, d, table)
+		var rows []string
+		for month := range 12 {
+			now := time.Now().UTC().AddDate(0, month, 0)
+			if _, err := months.KeepAt(t.Context(), d, table, now); err != nil {
 				t.Fatal(err)
 			}
-			defer func() { _ = conn.Close() }()
-			for statement, reads := range map[string]int{
-				`SELECT * FROM ` + table.Name + ` WHERE id = $1 AND id < $2`:                                                                    1,
-				`SELECT * FROM ` + table.Name + ` WHERE id = ANY (ARRAY[$1::text]) AND id < $2`:                                                 1,
-				`SELECT * FROM ` + table.Name + ` WHERE account_id = 'acc_1' AND id <= $1 AND id < $2 ORDER BY id DESC LIMIT 10`:                1,
-				`SELECT * FROM ` + table.Name + ` WHERE id <= $1 AND id < $2 ORDER BY id DESC LIMIT 10`:                                         1,
-				`SELECT e.id FROM unnest(ARRAY[$1::text]) v (id) JOIN ` + table.Name + ` e ON e.id = v.id WHERE v.id < $2`:                      1,
-				`UPDATE ` + table.Name + ` e SET account_id = e.account_id FROM unnest(ARRAY[$1::text]) v (id) WHERE e.id = v.id AND v.id < $2`: 1,
-			} {
-				plan := explain(t.Context(), t, conn, statement, rows[130], "~")
-				if got := strings.Count(plan, " using ") - strings.Count(plan, "(never executed)"); got != reads {
-					t.Errorf("%s reads %d months, want %d:\n%s", statement, got, reads, plan)
-				}
-				if strings.Contains(plan, "Seq Scan") {
-					t.Errorf("%s reads a month as a whole:\n%s", statement, plan)
-				}
+			for n := range 20 {
+				rows = append(rows, at(table, now, n))
+				store(t, d, table, rows[len(rows)-1])
 			}
-		})
-	}
+		}
+		dbtest.Exec(t, d, `ANALYZE `+table.Name)
+		conn, err := d.Hot.Conn(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = conn.Close() }()
+		for statement, reads := range map[string]int{
+			`SELECT * FROM ` + table.Name + ` WHERE id = $1 AND id < $2`:                                                                    1,
+			`SELECT * FROM ` + table.Name + ` WHERE id = ANY (ARRAY[$1::text]) AND id < $2`:                                                 1,
+			`SELECT * FROM ` + table.Name + ` WHERE account_id = 'acc_1' AND id <= $1 AND id < $2 ORDER BY id DESC LIMIT 10`:                1,
+			`SELECT * FROM ` + table.Name + ` WHERE id <= $1 AND id < $2 ORDER BY id DESC LIMIT 10`:                                         1,
+			`SELECT e.id FROM unnest(ARRAY[$1::text]) v (id) JOIN ` + table.Name + ` e ON e.id = v.id WHERE v.id < $2`:                      1,
+			`UPDATE ` + table.Name + ` e SET account_id = e.account_id FROM unnest(ARRAY[$1::text]) v (id) WHERE e.id = v.id AND v.id < $2`: 1,
+		} {
+			plan := explain(t.Context(), t, conn, statement, rows[130], "~")
+			if got := strings.Count(plan, " using ") - strings.Count(plan, "(never executed)"); got != reads {
+				t.Errorf("%s reads %d months, want %d:\n%s", statement, got, reads, plan)
+			}
+			if strings.Contains(plan, "Seq Scan") {
+				t.Errorf("%s reads a month as a whole:\n%s", statement, plan)
+			}
+		}
+	})
 }
 
 // Autovacuum reads no statistics of the whole of a split table. Keep does, once a day.
@@ -205,7 +197,7 @@ func TestStatisticsOfTheWholeAreReadOnceADay(t *testing.T) {
 	if after := one[int](t, d, read); after != before {
 		t.Errorf("statistics were read %d times, %d before: they are fresh", after, before)
 	}
-	exec(t, d, `SELECT pg_stat_reset_single_table_counters('facts'::regclass)`)
+	dbtest.Exec(t, d, `SELECT pg_stat_reset_single_table_counters('facts'::regclass)`)
 	if _, err := months.Keep(t.Context(), d, discard); err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/db/dbtest"
 	"github.com/postrider/postrider/runtime/db/months"
 	"github.com/postrider/postrider/runtime/expect"
 	"github.com/postrider/postrider/runtime/id"
@@ -19,34 +20,31 @@ import (
 // is told an error, and every row is there once afterwards.
 func TestMoveBesideWriters(t *testing.T) {
 	t.Parallel()
-	for _, table := range months.Tables() {
-		t.Run(table.Name, func(t *testing.T) {
-			t.Parallel()
-			d := plain(t)
-			for range 300 {
-				store(t, d, table, id.New(table.Prefix))
-			}
-			w := startWriters(t, d, table)
-			w.until(t, 200)
-			move(t, d, table)
-			if _, err := months.Keep(t.Context(), d, discard); err != nil {
-				t.Fatal(err)
-			}
-			w.until(t, 200)
-			stored := w.stop(t) + 300
-			if n := one[int](t, d, `SELECT count(*) FROM `+table.Name); n != stored {
-				t.Errorf("%d rows, %d were stored", n, stored)
-			}
-			if n := one[int](t, d, `SELECT count(DISTINCT id) FROM `+table.Name); n != stored {
-				t.Errorf("%d different ids, %d were stored", n, stored)
-			}
-			state := look(t, d, table)
-			if !state.Split || state.UncheckedOf() > 0 || len(state.Months) < 2 {
-				t.Errorf("%s stands so: %+v", table.Name, state)
-			}
-			sameIndexes(t, d, plain(t), table)
-		})
-	}
+	eachTable(t, func(t *testing.T, table months.Table) {
+		d := plain(t)
+		for range 300 {
+			store(t, d, table, id.New(table.Prefix))
+		}
+		w := startWriters(t, d, table)
+		w.until(t, 200)
+		move(t, d, table)
+		if _, err := months.Keep(t.Context(), d, discard); err != nil {
+			t.Fatal(err)
+		}
+		w.until(t, 200)
+		stored := w.stop(t) + 300
+		if n := one[int](t, d, `SELECT count(*) FROM `+table.Name); n != stored {
+			t.Errorf("%d rows, %d were stored", n, stored)
+		}
+		if n := one[int](t, d, `SELECT count(DISTINCT id) FROM `+table.Name); n != stored {
+			t.Errorf("%d different ids, %d were stored", n, stored)
+		}
+		state := look(t, d, table)
+		if !state.Split || state.UncheckedOf() > 0 || len(state.Months) < 2 {
+			t.Errorf("%s stands so: %+v", table.Name, state)
+		}
+		sameIndexes(t, d, plain(t), table)
+	})
 }
 
 // sameIndexes compares the indexes and constraints of a split table with those of a plain one.
@@ -136,29 +134,26 @@ func (w *writers) stop(t *testing.T) int {
 // run again goes on to the end.
 func TestMoveGoesOnWhereItWasCutOff(t *testing.T) {
 	t.Parallel()
-	for _, table := range months.Tables() {
-		t.Run(table.Name, func(t *testing.T) {
-			t.Parallel()
-			for cut, all := 0, 1; cut < all; cut++ {
-				d := plain(t)
-				store(t, d, table, id.New(table.Prefix))
-				var err error
-				if all, err = months.MoveSteps(t.Context(), d, table, cut); err != nil {
-					t.Fatal(err)
-				}
-				store(t, d, table, id.New(table.Prefix))
-				move(t, d, table)
-				store(t, d, table, id.New(table.Prefix))
-				state := look(t, d, table)
-				if n := one[int](t, d, `SELECT count(*) FROM `+table.Name); n != 3 || !state.Split || state.UncheckedOf() > 0 {
-					t.Errorf("cut off after %d of %d steps: %d rows, %+v", cut, all, n, state)
-				}
-				if steps, err := months.Plan(t.Context(), d, table); err != nil || len(steps) > 0 {
-					t.Errorf("cut off after %d of %d steps, there is still to do: %v, %v", cut, all, steps, err)
-				}
+	eachTable(t, func(t *testing.T, table months.Table) {
+		for cut, all := 0, 1; cut < all; cut++ {
+			d := plain(t)
+			store(t, d, table, id.New(table.Prefix))
+			var err error
+			if all, err = months.MoveSteps(t.Context(), d, table, cut); err != nil {
+				t.Fatal(err)
 			}
-		})
-	}
+			store(t, d, table, id.New(table.Prefix))
+			move(t, d, table)
+			store(t, d, table, id.New(table.Prefix))
+			state := look(t, d, table)
+			if n := one[int](t, d, `SELECT count(*) FROM `+table.Name); n != 3 || !state.Split || state.UncheckedOf() > 0 {
+				t.Errorf("cut off after %d of %d steps: %d rows, %+v", cut, all, n, state)
+			}
+			if steps, err := months.Plan(t.Context(), d, table); err != nil || len(steps) > 0 {
+				t.Errorf("cut off after %d of %d steps, there is still to do: %v, %v", cut, all, steps, err)
+			}
+		}
+	})
 }
 
 // keepersSQL is the connection that has the lock of whoever changes parts; 0: none.
@@ -190,7 +185,7 @@ func TestKeepClearsUpBehindAMoveThatWasKilled(t *testing.T) {
 	if _, err := months.Keep(t.Context(), d, discard); err != nil {
 		t.Errorf("beside a move, housekeeping failed: %v", err)
 	}
-	exec(t, d, `SELECT pg_terminate_backend($1)`, one[int](t, d, keepersSQL, months.KeepersLock))
+	dbtest.Exec(t, d, `SELECT pg_terminate_backend($1)`, one[int](t, d, keepersSQL, months.KeepersLock))
 	if err := <-done; err == nil {
 		t.Error("the move that was killed says that it worked")
 	}
@@ -261,7 +256,7 @@ func TestMoveRefusesWhatItCannotTakeAlong(t *testing.T) {
 		`CREATE FUNCTION mine() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END'; CREATE TRIGGER mine BEFORE INSERT ON facts FOR EACH ROW EXECUTE FUNCTION mine()`: "the trigger mine",
 	} {
 		d, table := plain(t), named(t, "facts")
-		exec(t, d, statement)
+		dbtest.Exec(t, d, statement)
 		err := months.Move(t.Context(), d, table, discard, quiet)
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: the move says %v, want %q", statement, err, want)
@@ -278,7 +273,7 @@ func TestReferencesHoldOnSplitTables(t *testing.T) {
 	d, table := plain(t), named(t, "emails")
 	old := id.New(id.Email)
 	store(t, d, table, old)
-	exec(t, d, `GRANT SELECT ON emails TO pg_monitor`)
+	dbtest.Exec(t, d, `GRANT SELECT ON emails TO pg_monitor`)
 	move(t, d, table)
 	if _, err := months.KeepAt(t.Context(), d, table, time.Now().AddDate(0, 3, 0)); err != nil {
 		t.Fatal(err)
@@ -293,8 +288,8 @@ func TestReferencesHoldOnSplitTables(t *testing.T) {
 		t.Error("a recipient without its email was stored")
 	}
 	for _, rowID := range []string{old, late} {
-		exec(t, d, alone, rowID)
-		exec(t, d, `DELETE FROM emails WHERE id = $1`, rowID)
+		dbtest.Exec(t, d, alone, rowID)
+		dbtest.Exec(t, d, `DELETE FROM emails WHERE id = $1`, rowID)
 		if n := one[int](t, d, `SELECT count(*) FROM recipients WHERE email_id = $1`, rowID); n != 0 {
 			t.Errorf("%d recipients of %s are left of an email that is gone", n, rowID)
 		}
@@ -307,35 +302,32 @@ func TestReferencesHoldOnSplitTables(t *testing.T) {
 // Undo gives the plain table back, with its indexes and references, as long as no other month has rows.
 func TestUndo(t *testing.T) {
 	t.Parallel()
-	for _, table := range months.Tables() {
-		t.Run(table.Name, func(t *testing.T) {
-			t.Parallel()
-			d := plain(t)
-			store(t, d, table, id.New(table.Prefix))
-			move(t, d, table)
-			if _, err := months.Keep(t.Context(), d, discard); err != nil {
-				t.Fatal(err)
-			}
-			late := at(table, time.Now().AddDate(0, 3, 0), 1)
-			store(t, d, table, late)
-			err := months.Undo(t.Context(), d, table, discard, quiet)
-			if err == nil || !strings.Contains(err.Error(), "has rows") {
-				t.Errorf("with rows in two months: %v", err)
-			}
-			exec(t, d, `DELETE FROM `+table.Name+` WHERE id = $1`, late)
-			store(t, d, table, id.New(table.Prefix))
-			if err := months.Undo(t.Context(), d, table, discard, quiet); err != nil {
-				t.Fatal(err)
-			}
-			if state := look(t, d, table); state.Split {
-				t.Errorf("%s is still split: %+v", table.Name, state)
-			}
-			store(t, d, table, id.New(table.Prefix))
-			if n := one[int](t, d, `SELECT count(*) FROM `+table.Name); n != 3 {
-				t.Errorf("%d rows, want 3", n)
-			}
-			sameIndexes(t, d, plain(t), table)
-			move(t, d, table)
-		})
-	}
+	eachTable(t, func(t *testing.T, table months.Table) {
+		d := plain(t)
+		store(t, d, table, id.New(table.Prefix))
+		move(t, d, table)
+		if _, err := months.Keep(t.Context(), d, discard); err != nil {
+			t.Fatal(err)
+		}
+		late := at(table, time.Now().AddDate(0, 3, 0), 1)
+		store(t, d, table, late)
+		err := months.Undo(t.Context(), d, table, discard, quiet)
+		if err == nil || !strings.Contains(err.Error(), "has rows") {
+			t.Errorf("with rows in two months: %v", err)
+		}
+		dbtest.Exec(t, d, `DELETE FROM `+table.Name+` WHERE id = $1`, late)
+		store(t, d, table, id.New(table.Prefix))
+		if err := months.Undo(t.Context(), d, table, discard, quiet); err != nil {
+			t.Fatal(err)
+		}
+		if state := look(t, d, table); state.Split {
+			t.Errorf("%s is still split: %+v", table.Name, state)
+		}
+		store(t, d, table, id.New(table.Prefix))
+		if n := one[int](t, d, `SELECT count(*) FROM `+table.Name); n != 3 {
+			t.Errorf("%d rows, want 3", n)
+		}
+		sameIndexes(t, d, plain(t), table)
+		move(t, d, table)
+	})
 }

@@ -33,11 +33,19 @@ func Named(names ...string) ([]Table, error) {
 	for _, name := range names {
 		at := slices.IndexFunc(tables, func(t Table) bool { return t.Name == name })
 		if at < 0 {
-			return nil, fault.InvalidField("table", "%s is none of facts, received_emails, emails", name)
+			return nil, fault.InvalidField("table", "%s is none of %s", name, allNames())
 		}
 		found = append(found, tables[at])
 	}
 	return found, nil
+}
+
+func allNames() string {
+	all := make([]string, len(tables))
+	for i, t := range tables {
+		all[i] = t.Name
+	}
+	return strings.Join(all, ", ")
 }
 
 // bound is the least id of the month that a time is in.

@@ -50,7 +50,7 @@ func newBench(t *testing.T, primary *dbtest.Server, url string) *bench {
 func (b *bench) write(statement string, args ...any) {
 	b.t.Helper()
 	if _, err := b.SQL.ExecContext(b.t.Context(), statement, args...); err != nil {
-		b.t.Fatalf("%s: %v", statement, err)
+		b.t.Fatalf("the statement %s failed at the primary: %v", statement, err)
 	}
 }
 
