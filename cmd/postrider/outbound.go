@@ -14,6 +14,7 @@ type sourceCommand struct {
 	List   sourceListCommand   `cmd:"" help:"Print the source addresses and how far their warm-up is, as JSON."`
 	Pause  sourcePauseCommand  `cmd:"" help:"Let no mail leave from an address for now."`
 	Resume sourceResumeCommand `cmd:"" help:"Let mail leave from it again."`
+	Move   sourceMoveCommand   `cmd:"" help:"Say by which process mail leaves from an address; its warm-up goes on."`
 	Remove sourceRemoveCommand `cmd:"" help:"Forget an address and what was counted of it."`
 }
 
@@ -80,16 +81,37 @@ func (c *sourcePauseCommand) Run(s *session) error  { return c.pause(s, true) }
 func (c *sourceResumeCommand) Run(s *session) error { return c.pause(s, false) }
 
 func (c *oneSource) pause(s *session, pause bool) error {
+	return c.change(s, func(service *outbound.Service) (*ent.Source, error) {
+		return service.PauseSource(s.ctx, c.Source, pause)
+	})
+}
+
+// change does something to the source, and prints how it stands then.
+func (c *oneSource) change(s *session, do func(*outbound.Service) (*ent.Source, error)) error {
 	cfg, err := c.load()
 	if err != nil {
 		return err
 	}
 	return withOutbound(s.ctx, cfg, func(service *outbound.Service) error {
-		changed, err := service.PauseSource(s.ctx, c.Source, pause)
+		changed, err := do(service)
 		if err != nil {
 			return err
 		}
 		return s.printSource(service, changed)
+	})
+}
+
+type sourceMoveCommand struct {
+	oneSource
+
+	Node  string `help:"Name of the process that mail leaves from it by: postrider nodes lists them." placeholder:"NAME" required:"" xor:"node"`
+	Any   bool   `help:"By any process whose machine has the address."                                required:""        xor:"node"`
+	Check bool   `default:"true" help:"Make sure that the process has the address, or with --any some process; --no-check moves it all the same, as before its machine starts." negatable:""`
+}
+
+func (c *sourceMoveCommand) Run(s *session) error {
+	return c.change(s, func(service *outbound.Service) (*ent.Source, error) {
+		return service.MoveSource(s.ctx, c.Source, c.Node, !c.Check)
 	})
 }
 

@@ -55,6 +55,9 @@ func TestAServerThatWasAwayGetsWhatHappenedMeanwhile(t *testing.T) {
 		is := w.standing()
 		return is.Failures > 1 && is.Error != "" && is.FailedAt != nil && is.Waiting == 60 && is.Behind > 0
 	})
+	if off, err := (&Service{}).condition(t.Context()); err != nil || !off.Off {
+		t.Errorf("where nothing is exported the condition is %+v, %v; want off", off, err)
+	}
 	condition, err := s.condition(t.Context())
 	if err != nil || len(condition.Details) != 1 || condition.Degraded {
 		t.Errorf("seconds behind the condition is %+v, %v; want the reason, and not degraded yet", condition, err)

@@ -105,7 +105,7 @@ func Rewind(ctx context.Context, d *db.DB, since time.Time) (Standing, error) {
 // condition is the line of GET /readyz.
 func (s *Service) condition(ctx context.Context) (module.Condition, error) {
 	if !s.on() {
-		return module.Condition{}, nil
+		return module.Condition{Off: true}, nil
 	}
 	is, err := look(ctx, s.db, 0)
 	if err != nil {

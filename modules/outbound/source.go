@@ -162,6 +162,44 @@ func (s *Service) PauseSource(ctx context.Context, addressOrID string, pause boo
 	return changed.Unwrap(), nil
 }
 
+// MoveSource says by which process mail leaves from a source: by one of a name, or, empty, by any whose machine
+// has the address. Its warm-up and what was counted of it stay. What waits for it follows.
+func (s *Service) MoveSource(ctx context.Context, addressOrID, to string, unchecked bool) (*ent.Source, error) {
+	if to != "" {
+		if err := config.CheckName(to); err != nil {
+			return nil, fault.InvalidField("node", "%s", err)
+		}
+	}
+	var changed *ent.Source
+	err := s.change(ctx, "move source", func(tx *ent.Tx) error {
+		found, err := findSource(ctx, tx, addressOrID)
+		if err != nil {
+			return err
+		}
+		if !unchecked {
+			addr, err := netip.ParseAddr(found.Address)
+			if err != nil {
+				return err
+			}
+			if err := s.checkSource(ctx, source{addr: addr, node: to}); err != nil {
+				return err
+			}
+		}
+		update := tx.Source.UpdateOne(found)
+		if to == "" {
+			update.ClearNode()
+		} else {
+			update.SetNode(to)
+		}
+		changed, err = update.Save(ctx)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return changed.Unwrap(), nil
+}
+
 // RemoveSource deletes a source and what was counted of it.
 func (s *Service) RemoveSource(ctx context.Context, addressOrID string) error {
 	return s.change(ctx, "remove source", func(tx *ent.Tx) error {

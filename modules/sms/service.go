@@ -79,13 +79,24 @@ func (s *Service) Wake() { s.handover.Wake() }
 // Drain hands over every message that is due now. It is for tests, where no worker runs.
 func (s *Service) Drain(ctx context.Context) (int, error) { return s.handover.Drain(ctx) }
 
-// condition tells how late the queue is, and the operator where his provider posts replies.
+// condition tells how late the queue is, and the operator where his provider posts replies. Where nobody has
+// a provider, and nothing waits for one, text messages are off.
 func (s *Service) condition(ctx context.Context) (module.Condition, error) {
 	c, err := s.handover.Condition(ctx)
-	if kind := s.settings.Operator().Kind; err == nil && (kind == settings.KindTwilio || kind == settings.KindHTTP) {
-		c.Details = append(c.Details, "replies to the operator's provider of text messages are taken at "+s.links.URL(link.ReplyPath, link.OperatorName))
+	if err != nil {
+		return c, err
 	}
-	return c, err
+	switch s.settings.Operator().Kind {
+	case settings.KindTwilio, settings.KindHTTP:
+		c.Details = append(c.Details, "replies to the operator's provider of text messages are taken at "+s.links.URL(link.ReplyPath, link.OperatorName))
+	case "":
+		own, err := s.settings.AnyOwn(ctx)
+		if err != nil {
+			return module.Condition{}, err
+		}
+		c.Off = !own && c.Figures["late_seconds"] == 0
+	}
+	return c, nil
 }
 
 // owner answers what the hand-over asks about an account: by what its messages go, and whether one

@@ -185,6 +185,26 @@ func TestStopWhileTheMessageWaits(t *testing.T) {
 	w.is(t, ours, r.ID, "failed suppressed")
 }
 
+// Without any provider text messages are off, and /readyz says nothing of them; one account with a provider of
+// its own, or a message that waits, changes that.
+func TestWithoutAProviderTextMessagesAreOff(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	is := func(when string, off bool) {
+		t.Helper()
+		if c, err := w.condition(t.Context()); err != nil || c.Off != off {
+			t.Errorf("%s the condition is %+v, %v; want off: %t", when, c, err, off)
+		}
+	}
+	is("without any", true)
+	w.byTwilio(t, theirs)
+	is("with an account's own", false)
+	w.exec(t, `UPDATE sms_settings SET provider = 'none'`)
+	is("after that was given up", true)
+	w.process = w.start(t, settings.Operator{Kind: settings.KindCapture})
+	is("with the operator's", false)
+}
+
 func TestStopToTheOperatorStopsAllWhoSendByHim(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

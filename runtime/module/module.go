@@ -40,6 +40,7 @@ type Health struct {
 
 // Condition is how a part of a module does.
 type Condition struct {
+	Off      bool // nobody has set the part up: nothing is told of it
 	Degraded bool
 	Figures  map[string]float64 // shown as name_figure, as in "queue_late_seconds"
 	Details  []string           // what is not well or worth knowing, in words; told to requests of this machine only

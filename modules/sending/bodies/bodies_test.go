@@ -52,10 +52,10 @@ func (w *world) delivered(t *testing.T, m sending.Message) string {
 	return id
 }
 
-// due makes due what waits.
+// due makes due what waits, but for what a worker has in hand: the two would wait for each other.
 func (w *world) due(t *testing.T) {
 	t.Helper()
-	w.Exec(t, `UPDATE body_moves SET due_at = now()`)
+	w.Exec(t, `UPDATE body_moves SET due_at = now() WHERE id IN (SELECT id FROM body_moves FOR UPDATE SKIP LOCKED)`)
 }
 
 func (w *world) claim(t *testing.T) []bodies.Move {

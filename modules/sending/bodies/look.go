@@ -66,14 +66,17 @@ func (s *Service) Behind(ctx context.Context) (time.Duration, error) {
 // gaugeTime is what a scrape waits for.
 const gaugeTime = 2 * time.Second
 
-// measure registers the gauge where bodies move.
+// measure registers the gauge. It is there where no bodies move as well, so that one rule serves all installations.
 func (s *Service) measure(reg prometheus.Registerer) error {
-	if reg == nil || !s.moving() {
+	if reg == nil {
 		return nil
 	}
 	return reg.Register(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: telemetry.Namespace, Name: "sent_bodies_behind_seconds",
-		Help: "How long the oldest finished email has been old enough for the object store whose body is still in the database. It is the database's: dashboards take the maximum over processes."},
+		Help: "How long the oldest finished email has been old enough for the object store whose body is still in the database. 0 where none waits or no bodies move. It is the database's: dashboards take the maximum over processes."},
 		func() float64 {
+			if !s.moving() {
+				return 0
+			}
 			ctx, cancel := context.WithTimeout(context.Background(), gaugeTime)
 			defer cancel()
 			behind, err := s.Behind(ctx)

@@ -67,12 +67,15 @@ func New(p Params) (*Service, error) {
 		p.Node = node.None{}
 	}
 	s := &Service{config: p.Config, db: p.DB, objects: p.Objects, budget: p.Budget, node: p.Node, log: p.Logger, tasks: worker.NewTasks(p.Logger, p.Workers)}
+	if err := s.measure(p.Registry); err != nil {
+		return nil, err
+	}
 	if p.Objects == nil || p.Config.AcceptOnly {
 		return s, nil
 	}
 	s.worker = worker.New(worker.Queue[move, moved]{Name: "sent bodies", Claim: s.claim, Run: s.run, Settle: s.settle, Release: s.release},
 		worker.Config{Concurrency: movesAtOnce, Batch: moveBatch, Lease: moveLease, Poll: time.Second, Process: p.Node}, p.Logger, p.Workers)
-	return s, s.measure(p.Registry)
+	return s, nil
 }
 
 // moving tells whether bodies move; what is to be deleted is deleted anyway.

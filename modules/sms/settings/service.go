@@ -79,6 +79,15 @@ func (s *Service) Close() { s.ways.client.CloseIdleConnections() }
 // Operator gives the provider for accounts without one of their own.
 func (s *Service) Operator() Operator { return s.ways.settings }
 
+// AnyOwn tells whether some account has a provider of its own.
+func (s *Service) AnyOwn(ctx context.Context) (bool, error) {
+	own, err := db.One(ctx, s.db.SQL, db.Value[bool], `SELECT EXISTS (SELECT FROM sms_settings WHERE provider IN ('twilio', 'http'))`)
+	if err != nil {
+		return false, fmt.Errorf("look for providers of text messages: %w", err)
+	}
+	return own, nil
+}
+
 // Token gives what Twilio signs with: the token of an account's own provider, or the operator's. It
 // is empty where there is none. The error is ErrSealed for secrets that do not open.
 func (s *Service) Token(ctx context.Context, accountID string, own bool) (secret.String, error) {

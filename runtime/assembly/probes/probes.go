@@ -77,13 +77,16 @@ func (p *Probes) Ready(w http.ResponseWriter, r *http.Request) {
 	p.answer(w, r, status, checks)
 }
 
-// checkParts adds how each part does; nothing of one that cannot tell. Details are for whom
+// checkParts adds how each part does; nothing of one that cannot tell, or is not set up. Details are for whom
 // the machine belongs to.
 func (p *Probes) checkParts(ctx context.Context, checks map[string]any, details bool) {
 	for _, part := range p.Parts {
 		is, err := part.Ask(ctx)
 		if err != nil {
 			p.Logger.WarnContext(ctx, "the condition of a part is not known", "part", part.Name, telemetry.KeyError, err)
+			continue
+		}
+		if is.Off {
 			continue
 		}
 		checks[part.Name] = "ok"
