@@ -223,15 +223,22 @@ func (s *Server) ClosesConnections(ctx context.Context) bool {
 // Command runs a command of the program on a database, with the server's keys, and gives what it prints.
 func (s *Server) Command(database string, args ...string) []byte {
 	s.t.Helper()
-	command := exec.CommandContext(s.t.Context(), binary(s.t), args...)
-	command.Env = append(os.Environ(), "DATABASE_URL="+database, "POSTRIDER_DATA_DIR="+s.data)
-	var told bytes.Buffer
-	command.Stderr = &told
-	printed, err := command.Output()
+	printed, told, err := s.Try(database, args...)
 	if err != nil {
-		s.t.Fatalf("postrider %s: %v: %s", strings.Join(args, " "), err, told.Bytes())
+		s.t.Fatalf("postrider %s: %v: %s", strings.Join(args, " "), err, told)
 	}
 	return printed
+}
+
+// Try is Command of one that may fail; told is what it says about that.
+func (s *Server) Try(database string, args ...string) (printed, told []byte, err error) {
+	s.t.Helper()
+	command := exec.CommandContext(s.t.Context(), binary(s.t), args...)
+	command.Env = append(append(os.Environ(), s.env...), "DATABASE_URL="+database, "POSTRIDER_DATA_DIR="+s.data)
+	var said bytes.Buffer
+	command.Stderr = &said
+	printed, err = command.Output()
+	return printed, said.Bytes(), err
 }
 
 // Query asks the database, on a connection of its own, and gives all as text.

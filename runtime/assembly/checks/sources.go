@@ -37,7 +37,7 @@ func sourcesAreSomewhere(d *db.DB, sources []*ent.Source) doctor.Check {
 				continue
 			}
 			f := doctor.Finding{Check: "sources", Level: doctor.Warning, Expected: expected, Found: fmt.Sprintf("%s (%s): no process that runs has it", s.Address, s.Pool),
-				Do: "Start the process whose machine has the address, or give the address to another machine; postrider source pause takes it out of use."}
+				Do: "Start the process whose machine has the address, or give the address to another machine (then postrider source move, if it names a process); postrider source pause takes it out of use."}
 			if name != "" {
 				f.Found = fmt.Sprintf("%s (%s): the process %s does not run, or does not have it", s.Address, s.Pool, name)
 			}
