@@ -64,7 +64,9 @@ type commandLine struct {
 
 	Smarthost smarthostCommand `cmd:"" help:"Servers that take the mail of an account or a domain."`
 	Source    sourceCommand    `cmd:"" help:"Addresses that mail leaves from."`
-	Outbound  outboundCommand  `cmd:"" help:"What was seen on the way out."`
+	Outbound  struct {
+		TLSReport tlsReportCommand `cmd:"" help:"Print how TLS went with receiving domains on a day: for each a report in the form of RFC 8460." name:"tls-report"`
+	} `cmd:"" help:"What was seen on the way out."`
 
 	Version    versionCommand    `cmd:"" help:"Print the version."`
 	Help       helpCommand       `cmd:"" help:"Print what a command does, and its flags."`

@@ -138,10 +138,6 @@ func (s *session) printSource(service *outbound.Service, changed *ent.Source) er
 	return s.print(map[string]shown.Source{"source": view})
 }
 
-type outboundCommand struct {
-	TLSReport tlsReportCommand `cmd:"" help:"Print how TLS went with receiving domains on a day: for each a report in the form of RFC 8460." name:"tls-report"`
-}
-
 type tlsReportCommand struct {
 	toolSettings
 
