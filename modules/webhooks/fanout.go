@@ -31,19 +31,32 @@ func (s *Service) handle(ctx context.Context, tx db.Execer, fact event.Fact) err
 	return s.handleAll(ctx, tx, []event.Fact{fact})
 }
 
-// handleAll is handle for many facts, in one statement.
+// handleAll is handle for many facts, in one statement; those that are told late have one of their own, before it: pairs
+// are made in the order of events.
 func (s *Service) handleAll(ctx context.Context, tx db.Execer, facts []event.Fact) error {
-	recent := make([]told, 0, len(facts))
+	var fresh, late []told
 	for _, f := range facts {
-		if time.Since(id.Time(f.ID)) <= Kept {
-			recent = append(recent, told{fact: f})
+		switch age := time.Since(id.Time(f.ID)); {
+		case age > Kept:
+		case age > lateAfter:
+			late = append(late, told{fact: f})
+		default:
+			fresh = append(fresh, told{fact: f})
 		}
 	}
-	made, err := s.fanOut(ctx, tx, recent)
-	if err == nil && len(made) > 0 {
-		s.queued.Store(true)
+	for _, some := range []struct {
+		statement *db.Statement
+		events    []told
+	}{{fanOutLateSQL, late}, {fanOutSQL, fresh}} {
+		made, err := fanOut(ctx, tx, some.statement, some.events)
+		if err != nil {
+			return err
+		}
+		if len(made) > 0 {
+			s.queued.Store(true)
+		}
 	}
-	return err
+	return nil
 }
 
 // committed wakes the deliveries once they can be seen: woken before, they would wait
@@ -70,93 +83,74 @@ var toldRows = batch.New("e",
 	batch.Text("data", func(t told) string { return string(t.data) }),
 )
 
-// fanOutSQL makes a delivery for each event and each endpoint that is to be told of it, as
-// far as the ids that it is given go, and says how many such pairs there are. No list of
-// types is all types. An endpoint is not told of what happened before it was switched on: a
-// fact may be handed out late. Pairs are made in the order of Recover, which may queue the
-// same ones: two that wait for each other in two orders would be a deadlock.
-var fanOutSQL = db.Compile(`
-WITH told AS (
-	SELECT e.id, e.account_id, e.type, e.at::timestamptz AS at, NULLIF(e.data, '')::jsonb AS data, w.id AS webhook_id, row_number() OVER (ORDER BY e.id, w.id) AS n
+// lateAfter is how old an event is that may have a delivery whose id does not follow from it.
+const lateAfter = time.Minute
+
+// fanOutSQL makes a delivery for each event and each endpoint that is to be told of it, and
+// gives their ids. No list of types is all types. An endpoint is not told of what happened
+// before it was switched on: a fact may be handed out late. Pairs are made in the order of
+// Recover, which may make the same ones: two that wait for each other in two orders would be
+// a deadlock.
+var fanOutSQL = fanOutOf("")
+
+// fanOutLateSQL is fanOutSQL for events that are told late. Recover may have been before it, also
+// that of a program that gave deliveries other ids.
+var fanOutLateSQL = fanOutOf(`
+		AND NOT EXISTS (SELECT FROM webhook_deliveries d WHERE d.event_id = e.id AND d.webhook_id = w.id)`)
+
+func fanOutOf(condition string) *db.Statement {
+	return db.Compile(`
+WITH made AS (
+	INSERT INTO webhook_deliveries (id, account_id, webhook_id, event_id, event_type, event_created_at, data, state, due_at, attempts, replays, error, created_at)
+	SELECT ` + idOf("e.id", "w.id") + `, e.account_id, w.id, e.id, e.type, e.at::timestamptz, NULLIF(e.data, '')::jsonb, 'pending', now(), 0, 0, '', now()
 	FROM ` + toldRows.Source() + ` JOIN webhooks w ON w.account_id = e.account_id AND w.enabled
 		AND (jsonb_array_length(w.events) = 0 OR w.events ? e.type)
-		AND (w.enabled_at IS NULL OR w.enabled_at <= e.begun::timestamptz)
-), made AS (
-	INSERT INTO webhook_deliveries (id, account_id, webhook_id, event_id, event_type, event_created_at, data, state, due_at, attempts, replays, error, created_at)
-	SELECT v.id, t.account_id, t.webhook_id, t.id, t.type, t.at, t.data, 'pending', now(), 0, 0, '', now()
-	FROM told t JOIN unnest(@ids::text[]) WITH ORDINALITY AS v (id, n) ON v.n = t.n ORDER BY t.n
-	ON CONFLICT (webhook_id, event_id) DO NOTHING
+		AND (w.enabled_at IS NULL OR w.enabled_at <= e.begun::timestamptz)` + condition + `
+	ORDER BY e.id, w.id
+	ON CONFLICT DO NOTHING
 	RETURNING id, webhook_id, due_at
 ), waits AS (` + workSQL + `)
-SELECT id, (SELECT count(*) FROM told) FROM made UNION ALL SELECT '', count(*) FROM told`)
+SELECT id FROM made`)
+}
+
+// idOf is, in SQL, the id of the delivery of an event to an endpoint. It begins with the time of the
+// event's id, and the rest is a hash of both: so the primary key alone keeps a pair from having two deliveries,
+// also in a table that is split by the ids, where no other index is unique as a whole. The letters at two
+// places make it a UUID of version 7, as in all ids.
+func idOf(event, endpoint string) string {
+	return `'` + string(id.WebhookDelivery) + `_' || substr(` + event + `, 5, 10) || overlay(overlay(substr(translate(
+		encode(sha256(convert_to(` + event + ` || ` + endpoint + `, 'UTF8')), 'base64'), 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/',
+		'0123456789abcdefghjkmnpqrstvwxyz0123456789abcdefghjkmnpqrstvwxyz'), 1, 16) PLACING 'e' FROM 1) PLACING 'a' FROM 4)`
+}
 
 // workSQL makes the work of deliveries that were made.
 const workSQL = `INSERT INTO webhook_works (id, webhook_id, due_at, fence, attempts, round) SELECT id, webhook_id, due_at, 0, 0, 0 FROM made`
 
-const insertSQL = `
+var queueSQL = `
 WITH made AS (
-	INSERT INTO webhook_deliveries (id, account_id, webhook_id, event_id, event_type, event_created_at, data, state, due_at, attempts, replays, error, created_at)
-	SELECT v.id, $3, v.webhook_id, $4, $5, $6, $7::jsonb, 'pending', now(), 0, 0, '', now()
-	FROM unnest($1::text[], $2::text[]) AS v (id, webhook_id)
-	ON CONFLICT (webhook_id, event_id) DO NOTHING
+	INSERT INTO webhook_deliveries (id, account_id, webhook_id, event_id, event_type, event_created_at, state, due_at, attempts, replays, error, created_at)
+	SELECT ` + idOf("v.event_id", "v.webhook_id") + `, $3, v.webhook_id, v.event_id, $4, $5, 'pending', now(), 0, 0, '', now()
+	FROM (VALUES ($1::text, $2::text)) AS v (event_id, webhook_id)
+	ON CONFLICT DO NOTHING
 	RETURNING id, webhook_id, due_at
 ), waits AS (` + workSQL + `)
 SELECT id FROM made`
 
 // fanOut makes one delivery for each event and each endpoint that is subscribed to it.
-func (s *Service) fanOut(ctx context.Context, tx db.Execer, events []told) (made []string, err error) {
-	room := 0
-	for _, e := range events {
-		room += max(1, s.interest.Count(e.fact.AccountID))
+func fanOut(ctx context.Context, tx db.Execer, statement *db.Statement, events []told) (made []string, err error) {
+	if len(events) == 0 {
+		return nil, nil
 	}
-	for len(events) > 0 {
-		some, pairs, err := s.fanOutTo(ctx, tx, events, room)
-		if made = append(made, some...); err != nil || pairs <= room {
-			return made, err
-		}
-		room = pairs // there are more than was known here; those that have a delivery get none twice
+	made, err = db.All(ctx, tx, db.Value[string], statement.Text, statement.Args(toldRows.Rows(events))...)
+	if err != nil {
+		return nil, fmt.Errorf("queue webhook deliveries: %w", err)
 	}
 	return made, nil
 }
 
-// fanOutTo makes as many deliveries as there is room for, and says how many there should be.
-func (s *Service) fanOutTo(ctx context.Context, tx db.Execer, events []told, room int) (made []string, pairs int, err error) {
-	type line struct {
-		id    string
-		pairs int
-	}
-	lines, err := db.All(ctx, tx, func(l *line) []any { return []any{&l.id, &l.pairs} },
-		fanOutSQL.Text, fanOutSQL.Args(toldRows.Rows(events), db.Arg("ids", db.Array(newIDs(room))))...)
-	if err != nil {
-		return nil, 0, fmt.Errorf("queue webhook deliveries: %w", err)
-	}
-	for _, l := range lines {
-		if pairs = l.pairs; l.id != "" {
-			made = append(made, l.id)
-		}
-	}
-	return made, pairs, nil
-}
-
-func newIDs(n int) []string {
-	ids := make([]string, n)
-	for i := range ids {
-		ids[i] = id.New(id.WebhookDelivery)
-	}
-	return ids
-}
-
-// ownData is null for a delivery of a fact.
-func ownData(data json.RawMessage) any {
-	if data == nil {
-		return nil
-	}
-	return string(data)
-}
-
-func (s *Service) queue(ctx context.Context, tx db.Execer, fact event.Fact, data json.RawMessage, endpoints ...string) ([]string, error) {
-	made, err := db.All(ctx, tx, db.Value[string], insertSQL, db.Array(newIDs(len(endpoints))), db.Array(endpoints),
-		fact.AccountID, fact.ID, string(fact.Type), fact.CreatedAt, ownData(data))
+// queue makes the delivery of a fact to one endpoint.
+func queue(ctx context.Context, tx db.Execer, fact event.Fact, endpoint string) ([]string, error) {
+	made, err := db.All(ctx, tx, db.Value[string], queueSQL, fact.ID, endpoint, fact.AccountID, string(fact.Type), fact.CreatedAt)
 	if err != nil {
 		return nil, fmt.Errorf("queue webhook deliveries: %w", err)
 	}
@@ -168,7 +162,7 @@ func (s *Service) queue(ctx context.Context, tx db.Execer, fact event.Fact, data
 func (s *Service) Deliver(ctx context.Context, accountID string, fact event.Fact) (made []string, err error) {
 	fact.AccountID, fact.CreatedAt = accountID, fact.CreatedAt.Truncate(time.Millisecond)
 	err = s.db.InTx(ctx, func(tx *ent.Tx) error {
-		made, err = s.fanOut(ctx, tx, []told{{fact, fact.Data}})
+		made, err = fanOut(ctx, tx, fanOutSQL, []told{{fact, fact.Data}})
 		return err
 	})
 	if err != nil {

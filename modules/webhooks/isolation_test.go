@@ -86,7 +86,7 @@ func TestDeliveriesAreKeptForThirtyDays(t *testing.T) {
 	if _, err := w.claim(t.Context(), 10, time.Minute); err != nil {
 		t.Fatal(err)
 	}
-	old := id.Since(id.WebhookDelivery, time.Now().Add(-Kept-time.Hour))
+	old := id.Since(id.WebhookDelivery, time.Now().Add(-monthWaits-31*24*time.Hour)) // also where months are dropped as a whole
 	w.exec(t, `WITH o AS (SELECT id FROM webhook_deliveries ORDER BY id LIMIT 1), a AS (UPDATE webhook_attempts SET delivery_id = $1 WHERE delivery_id IN (SELECT id FROM o)),
 		q AS (UPDATE webhook_works SET id = $1 WHERE id IN (SELECT id FROM o))
 		UPDATE webhook_deliveries SET id = $1 WHERE id IN (SELECT id FROM o)`, old)

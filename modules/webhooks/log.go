@@ -32,11 +32,15 @@ type Filter struct {
 
 	State        string     // pending, delivered, failed
 	Event        string     // as email.bounced
-	Since, Until *time.Time // made then or later; before
+	Since, Until *time.Time // of events that happened then or later; before
 }
 
+// oldest is the least id of deliveries that can be read. In a table that is split by month older rows lie
+// until their month goes.
+func oldest() string { return id.Since(id.WebhookDelivery, time.Now().Add(-gone)) }
+
 // Deliveries returns one page of what was, or is to be, delivered to an endpoint of the
-// account, newest first. Errors: NotFound and Invalid.
+// account, those of the newest events first. Errors: NotFound and Invalid.
 func (s *Service) Deliveries(ctx context.Context, accountID, webhookID string, f Filter) (page.Page[*ent.WebhookDelivery], error) {
 	if _, err := s.Get(ctx, accountID, webhookID); err != nil {
 		return page.Page[*ent.WebhookDelivery]{}, err
@@ -54,7 +58,7 @@ func (s *Service) Deliveries(ctx context.Context, accountID, webhookID string, f
 }
 
 func (s *Service) deliveries(accountID, webhookID string, f Filter) (*ent.WebhookDeliveryQuery, error) {
-	query := s.db.Ent.WebhookDelivery.Query().Where(webhookdelivery.WebhookID(webhookID), webhookdelivery.AccountID(accountID))
+	query := s.db.Ent.WebhookDelivery.Query().Where(webhookdelivery.WebhookID(webhookID), webhookdelivery.AccountID(accountID), webhookdelivery.IDGTE(oldest()))
 	if f.State != "" {
 		if webhookdelivery.StateValidator(webhookdelivery.State(f.State)) != nil {
 			return nil, fault.InvalidField("state", "must be pending, delivered or failed")
@@ -70,11 +74,11 @@ func (s *Service) deliveries(accountID, webhookID string, f Filter) (*ent.Webhoo
 	if f.Since != nil && f.Until != nil && !f.Since.Before(*f.Until) {
 		return nil, fault.InvalidField("since", "must be before the end")
 	}
-	if f.Since != nil { // ids tell the time to within what a transaction takes
-		query.Where(webhookdelivery.CreatedAtGTE(*f.Since), webhookdelivery.IDGTE(id.Since(id.WebhookDelivery, f.Since.Add(-time.Minute))))
+	if f.Since != nil {
+		query.Where(webhookdelivery.IDGTE(id.Since(id.WebhookDelivery, *f.Since)))
 	}
 	if f.Until != nil {
-		query.Where(webhookdelivery.CreatedAtLT(*f.Until), webhookdelivery.IDLT(id.Since(id.WebhookDelivery, f.Until.Add(time.Minute))))
+		query.Where(webhookdelivery.IDLT(id.Since(id.WebhookDelivery, *f.Until)))
 	}
 	return query, nil
 }
@@ -133,7 +137,7 @@ func (s *Service) countRunning(ctx context.Context, rows ...*ent.WebhookDelivery
 
 // Delivery gives one delivery, also of an endpoint that was deleted.
 func (s *Service) Delivery(ctx context.Context, accountID, deliveryID string) (*ent.WebhookDelivery, error) {
-	found, err := s.db.Ent.WebhookDelivery.Query().Where(webhookdelivery.ID(deliveryID), webhookdelivery.AccountID(accountID)).Only(ctx)
+	found, err := s.db.Ent.WebhookDelivery.Query().Where(webhookdelivery.ID(deliveryID), webhookdelivery.AccountID(accountID), webhookdelivery.IDGTE(oldest())).Only(ctx)
 	switch {
 	case ent.IsNotFound(err):
 		return nil, fault.Missing("webhook delivery", deliveryID)
@@ -179,7 +183,7 @@ LEFT JOIN facts f ON f.id = d.event_id AND f.account_id = d.account_id WHERE d.i
 
 // OfEvents gives what endpoints of the account were told of events, by the event's id, oldest first.
 func (s *Service) OfEvents(ctx context.Context, accountID string, eventIDs ...string) (map[string][]*ent.WebhookDelivery, error) {
-	rows, err := s.db.Ent.WebhookDelivery.Query().Where(webhookdelivery.EventIDIn(eventIDs...), webhookdelivery.AccountID(accountID)).Order(webhookdelivery.ByID()).All(ctx)
+	rows, err := s.db.Ent.WebhookDelivery.Query().Where(webhookdelivery.EventIDIn(eventIDs...), webhookdelivery.AccountID(accountID), webhookdelivery.IDGTE(oldest())).Order(webhookdelivery.ByID()).All(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("read webhook deliveries: %w", err)
 	}
@@ -195,10 +199,10 @@ const latestAmong = 10_000
 const (
 	latestSQL = `
 SELECT d.webhook_id, d.id FROM unnest($1::text[]) w, LATERAL (
-	SELECT webhook_id, id FROM (SELECT webhook_id, id, state FROM webhook_deliveries WHERE webhook_id = w AND account_id = $2 ORDER BY id DESC LIMIT $5) of
+	SELECT webhook_id, id FROM (SELECT webhook_id, id, state FROM webhook_deliveries WHERE webhook_id = w AND account_id = $2 AND id >= $6 ORDER BY id DESC LIMIT $5) of
 	 WHERE $3 = '' OR state = $3 ORDER BY id DESC LIMIT $4) d`
 	ofSubjectsSQL = `
-SELECT f.subject_id, d.id FROM facts f JOIN webhook_deliveries d ON d.event_id = f.id AND d.account_id = f.account_id
+SELECT f.subject_id, d.id FROM facts f JOIN webhook_deliveries d ON d.event_id = f.id AND d.account_id = f.account_id AND d.id >= $3
  WHERE f.subject_id = ANY($1) AND f.account_id = $2 ORDER BY d.id`
 )
 
@@ -206,7 +210,7 @@ SELECT f.subject_id, d.id FROM facts f JOIN webhook_deliveries d ON d.event_id =
 // newest first: at most so many, and in one state unless that is empty. They are looked for among the
 // latest 10,000 of the endpoint, for of those in a state there may be none.
 func (s *Service) Latest(ctx context.Context, accountID, state string, most int, webhookIDs ...string) (map[string][]*ent.WebhookDelivery, error) {
-	found, err := s.deliveriesBy(ctx, accountID, latestSQL, db.Array(webhookIDs), accountID, state, most, latestAmong)
+	found, err := s.deliveriesBy(ctx, accountID, latestSQL, db.Array(webhookIDs), accountID, state, most, latestAmong, oldest())
 	for _, list := range found {
 		slices.SortFunc(list, func(x, y *ent.WebhookDelivery) int { return strings.Compare(y.ID, x.ID) })
 	}
@@ -216,7 +220,7 @@ func (s *Service) Latest(ctx context.Context, accountID, state string, most int,
 // OfSubjects gives what endpoints of the account were told of some things, by the id of the thing,
 // oldest first.
 func (s *Service) OfSubjects(ctx context.Context, accountID string, subjectIDs ...string) (map[string][]*ent.WebhookDelivery, error) {
-	return s.deliveriesBy(ctx, accountID, ofSubjectsSQL, db.Array(subjectIDs), accountID)
+	return s.deliveriesBy(ctx, accountID, ofSubjectsSQL, db.Array(subjectIDs), accountID, oldest())
 }
 
 // deliveriesBy reads the deliveries that a statement names, by what it names them for.
@@ -244,7 +248,7 @@ func (s *Service) deliveriesBy(ctx context.Context, accountID, query string, arg
 	return out, nil
 }
 
-// Figures are counts of deliveries that were made within some time.
+// Figures are counts of deliveries of events that happened within some time.
 type Figures struct {
 	Deliveries int64
 	Succeeded  int64 // were answered with 2xx
@@ -274,12 +278,12 @@ const longestRange = 31 * 24 * time.Hour
 const figuresSQL = `
 SELECT coalesce(webhook_id, ''), coalesce(period, -1), count(*), count(*) FILTER (WHERE state = 'delivered'), count(*) FILTER (WHERE state = 'failed'), coalesce(sum(attempts), 0)::bigint,
 	coalesce(percentile_disc(0.5) WITHIN GROUP (ORDER BY took), 0)::float8, coalesce(percentile_disc(0.95) WITHIN GROUP (ORDER BY took), 0)::float8
-  FROM (SELECT webhook_id, width_bucket(created_at, $7::timestamptz[]) - 1 AS period, state, attempts,
+  FROM (SELECT webhook_id, width_bucket(id, $5::text[] COLLATE "C") - 1 AS period, state, attempts,
 		CASE WHEN state = 'delivered' THEN greatest(extract(epoch FROM settled_at - event_created_at), 0) END AS took
-	  FROM webhook_deliveries WHERE webhook_id = ANY($1) AND account_id = $2 AND id >= $3 AND id < $4 AND created_at >= $5 AND created_at < $6) d
+	  FROM webhook_deliveries WHERE webhook_id = ANY($1) AND account_id = $2 AND id >= $3 AND id < $4) d
  GROUP BY GROUPING SETS ((webhook_id), (period), ())`
 
-// Ask tells how the account's endpoints have answered what was delivered in the periods of a question,
+// Ask tells how the account's endpoints have answered the events of the periods of a question,
 // which has at most 31 days: all together, by period, and each. With an id it is of that endpoint alone.
 // Errors: NotFound, and Invalid.
 func (s *Service) Ask(ctx context.Context, accountID, webhookID string, q timeseries.Question) (Answer, error) {
@@ -312,13 +316,15 @@ func (s *Service) Ask(ctx context.Context, accountID, webhookID string, q timese
 		period int
 		Figures
 	}
-	// Ids tell the time to within what a transaction takes.
-	first, last := id.Since(id.WebhookDelivery, axis.Begin().Add(-time.Minute)), id.Since(id.WebhookDelivery, axis.End.Add(time.Minute))
+	starts := make([]string, len(axis.Starts))
+	for i, at := range axis.Starts {
+		starts[i] = id.Since(id.WebhookDelivery, at)
+	}
 	var found []row
 	err = s.db.Read(ctx, func(on *ent.Client) (err error) {
 		found, err = db.All(ctx, on, func(r *row) []any {
 			return []any{&r.id, &r.period, &r.Deliveries, &r.Succeeded, &r.Failed, &r.Attempts, (*seconds)(&r.Half), (*seconds)(&r.Most)}
-		}, figuresSQL, db.Array(ids), accountID, first, last, axis.Begin(), axis.End, axis.Bounds())
+		}, figuresSQL, db.Array(ids), accountID, starts[0], id.Since(id.WebhookDelivery, axis.End), db.Array(starts))
 		return err
 	})
 	if err != nil {

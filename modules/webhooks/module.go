@@ -15,6 +15,7 @@ import (
 var Module = fx.Module("webhooks",
 	fx.Provide(ConfigOf, New),
 	module.Sweeps(func(s *Service) module.Sweep { return module.Sweep{What: "webhook deliveries", Run: s.Sweep} }),
+	module.Drops(unneeded),
 	fx.Provide(
 		fx.Private,
 		func(s *db.Signals) Signals { return s },

@@ -83,8 +83,10 @@ func orConflict(err error) error {
 }
 
 const (
-	// Kept is how long deliveries are kept, and how far back Recover goes.
+	// Kept is how long after their events deliveries can be read and replayed, and how far back Recover goes.
 	Kept = 30 * 24 * time.Hour
+	// gone is when they are deleted: what Recover has made last has a day for its attempts.
+	gone = Kept + 24*time.Hour
 	// recoverMost bounds one Recover; a further one goes on.
 	recoverMost = 10_000
 	recoverPage = 500
@@ -208,7 +210,7 @@ func (s *Service) bring(ctx context.Context, tx *ent.Tx, endpoint *ent.Webhook, 
 			continue
 		}
 		m.fact.AccountID = endpoint.AccountID
-		made, err := s.queue(ctx, tx, m.fact, nil, endpoint.ID)
+		made, err := queue(ctx, tx, m.fact, endpoint.ID)
 		if err != nil {
 			return 0, err
 		}

@@ -4,9 +4,11 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/db/months"
 	"github.com/postrider/postrider/runtime/id"
 )
 
@@ -16,42 +18,72 @@ const sweepBatch = 500
 // Work that a process holds stays, and its delivery with it.
 const (
 	sweepWorkSQL = `
-DELETE FROM webhook_works WHERE id IN (SELECT id FROM webhook_works WHERE id < $1 ORDER BY id LIMIT $2 FOR UPDATE SKIP LOCKED) RETURNING id`
+DELETE FROM webhook_works WHERE id IN (SELECT id FROM webhook_works WHERE id < $1 ORDER BY id LIMIT $2 FOR UPDATE SKIP LOCKED)`
 	sweepSQL = `
-DELETE FROM webhook_deliveries WHERE id = ANY($3) OR id IN (
-	SELECT id FROM webhook_deliveries WHERE id < $1 AND state <> 'pending' ORDER BY id LIMIT $2 FOR UPDATE SKIP LOCKED) RETURNING id`
+DELETE FROM webhook_deliveries WHERE id IN (
+	SELECT id FROM webhook_deliveries d WHERE id < $1 AND NOT EXISTS (SELECT FROM webhook_works q WHERE q.id = d.id) ORDER BY id LIMIT $2 FOR UPDATE OF d SKIP LOCKED)`
+	sweepAttemptsSQL = `
+DELETE FROM webhook_attempts WHERE id IN (SELECT id FROM webhook_attempts WHERE delivery_id < $1 ORDER BY delivery_id LIMIT $2 FOR UPDATE SKIP LOCKED)`
+	workBelowSQL = `SELECT EXISTS (SELECT FROM webhook_works WHERE id < $1)`
 )
 
-// Sweep deletes deliveries that are older than 30 days, by the database's clock, with
-// their attempts. Those that still wait, for an endpoint that is switched off, go too.
+// monthWaits is how long a month has been over whose deliveries are deleted one by one after all: where the
+// processes may not drop it, say.
+const monthWaits = gone + 9*24*time.Hour
+
+// Sweep deletes deliveries whose events are 31 days old, by the database's clock, with their
+// attempts. Those that still wait, for an endpoint that is switched off, go too. In a table that is split by month
+// the rows of deliveries lie until their month goes (unneeded).
 func (s *Service) Sweep(ctx context.Context) (swept int64, err error) {
 	now, err := db.Now(ctx, s.db.SQL)
 	if err != nil {
 		return 0, fmt.Errorf("sweep webhook deliveries: %w", err)
 	}
-	before := id.Since(id.WebhookDelivery, now.Add(-Kept))
-	for {
-		n := 0
-		err := s.db.InTx(ctx, func(tx *ent.Tx) error {
-			waiting, err := db.All(ctx, tx, db.Value[string], sweepWorkSQL, before, sweepBatch)
-			if err != nil {
-				return err
-			}
-			ids, err := db.All(ctx, tx, db.Value[string], sweepSQL, before, sweepBatch, db.Array(waiting))
-			if err != nil {
-				return err
-			}
-			n = len(ids)
-			_, err = tx.ExecContext(ctx, `DELETE FROM webhook_attempts WHERE delivery_id = ANY($1)`, db.Array(ids))
-			return err
-		})
+	split, err := months.Split(ctx, s.db.SQL, deliveriesTable)
+	if err != nil {
+		return 0, fmt.Errorf("sweep webhook deliveries: %w", err)
+	}
+	before := id.Since(id.WebhookDelivery, now.Add(-gone))
+	rows := before
+	if split {
+		rows = id.Since(id.WebhookDelivery, months.Begin(now.Add(-monthWaits)))
+	}
+	for _, old := range []struct{ statement, before string }{{sweepWorkSQL, before}, {sweepSQL, rows}, {sweepAttemptsSQL, before}} {
+		n, err := s.sweep(ctx, old.statement, old.before)
 		if err != nil {
 			return swept, fmt.Errorf("sweep webhook deliveries: %w", err)
+		}
+		if old.statement == sweepSQL {
+			swept = n
+		}
+	}
+	return swept, nil
+}
+
+func (s *Service) sweep(ctx context.Context, statement, before string) (swept int64, err error) {
+	for {
+		n, err := db.Exec(ctx, s.db.SQL, statement, before, sweepBatch)
+		if err != nil {
+			return swept, err
 		}
 		if swept += int64(n); n < sweepBatch {
 			return swept, nil
 		}
 	}
+}
+
+const deliveriesTable = "webhook_deliveries"
+
+// unneeded says of a month of deliveries that nobody reads it any more: all accounts keep them for the same time, and
+// nothing hangs on a row that is not deleted by itself.
+func unneeded() months.Unneeded {
+	return months.Unneeded{Table: deliveriesTable, Ask: func(ctx context.Context, on db.Execer, below string, now time.Time) (bool, error) {
+		if below > id.Since(id.WebhookDelivery, now.Add(-gone)) {
+			return false, nil
+		}
+		waits, err := db.One(ctx, on, db.Value[bool], workBelowSQL, below)
+		return err == nil && !waits, err
+	}}
 }
 
 // eraseSQL forgets a person. An answer may repeat what it was told, in whatever

@@ -49,14 +49,15 @@ type housekeepingParams struct {
 	Lifecycle fx.Lifecycle
 	Bus       *bus.Bus
 	DB        *db.DB
-	Sweeps    []module.Sweep `group:"sweeps"`
+	Sweeps    []module.Sweep    `group:"sweeps"`
+	Unneeded  []months.Unneeded `group:"unneeded"`
 	Logger    *slog.Logger
 	Workers   *worker.Metrics
 }
 
 func keepHouse(p housekeepingParams) {
 	h := &housekeeping{facts: p.Bus, sweeps: p.Sweeps, log: p.Logger, tasks: worker.NewTasks(p.Logger, p.Workers),
-		months: func(ctx context.Context) (months.Kept, error) { return months.Keep(ctx, p.DB, p.Logger) }}
+		months: func(ctx context.Context) (months.Kept, error) { return months.Keep(ctx, p.DB, p.Logger, p.Unneeded...) }}
 	p.Lifecycle.Append(fx.StartStopHook(h.Start, h.Stop))
 }
 

@@ -40,13 +40,6 @@ func (i *Interest) Wants(accountID string) bool {
 	return i.accounts == nil || i.accounts[accountID] > 0
 }
 
-// Count is how much of the account wants its facts, as far as is known.
-func (i *Interest) Count(accountID string) int {
-	i.mutex.RLock()
-	defer i.mutex.RUnlock()
-	return i.accounts[accountID]
-}
-
 // Appeared is called after the commit with which an account came to want its facts.
 func (i *Interest) Appeared(accountID string) {
 	i.mutex.Lock()

@@ -249,11 +249,16 @@ func noteApplied(ctx context.Context, on Execer, file migration) error {
 	return err
 }
 
+// RequireSQL is the statement of Require.
+func RequireSQL(name string) string {
+	return `UPDATE schema_migrations SET oldest = version WHERE substr(name, 16) = ` + pq.QuoteLiteral(name+".sql")
+}
+
 // Require has the database refuse programs that lack a migration, from the commit on, although the migration only
 // adds: something is about to be stored that they would misread. The name is that of its file without time
 // and extension. Programs that run already are not stopped.
 func (*DB) Require(ctx context.Context, on Execer, name string) error {
-	n, err := Exec(ctx, on, `UPDATE schema_migrations SET oldest = version WHERE substr(name, 16) = $1 || '.sql'`, name)
+	n, err := Exec(ctx, on, RequireSQL(name))
 	if err == nil && n != 1 {
 		err = fmt.Errorf("%d migrations have that name", n)
 	}

@@ -72,6 +72,9 @@ func Receives(constructor any) fx.Option { return give(constructor, "recipients"
 // Drains gives a Drain.
 func Drains(constructor any) fx.Option { return give(constructor, "drains") }
 
+// Drops gives a months.Unneeded.
+func Drops(constructor any) fx.Option { return give(constructor, "unneeded") }
+
 func give(constructor any, group string) fx.Option {
 	return fx.Provide(fx.Annotate(constructor, fx.ResultTags(`group:"`+group+`"`)))
 }

@@ -22,8 +22,8 @@ func MoveSteps(ctx context.Context, d *db.DB, t Table, steps int) (all int, err 
 }
 
 // KeepAt is Keep of one table at a time.
-func KeepAt(ctx context.Context, d *db.DB, t Table, now time.Time) (kept Kept, err error) {
-	err = within(ctx, d, slog.New(slog.DiscardHandler), keepPatience, func(s session) error { return s.keep(ctx, t, now, &kept) })
+func KeepAt(ctx context.Context, d *db.DB, t Table, now time.Time, unneeded ...Unneeded) (kept Kept, err error) {
+	err = within(ctx, d, slog.New(slog.DiscardHandler), keepPatience, func(s session) error { return s.keep(ctx, t, now, &kept, unneeded) })
 	return kept, err
 }
 

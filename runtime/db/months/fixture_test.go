@@ -75,7 +75,7 @@ func one[T any](t *testing.T, d *db.DB, statement string, args ...any) T {
 	return v
 }
 
-// The rows that the tests store: an email with a recipient, a fact, a received email.
+// The rows that the tests store: an email with a recipient, a fact, a delivery to a webhook, a received email.
 const (
 	emailSQL = `
 WITH stored AS (
@@ -86,6 +86,9 @@ WITH stored AS (
 INSERT INTO recipients (email_id, account_id, kind, destination, address, state, fence, attempts, created_at, queued_at, via)
 SELECT id, account_id, 'to', 'example.net', 'bob@example.net', 'queued', 0, 0, now(), now(), '' FROM stored`
 	factSQL     = `INSERT INTO facts (id, account_id, type, subject_id, data, created_at) VALUES ($1, 'acc_1', 'email.sent', 'msg_1', '{}', now())`
+	deliverySQL = `
+INSERT INTO webhook_deliveries (id, account_id, webhook_id, event_id, event_type, event_created_at, state, attempts, replays, error, created_at)
+VALUES ($1::text, 'acc_1', 'wh_1', 'evt' || substr($1::text, 4), 'email.sent', now(), 'delivered', 1, 0, '', now())`
 	receivedSQL = `
 WITH content AS (INSERT INTO received_contents (account_id, size, data) VALUES ('acc_1', 1, 'x') RETURNING id)
 INSERT INTO received_emails (id, account_id, domain_id, content_id, rcpt_to, mail_from, "from", from_address, "to", cc, reply_to, subject, message_id, "references", authentication, spam_status, auto_submitted, size,
@@ -94,7 +97,7 @@ SELECT $1, 'acc_1', 'dom_1', id, 'ada@dev.test', '', 'bob@example.net', 'bob@exa
 )
 
 func storeSQL(table months.Table) string {
-	return map[string]string{"emails": emailSQL, "facts": factSQL, "received_emails": receivedSQL}[table.Name]
+	return map[string]string{"emails": emailSQL, "facts": factSQL, "webhook_deliveries": deliverySQL, "received_emails": receivedSQL}[table.Name]
 }
 
 // at is an id of a time, the nth of its millisecond.

@@ -28,9 +28,16 @@ type Kept struct {
 	Full          []string // rests that have rows, for which postrider partition is to be run
 }
 
-// Keep makes the months ahead of split tables, drops those that are over and empty, and takes back what a move that was killed has
-// left behind. Another process that does it is left alone. It is quick when there is nothing to do.
-func Keep(ctx context.Context, d *db.DB, log *slog.Logger) (kept Kept, err error) {
+// Unneeded says of a table when nobody needs the rows of a month any more, so that it is dropped with them.
+type Unneeded struct {
+	Table string
+	// Ask tells whether nobody needs the rows with ids below a bound, by the time of the database.
+	Ask func(ctx context.Context, on db.Execer, below string, now time.Time) (bool, error)
+}
+
+// Keep makes the months ahead of split tables, drops those that are over and empty or unneeded, and takes back what a move that was
+// killed has left behind. Another process that does it is left alone. It is quick when there is nothing to do.
+func Keep(ctx context.Context, d *db.DB, log *slog.Logger, unneeded ...Unneeded) (kept Kept, err error) {
 	now, err := db.Now(ctx, d.SQL)
 	if err != nil {
 		return kept, fmt.Errorf("keep months: %w", err)
@@ -39,7 +46,7 @@ func Keep(ctx context.Context, d *db.DB, log *slog.Logger) (kept Kept, err error
 	for _, t := range tables {
 		state, err := Look(ctx, d.SQL, t)
 		if err == nil && (state.Split || state.limit != "") {
-			err = within(ctx, d, log, keepPatience, func(s session) error { return s.keep(ctx, t, now, &kept) })
+			err = within(ctx, d, log, keepPatience, func(s session) error { return s.keep(ctx, t, now, &kept, unneeded) })
 		}
 		if errors.Is(err, errBusy) {
 			return kept, errors.Join(failed...)
@@ -60,7 +67,7 @@ func (s *State) Late(ctx context.Context, on db.Execer) (bool, error) {
 	return hasRows(ctx, on, s.rest().Name)
 }
 
-func (s session) keep(ctx context.Context, t Table, now time.Time, kept *Kept) error {
+func (s session) keep(ctx context.Context, t Table, now time.Time, kept *Kept, unneeded []Unneeded) error {
 	state, err := Look(ctx, s.conn, t)
 	if err != nil {
 		return err
@@ -74,7 +81,7 @@ func (s session) keep(ctx context.Context, t Table, now time.Time, kept *Kept) e
 	if err := s.ahead(ctx, &state, now, kept); err != nil {
 		return err
 	}
-	if err := s.dropEmpty(ctx, &state, now, kept); err != nil {
+	if err := s.dropOld(ctx, &state, now, kept, unneeded); err != nil {
 		return err
 	}
 	if err := s.dropDetached(ctx, t); err != nil {
@@ -94,7 +101,7 @@ func (s session) ahead(ctx context.Context, state *State, now time.Time, kept *K
 		kept.Full = append(kept.Full, rest.Name)
 		return nil
 	}
-	this := monthOf(now)
+	this := Begin(now)
 	if rest.From > t.bound(this.AddDate(0, leastAhead, 0)) {
 		return nil
 	}
@@ -119,10 +126,10 @@ func (s session) ahead(ctx context.Context, state *State, now time.Time, kept *K
 	return nil
 }
 
-// dropEmpty drops the oldest months, as far as they are over and empty. The part past is in their place then.
-func (s session) dropEmpty(ctx context.Context, state *State, now time.Time, kept *Kept) error {
+// dropOld drops the oldest months, as far as they are over, and empty or unneeded. The part past is in their place then.
+func (s session) dropOld(ctx context.Context, state *State, now time.Time, kept *Kept, unneeded []Unneeded) error {
 	t := state.Table
-	var gone []string
+	var gone, empty []string
 	below := ""
 	for _, m := range state.Months[:len(state.Months)-1] {
 		if m.Below > id.Since(t.Prefix, now.Add(-youngest)) {
@@ -132,7 +139,11 @@ func (s session) dropEmpty(ctx context.Context, state *State, now time.Time, kep
 		if err != nil {
 			return err
 		}
-		if used {
+		if !used {
+			empty = append(empty, m.Name)
+		} else if whole, err := s.unneeded(ctx, t, m, now, unneeded); err != nil {
+			return err
+		} else if !whole {
 			break
 		}
 		gone, below = append(gone, m.Name), m.Below
@@ -144,26 +155,36 @@ func (s session) dropEmpty(ctx context.Context, state *State, now time.Time, kep
 	if err := run(ctx, s.conn, "SET vacuum_cost_delay = 2"); err != nil {
 		return err
 	}
-	for _, name := range gone {
+	for _, name := range empty {
 		if err := s.beside(ctx, "VACUUM "+quote(name)); err != nil {
 			return err
 		}
 	}
-	dropped, err := s.replace(ctx, t, gone, below, true)
+	dropped, err := s.replace(ctx, t, gone, empty, below)
 	kept.Dropped = append(kept.Dropped, dropped...)
 	return err
 }
 
-// replace puts the part past in the place of the oldest parts, and drops those.
-func (s session) replace(ctx context.Context, t Table, gone []string, below string, empty bool) (dropped []string, err error) {
+// unneeded tells whether nobody needs the rows of a month. Those of the past are deleted one by one: it stays.
+func (s session) unneeded(ctx context.Context, t Table, m Month, now time.Time, all []Unneeded) (whole bool, err error) {
+	for _, u := range all {
+		if u.Table != t.Name || m.Name == t.past() {
+			continue
+		}
+		if whole, err = u.Ask(ctx, s.conn, m.Below, now); err != nil || !whole {
+			return false, err
+		}
+	}
+	return whole, nil
+}
+
+// replace puts the part past in the place of the oldest parts, and drops those. Some have to be empty still.
+func (s session) replace(ctx context.Context, t Table, gone, empty []string, below string) (dropped []string, err error) {
 	hangs, err := shapeOfSplit(ctx, s.conn, t)
 	if err != nil {
 		return nil, err
 	}
-	step := Step{What: t.Name + " loses " + fmt.Sprint(gone), Statements: []string{hangs.lock(t)}, Brief: true}
-	if empty {
-		step.empty = gone
-	}
+	step := Step{What: t.Name + " loses " + fmt.Sprint(gone), Statements: []string{hangs.lock(t)}, Brief: true, empty: empty}
 	for _, name := range gone {
 		step.Statements = append(step.Statements, detach(t, name))
 	}

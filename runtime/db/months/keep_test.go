@@ -1,11 +1,14 @@
 package months_test
 
 import (
+	"context"
+	"errors"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/db/dbtest"
 	"github.com/postrider/postrider/runtime/db/months"
 	"github.com/postrider/postrider/runtime/id"
@@ -98,6 +101,83 @@ func TestMonthsComeAndGo(t *testing.T) {
 		}
 		store(t, d, table, id.New(table.Prefix))
 	})
+}
+
+// A month whose rows nobody needs goes with them, in its turn: those that come after one that is needed stay, and so do the
+// rows of the past.
+func TestUnneededMonthsGoWithTheirRows(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"facts", "webhook_deliveries", "received_emails"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d, table := plain(t), named(t, name)
+			move(t, d, table)
+			this := months.Begin(time.Now()).AddDate(0, 0, 14)
+			var rows []string
+			for month := range 8 {
+				now := this.AddDate(0, month, 0)
+				if _, err := months.KeepAt(t.Context(), d, table, now); err != nil {
+					t.Fatal(err)
+				}
+				rows = append(rows, at(table, now, 1))
+				store(t, d, table, rows[month])
+			}
+			later, asked := this.AddDate(0, 8, 0), 0
+			until := func(bound string) months.Unneeded {
+				return months.Unneeded{Table: name, Ask: func(_ context.Context, _ db.Execer, below string, now time.Time) (bool, error) {
+					if asked++; !now.Equal(later) {
+						t.Errorf("the time is %s, want that of the database, %s", now, later)
+					}
+					return below <= bound, nil
+				}}
+			}
+			left := func() (all []string) {
+				t.Helper()
+				all, err := db.All(t.Context(), d.SQL, db.Value[string], `SELECT id FROM `+name+` ORDER BY id`)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return all
+			}
+			other := months.Unneeded{Table: "emails", Ask: until("~").Ask}
+			if kept, err := months.KeepAt(t.Context(), d, table, later, other); err != nil || len(kept.Dropped) > 0 || asked > 0 {
+				t.Errorf("with what is said of another table: %+v, %v", kept, err)
+			}
+			// Both have to say so, and the month after the fourth is needed.
+			kept, err := months.KeepAt(t.Context(), d, table, later, until(at(table, this.AddDate(0, 4, 0), 1)), until("~"))
+			if got := left(); err != nil || len(kept.Dropped) == 0 || !slices.Equal(got, rows[4:]) {
+				t.Errorf("%v were dropped, %v; the rows %v are left, want %v", kept.Dropped, err, got, rows[4:])
+			}
+			holdsEverything(t, look(t, d, table))
+			store(t, d, table, rows[0])
+			if place := placeOf(t, d, table, rows[0]); place != name+"_past" {
+				t.Errorf("a row of a month that is gone is in %s", place)
+			}
+			if kept, err := months.KeepAt(t.Context(), d, table, later, until("~")); err != nil || len(kept.Dropped) > 0 || len(left()) != 5 {
+				t.Errorf("behind a past with rows %v were dropped, %v; %d rows are left, want 5", kept.Dropped, err, len(left()))
+			}
+			dbtest.Exec(t, d, `DELETE FROM `+name+` WHERE id = $1`, rows[0])
+			// Young months stay whatever is said of them.
+			if _, err := months.KeepAt(t.Context(), d, table, later, until("~")); err != nil || !slices.Equal(left(), rows[7:]) {
+				t.Errorf("the rows %v are left, want %v: %v", left(), rows[7:], err)
+			}
+			store(t, d, table, at(table, later, 1))
+		})
+	}
+}
+
+// Who says that a month is unneeded may fail. Then nothing is dropped.
+func TestMonthsStayWhereNobodyKnowsWhetherTheyAreNeeded(t *testing.T) {
+	t.Parallel()
+	d, table := plain(t), named(t, "facts")
+	store(t, d, table, id.New(id.Fact))
+	move(t, d, table)
+	away := errors.New("away")
+	kept, err := months.KeepAt(t.Context(), d, table, time.Now().AddDate(1, 0, 0), months.Unneeded{Table: "facts",
+		Ask: func(context.Context, db.Execer, string, time.Time) (bool, error) { return true, away }})
+	if !errors.Is(err, away) || len(kept.Dropped) > 0 || one[int](t, d, `SELECT count(*) FROM facts`) != 1 {
+		t.Errorf("%+v, %v: want the error, and nothing dropped", kept, err)
+	}
 }
 
 // Where nobody made months for long, new rows are in the rest. Housekeeping says so and touches nothing;

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/postrider/postrider/runtime/db"
@@ -128,9 +130,19 @@ func splitting(ctx context.Context, on db.Execer, state *State) ([]Step, error) 
 		return nil, err
 	}
 	state.unchecked = hangs.references
-	steps := limiting(t, t.Name, &bound, state.limit)
+	var steps []Step
+	if t.needs != "" {
+		steps = append(steps, Step{What: "programs of older versions do not start any more", Statements: []string{db.RequireSQL(t.needs)}})
+	}
+	steps = append(steps, limiting(t, t.Name, &bound, state.limit)...)
 	first := t.first(bound)
 	all := append([]string{hangs.lock(t)}, hangs.release()...)
+	if at := slices.IndexFunc(hangs.indexes, func(i index) bool { return i.name == t.loose }); at >= 0 && hangs.indexes[at].loosen("") != "" {
+		i := &hangs.indexes[at]
+		steps = append(steps, Step{What: "making the index " + i.name + " anew, which is not unique", Statements: []string{dropLoose(t), i.loosen(quote(t.looseName()))}})
+		all = append(all, "DROP INDEX "+quote(i.name), fmt.Sprintf("ALTER INDEX %s RENAME TO %s", quote(t.looseName()), quote(i.name)))
+		i.definition = strings.Replace(i.definition, "CREATE UNIQUE INDEX", "CREATE INDEX", 1)
+	}
 	all = append(all, fmt.Sprintf("ALTER TABLE %s RENAME TO %s", quote(t.Name), quote(first)))
 	for _, i := range hangs.indexes {
 		all = append(all, i.rename(first, aside(i.name)))
@@ -196,11 +208,20 @@ func limitFor(ctx context.Context, on db.Execer, t Table) (string, error) {
 	if at.Before(now) {
 		at = now
 	}
-	return t.bound(monthOf(at).AddDate(0, 2, 0)), nil
+	return t.bound(Begin(at).AddDate(0, 2, 0)), nil
 }
 
-// dropLimits takes the proof of a move back that did not come to its end.
+// dropLimits takes the proof of a move back that did not come to its end, and what else it has made.
 func (s session) dropLimits(ctx context.Context, t Table) error {
+	if t.loose != "" {
+		made, err := db.One(ctx, s.conn, db.Value[bool], `SELECT to_regclass($1) IS NOT NULL`, t.looseName())
+		if err == nil && made {
+			err = s.beside(ctx, dropLoose(t))
+		}
+		if err != nil {
+			return err
+		}
+	}
 	for _, table := range []string{t.Name, t.rest()} {
 		begun, err := limitOf(ctx, s.conn, t, table)
 		if err != nil {
@@ -215,6 +236,8 @@ func (s session) dropLimits(ctx context.Context, t Table) error {
 	}
 	return nil
 }
+
+func dropLoose(t Table) string { return "DROP INDEX CONCURRENTLY IF EXISTS " + quote(t.looseName()) }
 
 func limit(t Table, table, bound string) string {
 	return fmt.Sprintf("ALTER TABLE %s ADD CONSTRAINT %s CHECK (id < %s) NOT VALID", quote(table), quote(t.limitName()), literal(bound))

@@ -26,6 +26,15 @@ type index struct {
 	primary          bool
 }
 
+// loosen gives the definition without UNIQUE, under a name, made beside the traffic; empty: it is not unique.
+func (i index) loosen(name string) string {
+	rest, unique := strings.CutPrefix(i.definition, "CREATE UNIQUE INDEX "+i.name+" ON ")
+	if !unique {
+		return ""
+	}
+	return "CREATE INDEX CONCURRENTLY " + name + " ON " + rest
+}
+
 type constraint struct{ table, name, definition string }
 
 func columnsOf(c *constraint) []any { return []any{&c.table, &c.name, &c.definition} }
@@ -67,7 +76,8 @@ SELECT what FROM (
 	UNION ALL SELECT 'another persistence than that of a table' FROM pg_class WHERE oid = $1::regclass AND relpersistence <> 'p'
 	UNION ALL SELECT 'the unique index ' || i.indexrelid::regclass || ', which is not of the id' FROM pg_index i WHERE i.indrelid = $1::regclass AND i.indisunique
 		AND NOT EXISTS (SELECT FROM pg_attribute a WHERE a.attrelid = i.indrelid AND a.attname = 'id' AND a.attnum = ANY (i.indkey[0:i.indnkeyatts - 1]))
-	UNION ALL SELECT 'the broken index ' || indexrelid::regclass FROM pg_index WHERE indrelid = $1::regclass AND NOT indisvalid
+		AND (SELECT relname FROM pg_class WHERE oid = i.indexrelid) <> $3
+	UNION ALL SELECT 'the broken index ' || relname FROM pg_index JOIN pg_class ON oid = indexrelid WHERE indrelid = $1::regclass AND NOT indisvalid AND relname <> $4
 	UNION ALL SELECT 'the constraint ' || conname FROM pg_constraint WHERE conrelid = $1::regclass AND (contype NOT IN ('p', 'f', 'c') OR NOT convalidated AND conname <> $2)
 ) s ORDER BY what`
 )
@@ -75,7 +85,7 @@ SELECT what FROM (
 // readShape reads what hangs on a plain table. Error: something does that Move does not know how to take along.
 func readShape(ctx context.Context, on db.Execer, t Table) (shape, error) {
 	var s shape
-	strangers, err := db.All(ctx, on, db.Value[string], strangersSQL, t.Name, t.limitName())
+	strangers, err := db.All(ctx, on, db.Value[string], strangersSQL, t.Name, t.limitName(), t.loose, t.looseName())
 	if err == nil && len(strangers) > 0 {
 		return s, fmt.Errorf("%s has %s, which would be left behind: remove it, and make it again afterwards", t.Name, strings.Join(strangers, ", "))
 	}
@@ -85,6 +95,7 @@ func readShape(ctx context.Context, on db.Execer, t Table) (shape, error) {
 	if err != nil {
 		return s, fmt.Errorf("read the shape of %s: %w", t.Name, err)
 	}
+	s.indexes = slices.DeleteFunc(s.indexes, func(i index) bool { return i.name == t.looseName() })
 	return s, nil
 }
 

@@ -17,9 +17,14 @@ import (
 type Table struct {
 	Name   string
 	Prefix id.Prefix // of its ids
+
+	loose string // its unique index without the id, which does not stay unique: ids follow from the columns
+	needs string // the migration that programs have which know that; others are refused from the move on
 }
 
-var tables = []Table{{"facts", id.Fact}, {"received_emails", id.ReceivedEmail}, {"emails", id.Email}}
+var tables = []Table{{Name: "facts", Prefix: id.Fact}, {Name: "received_emails", Prefix: id.ReceivedEmail},
+	{Name: "webhook_deliveries", Prefix: id.WebhookDelivery, loose: "webhookdelivery_event_id_webhook_id", needs: "delivery_ids_of_events"},
+	{Name: "emails", Prefix: id.Email}}
 
 // Tables are those that can be split, the simplest first.
 func Tables() []Table { return slices.Clone(tables) }
@@ -49,10 +54,10 @@ func allNames() string {
 }
 
 // bound is the least id of the month that a time is in.
-func (t Table) bound(at time.Time) string { return id.Since(t.Prefix, monthOf(at)) }
+func (t Table) bound(at time.Time) string { return id.Since(t.Prefix, Begin(at)) }
 
-// monthOf is the beginning of the month that a time is in, in UTC.
-func monthOf(at time.Time) time.Time {
+// Begin is the beginning of the month that a time is in, in UTC.
+func Begin(at time.Time) time.Time {
 	at = at.UTC()
 	return time.Date(at.Year(), at.Month(), 1, 0, 0, 0, 0, time.UTC)
 }
@@ -63,6 +68,12 @@ func (t Table) first(bound string) string {
 func (t Table) month(from string) string { return t.Name + "_" + id.Time(from).UTC().Format("2006_01") }
 func (t Table) past() string             { return t.Name + "_past" }
 func (t Table) rest() string             { return t.Name + "_rest" }
+
+// looseName is the index that takes the place of the unique one.
+func (t Table) looseName() string { return t.loose + "_loose" }
+
+// Narrow tells whether programs from before cannot work on the table once it is split.
+func (t Table) Narrow() bool { return t.needs != "" }
 
 // limitName is the constraint by which a plain table proves that it can be a month.
 func (t Table) limitName() string { return t.Name + "_ends" }
@@ -103,6 +114,11 @@ var (
 	rangeText = regexp.MustCompile(`FROM \((MINVALUE|'[^']*')\) TO \((MAXVALUE|'[^']*')\)`)
 	limitText = regexp.MustCompile(`'([^']*)'`)
 )
+
+// Split tells whether a table is split.
+func Split(ctx context.Context, on db.Execer, table string) (bool, error) {
+	return db.One(ctx, on, db.Value[bool], `SELECT relkind = 'p' FROM pg_class WHERE oid = to_regclass($1)`, table)
+}
 
 // Look tells how a table stands.
 func Look(ctx context.Context, on db.Execer, t Table) (State, error) {

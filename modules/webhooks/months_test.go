@@ -1,0 +1,205 @@
+package webhooks
+
+import (
+	"database/sql"
+	"log/slog"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/postrider/postrider/ent/webhookdelivery"
+	"github.com/postrider/postrider/runtime/db/months"
+	"github.com/postrider/postrider/runtime/event"
+	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/id"
+	"github.com/postrider/postrider/runtime/page"
+)
+
+// byMonth splits the deliveries of an installation by month.
+func (w *world) byMonth(t *testing.T) *world {
+	t.Helper()
+	tables, err := months.Named(deliveriesTable)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := months.Move(t.Context(), w.db, tables[0], slog.New(slog.DiscardHandler), func(string) {}); err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+// eachForm runs a test with deliveries in a plain table and in one that is split, which has no unique
+// index of event and endpoint.
+func eachForm(t *testing.T, test func(t *testing.T, w *world)) {
+	t.Helper()
+	t.Parallel()
+	for name, made := range map[string]func(*testing.T) *world{
+		"plain": func(t *testing.T) *world { t.Helper(); return newWorld(t) },
+		"split": func(t *testing.T) *world { t.Helper(); return newWorld(t).byMonth(t) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			test(t, made(t))
+		})
+	}
+}
+
+func (w *world) tell(t *testing.T, facts ...event.Fact) {
+	t.Helper()
+	if err := w.db.InHotTx(t.Context(), func(tx *sql.Tx) error { return w.handleAll(t.Context(), tx, facts) }); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// ago is a fact of some time ago.
+func (w *world) ago(t *testing.T, age time.Duration) event.Fact {
+	t.Helper()
+	f := event.New(ada, event.EmailSent, time.Now().Add(-age), sample(event.EmailSent))
+	f.ID = id.Since(id.Fact, time.Now().Add(-age))[:14] + f.ID[14:]
+	return f
+}
+
+// The id of a delivery is well formed, has the time of its event and follows from event and endpoint.
+func TestTheIDOfADeliveryFollowsFromItsEventAndItsEndpoint(t *testing.T) {
+	eachForm(t, func(t *testing.T, w *world) {
+		t.Helper()
+		for range 3 {
+			made, _ := w.endpoint(t, ada, "https://hooks.example.com")
+			w.exec(t, `UPDATE webhooks SET enabled_at = NULL WHERE id = $1`, made.ID)
+		}
+		facts := []event.Fact{w.ago(t, 0), w.ago(t, time.Hour), w.ago(t, 29*24*time.Hour)}
+		ids := func() (all []string) {
+			w.tell(t, facts...)
+			rows, err := w.db.Ent.WebhookDelivery.Query().Order(webhookdelivery.ByID()).All(t.Context())
+			if err != nil || len(rows) != 9 {
+				t.Fatalf("3 events have %d deliveries to 3 endpoints: %v", len(rows), err)
+			}
+			for _, d := range rows {
+				if !id.Is(id.WebhookDelivery, d.ID) || !id.Time(d.ID).Equal(id.Time(d.EventID)) {
+					t.Errorf("the delivery of %s has the id %s of %s", d.EventID, d.ID, id.Time(d.ID))
+				}
+				all = append(all, d.ID)
+			}
+			return all
+		}
+		first := ids()
+		w.exec(t, `TRUNCATE webhook_deliveries, webhook_works`)
+		if again := ids(); !slices.Equal(first, again) {
+			t.Errorf("made anew, the ids are %v, and were %v", again, first)
+		}
+	})
+}
+
+// Whoever makes the delivery of an event to an endpoint, and how often, at the same time or later: there is one.
+func TestAPairHasOneDeliveryHoweverManyMakeIt(t *testing.T) {
+	eachForm(t, func(t *testing.T, w *world) {
+		t.Helper()
+		made, _ := w.endpoint(t, ada, "https://hooks.example.com")
+		w.exec(t, `UPDATE webhooks SET enabled_at = NULL WHERE id = $1`, made.ID)
+		var facts []event.Fact
+		for n := range 60 {
+			facts = append(facts, w.ago(t, time.Duration(n)*3*time.Second))
+			w.exec(t, `INSERT INTO facts (id, account_id, type, subject_id, data, created_at) VALUES ($1, $2, $3, 's', '{}', $4)`, facts[n].ID, ada, facts[n].Type, facts[n].CreatedAt)
+		}
+		var all sync.WaitGroup
+		for range 4 {
+			all.Go(func() { w.tell(t, facts...) })
+			all.Go(func() {
+				if _, err := w.Recover(t.Context(), ada, made.ID, Recovery{Since: time.Now().Add(-time.Hour)}); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		all.Wait()
+		if n, pairs := w.count(t, `SELECT count(*) FROM webhook_deliveries`), w.count(t, `SELECT count(DISTINCT (event_id, webhook_id)) FROM webhook_deliveries`); n != 60 || pairs != 60 {
+			t.Errorf("60 events have %d deliveries to one endpoint, of %d pairs", n, pairs)
+		}
+		if n := w.count(t, `SELECT count(*) FROM webhook_works`); n != 60 {
+			t.Errorf("60 deliveries have %d rows of work", n)
+		}
+	})
+}
+
+// A program from before gave deliveries ids of their own. An event that is told late, or recovered, has none of them twice.
+func TestDeliveriesWithIDsFromBeforeAreFound(t *testing.T) {
+	eachForm(t, func(t *testing.T, w *world) {
+		t.Helper()
+		made, _ := w.endpoint(t, ada, "https://hooks.example.com")
+		w.exec(t, `UPDATE webhooks SET enabled_at = NULL WHERE id = $1`, made.ID)
+		late := w.ago(t, 2*lateAfter)
+		w.exec(t, `INSERT INTO facts (id, account_id, type, subject_id, data, created_at) VALUES ($1, $2, $3, 's', '{}', $4)`, late.ID, ada, late.Type, late.CreatedAt)
+		w.exec(t, `INSERT INTO webhook_deliveries (id, account_id, webhook_id, event_id, event_type, event_created_at, state, attempts, replays, error, created_at, failed)
+			VALUES ($1, $2, $3, $4, 'email.sent', now(), 'failed', 5, 0, '', now(), true)`, id.New(id.WebhookDelivery), ada, made.ID, late.ID)
+		w.tell(t, late, w.ago(t, 0))
+		if n := w.count(t, `SELECT count(*) FROM webhook_deliveries WHERE event_id = $1`, late.ID); n != 1 {
+			t.Errorf("an event that had a delivery of an older program has %d", n)
+		}
+		done, err := w.Recover(t.Context(), ada, made.ID, Recovery{Since: time.Now().Add(-time.Hour)})
+		if n := w.count(t, `SELECT count(*) FROM webhook_deliveries`); err != nil || done.Count != 1 || n != 2 {
+			t.Errorf("recovered %+v, %v; there are %d deliveries, want 2", done, err, n)
+		}
+	})
+}
+
+// In a split table rows of old deliveries lie until their month goes. Nobody is shown them, and what they hold
+// of answers is gone.
+func TestOldDeliveriesOfASplitTableAreNotSeen(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t).byMonth(t)
+	made, _ := w.endpoint(t, ada, "https://hooks.example.com")
+	now := time.Now()
+	old, older, young := now.Add(-gone-time.Hour), now.Add(-monthWaits-32*24*time.Hour), now.Add(-Kept)
+	for _, at := range []time.Time{old, older, young} {
+		w.delivered(t, ada, made.ID, "failed", 1, at, time.Second)
+	}
+	w.exec(t, `INSERT INTO webhook_attempts (delivery_id, account_id, number, fence, started_at, error, response, remote_addr) SELECT id, account_id, 1, 1, now(), '', 'an answer', '' FROM webhook_deliveries`)
+	w.exec(t, `INSERT INTO webhook_works (id, webhook_id, due_at, fence, attempts, round) SELECT id, webhook_id, now() + interval '1 day', 1, 1, 1 FROM webhook_deliveries`)
+	if n, err := w.Sweep(t.Context()); err != nil || n != 1 {
+		t.Errorf("Sweep deleted %d rows, %v, want the one whose month should have gone", n, err)
+	}
+	for table, want := range map[string]int{"webhook_deliveries": 2, "webhook_attempts": 1, "webhook_works": 1} {
+		if n := w.count(t, `SELECT count(*) FROM `+table); n != want {
+			t.Errorf("%d rows of %s are left, want %d", n, table, want)
+		}
+	}
+	found, err := w.Deliveries(t.Context(), ada, made.ID, Filter{Request: page.Request{Limit: 10}})
+	if err != nil || len(found.Items) != 1 || !id.Time(found.Items[0].ID).Equal(young.Truncate(time.Millisecond)) {
+		t.Errorf("the list has %d deliveries, %v, want the young one", len(found.Items), err)
+	}
+	hidden, err := w.db.Ent.WebhookDelivery.Query().Where(webhookdelivery.IDLT(id.Since(id.WebhookDelivery, young))).OnlyID(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.Delivery(t.Context(), ada, hidden); fault.KindOf(err) != fault.NotFound {
+		t.Errorf("a delivery that is too old is given, %v", err)
+	}
+	if _, err := w.Replay(t.Context(), ada, hidden, nil); fault.KindOf(err) != fault.NotFound {
+		t.Errorf("a delivery that is too old is replayed, %v", err)
+	}
+	if latest, err := w.Latest(t.Context(), ada, "", 10, made.ID); err != nil || len(latest[made.ID]) != 1 {
+		t.Errorf("the latest are %v, %v", latest, err)
+	}
+}
+
+// A month is unneeded when its last delivery is too old, and nothing of it waits.
+func TestWhichMonthsOfDeliveriesAreUnneeded(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	now := time.Now()
+	ask := func(below time.Time) bool {
+		t.Helper()
+		yes, err := unneeded().Ask(t.Context(), w.db.SQL, id.Since(id.WebhookDelivery, below), now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return yes
+	}
+	if ask(now.Add(-gone+time.Hour)) || !ask(now.Add(-gone-time.Hour)) {
+		t.Error("deliveries of 31 days are needed, and no others")
+	}
+	w.exec(t, `INSERT INTO webhook_works (id, webhook_id, due_at, fence, attempts, round) VALUES ($1, 'wh_1', now(), 0, 0, 0)`, id.Since(id.WebhookDelivery, now.Add(-gone-2*time.Hour)))
+	if ask(now.Add(-gone-time.Hour)) || !ask(now.Add(-gone-3*time.Hour)) {
+		t.Error("a month of which something waits is needed, and one before it is not")
+	}
+}
