@@ -15,6 +15,7 @@ import (
 	"github.com/postrider/postrider/runtime/assembly"
 	"github.com/postrider/postrider/runtime/config"
 	"github.com/postrider/postrider/runtime/db/months"
+	"github.com/postrider/postrider/runtime/node"
 	"github.com/postrider/postrider/runtime/setting"
 	"github.com/postrider/postrider/runtime/store"
 	"github.com/postrider/postrider/runtime/telemetry"
@@ -187,9 +188,9 @@ func (s *session) planMigrations(cfg setting.Values) error {
 type partitionCommand struct {
 	toolSettings
 
-	Tables []string `arg:"" enum:"facts,received_emails,emails" help:"facts, received_emails, emails; all of them." name:"table" optional:""`
-	Plan   bool     `help:"Say what would be done, in SQL, and change nothing."                                      xor:"way"`
-	Undo   bool     `help:"Make the tables plain again, while all rows are in the first month."                       xor:"way"`
+	Tables []string `arg:"" enum:"facts,received_emails,webhook_deliveries,emails" help:"facts, received_emails, webhook_deliveries, emails; all of them." name:"table" optional:""`
+	Plan   bool     `help:"Say what would be done, in SQL, and change nothing."                xor:"way"`
+	Undo   bool     `help:"Make the tables plain again, while all rows are in the first month." xor:"way"`
 }
 
 func (c *partitionCommand) Run(s *session) error {
@@ -206,7 +207,9 @@ func (c *partitionCommand) Run(s *session) error {
 			case c.Undo:
 				err = months.Undo(s.ctx, of.store.DB, t, of.log, tell)
 			default:
-				err = months.Move(s.ctx, of.store.DB, t, of.log, tell)
+				if err = of.maySplit(s, t); err == nil {
+					err = months.Move(s.ctx, of.store.DB, t, of.log, tell)
+				}
 			}
 			if err != nil {
 				return err
@@ -219,6 +222,24 @@ func (c *partitionCommand) Run(s *session) error {
 		}
 		return of.printMonths(s, tables)
 	})
+}
+
+// maySplit refuses to split a table on which processes of another version work that may not know how.
+func (of services) maySplit(s *session, t months.Table) error {
+	split, err := months.Split(s.ctx, of.store.DB.SQL, t.Name)
+	if err != nil || split || !t.Narrow() {
+		return err
+	}
+	all, err := node.Processes(s.ctx, of.store.DB)
+	if err != nil {
+		return err
+	}
+	for _, p := range all {
+		if p.Alive && p.Version != s.version {
+			return fmt.Errorf("the process %s is of version %s: once %s is split, only processes of this version (%s) and later ones work on it; bring it to this version, or name the other tables", p.Name, p.Version, t.Name, s.version)
+		}
+	}
+	return nil
 }
 
 // planMonths prints what splitting a table would do.

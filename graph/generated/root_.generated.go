@@ -10856,7 +10856,7 @@ enum EngagementKind {
     id: ID!
   ): Webhook @module(name: "webhooks")
 
-  "The deliveries to an endpoint of the last 30 days, newest first; null when the account has no such endpoint. Needs a key of scope full or read."
+  "The deliveries to an endpoint of events of the last 30 days, newest events first; null when the account has no such endpoint. Needs a key of scope full or read."
   webhookDeliveries(
     "The endpoint's id, prefix ` + "`" + `wh_` + "`" + `."
     webhookId: ID!
@@ -10880,7 +10880,7 @@ enum EngagementKind {
 }
 
 extend type Query {
-  "How the endpoints have answered: what became of deliveries that were made in a range of at most 31 days; deliveries are kept for 30. Needs a key of scope full or read."
+  "How the endpoints have answered: what became of deliveries of events that happened in a range of at most 31 days; deliveries are kept for 30. Needs a key of scope full or read."
   webhookStatistics(
     "Which time. It is widened to whole periods."
     range: TimeRange!
@@ -10897,7 +10897,7 @@ extend type Query {
 type WebhookStatistics {
   "Of all of them."
   totals: WebhookFigures!
-  "The periods, the first one first; also those in which nothing was delivered."
+  "The periods, the first one first; also those in which nothing happened."
   buckets: [WebhookBucket!]!
   "Endpoint by endpoint, also those that were told nothing."
   endpoints: [WebhookEndpointFigures!]!
@@ -10907,7 +10907,7 @@ type WebhookStatistics {
 type WebhookBucket {
   "When it begins."
   start: DateTime!
-  "What was delivered in it."
+  "Of the events that happened in it."
   figures: WebhookFigures!
 }
 
@@ -10949,7 +10949,7 @@ input WebhookDeliveryFilter {
   state: WebhookDeliveryState
   "Of this type of event, as ` + "`" + `email.bounced` + "`" + `."
   event: String
-  "Queued first in this stretch of time."
+  "Of events that happened in this stretch of time."
   createdAt: DateTimeFilter
 }
 
@@ -10996,7 +10996,7 @@ type Webhook implements Node {
   createdAt: DateTime!
   "When it was changed last."
   updatedAt: DateTime!
-  "The latest deliveries to it, newest first; those in a state among its latest 10,000."
+  "The latest deliveries to it, newest events first; those in a state among its latest 10,000."
   deliveries(
     "How many: 1 to 100."
     first: Int! = 10

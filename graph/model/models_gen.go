@@ -1358,7 +1358,7 @@ type Viewer struct {
 type WebhookBucket struct {
 	// When it begins.
 	Start time.Time `json:"start"`
-	// What was delivered in it.
+	// Of the events that happened in it.
 	Figures *WebhookFigures `json:"figures"`
 }
 
@@ -1368,7 +1368,7 @@ type WebhookDeliveryFilter struct {
 	State *webhookdelivery.State `json:"state,omitempty"`
 	// Of this type of event, as `email.bounced`.
 	Event *string `json:"event,omitempty"`
-	// Queued first in this stretch of time.
+	// Of events that happened in this stretch of time.
 	CreatedAt *DateTimeFilter `json:"createdAt,omitempty"`
 }
 
@@ -1408,7 +1408,7 @@ type WebhookFilter struct {
 type WebhookStatistics struct {
 	// Of all of them.
 	Totals *WebhookFigures `json:"totals"`
-	// The periods, the first one first; also those in which nothing was delivered.
+	// The periods, the first one first; also those in which nothing happened.
 	Buckets []*WebhookBucket `json:"buckets"`
 	// Endpoint by endpoint, also those that were told nothing.
 	Endpoints []*WebhookEndpointFigures `json:"endpoints"`

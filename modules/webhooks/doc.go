@@ -4,7 +4,8 @@
 //
 // An endpoint (wh_…) is a URL of an account with the event types that it
 // subscribes to. A delivery (whd_…) is one event on its way to one endpoint; there
-// is one for each pair at most. An attempt is one POST of it.
+// is one for each pair at most: its id follows from the two (idOf), and its place in lists and figures is the time
+// of the event. An attempt is one POST of it.
 //
 // A delivery that waits has a row of work with the delivery's id: when it is due, and who holds
 // it. That row is what a claim, a retry and a hand-back change. The row of the delivery is the
@@ -17,7 +18,7 @@
 //     fencing number of the attempt. What was cut off is tried again. The event id
 //     is the same in every attempt.
 //   - Five attempts: at once, and 5 s, 30 s, 2 min and 2 min after the one before it.
-//     Then the delivery has failed; it is kept for 30 days and can be replayed.
+//     Then the delivery has failed; it is kept until 30 days after its event and can be replayed.
 //   - Each attempt is signed anew over its own time and the octets that are sent. After
 //     a rotation both secrets sign for 24 hours, by the database's clock.
 //   - No order: a delivery that waits for its next attempt holds up nobody.

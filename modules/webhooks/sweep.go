@@ -15,18 +15,6 @@ import (
 // sweepBatch keeps a sweep's transactions short beside the traffic.
 const sweepBatch = 500
 
-// Work that a process holds stays, and its delivery with it.
-const (
-	sweepWorkSQL = `
-DELETE FROM webhook_works WHERE id IN (SELECT id FROM webhook_works WHERE id < $1 ORDER BY id LIMIT $2 FOR UPDATE SKIP LOCKED)`
-	sweepSQL = `
-DELETE FROM webhook_deliveries WHERE id IN (
-	SELECT id FROM webhook_deliveries d WHERE id < $1 AND NOT EXISTS (SELECT FROM webhook_works q WHERE q.id = d.id) ORDER BY id LIMIT $2 FOR UPDATE OF d SKIP LOCKED)`
-	sweepAttemptsSQL = `
-DELETE FROM webhook_attempts WHERE id IN (SELECT id FROM webhook_attempts WHERE delivery_id < $1 ORDER BY delivery_id LIMIT $2 FOR UPDATE SKIP LOCKED)`
-	workBelowSQL = `SELECT EXISTS (SELECT FROM webhook_works WHERE id < $1)`
-)
-
 // monthWaits is how long a month has been over whose deliveries are deleted one by one after all: where the
 // processes may not drop it, say.
 const monthWaits = gone + 9*24*time.Hour
@@ -35,6 +23,16 @@ const monthWaits = gone + 9*24*time.Hour
 // attempts. Those that still wait, for an endpoint that is switched off, go too. In a table that is split by month
 // the rows of deliveries lie until their month goes (unneeded).
 func (s *Service) Sweep(ctx context.Context) (swept int64, err error) {
+	// Work that a process holds stays, and its delivery with it.
+	const (
+		workSQL = `
+DELETE FROM webhook_works WHERE id IN (SELECT id FROM webhook_works WHERE id < $1 ORDER BY id LIMIT $2 FOR UPDATE SKIP LOCKED)`
+		deliveriesSQL = `
+DELETE FROM webhook_deliveries WHERE id IN (
+	SELECT id FROM webhook_deliveries d WHERE id < $1 AND NOT EXISTS (SELECT FROM webhook_works q WHERE q.id = d.id) ORDER BY id LIMIT $2 FOR UPDATE OF d SKIP LOCKED)`
+		attemptsSQL = `
+DELETE FROM webhook_attempts WHERE id IN (SELECT id FROM webhook_attempts WHERE delivery_id < $1 ORDER BY delivery_id LIMIT $2 FOR UPDATE SKIP LOCKED)`
+	)
 	now, err := db.Now(ctx, s.db.SQL)
 	if err != nil {
 		return 0, fmt.Errorf("sweep webhook deliveries: %w", err)
@@ -48,12 +46,12 @@ func (s *Service) Sweep(ctx context.Context) (swept int64, err error) {
 	if split {
 		rows = id.Since(id.WebhookDelivery, months.Begin(now.Add(-monthWaits)))
 	}
-	for _, old := range []struct{ statement, before string }{{sweepWorkSQL, before}, {sweepSQL, rows}, {sweepAttemptsSQL, before}} {
+	for _, old := range []struct{ statement, before string }{{workSQL, before}, {deliveriesSQL, rows}, {attemptsSQL, before}} {
 		n, err := s.sweep(ctx, old.statement, old.before)
 		if err != nil {
 			return swept, fmt.Errorf("sweep webhook deliveries: %w", err)
 		}
-		if old.statement == sweepSQL {
+		if old.statement == deliveriesSQL {
 			swept = n
 		}
 	}
@@ -81,7 +79,7 @@ func unneeded() months.Unneeded {
 		if below > id.Since(id.WebhookDelivery, now.Add(-gone)) {
 			return false, nil
 		}
-		waits, err := db.One(ctx, on, db.Value[bool], workBelowSQL, below)
+		waits, err := db.One(ctx, on, db.Value[bool], `SELECT EXISTS (SELECT FROM webhook_works WHERE id < $1)`, below)
 		return err == nil && !waits, err
 	}}
 }

@@ -118,7 +118,7 @@ func DeliveryRoutes(service Log) rest.Routes {
 		g := a.Tag(tagWebhooks, "")
 		rest.ListBy(g, rest.Operation{
 			Path: "/webhooks/{id}/deliveries", ID: "listWebhookDeliveries", Needs: rights.Read,
-			Summary: "List the deliveries to a webhook endpoint", Description: "Newest first, of the last 30 days.",
+			Summary: "List the deliveries to a webhook endpoint", Description: "Those of the newest events first, of the last 30 days.",
 			Example:  webhookDeliveryExample(),
 			Problems: []int{http.StatusNotFound}, Of: endpoint,
 		}, rest.Plural{Member: "deliveries", Schema: "WebhookDeliveryList"}, e.list, newWebhookDelivery)

@@ -20,8 +20,7 @@ const migrationLock = 0x706f7374_72696472 // "postridr"
 // How a migration waits for the locks of a table.
 const (
 	lockPatience = 5 * time.Minute
-	lockWait     = 500 * time.Millisecond // between two tries, at first
-	lockWaitMost = 5 * time.Second
+	lockWait     = 500 * time.Millisecond // between two tries, at first; ten times as long at most
 )
 
 // Migrate brings the database up to this binary: each missing file in its own
@@ -192,7 +191,7 @@ func applyMigration(ctx context.Context, conn *sql.Conn, file migration, log *sl
 // UntilLocked tries until it gets its locks, or patience is over. Each time it waits for them only as long as
 // lock_timeout says, because who comes after it waits as well.
 func UntilLocked(ctx context.Context, what string, patience time.Duration, log *slog.Logger, try func() error) error {
-	for began, wait := time.Now(), lockWait; ; wait = min(2*wait, lockWaitMost) {
+	for began, wait := time.Now(), lockWait; ; wait = min(2*wait, 10*lockWait) {
 		err := try()
 		var server *pq.Error
 		if !errors.As(err, &server) || server.Code != "55P03" || time.Since(began) > patience { // lock_not_available

@@ -21,7 +21,8 @@
 // # Keeping
 //
 // Keep makes months ahead and drops those that are over and empty; how long rows are kept stays the
-// affair of those who own them, and deletes them one by one as in a plain table. Both take locks that all
+// affair of those who own them. Mostly they delete them one by one as in a plain table; where nobody needs any row
+// of a month they can say so (Unneeded), and it is dropped with its rows. Both take locks that all
 // requests of the table wait for, for a moment: who does not get them within lockWait lets the traffic go on and tries again.
 // That is less than after which PostgreSQL looks for deadlocks, so it is never a request that is given up.
 //
@@ -31,6 +32,11 @@
 // # What stays whole
 //
 // Recipients and attempts are found by their own numbers, which say nothing of the time: every statement
-// would have to bring the email's id along. Deliveries to webhooks are unique by event and endpoint, and an index of
-// a split table is unique only with the id in it.
+// would have to bring the email's id along.
+//
+// # What stays unique
+//
+// An index of a split table is unique only with the id in it. Deliveries to webhooks, which were unique by event and
+// endpoint, have ids that follow from the two, so that the primary key does the same. Programs from before do not know
+// that: they are refused from the move on, and the index is made anew without being unique.
 package months

@@ -36,7 +36,7 @@ export type WebhookDeliveryFilter = {
   state?: WebhookDeliveryState | null | undefined;
   /** Of this type of event, as `email.bounced`. */
   event?: string | null | undefined;
-  /** Queued first in this stretch of time. */
+  /** Of events that happened in this stretch of time. */
   createdAt?: DateTimeFilter | null | undefined;
 };
 
