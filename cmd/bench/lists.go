@@ -14,6 +14,7 @@ import (
 	"github.com/postrider/postrider/cmd/bench/figures"
 	"github.com/postrider/postrider/cmd/bench/reading"
 	"github.com/postrider/postrider/cmd/bench/stored"
+	"github.com/postrider/postrider/runtime/id"
 )
 
 // The sizes that a page is compared over.
@@ -106,17 +107,13 @@ func benchMonths(ctx context.Context, p plan, dir string) (out []target, err err
 		defer servers[i].stop()
 	}
 	partition := func() error {
-		output, err := exec.CommandContext(ctx, p.binary, "partition", "--data-dir", filepath.Join(dir, "split", "data")).CombinedOutput()
-		if err != nil {
-			return fmt.Errorf("postrider partition: %w: %s", err, output)
-		}
-		return nil
+		return splitTables(ctx, p.binary, filepath.Join(dir, "split"))
 	}
 	if err := partition(); err != nil {
 		return nil, err
 	}
-	year := stored.YearBefore(time.Now())
-	if err := stored.SplitYear(ctx, servers[1].Ready.DatabaseURL, year); err != nil {
+	year := stored.MonthsBefore(time.Now(), "emails", 12)
+	if err := stored.SplitMonths(ctx, servers[1].Ready.DatabaseURL, "emails", id.Email, year); err != nil {
 		return nil, err
 	}
 	progress("storing %d emails of %d months in each", emails, len(year))
@@ -132,6 +129,15 @@ func benchMonths(ctx context.Context, p plan, dir string) (out []target, err err
 	}
 	dropped, err := dropUnderLoad(ctx, p, servers[1].Ready, year, partition)
 	return append(out, dropped), err
+}
+
+// splitTables runs postrider partition beside a server whose folder is given.
+func splitTables(ctx context.Context, binary, folder string, tables ...string) error {
+	output, err := exec.CommandContext(ctx, binary, append([]string{"partition", "--data-dir", filepath.Join(folder, "data")}, tables...)...).CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("postrider partition: %w: %s", err, output)
+	}
+	return nil
 }
 
 // compareMonths measures both in turns.

@@ -64,6 +64,7 @@ type plan struct {
 	rounds   int
 	messages int // of one end-to-end round
 	emails   int // that tables are filled with; 0: as many as the part says
+	split    bool
 }
 
 // target is a ratio to reach.
@@ -81,6 +82,7 @@ func main() {
 	flag.IntVar(&p.rounds, "rounds", 3, "times that each measurement is made")
 	flag.IntVar(&p.messages, "messages", 3000, "messages of an end-to-end round")
 	flag.IntVar(&p.emails, "emails", 0, "emails that lists, months and statistics are measured with; 0: a million, and ten millions for the last")
+	flag.BoolVar(&p.split, "split", false, "measure webhooks with deliveries split by month, four of them")
 	limit := flag.Duration("limit", 25*time.Minute, "the end of a run that hangs")
 	only := flag.String("only", "", "measure only this: "+strings.Join(partNames(), ", "))
 	flag.Parse()

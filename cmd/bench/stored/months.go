@@ -18,19 +18,19 @@ type Month struct {
 	Begin, Below time.Time
 }
 
-// YearBefore are twelve months, the last of which is that of the time.
-func YearBefore(now time.Time) (year []Month) {
+// MonthsBefore are n months of a table, the last of which is that of the time.
+func MonthsBefore(now time.Time, table string, n int) (all []Month) {
 	this := time.Date(now.UTC().Year(), now.UTC().Month(), 1, 0, 0, 0, 0, time.UTC)
-	for ago := 11; ago >= 0; ago-- {
+	for ago := n - 1; ago >= 0; ago-- {
 		begin := this.AddDate(0, -ago, 0)
-		year = append(year, Month{Name: "emails_" + begin.Format("2006_01"), Begin: begin, Below: begin.AddDate(0, 1, 0)})
+		all = append(all, Month{Name: table + "_" + begin.Format("2006_01"), Begin: begin, Below: begin.AddDate(0, 1, 0)})
 	}
-	return year
+	return all
 }
 
-// SplitYear gives emails, which are split and none, the months of a year as if they had always been so. The first part,
+// SplitMonths gives a table that is split and empty some months as if it had always had them. The first part,
 // which postrider partition made for all of the past, ends before them.
-func SplitYear(ctx context.Context, databaseURL string, year []Month) (err error) {
+func SplitMonths(ctx context.Context, databaseURL, table string, prefix id.Prefix, all []Month) (err error) {
 	conn, err := sql.Open("postgres", databaseURL)
 	if err != nil {
 		return err
@@ -38,22 +38,22 @@ func SplitYear(ctx context.Context, databaseURL string, year []Month) (err error
 	defer func() { err = errors.Join(err, conn.Close()) }()
 	var first, bounds string
 	if err := conn.QueryRowContext(ctx, `SELECT c.relname, pg_get_expr(c.relpartbound, c.oid) FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
-		WHERE i.inhparent = 'emails'::regclass AND pg_get_expr(c.relpartbound, c.oid) LIKE '%MINVALUE%'`).Scan(&first, &bounds); err != nil {
+		WHERE i.inhparent = $1::regclass AND pg_get_expr(c.relpartbound, c.oid) LIKE '%MINVALUE%'`, table).Scan(&first, &bounds); err != nil {
 		return err
 	}
 	_, after, found := strings.Cut(bounds, "TO (")
 	if !found {
-		return fmt.Errorf("the first part of emails is %q, which is no range", bounds)
+		return fmt.Errorf("the first part of %s is %q, which is no range", table, bounds)
 	}
 	below := strings.TrimSuffix(after, ")")
-	statements := []string{`ALTER TABLE emails DETACH PARTITION ` + first,
-		fmt.Sprintf(`ALTER TABLE emails ATTACH PARTITION %s FOR VALUES FROM (MINVALUE) TO ('%s')`, first, id.Since(id.Email, year[0].Begin))}
-	for i, m := range year {
-		to := "'" + id.Since(id.Email, m.Below) + "'"
-		if i == len(year)-1 {
+	statements := []string{`ALTER TABLE ` + table + ` DETACH PARTITION ` + first,
+		fmt.Sprintf(`ALTER TABLE %s ATTACH PARTITION %s FOR VALUES FROM (MINVALUE) TO ('%s')`, table, first, id.Since(prefix, all[0].Begin))}
+	for i, m := range all {
+		to := "'" + id.Since(prefix, m.Below) + "'"
+		if i == len(all)-1 {
 			to = below // it may be made for more than this month
 		}
-		statements = append(statements, fmt.Sprintf(`CREATE TABLE %s PARTITION OF emails FOR VALUES FROM ('%s') TO (%s)`, m.Name, id.Since(id.Email, m.Begin), to))
+		statements = append(statements, fmt.Sprintf(`CREATE TABLE %s PARTITION OF %s FOR VALUES FROM ('%s') TO (%s)`, m.Name, table, id.Since(prefix, m.Begin), to))
 	}
 	_, err = conn.ExecContext(ctx, strings.Join(statements, ";"))
 	return err
