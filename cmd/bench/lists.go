@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"time"
@@ -107,7 +106,7 @@ func benchMonths(ctx context.Context, p plan, dir string) (out []target, err err
 		defer servers[i].stop()
 	}
 	partition := func() error {
-		return splitTables(ctx, p.binary, filepath.Join(dir, "split"))
+		return stored.Partition(ctx, p.binary, filepath.Join(dir, "split"))
 	}
 	if err := partition(); err != nil {
 		return nil, err
@@ -129,15 +128,6 @@ func benchMonths(ctx context.Context, p plan, dir string) (out []target, err err
 	}
 	dropped, err := dropUnderLoad(ctx, p, servers[1].Ready, year, partition)
 	return append(out, dropped), err
-}
-
-// splitTables runs postrider partition beside a server whose folder is given.
-func splitTables(ctx context.Context, binary, folder string, tables ...string) error {
-	output, err := exec.CommandContext(ctx, binary, append([]string{"partition", "--data-dir", filepath.Join(folder, "data")}, tables...)...).CombinedOutput()
-	if err != nil {
-		return fmt.Errorf("postrider partition: %w: %s", err, output)
-	}
-	return nil
 }
 
 // compareMonths measures both in turns.

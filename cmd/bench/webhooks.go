@@ -49,7 +49,7 @@ func benchWebhooks(ctx context.Context, p plan, dir string) ([]target, error) {
 	defer s.stop()
 	if p.split {
 		const table = "webhook_deliveries"
-		if err := splitTables(ctx, p.binary, dir, table); err != nil {
+		if err := stored.Partition(ctx, p.binary, dir, table); err != nil {
 			return nil, err
 		}
 		if err := stored.SplitMonths(ctx, s.Ready.DatabaseURL, table, id.WebhookDelivery, stored.MonthsBefore(time.Now(), table, 4)); err != nil {

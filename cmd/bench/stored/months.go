@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"os/exec"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -26,6 +28,15 @@ func MonthsBefore(now time.Time, table string, n int) (all []Month) {
 		all = append(all, Month{Name: table + "_" + begin.Format("2006_01"), Begin: begin, Below: begin.AddDate(0, 1, 0)})
 	}
 	return all
+}
+
+// Partition runs postrider partition beside a server whose folder is given.
+func Partition(ctx context.Context, binary, folder string, tables ...string) error {
+	output, err := exec.CommandContext(ctx, binary, append([]string{"partition", "--data-dir", filepath.Join(folder, "data")}, tables...)...).CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("postrider partition: %w: %s", err, output)
+	}
+	return nil
 }
 
 // SplitMonths gives a table that is split and empty some months as if it had always had them. The first part,
