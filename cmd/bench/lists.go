@@ -100,7 +100,8 @@ func benchMonths(ctx context.Context, p plan, dir string) (out []target, err err
 			return nil, err
 		}
 		progress("starting Postrider over tables that are %s", name)
-		if servers[i], err = start(ctx, p.binary, folder, "POSTRIDER_DELIVERY_CONCURRENCY=0"); err != nil {
+		// Retention would delete what is older than accounts keep it, while it is measured.
+		if servers[i], err = start(ctx, p.binary, folder, "POSTRIDER_DELIVERY_CONCURRENCY=0", "POSTRIDER_MODULES=-retention"); err != nil {
 			return nil, err
 		}
 		defer servers[i].stop()
