@@ -93,11 +93,7 @@ func (s *Server) Launch() {
 	s.t.Helper()
 	ready := filepath.Join(s.t.TempDir(), "ready.json")
 	s.mu.Lock()
-	program := s.program
-	if program == "" {
-		program = binary(s.t)
-	}
-	s.command = exec.Command(program, "dev", "--ready-file", ready)
+	s.command = exec.Command(s.binary(), "dev", "--ready-file", ready)
 	s.command.Env = append(append(os.Environ(), "DATABASE_URL="+s.database, "POSTRIDER_DATA_DIR="+s.data, "POSTRIDER_HTTP_ADDR="+s.address, "POSTRIDER_INBOUND_ADDR=127.0.0.1:0"), s.env...)
 	s.command.Stdout, s.command.Stderr = s.Log, s.Log
 	err := s.command.Start()
@@ -220,6 +216,14 @@ func (s *Server) ClosesConnections(ctx context.Context) bool {
 	return answer.Body.Close() == nil && answer.Close
 }
 
+// binary is the program that the server runs.
+func (s *Server) binary() string {
+	if s.program != "" {
+		return s.program
+	}
+	return binary(s.t)
+}
+
 // Command runs a command of the program on a database, with the server's keys, and gives what it prints.
 func (s *Server) Command(database string, args ...string) []byte {
 	s.t.Helper()
@@ -233,7 +237,7 @@ func (s *Server) Command(database string, args ...string) []byte {
 // Try is Command of one that may fail; told is what it says about that.
 func (s *Server) Try(database string, args ...string) (printed, told []byte, err error) {
 	s.t.Helper()
-	command := exec.CommandContext(s.t.Context(), binary(s.t), args...)
+	command := exec.CommandContext(s.t.Context(), s.binary(), args...)
 	command.Env = append(append(os.Environ(), s.env...), "DATABASE_URL="+database, "POSTRIDER_DATA_DIR="+s.data)
 	var said bytes.Buffer
 	command.Stderr = &said
