@@ -14,6 +14,7 @@ import (
 	"github.com/postrider/postrider/runtime/db/dbtest"
 	"github.com/postrider/postrider/runtime/db/months"
 	"github.com/postrider/postrider/runtime/expect"
+	"github.com/postrider/postrider/runtime/id"
 	"github.com/postrider/postrider/runtime/runtimetest"
 	"github.com/postrider/postrider/runtime/setting"
 )
@@ -83,5 +84,68 @@ func TestMailGoesOnWhileItsTablesAreSplit(t *testing.T) {
 	t.Logf("%d emails", stored)
 	if err != nil || stored != sent.Load() {
 		t.Errorf("%d emails are delivered, %d were sent: %v", stored, sent.Load(), err)
+	}
+}
+
+// Months of deliveries that nobody keeps any more are dropped with their rows by a process that starts. What is kept
+// stays, and new deliveries have their month.
+func TestOldDeliveriesGoWithTheirMonth(t *testing.T) {
+	t.Parallel()
+	url := dbtest.URL(t)
+	d, err := db.Open(t.Context(), db.Config{URL: url}, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = d.Close() }()
+	tables, err := months.Named("webhook_deliveries")
+	if err == nil {
+		err = months.Move(t.Context(), d, tables[0], slog.New(slog.DiscardHandler), func(string) {})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	state, err := months.Look(t.Context(), d.SQL, tables[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	// As if it had been split for long: months from four ago on, up to where the first one ends.
+	first := state.Months[0]
+	begin := func(ago int) string {
+		return id.Since(id.WebhookDelivery, months.Begin(time.Now()).AddDate(0, -ago, 0))
+	}
+	dbtest.Exec(t, d, `ALTER TABLE webhook_deliveries DETACH PARTITION `+first.Name)
+	dbtest.Exec(t, d, fmt.Sprintf(`ALTER TABLE webhook_deliveries ATTACH PARTITION %s FOR VALUES FROM (MINVALUE) TO ('%s')`, first.Name, begin(4)))
+	for ago := 4; ago >= 0; ago-- {
+		below := begin(ago - 1)
+		if ago == 0 {
+			below = first.Below
+		}
+		dbtest.Exec(t, d, fmt.Sprintf(`CREATE TABLE webhook_deliveries_%d PARTITION OF webhook_deliveries FOR VALUES FROM ('%s') TO ('%s')`, ago, begin(ago), below))
+	}
+	const deliverySQL = `INSERT INTO webhook_deliveries (id, account_id, webhook_id, event_id, event_type, event_created_at, state, attempts, replays, error, created_at)
+		VALUES ($1, 'acc_1', 'wh_1', $1, 'email.sent', now(), 'delivered', 1, 0, '', now())`
+	young := id.Since(id.WebhookDelivery, time.Now().AddDate(0, 0, -20))
+	for _, of := range []string{begin(4), begin(3), young} {
+		dbtest.Exec(t, d, deliverySQL, of)
+	}
+	app := runtimetest.Start(t, func(s setting.Texts) { s["DATABASE_URL"] = url })
+	left, err := db.All(t.Context(), d.SQL, db.Value[string], `SELECT id FROM webhook_deliveries WHERE account_id = 'acc_1'`)
+	if err != nil || len(left) != 1 || left[0] != young {
+		t.Errorf("after the start the deliveries %v are left, %v; want the young one, %s", left, err, young)
+	}
+	gone, err := db.One(t.Context(), d.SQL, db.Value[bool], `SELECT to_regclass('webhook_deliveries_4') IS NULL AND to_regclass('webhook_deliveries_3') IS NULL AND to_regclass('webhook_deliveries_1') IS NOT NULL`)
+	if err != nil || !gone {
+		t.Errorf("the tables of the months from three ago on are not gone, or more are: %v", err)
+	}
+	app.MailDomain(t, "example.net")
+	told := make(chan struct{}, 10)
+	endpoint := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { told <- struct{}{} }))
+	t.Cleanup(endpoint.Close)
+	app.Do(t, http.MethodPost, "/api/webhooks", map[string]any{"url": endpoint.URL, "events": []string{"email.delivered"}})
+	send(t, app, `{"from":"ada@dev.test","to":["bob@example.net"],"subject":"x","text":"Hi"}`)
+	select {
+	case <-told:
+	case <-time.After(30 * time.Second):
+		t.Error("the endpoint is not told of an email that was sent afterwards")
 	}
 }
