@@ -6,6 +6,7 @@
 //
 //   - Sweep: rows of its tables that grow old without anybody's doing.
 //   - Kept: what it keeps of an account for as long as the account wants, and of a person.
+//   - Unneeded (of runtime/db/months): when a month of a table that is split goes with its rows.
 //   - Health: a line of GET /readyz.
 //   - Recipients: addresses that mail from outside may come to.
 //   - Drain: what is to end before the HTTP server does.
