@@ -130,11 +130,7 @@ func splitting(ctx context.Context, on db.Execer, state *State) ([]Step, error) 
 		return nil, err
 	}
 	state.unchecked = hangs.references
-	var steps []Step
-	if t.needs != "" {
-		steps = append(steps, Step{What: "programs of older versions do not start any more", Statements: []string{db.RequireSQL(t.needs)}})
-	}
-	steps = append(steps, limiting(t, t.Name, &bound, state.limit)...)
+	steps := limiting(t, t.Name, &bound, state.limit)
 	first := t.first(bound)
 	all := append([]string{hangs.lock(t)}, hangs.release()...)
 	if at := slices.IndexFunc(hangs.indexes, func(i index) bool { return i.name == t.loose }); at >= 0 && hangs.indexes[at].loosen("") != "" {
@@ -149,6 +145,9 @@ func splitting(ctx context.Context, on db.Execer, state *State) ([]Step, error) 
 	}
 	all = append(all, hangs.split(t, first)...)
 	all = append(all, attach(t, first, "", bound), unlimit(t, first), hangs.part(t, t.rest(), bound, ""))
+	if t.needs != "" {
+		all = append(all, db.RequireSQL(t.needs))
+	}
 	return append(steps, Step{What: t.Name + " is split", Statements: append(all, hangs.refer()...), Brief: true}), nil
 }
 

@@ -157,6 +157,28 @@ func TestMoveGoesOnWhereItWasCutOff(t *testing.T) {
 	})
 }
 
+// Programs that cannot work on split deliveries are refused from the exchange on, and not by a move that was cut off before.
+func TestProgramsFromBeforeAreRefusedOnceDeliveriesAreSplit(t *testing.T) {
+	t.Parallel()
+	d, table := plain(t), named(t, "webhook_deliveries")
+	dbtest.Exec(t, d, `UPDATE schema_migrations SET oldest = NULL`)
+	refused := func() int {
+		t.Helper()
+		return one[int](t, d, `SELECT count(*) FROM schema_migrations WHERE oldest = version AND name LIKE '%_delivery_ids_of_events.sql'`)
+	}
+	all, err := months.MoveSteps(t.Context(), d, table, 0)
+	if err == nil {
+		_, err = months.MoveSteps(t.Context(), d, table, all-2) // the exchange and the statistics are left
+	}
+	if err != nil || look(t, d, table).Split || refused() != 0 {
+		t.Errorf("before the exchange %d migrations are required: %v", refused(), err)
+	}
+	move(t, d, table)
+	if !look(t, d, table).Split || refused() != 1 {
+		t.Errorf("after it %d migrations are required, want 1", refused())
+	}
+}
+
 // keepersSQL is the connection that has the lock of whoever changes parts; 0: none.
 const keepersSQL = `SELECT coalesce(min(pid), 0) FROM pg_locks WHERE locktype = 'advisory' AND classid = ($1::bigint >> 32)::oid AND objid = ($1::bigint & 4294967295)::oid
 	AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`
