@@ -21,15 +21,15 @@ type fakeHosts struct {
 	asked  []string
 }
 
-func (f *fakeHosts) SetHost(ctx context.Context, account, domain string, in tracking.HostInput) (tracking.Host, error) {
+func (f *fakeHosts) Set(ctx context.Context, account, domain string, in tracking.HostInput) (tracking.Host, error) {
 	f.asked = append(f.asked, account+" "+domain+" "+in.Host)
 	if !strings.HasSuffix(in.Host, ".example.com") {
 		return tracking.Host{}, fault.InvalidField("host", "must lie below example.com, as in links.example.com")
 	}
-	return f.GetHost(ctx, account, domain)
+	return f.Get(ctx, account, domain)
 }
 
-func (f *fakeHosts) GetHost(_ context.Context, account, domain string) (tracking.Host, error) {
+func (f *fakeHosts) Get(_ context.Context, account, domain string) (tracking.Host, error) {
 	if account != accountID || domain != domainID {
 		return tracking.Host{}, fault.Missing("domain", domain)
 	}
@@ -49,12 +49,12 @@ func (f *fakeHosts) GetHost(_ context.Context, account, domain string) (tracking
 	return h, f.fail
 }
 
-func (f *fakeHosts) VerifyHost(ctx context.Context, account, domain string) (tracking.Host, error) {
-	return f.GetHost(ctx, account, domain)
+func (f *fakeHosts) Verify(ctx context.Context, account, domain string) (tracking.Host, error) {
+	return f.Get(ctx, account, domain)
 }
 
-func (f *fakeHosts) DeleteHost(ctx context.Context, account, domain string) error {
-	_, err := f.GetHost(ctx, account, domain)
+func (f *fakeHosts) Delete(ctx context.Context, account, domain string) error {
+	_, err := f.Get(ctx, account, domain)
 	return err
 }
 

@@ -10,11 +10,11 @@ import (
 )
 
 // consumer takes the tracking host from a domain that the account has no more.
-func (s *Service) consumer() bus.Consumer {
+func (s *Hosts) consumer() bus.Consumer {
 	return bus.Consumer{Group: "tracking", Types: []event.Type{event.DomainDeleted, event.DomainLost}, Handle: s.handle}
 }
 
-func (s *Service) handle(ctx context.Context, tx db.Execer, fact event.Fact) error {
+func (s *Hosts) handle(ctx context.Context, tx db.Execer, fact event.Fact) error {
 	if _, err := tx.ExecContext(ctx, `DELETE FROM tracking_hosts WHERE account_id = $1 AND domain_id = $2`, fact.AccountID, fact.SubjectID); err != nil {
 		return fmt.Errorf("forget the tracking host of %s: %w", fact.SubjectID, err)
 	}

@@ -3,17 +3,79 @@ package tracking
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"strings"
 	"time"
+
+	"go.uber.org/fx"
 
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/ent/trackinghost"
 	"github.com/postrider/postrider/modules/domains"
+	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/mail/address"
+	"github.com/postrider/postrider/runtime/mail/dnsx"
+	"github.com/postrider/postrider/runtime/worker"
 )
 
-// HostInput is the input of SetHost.
+// Domains tells what domains an account has.
+type Domains interface {
+	Get(ctx context.Context, accountID, domainID string) (*ent.Domain, error)
+}
+
+// resolver is what is needed of DNS.
+type resolver interface {
+	LookupCNAME(ctx context.Context, name string) (string, error)
+}
+
+// HostsParams are the parameters of NewHosts.
+type HostsParams struct {
+	fx.In
+
+	Config       Config
+	DB           *db.DB
+	Domains      Domains
+	Resolver     *dnsx.Resolver
+	Certificates Certificates `optional:"true"`
+	Logger       *slog.Logger
+	Workers      *worker.Metrics `optional:"true"`
+}
+
+// Hosts knows under which hosts of their own domains send tracked links. Safe for concurrent use.
+type Hosts struct {
+	config       Config
+	db           *db.DB
+	domains      Domains
+	dns          resolver
+	certificates Certificates // nil: nothing gets any
+	log          *slog.Logger
+	own          map[string]bool // hosts of this installation
+	checks       *worker.Worker[hostJob, sighting]
+}
+
+// NewHosts makes Hosts; nothing is checked before Start.
+func NewHosts(p HostsParams) (*Hosts, error) {
+	if err := p.Config.Validate(); err != nil {
+		return nil, err
+	}
+	config := p.Config.withDefaults()
+	s := &Hosts{config: config, db: p.DB, domains: p.Domains, dns: p.Resolver.Uncached(), certificates: p.Certificates, log: p.Logger, own: map[string]bool{}}
+	for _, host := range append([]string{config.Target}, config.Own...) {
+		s.own[strings.ToLower(strings.TrimSuffix(host, "."))] = true
+	}
+	s.checks = worker.New(s.queue(), worker.Config{Concurrency: config.Checks, Batch: config.Checks, Lease: config.CheckTimeout + 45*time.Second,
+		Poll: 5 * time.Second}, p.Logger, p.Workers)
+	return s, nil
+}
+
+// Start begins to check hosts in the background.
+func (s *Hosts) Start(ctx context.Context) error { return s.checks.Start(ctx) }
+
+// Stop lets running checks end and stores what they saw.
+func (s *Hosts) Stop(ctx context.Context) error { return s.checks.Stop(ctx) }
+
+// HostInput is the input of Set.
 type HostInput struct{ Host string }
 
 // Host is the tracking host of a domain as callers see it.
@@ -39,14 +101,14 @@ const (
 	CertificateFailed      = "failed"
 )
 
-// SetHost makes a name below the domain its tracking host. It is pending until its
+// Set makes a name below the domain its tracking host. It is pending until its
 // CNAME record was seen; the same name again changes nothing.
-func (s *Service) SetHost(ctx context.Context, accountID, domainID string, in HostInput) (Host, error) {
+func (s *Hosts) Set(ctx context.Context, accountID, domainID string, in HostInput) (Host, error) {
 	d, err := s.domains.Get(ctx, accountID, domainID)
 	if err != nil {
 		return Host{}, err
 	}
-	name, reason := s.parseHost(d.Name, in.Host)
+	name, reason := s.parse(d.Name, in.Host)
 	switch {
 	case reason != "":
 		return Host{}, fault.InvalidField("host", "%s", reason)
@@ -55,10 +117,10 @@ func (s *Service) SetHost(ctx context.Context, accountID, domainID string, in Ho
 	case !domains.Sends(d.Status):
 		return Host{}, fault.Conflictf(fault.CodeDomainNotVerified, "Verify the domain %s before you give it a tracking host", d.Name)
 	}
-	err = s.putHost(ctx, accountID, domainID, name)
+	err = s.put(ctx, accountID, domainID, name)
 	if fault.IsDuplicate(err) {
 		if err = s.evict(ctx, name); err == nil {
-			err = s.putHost(ctx, accountID, domainID, name)
+			err = s.put(ctx, accountID, domainID, name)
 		}
 	}
 	switch {
@@ -67,7 +129,7 @@ func (s *Service) SetHost(ctx context.Context, accountID, domainID string, in Ho
 	case err != nil:
 		return Host{}, fmt.Errorf("set tracking host: %w", err)
 	}
-	return s.GetHost(ctx, accountID, domainID)
+	return s.Get(ctx, accountID, domainID)
 }
 
 // Another name begins anew, and is looked up soon.
@@ -77,14 +139,14 @@ ON CONFLICT (domain_id) DO UPDATE SET account_id = $1, host = $3, status = 'pend
        failing_since = NULL, due_at = now() + interval '1 minute', fence = t.fence + 1, created_at = now(), updated_at = now()
  WHERE t.host <> $3 OR t.account_id <> $1`
 
-func (s *Service) putHost(ctx context.Context, accountID, domainID, host string) error {
+func (s *Hosts) put(ctx context.Context, accountID, domainID, host string) error {
 	_, err := s.db.SQL.ExecContext(ctx, putHostSQL, accountID, domainID, host)
 	return err
 }
 
 // evict frees a name whose holder may not use it any more: its domain is gone,
 // or not verified, and somebody else has it now.
-func (s *Service) evict(ctx context.Context, host string) error {
+func (s *Hosts) evict(ctx context.Context, host string) error {
 	held, err := s.db.Ent.TrackingHost.Query().Where(trackinghost.Host(host)).Only(ctx)
 	if err != nil {
 		return ignoreMissing(err)
@@ -100,9 +162,9 @@ func (s *Service) evict(ctx context.Context, host string) error {
 	return err
 }
 
-// parseHost gives the name as it is stored, or one sentence fragment on what is
+// parse gives the name as it is stored, or one sentence fragment on what is
 // wrong with it.
-func (s *Service) parseHost(domain, input string) (host, reason string) {
+func (s *Hosts) parse(domain, input string) (host, reason string) {
 	input = strings.Trim(input, " ")
 	if input == "" {
 		return "", "is required"
@@ -123,8 +185,8 @@ func (s *Service) parseHost(domain, input string) (host, reason string) {
 	return host, ""
 }
 
-// GetHost gives the tracking host of a domain.
-func (s *Service) GetHost(ctx context.Context, accountID, domainID string) (Host, error) {
+// Get gives the tracking host of a domain.
+func (s *Hosts) Get(ctx context.Context, accountID, domainID string) (Host, error) {
 	if _, err := s.domains.Get(ctx, accountID, domainID); err != nil {
 		return Host{}, err
 	}
@@ -138,7 +200,7 @@ func (s *Service) GetHost(ctx context.Context, accountID, domainID string) (Host
 	return s.shown(ctx, row), nil
 }
 
-func (s *Service) shown(ctx context.Context, row *ent.TrackingHost) Host {
+func (s *Hosts) shown(ctx context.Context, row *ent.TrackingHost) Host {
 	h := Host{TrackingHost: row, Target: s.config.Target}
 	switch {
 	case !s.config.secure():
@@ -151,9 +213,9 @@ func (s *Service) shown(ctx context.Context, row *ent.TrackingHost) Host {
 	return h
 }
 
-// DeleteHost takes the tracking host from a domain. Links that were sent under it
+// Delete takes the tracking host from a domain. Links that were sent under it
 // work as long as its CNAME record stays and its certificate holds.
-func (s *Service) DeleteHost(ctx context.Context, accountID, domainID string) error {
+func (s *Hosts) Delete(ctx context.Context, accountID, domainID string) error {
 	if _, err := s.domains.Get(ctx, accountID, domainID); err != nil {
 		return err
 	}
@@ -167,21 +229,21 @@ func (s *Service) DeleteHost(ctx context.Context, accountID, domainID string) er
 	return nil
 }
 
-// VerifyHost looks the CNAME record up now. A host that stays unverified is no
+// Verify looks the CNAME record up now. A host that stays unverified is no
 // error: the answer says what to do.
-func (s *Service) VerifyHost(ctx context.Context, accountID, domainID string) (Host, error) {
-	h, err := s.GetHost(ctx, accountID, domainID)
+func (s *Hosts) Verify(ctx context.Context, accountID, domainID string) (Host, error) {
+	h, err := s.Get(ctx, accountID, domainID)
 	if err != nil {
 		return Host{}, err
 	}
-	seen := s.lookHost(ctx, h.Host)
+	seen := s.look(ctx, h.Host)
 	if err := ctx.Err(); err != nil {
 		return Host{}, fmt.Errorf("verify tracking host: %w", err) // the caller has gone, and took the look-up along
 	}
-	if err := s.storeHosts(ctx, []checkedHost{{job: hostJob{host: h.TrackingHost}, seen: seen}}); err != nil {
+	if err := s.store(ctx, []checkedHost{{job: hostJob{host: h.TrackingHost}, seen: seen}}); err != nil {
 		return Host{}, fmt.Errorf("verify tracking host: %w", err)
 	}
-	return s.GetHost(ctx, accountID, domainID)
+	return s.Get(ctx, accountID, domainID)
 }
 
 func ignoreMissing(err error) error {

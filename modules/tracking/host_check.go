@@ -29,8 +29,8 @@ type sighting struct {
 	advice     string
 }
 
-// lookHost follows the aliases one by one: our name may stand anywhere in them.
-func (s *Service) lookHost(ctx context.Context, host string) sighting {
+// look follows the aliases one by one: our name may stand anywhere in them.
+func (s *Hosts) look(ctx context.Context, host string) sighting {
 	ctx, cancel := context.WithTimeout(ctx, s.config.CheckTimeout)
 	defer cancel()
 	var chain []string
@@ -103,13 +103,13 @@ UPDATE tracking_hosts t SET
           FROM tracking_hosts h WHERE h.id = @id AND h.account_id = @account_id AND h.host = @host AND (@fence::bigint IS NULL OR h.fence = @fence) FOR UPDATE) v
  WHERE t.id = v.id RETURNING v.before, v.next`)
 
-// storeHosts stores checks in one transaction. Of a host that was changed meanwhile,
+// store stores checks in one transaction. Of a host that was changed meanwhile,
 // or that another process has checked, nothing is stored.
-func (s *Service) storeHosts(ctx context.Context, checks []checkedHost) error {
+func (s *Hosts) store(ctx context.Context, checks []checkedHost) error {
 	var verified []string
 	err := s.db.InTx(ctx, func(tx *ent.Tx) error {
 		for _, c := range checks {
-			before, after, err := s.storeHost(ctx, tx, c)
+			before, after, err := s.storeOne(ctx, tx, c)
 			if err != nil {
 				return err
 			}
@@ -129,7 +129,7 @@ func (s *Service) storeHosts(ctx context.Context, checks []checkedHost) error {
 	return err
 }
 
-func (s *Service) storeHost(ctx context.Context, tx *ent.Tx, c checkedHost) (before, after string, err error) {
+func (s *Hosts) storeOne(ctx context.Context, tx *ent.Tx, c checkedHost) (before, after string, err error) {
 	chain, err := json.Marshal(append([]string{}, c.seen.chain...))
 	if err != nil {
 		return "", "", err
@@ -144,10 +144,10 @@ func (s *Service) storeHost(ctx context.Context, tx *ent.Tx, c checkedHost) (bef
 
 // The checks in the background.
 
-func (s *Service) hostQueue() worker.Queue[hostJob, sighting] {
-	return worker.Queue[hostJob, sighting]{Name: "tracking_hosts", Claim: s.claimHosts, Release: s.releaseHosts,
+func (s *Hosts) queue() worker.Queue[hostJob, sighting] {
+	return worker.Queue[hostJob, sighting]{Name: "tracking_hosts", Claim: s.claim, Release: s.release,
 		Run: func(ctx context.Context, j hostJob, _ *worker.Lease) sighting {
-			seen := s.lookHost(ctx, j.host.Host)
+			seen := s.look(ctx, j.host.Host)
 			if ctx.Err() != nil {
 				return sighting{unanswered: true} // a look-up that we broke off says nothing of DNS
 			}
@@ -158,7 +158,7 @@ func (s *Service) hostQueue() worker.Queue[hostJob, sighting] {
 			for i, r := range results {
 				checks[i] = checkedHost{r.Job, r.Value}
 			}
-			return s.storeHosts(ctx, checks)
+			return s.store(ctx, checks)
 		}}
 }
 
@@ -167,7 +167,7 @@ UPDATE tracking_hosts SET fence = fence + 1, due_at = now() + make_interval(secs
  WHERE id IN (SELECT id FROM tracking_hosts WHERE due_at <= now() ORDER BY due_at LIMIT $1 FOR UPDATE SKIP LOCKED)
 RETURNING id, account_id, domain_id, host, fence`
 
-func (s *Service) claimHosts(ctx context.Context, limit int, lease time.Duration) ([]hostJob, error) {
+func (s *Hosts) claim(ctx context.Context, limit int, lease time.Duration) ([]hostJob, error) {
 	jobs, err := db.All(ctx, s.db.SQL, func(j *hostJob) []any {
 		h := &ent.TrackingHost{}
 		*j = hostJob{h, &h.Fence}
@@ -179,8 +179,8 @@ func (s *Service) claimHosts(ctx context.Context, limit int, lease time.Duration
 	return jobs, nil
 }
 
-// releaseHosts makes claimed hosts due again that were not checked.
-func (s *Service) releaseHosts(ctx context.Context, jobs []hostJob) error {
+// release makes claimed hosts due again that were not checked.
+func (s *Hosts) release(ctx context.Context, jobs []hostJob) error {
 	for _, j := range jobs {
 		if _, err := s.db.SQL.ExecContext(ctx, `UPDATE tracking_hosts SET due_at = now(), fence = fence + 1 WHERE id = $1 AND fence = $2`, j.host.ID, *j.fence); err != nil {
 			return err

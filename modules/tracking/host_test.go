@@ -36,7 +36,7 @@ func (r registry) add(accountID, name string, status domain.Status) string {
 
 func (w *world) set(t *testing.T, accountID, domainID, host string) Host {
 	t.Helper()
-	h, err := w.SetHost(t.Context(), accountID, domainID, HostInput{Host: host})
+	h, err := w.hosts.Set(t.Context(), accountID, domainID, HostInput{Host: host})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,7 +45,7 @@ func (w *world) set(t *testing.T, accountID, domainID, host string) Host {
 
 func (w *world) verify(t *testing.T, accountID, domainID string) Host {
 	t.Helper()
-	h, err := w.VerifyHost(t.Context(), accountID, domainID)
+	h, err := w.hosts.Verify(t.Context(), accountID, domainID)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -134,13 +134,13 @@ func TestChecksInTheBackgroundVerify(t *testing.T) {
 	if _, err := w.db.SQL.ExecContext(t.Context(), `UPDATE tracking_hosts SET due_at = now()`); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.Start(t.Context()); err != nil {
+	if err := w.hosts.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	var h Host
 	expect.Within(t, 20*time.Second, "it is verified", func() (done bool) {
 		var err error
-		if h, err = w.GetHost(t.Context(), w.ada, shop); err != nil {
+		if h, err = w.hosts.Get(t.Context(), w.ada, shop); err != nil {
 			t.Fatal(err)
 		}
 		return h.Status == trackinghost.StatusVerified
@@ -148,7 +148,7 @@ func TestChecksInTheBackgroundVerify(t *testing.T) {
 	if next := time.Until(*h.DueAt); next < 10*time.Hour {
 		t.Errorf("the next check is in %s", next)
 	}
-	if err := w.Stop(t.Context()); err != nil {
+	if err := w.hosts.Stop(t.Context()); err != nil {
 		t.Error(err)
 	}
 }
@@ -163,7 +163,7 @@ func TestAnOvertakenCheckStoresNothing(t *testing.T) {
 		if _, err := w.db.SQL.ExecContext(t.Context(), `UPDATE tracking_hosts SET due_at = now()`); err != nil {
 			t.Fatal(err)
 		}
-		jobs, err := w.claimHosts(t.Context(), 10, time.Minute)
+		jobs, err := w.hosts.claim(t.Context(), 10, time.Minute)
 		if err != nil || len(jobs) != 1 {
 			t.Fatalf("claiming the one host that is due gives %v, %v, want it", jobs, err)
 		}
@@ -177,14 +177,14 @@ func TestAnOvertakenCheckStoresNothing(t *testing.T) {
 		jobs := claim()
 		overtake()
 		if name == "released" {
-			if err := w.releaseHosts(t.Context(), jobs); err != nil {
+			if err := w.hosts.release(t.Context(), jobs); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if err := w.storeHosts(t.Context(), []checkedHost{{jobs[0], sighting{points: true}}}); err != nil {
+		if err := w.hosts.store(t.Context(), []checkedHost{{jobs[0], sighting{points: true}}}); err != nil {
 			t.Fatal(err)
 		}
-		if h, err := w.GetHost(t.Context(), w.ada, shop); err != nil || h.Status != trackinghost.StatusPending {
+		if h, err := w.hosts.Get(t.Context(), w.ada, shop); err != nil || h.Status != trackinghost.StatusPending {
 			t.Errorf("%s: after an overtaken check the host is %+v, %v, want pending", name, h, err)
 		}
 	}
@@ -197,17 +197,17 @@ func TestHostsThatCannotBeAreRefusedWithTheReason(t *testing.T) {
 	for host, want := range map[string]string{"": "is required", "shop.example": "must lie below shop.example, as in links.shop.example", "links.other.example": "must lie below",
 		"xshop.example": "must lie below", "rp.shop.example": "is the return path", "our.shop.example": "is a host of this service", "a b.shop.example": "",
 		"links.shop.example:8080": "", "https://links.shop.example": "", "*.shop.example": "", "192.0.2.1": "", strings.Repeat("a", 64) + ".shop.example": "", "a\nb.shop.example": ""} {
-		_, err := w.SetHost(t.Context(), w.ada, shop, HostInput{Host: host})
+		_, err := w.hosts.Set(t.Context(), w.ada, shop, HostInput{Host: host})
 		if fields := fault.From(err).Fields; fields["host"] == "" || !strings.Contains(fields["host"], want) {
 			t.Errorf("setting the host %q gives %v, want an error of host that says %q", host, err, want)
 		}
 	}
 	pending := w.registry.add(w.ada, "new.example", domain.StatusPending)
-	if _, err := w.SetHost(t.Context(), w.ada, pending, HostInput{Host: "links.new.example"}); fault.From(err).Code != fault.CodeDomainNotVerified {
+	if _, err := w.hosts.Set(t.Context(), w.ada, pending, HostInput{Host: "links.new.example"}); fault.From(err).Code != fault.CodeDomainNotVerified {
 		t.Errorf("of a domain that is not verified: %v", err)
 	}
-	w.config.Target = ""
-	if _, err := w.SetHost(t.Context(), w.ada, shop, HostInput{Host: "links.shop.example"}); fault.From(err).Code != fault.CodeConflict {
+	w.hosts.config.Target = ""
+	if _, err := w.hosts.Set(t.Context(), w.ada, shop, HostInput{Host: "links.shop.example"}); fault.From(err).Code != fault.CodeConflict {
 		t.Errorf("without a target: %v", err)
 	}
 }
@@ -218,27 +218,27 @@ func TestHostsKeepToTheirAccount(t *testing.T) {
 	shop, sub := w.registry.add(w.ada, "shop.example", domain.StatusVerified), w.registry.add(w.eve, "sub.shop.example", domain.StatusVerified)
 	w.set(t, w.ada, shop, "go.sub.shop.example")
 	for name, err := range map[string]error{
-		"get":    second(w.GetHost(t.Context(), w.eve, shop)),
-		"verify": second(w.VerifyHost(t.Context(), w.eve, shop)),
-		"delete": w.DeleteHost(t.Context(), w.eve, shop),
-		"set":    second(w.SetHost(t.Context(), w.eve, shop, HostInput{Host: "x.shop.example"})),
-		"none":   second(w.GetHost(t.Context(), w.eve, sub)),
-		"remove": w.DeleteHost(t.Context(), w.eve, sub),
+		"get":    second(w.hosts.Get(t.Context(), w.eve, shop)),
+		"verify": second(w.hosts.Verify(t.Context(), w.eve, shop)),
+		"delete": w.hosts.Delete(t.Context(), w.eve, shop),
+		"set":    second(w.hosts.Set(t.Context(), w.eve, shop, HostInput{Host: "x.shop.example"})),
+		"none":   second(w.hosts.Get(t.Context(), w.eve, sub)),
+		"remove": w.hosts.Delete(t.Context(), w.eve, sub),
 	} {
 		if fault.KindOf(err) != fault.NotFound {
 			t.Errorf("%s: another account's host gives %v, want not found", name, err)
 		}
 	}
-	if _, err := w.SetHost(t.Context(), w.eve, sub, HostInput{Host: "go.sub.shop.example"}); fault.From(err).Code != fault.CodeConflict {
+	if _, err := w.hosts.Set(t.Context(), w.eve, sub, HostInput{Host: "go.sub.shop.example"}); fault.From(err).Code != fault.CodeConflict {
 		t.Errorf("a host that is taken: %v", err)
 	}
 	// Once its holder's domain does not count any more, it is free.
 	w.registry[shop].Status = domain.StatusFailed
 	w.set(t, w.eve, sub, "go.sub.shop.example")
-	if _, err := w.GetHost(t.Context(), w.ada, shop); fault.KindOf(err) != fault.NotFound {
+	if _, err := w.hosts.Get(t.Context(), w.ada, shop); fault.KindOf(err) != fault.NotFound {
 		t.Errorf("the former holder still has it: %v", err)
 	}
-	if err := w.DeleteHost(t.Context(), w.eve, sub); err != nil {
+	if err := w.hosts.Delete(t.Context(), w.eve, sub); err != nil {
 		t.Error(err)
 	}
 }
@@ -253,16 +253,16 @@ func TestADomainThatGoesTakesItsHostAlong(t *testing.T) {
 		w.set(t, w.ada, shop, "links.shop.example")
 		fact := event.New(w.ada, typ, time.Now(), event.Domain{DomainID: shop, Name: "shop.example"})
 		stranger := event.New(w.eve, typ, time.Now(), event.Domain{DomainID: shop, Name: "shop.example"})
-		if err := w.handle(t.Context(), w.db.SQL, stranger); err != nil {
+		if err := w.hosts.handle(t.Context(), w.db.SQL, stranger); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := w.GetHost(t.Context(), w.ada, shop); err != nil {
+		if _, err := w.hosts.Get(t.Context(), w.ada, shop); err != nil {
 			t.Errorf("%s of another account took it: %v", typ, err)
 		}
-		if err := w.handle(t.Context(), w.db.SQL, fact); err != nil {
+		if err := w.hosts.handle(t.Context(), w.db.SQL, fact); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := w.GetHost(t.Context(), w.ada, shop); fault.KindOf(err) != fault.NotFound {
+		if _, err := w.hosts.Get(t.Context(), w.ada, shop); fault.KindOf(err) != fault.NotFound {
 			t.Errorf("%s left it: %v", typ, err)
 		}
 	}
@@ -312,7 +312,7 @@ func TestLinksStandUnderAHostOnceItCanBeServed(t *testing.T) {
 	w.verify(t, w.ada, shop)
 	check("no TLS here", testBase, nil)
 	check("no certificate yet", testBase, i)
-	w.certificates = i
+	w.hosts.certificates = i
 	if h := w.verify(t, w.ada, shop); h.Certificate.Status != CertificatePending {
 		t.Errorf("the certificate of a verified host is %+v, want pending", h.Certificate)
 	}

@@ -9,19 +9,20 @@ import (
 	"github.com/postrider/postrider/runtime/bus"
 )
 
-// Module gives *Rewriter and *Service, and records.
+// Module gives *Rewriter, *Service and *Hosts, records, and checks hosts.
 var Module = fx.Module("tracking",
-	fx.Provide(ConfigOf, NewRewriter, New),
+	fx.Provide(ConfigOf, NewRewriter, New, NewHosts),
 	fx.Provide(
 		fx.Private,
 		func(b *bus.Bus) Bus { return b },
 		func(s *domains.Service) Domains { return s },
 	),
 	// When Fx joins the modules, before the first hook runs: the bus has not started.
-	fx.Invoke(func(lc fx.Lifecycle, s *Service, r *Rewriter, b *bus.Bus) {
-		b.Register(s.consumer())
+	fx.Invoke(func(lc fx.Lifecycle, s *Service, h *Hosts, r *Rewriter, b *bus.Bus) {
+		b.Register(h.consumer())
+		lc.Append(fx.StartStopHook(h.Start, h.Stop))
 		lc.Append(fx.Hook{
-			OnStart: func(ctx context.Context) error { return s.Start(ctx) },
+			OnStart: s.Start,
 			OnStop:  func(ctx context.Context) error { r.Close(); return s.Stop(ctx) },
 		})
 	}),

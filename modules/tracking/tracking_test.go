@@ -58,6 +58,8 @@ const testTarget = "mail.example.org"
 type world struct {
 	*Service
 	*listener
+
+	hosts    *Hosts
 	registry registry
 	zone     *dnsxtest.Server
 	db       *db.DB
@@ -71,9 +73,12 @@ func newWorld(t *testing.T) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.Service, err = New(Params{Config: Config{BaseURL: testBase, Target: testTarget, Own: []string{"our.shop.example"}}, DB: w.db, Bus: w.listener, Announcer: w.listener,
-		Domains: w.registry, Resolver: resolver, Box: pinnedKey(t), Logger: quiet(), Registry: prometheus.NewRegistry()})
+	config := Config{BaseURL: testBase, Target: testTarget, Own: []string{"our.shop.example"}}
+	w.Service, err = New(Params{Config: config, DB: w.db, Bus: w.listener, Announcer: w.listener, Box: pinnedKey(t), Logger: quiet(), Registry: prometheus.NewRegistry()})
 	if err != nil {
+		t.Fatal(err)
+	}
+	if w.hosts, err = NewHosts(HostsParams{Config: config, DB: w.db, Domains: w.registry, Resolver: resolver, Logger: quiet()}); err != nil {
 		t.Fatal(err)
 	}
 	return w

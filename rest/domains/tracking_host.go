@@ -14,13 +14,13 @@ import (
 
 // TrackingHostService is what the operations on tracking hosts need of tracking.
 type TrackingHostService interface {
-	SetHost(ctx context.Context, accountID, domainID string, in tracking.HostInput) (tracking.Host, error)
-	GetHost(ctx context.Context, accountID, domainID string) (tracking.Host, error)
-	VerifyHost(ctx context.Context, accountID, domainID string) (tracking.Host, error)
-	DeleteHost(ctx context.Context, accountID, domainID string) error
+	Set(ctx context.Context, accountID, domainID string, in tracking.HostInput) (tracking.Host, error)
+	Get(ctx context.Context, accountID, domainID string) (tracking.Host, error)
+	Verify(ctx context.Context, accountID, domainID string) (tracking.Host, error)
+	Delete(ctx context.Context, accountID, domainID string) error
 }
 
-var _ TrackingHostService = (*tracking.Service)(nil)
+var _ TrackingHostService = (*tracking.Hosts)(nil)
 
 type trackingHost struct {
 	Host          string              `json:"host" example:"links.example.com"`
@@ -72,7 +72,7 @@ func TrackingHostRoutes(service TrackingHostService) rest.Routes {
 			Path: "/domains/{id}/tracking-host", ID: "getDomainTrackingHost", Needs: rights.Read,
 			Summary: "Retrieve a domain's tracking host", Description: "With its CNAME record as the last check saw it. 404 when the domain has none.",
 			Example: example, Of: Noun,
-		}, e.hosts.GetHost, newTrackingHostAnswer)
+		}, e.hosts.Get, newTrackingHostAnswer)
 		rest.Handle(g, rest.Operation{
 			Method: http.MethodPost, Path: "/domains/{id}/tracking-host/verify", ID: "verifyDomainTrackingHost", Needs: rights.Write,
 			Summary: "Verify a domain's tracking host",
@@ -83,7 +83,7 @@ func TrackingHostRoutes(service TrackingHostService) rest.Routes {
 		rest.Delete(g, rest.Operation{
 			Path: "/domains/{id}/tracking-host", ID: "deleteDomainTrackingHost", Needs: rights.Write,
 			Summary: "Remove a domain's tracking host", Description: "Links of new mail stand under this service's own host again. Keep the CNAME record as long as links that were sent are to work.", Of: Noun,
-		}, e.hosts.DeleteHost)
+		}, e.hosts.Delete)
 	})
 }
 
@@ -117,9 +117,9 @@ func newTrackingHostAnswer(h tracking.Host) trackingHostAnswer {
 }
 
 func (e *trackingHostEdge) set(ctx context.Context, c *rest.Call, in *rest.Item, host tracking.HostInput) (trackingHostAnswer, error) {
-	return rest.As(newTrackingHostAnswer)(e.hosts.SetHost(ctx, c.AccountID, in.ID, host))
+	return rest.As(newTrackingHostAnswer)(e.hosts.Set(ctx, c.AccountID, in.ID, host))
 }
 
 func (e *trackingHostEdge) verify(ctx context.Context, c *rest.Call, in *rest.Item) (trackingHostAnswer, error) {
-	return rest.As(newTrackingHostAnswer)(e.hosts.VerifyHost(ctx, c.AccountID, in.ID))
+	return rest.As(newTrackingHostAnswer)(e.hosts.Verify(ctx, c.AccountID, in.ID))
 }

@@ -188,7 +188,7 @@ var registry = []Module{
 		Name: "tracking", Line: "counts opens and clicks, under a host of the sender's own if wanted",
 		Requires: []string{"accounts", "domains"},
 		Option:   tracking.Module,
-		Routes:   []any{func(s *tracking.Service) rest.Routes { return restdomains.TrackingHostRoutes(s) }},
+		Routes:   []any{func(h *tracking.Hosts) rest.Routes { return restdomains.TrackingHostRoutes(h) }},
 		Graph:    []part{shows[graph.Engagements, tracking.Service]},
 		Edges:    trackedLinks,
 	},
