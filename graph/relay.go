@@ -18,7 +18,7 @@ type SMTPCredentials interface {
 	Endpoint() (host string, port int, tls string)
 }
 
-var _ SMTPCredentials = (*relay.Service)(nil)
+var _ SMTPCredentials = (*relay.Credentials)(nil)
 
 func (r *Resolver) toSMTPCredential(c *ent.SMTPCredential) *model.SMTPCredential {
 	host, port, tls := part[SMTPCredentials](r.parts).Endpoint()

@@ -8,7 +8,7 @@ import (
 
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/ent/trackinghost"
-	"github.com/postrider/postrider/modules/tracking"
+	"github.com/postrider/postrider/modules/tracking/hosts"
 	"github.com/postrider/postrider/runtime/expect"
 	"github.com/postrider/postrider/runtime/fault"
 )
@@ -21,35 +21,35 @@ type fakeHosts struct {
 	asked  []string
 }
 
-func (f *fakeHosts) Set(ctx context.Context, account, domain string, in tracking.HostInput) (tracking.Host, error) {
+func (f *fakeHosts) Set(ctx context.Context, account, domain string, in hosts.Input) (hosts.Host, error) {
 	f.asked = append(f.asked, account+" "+domain+" "+in.Host)
 	if !strings.HasSuffix(in.Host, ".example.com") {
-		return tracking.Host{}, fault.InvalidField("host", "must lie below example.com, as in links.example.com")
+		return hosts.Host{}, fault.InvalidField("host", "must lie below example.com, as in links.example.com")
 	}
 	return f.Get(ctx, account, domain)
 }
 
-func (f *fakeHosts) Get(_ context.Context, account, domain string) (tracking.Host, error) {
+func (f *fakeHosts) Get(_ context.Context, account, domain string) (hosts.Host, error) {
 	if account != accountID || domain != domainID {
-		return tracking.Host{}, fault.Missing("domain", domain)
+		return hosts.Host{}, fault.Missing("domain", domain)
 	}
 	created := time.Date(2026, 1, 15, 9, 30, 0, 0, time.UTC)
 	checked, expires := created.Add(time.Minute), created.AddDate(0, 3, 0)
-	h := tracking.Host{Target: "mail.example.org", Certificate: tracking.Certificate{Status: tracking.CertificatePending},
+	h := hosts.Host{Target: "mail.example.org", Certificate: hosts.Certificate{Status: hosts.CertificatePending},
 		TrackingHost: &ent.TrackingHost{Host: "links.example.com", Status: trackinghost.StatusPending, CreatedAt: created}}
 	switch f.status {
 	case trackinghost.StatusVerified:
 		h.Status, h.Found, h.VerifiedAt, h.LastCheckedAt = f.status, []string{"alias.example.com", "mail.example.org"}, &checked, &checked
-		h.Certificate = tracking.Certificate{Status: tracking.CertificateIssued, Expires: &expires}
+		h.Certificate = hosts.Certificate{Status: hosts.CertificateIssued, Expires: &expires}
 	case trackinghost.StatusFailed:
 		h.Status, h.Found, h.VerifiedAt, h.LastCheckedAt = f.status, []string{"elsewhere.example.net"}, &created, &checked
 		h.TrackingHost.Error = "Point the CNAME record at links.example.com to mail.example.org; it points to elsewhere.example.net now."
-		h.Certificate = tracking.Certificate{Status: tracking.CertificateFailed, Error: "The certificate authority refused: no address"}
+		h.Certificate = hosts.Certificate{Status: hosts.CertificateFailed, Error: "The certificate authority refused: no address"}
 	}
 	return h, f.fail
 }
 
-func (f *fakeHosts) Verify(ctx context.Context, account, domain string) (tracking.Host, error) {
+func (f *fakeHosts) Verify(ctx context.Context, account, domain string) (hosts.Host, error) {
 	return f.Get(ctx, account, domain)
 }
 

@@ -108,10 +108,6 @@ func withOutbound(ctx context.Context, cfg setting.Values, do func(*outbound.Ser
 		if err != nil {
 			return err
 		}
-		service, err := outbound.New(outbound.Params{DB: of.store.DB, Accounts: holders, Domains: names, Box: of.store.Box, Logger: of.log})
-		if err != nil {
-			return err
-		}
-		return do(service)
+		return do(outbound.New(outbound.Params{DB: of.store.DB, Accounts: holders, Domains: names, Box: of.store.Box}))
 	})
 }

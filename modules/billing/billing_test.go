@@ -104,7 +104,7 @@ func (w *world) told(url string) {
 
 func (w *world) synced() {
 	w.t.Helper()
-	if err := w.syncDue(w.t.Context()); err != nil {
+	if err := w.customers.syncDue(w.t.Context()); err != nil {
 		w.t.Fatal(err)
 	}
 }

@@ -31,7 +31,7 @@ func TestWhoeverAsksIsAnsweredInTime(t *testing.T) {
 			w.buy("pro")
 			w.synced()
 			other := w.process(w.db) // which has asked for no prices yet
-			w.Service.answer, other.answer = budget, budget
+			w.Service.config.Answer, other.config.Answer = budget, budget
 			open := make(chan struct{})
 			t.Cleanup(func() { close(open) })
 			w.stripe.SetFault(func(r *http.Request) stripetest.Fault {
@@ -93,7 +93,7 @@ func TestNobodyWaitsForWhoeverAsksForPrices(t *testing.T) {
 	w.buy("pro")
 	w.synced()
 	w.catalog.at = time.Time{}
-	w.Service.answer = 100 * time.Millisecond
+	w.Service.config.Answer = 100 * time.Millisecond
 	asked, open := make(chan struct{}, 100), make(chan struct{})
 	w.stripe.SetFault(func(*http.Request) stripetest.Fault {
 		asked <- struct{}{}

@@ -36,19 +36,19 @@ func (s *Service) Update(ctx context.Context, accountID string, c Change) (o Ove
 		return Overview{}, err
 	}
 	if c.BillingEmail != nil {
-		asking, cancel := context.WithTimeout(ctx, s.answer)
+		asking, cancel := context.WithTimeout(ctx, s.config.Answer)
 		defer cancel()
 		defer func() { err = late(asking, err) }()
-		w, err := s.begin(asking, accountID)
+		w, err := s.customers.begin(asking, accountID)
 		if err != nil {
 			return Overview{}, err
 		}
-		defer s.end(ctx, w)
+		defer s.customers.end(ctx, w)
 		email := accounts.CheckEmail(wrong, "billing_email", *c.BillingEmail)
 		if err := s.stripe.SetEmail(asking, w.customer, email, w.key("email")); err != nil {
 			return Overview{}, provider.Upstream(err)
 		}
-		if err := s.note(ctx, emailSQL, accountID, email); err != nil {
+		if err := s.customers.note(ctx, emailSQL, accountID, email); err != nil {
 			return Overview{}, err
 		}
 	}
@@ -80,32 +80,6 @@ func (c choice) effective() string {
 		return Now
 	}
 	return PeriodEnd
-}
-
-// wanted gives a plan that a customer may choose. Errors: Invalid, which names the field plan.
-func (s *Service) wanted(ctx context.Context, planID string) (accounts.Plan, provider.Prices, error) {
-	all, err := s.plans.Plans(ctx)
-	if err != nil {
-		return accounts.Plan{}, provider.Prices{}, err
-	}
-	i := slices.IndexFunc(all, func(p accounts.Plan) bool { return p.ID == planID })
-	switch {
-	case i < 0:
-		return accounts.Plan{}, provider.Prices{}, fault.InvalidField("plan", "is not a plan of this installation")
-	case !all[i].SelfService:
-		return accounts.Plan{}, provider.Prices{}, fault.InvalidField("plan", "is not one that customers may choose: ask the operator")
-	case planID == accounts.PlanFree:
-		return all[i], provider.Prices{}, nil
-	}
-	known, err := s.catalog.get(ctx)
-	if err != nil {
-		return accounts.Plan{}, provider.Prices{}, provider.Upstream(err)
-	}
-	prices := known.Plans[planID]
-	if prices.Base == "" || all[i].Overage && prices.Metered == "" {
-		return accounts.Plan{}, provider.Prices{}, fault.InvalidField("plan", "has no price: the operator has not set it up")
-	}
-	return all[i], prices, nil
 }
 
 const countDomainsSQL = `SELECT count(*) FROM domains WHERE account_id = $1`
@@ -154,13 +128,13 @@ func (s *Service) choose(ctx context.Context, accountID, customer, planID string
 // SetPlan changes the plan of an account that pays: up at once, when it is paid; down at the end of the
 // period. Errors: Invalid; Conflict; Upstream.
 func (s *Service) SetPlan(ctx context.Context, accountID, planID string) (o Overview, effective string, err error) {
-	asking, cancel := context.WithTimeout(ctx, s.answer)
+	asking, cancel := context.WithTimeout(ctx, s.config.Answer)
 	defer cancel()
 	defer func() { err = late(asking, err) }()
 	if _, err := s.changeable(asking, accountID, planID); err != nil {
 		return Overview{}, "", err
 	}
-	w, err := s.begin(asking, accountID)
+	w, err := s.customers.begin(asking, accountID)
 	if err != nil {
 		return Overview{}, "", err
 	}
@@ -168,7 +142,7 @@ func (s *Service) SetPlan(ctx context.Context, accountID, planID string) (o Over
 	if err == nil {
 		err = provider.Upstream(s.move(asking, w, c))
 	}
-	s.end(ctx, w)
+	s.customers.end(ctx, w)
 	if err != nil {
 		return Overview{}, "", err
 	}
@@ -200,18 +174,18 @@ func (s *Service) move(ctx context.Context, w *writing, c choice) error {
 
 // KeepPlan takes back a change that was to come at the end of the period. Error: Conflict if there is none.
 func (s *Service) KeepPlan(ctx context.Context, accountID string) (o Overview, err error) {
-	asking, cancel := context.WithTimeout(ctx, s.answer)
+	asking, cancel := context.WithTimeout(ctx, s.config.Answer)
 	defer cancel()
 	defer func() { err = late(asking, err) }()
 	if _, err := s.customer(asking, accountID); err != nil {
 		return Overview{}, err
 	}
-	w, err := s.begin(asking, accountID)
+	w, err := s.customers.begin(asking, accountID)
 	if err != nil {
 		return Overview{}, err
 	}
 	err = s.keep(asking, w)
-	s.end(ctx, w)
+	s.customers.end(ctx, w)
 	if err != nil {
 		return Overview{}, err
 	}
@@ -245,7 +219,7 @@ type Quote struct {
 
 // Preview tells what a change of plan would cost now, and when it would hold. Errors: as SetPlan.
 func (s *Service) Preview(ctx context.Context, accountID, planID string) (q Quote, err error) {
-	ctx, cancel := context.WithTimeout(ctx, s.answer)
+	ctx, cancel := context.WithTimeout(ctx, s.config.Answer)
 	defer cancel()
 	defer func() { err = late(ctx, err) }()
 	customer, err := s.changeable(ctx, accountID, planID)

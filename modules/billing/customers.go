@@ -5,8 +5,11 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"log/slog"
 	"time"
 
+	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/accounts/plans"
 	"github.com/postrider/postrider/modules/billing/provider"
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/fault"
@@ -30,6 +33,17 @@ UPDATE billing_customers SET writing_until = NULL, wrote_at = clock_timestamp(),
 	nameSQL = `UPDATE billing_customers SET customer_id = $2 WHERE id = $1 AND customer_id IS NULL`
 )
 
+// customers keeps what accounts have at the provider: changes are made under a lease, and what the provider shows is stored.
+type customers struct {
+	config   *Config
+	db       *db.DB
+	accounts *accounts.Service
+	plans    *plans.Service
+	stripe   *provider.Client // nil: billing is off
+	catalog  *catalog
+	log      *slog.Logger
+}
+
 // writing is a change that is being made for an account.
 type writing struct {
 	accountID string
@@ -47,7 +61,7 @@ func (w *writing) key(kind string) string {
 
 // begin takes the customer's row of an account for a change, and makes the customer where there is
 // none. Errors: Conflict while another change is made; Upstream.
-func (s *Service) begin(ctx context.Context, accountID string) (*writing, error) {
+func (s *customers) begin(ctx context.Context, accountID string) (*writing, error) {
 	if !s.config.on() {
 		return nil, disabled()
 	}
@@ -83,7 +97,7 @@ func (s *Service) begin(ctx context.Context, accountID string) (*writing, error)
 
 // makeCustomer makes the customer of an account. An earlier change may have made it without hearing so:
 // then it is there already.
-func (s *Service) makeCustomer(ctx context.Context, w *writing, email, name string) (id string, err error) {
+func (s *customers) makeCustomer(ctx context.Context, w *writing, email, name string) (id string, err error) {
 	if w.number > 1 {
 		if id, err = s.stripe.FindCustomer(ctx, w.accountID, email); id != "" || err != nil {
 			return id, provider.Upstream(err)
@@ -97,7 +111,7 @@ func (s *Service) makeCustomer(ctx context.Context, w *writing, email, name stri
 // time is over, does not end it.
 const noteLimit = 5 * time.Second
 
-func (s *Service) note(ctx context.Context, statement string, args ...any) error {
+func (s *customers) note(ctx context.Context, statement string, args ...any) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), noteLimit)
 	defer cancel()
 	if _, err := s.db.SQL.ExecContext(ctx, statement, args...); err != nil {
@@ -107,7 +121,7 @@ func (s *Service) note(ctx context.Context, statement string, args ...any) error
 }
 
 // end gives the row back, and has the provider asked what came of the change.
-func (s *Service) end(ctx context.Context, w *writing) {
+func (s *customers) end(ctx context.Context, w *writing) {
 	if err := s.note(ctx, endSQL, w.accountID, w.number); err != nil {
 		s.log.WarnContext(ctx, "a change of billing could not be ended: the account waits 20 seconds for the next", "account_id", w.accountID, "error", err)
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"strings"
 	"time"
 
@@ -12,6 +13,8 @@ import (
 	"github.com/stripe/stripe-go/v86/webhook"
 
 	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/modules/billing/metering"
+	"github.com/postrider/postrider/modules/billing/provider"
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/fault"
 )
@@ -40,9 +43,19 @@ const tolerance = 5 * time.Minute
 // held is how long an invoice waits for usage at most: Stripe finalizes it after 72 hours anyhow.
 const held = 60 * time.Hour
 
+// events hears what happens at the provider.
+type events struct {
+	config  *Config
+	db      *db.DB
+	stripe  *provider.Client  // nil: billing is off
+	meter   *metering.Service // nil: billing is off
+	figures figures
+	log     *slog.Logger
+}
+
 // Take takes an event of the provider: it says only whom to ask about. Errors: NotFound while billing is
 // off; Invalid for a signature that is none of the secrets'; Away where the event is to be sent again.
-func (s *Service) Take(ctx context.Context, body []byte, signature string) error {
+func (s *events) Take(ctx context.Context, body []byte, signature string) error {
 	if !s.config.on() {
 		return &fault.Error{Kind: fault.NotFound, Code: fault.CodeNotFound, Message: "Not found"}
 	}
@@ -95,7 +108,7 @@ func (s *Service) Take(ctx context.Context, body []byte, signature string) error
 }
 
 // genuine checks the signature against each secret.
-func (s *Service) genuine(body []byte, signature string) (stripe.Event, error) {
+func (s *events) genuine(body []byte, signature string) (stripe.Event, error) {
 	if at := signedAt(signature); at.After(time.Now().Add(tolerance)) { // the library takes the future
 		return stripe.Event{}, fault.Invalidf("The signature is of the future")
 	}
@@ -134,7 +147,7 @@ func signedAt(signature string) time.Time {
 
 // about gives the customer whom an event is about; empty: nobody. A dispute names a charge only, so the provider
 // is asked whose it is. Error: Away where it does not answer; the event is sent again.
-func (s *Service) about(ctx context.Context, e stripe.Event) (string, error) {
+func (s *events) about(ctx context.Context, e stripe.Event) (string, error) {
 	if !strings.HasPrefix(string(e.Type), "charge.dispute.") || e.Data == nil {
 		return customerOf(e), nil
 	}
@@ -148,7 +161,7 @@ func (s *Service) about(ctx context.Context, e stripe.Event) (string, error) {
 	if charge == "" {
 		return "", nil
 	}
-	asking, cancel := context.WithTimeout(ctx, s.answer)
+	asking, cancel := context.WithTimeout(ctx, s.config.Answer)
 	defer cancel()
 	customer, err := s.stripe.Payer(asking, charge)
 	if err != nil {
@@ -199,7 +212,7 @@ func idIn(raw json.RawMessage) string {
 	return ""
 }
 
-func (s *Service) sweepEvents(ctx context.Context) (int64, error) {
+func (s *events) sweepEvents(ctx context.Context) (int64, error) {
 	n, err := db.Exec(ctx, s.db.SQL, sweepEventsSQL)
 	return int64(n), err
 }

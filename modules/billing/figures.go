@@ -46,12 +46,12 @@ func (f figures) register(reg prometheus.Registerer) error {
 	return nil
 }
 
-func (s *Service) count(result string) { s.figures.events.WithLabelValues(result).Inc() }
+func (s *events) count(result string) { s.figures.events.WithLabelValues(result).Inc() }
 
 const syncDueSQL = `SELECT count(*) FROM billing_customers WHERE sync_due_at <= now()`
 
 // observe brings the gauges up to date.
-func (s *Service) observe(ctx context.Context) error {
+func (s *events) observe(ctx context.Context) error {
 	due, err := db.One(ctx, s.db.SQL, db.Value[float64], syncDueSQL)
 	if err != nil {
 		return fmt.Errorf("figures of billing: %w", err)

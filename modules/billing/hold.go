@@ -18,7 +18,7 @@ const settleLimit = 8 * time.Second
 
 // Settled has an invoice of a metered subscription wait until the usage of its period was told: an
 // invoice is final an hour after its event was taken. Error: Away while hours are missing.
-func (s *Service) Settled(ctx context.Context, accountID string, e stripe.Event) error {
+func (s *events) Settled(ctx context.Context, accountID string, e stripe.Event) error {
 	var invoice struct {
 		Customer    json.RawMessage `json:"customer"`
 		PeriodStart int64           `json:"period_start"`

@@ -14,7 +14,7 @@ import (
 var Module = fx.Module("billing",
 	fx.Provide(ConfigOf, New),
 	module.Sweeps(func(s *Service) module.Sweep {
-		return module.Sweep{What: "old events of the payment provider", Run: s.sweepEvents}
+		return module.Sweep{What: "old events of the payment provider", Run: s.events.sweepEvents}
 	}),
 	fx.Invoke(func(lc fx.Lifecycle, s *Service) {
 		lc.Append(fx.Hook{OnStart: s.Start, OnStop: s.Stop})
@@ -31,10 +31,10 @@ func (s *Service) Start(context.Context) error {
 		return nil
 	}
 	s.tasks.Start(
-		worker.Every("customers of the payment provider", s.config.SyncEvery, s.syncDue),
-		worker.Every("usage for the payment provider", s.config.MeterEvery, s.meter.Run).Soon(0),
-		worker.Every("figures of billing", time.Minute, s.observe),
-		worker.Every("reconciliation of usage", daily, s.meter.Reconcile),
+		worker.Every("customers of the payment provider", s.config.SyncEvery, s.customers.syncDue),
+		worker.Every("usage for the payment provider", s.config.MeterEvery, s.events.meter.Run).Soon(0),
+		worker.Every("figures of billing", time.Minute, s.events.observe),
+		worker.Every("reconciliation of usage", daily, s.events.meter.Reconcile),
 	)
 	return nil
 }

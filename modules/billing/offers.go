@@ -2,10 +2,15 @@ package billing
 
 import (
 	"context"
+	"log/slog"
 	"math"
+	"slices"
 	"time"
 
+	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/accounts/plans"
 	"github.com/postrider/postrider/modules/billing/provider"
+	"github.com/postrider/postrider/runtime/fault"
 )
 
 // catalogFor is how long prices are believed.
@@ -46,9 +51,18 @@ func (c *catalog) get(ctx context.Context) (provider.Catalog, error) {
 // pricesLimit is how long a list of plans waits for prices, which it can do without.
 const pricesLimit = 2 * time.Second
 
+// offers knows what there is to buy.
+type offers struct {
+	config   *Config
+	accounts *accounts.Service
+	plans    *plans.Service
+	catalog  *catalog // nil: billing is off
+	log      *slog.Logger
+}
+
 // Offers lists the plans: those that a customer may choose, and the account's own. While the provider
 // does not answer they have no prices.
-func (s *Service) Offers(ctx context.Context, accountID string) ([]Offer, error) {
+func (s *offers) Offers(ctx context.Context, accountID string) ([]Offer, error) {
 	account, err := s.accounts.Account(ctx, accountID)
 	if err != nil {
 		return nil, err
@@ -58,8 +72,8 @@ func (s *Service) Offers(ctx context.Context, accountID string) ([]Offer, error)
 		return nil, err
 	}
 	var prices map[string]provider.Prices
-	if s.config.on() {
-		asking, cancel := context.WithTimeout(ctx, min(pricesLimit, s.answer))
+	if s.catalog != nil {
+		asking, cancel := context.WithTimeout(ctx, min(pricesLimit, s.config.Answer))
 		defer cancel()
 		known, err := s.catalog.get(asking)
 		if err != nil {
@@ -85,4 +99,30 @@ func (s *Service) Offers(ctx context.Context, accountID string) ([]Offer, error)
 		out = append(out, offer)
 	}
 	return out, nil
+}
+
+// wanted gives a plan that a customer may choose. Errors: Invalid, which names the field plan.
+func (s *offers) wanted(ctx context.Context, planID string) (accounts.Plan, provider.Prices, error) {
+	all, err := s.plans.Plans(ctx)
+	if err != nil {
+		return accounts.Plan{}, provider.Prices{}, err
+	}
+	i := slices.IndexFunc(all, func(p accounts.Plan) bool { return p.ID == planID })
+	switch {
+	case i < 0:
+		return accounts.Plan{}, provider.Prices{}, fault.InvalidField("plan", "is not a plan of this installation")
+	case !all[i].SelfService:
+		return accounts.Plan{}, provider.Prices{}, fault.InvalidField("plan", "is not one that customers may choose: ask the operator")
+	case planID == accounts.PlanFree:
+		return all[i], provider.Prices{}, nil
+	}
+	known, err := s.catalog.get(ctx)
+	if err != nil {
+		return accounts.Plan{}, provider.Prices{}, provider.Upstream(err)
+	}
+	prices := known.Plans[planID]
+	if prices.Base == "" || all[i].Overage && prices.Metered == "" {
+		return accounts.Plan{}, provider.Prices{}, fault.InvalidField("plan", "has no price: the operator has not set it up")
+	}
+	return all[i], prices, nil
 }

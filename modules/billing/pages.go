@@ -44,7 +44,7 @@ func (s *Service) CardPage(ctx context.Context, accountID, returnPath string) (p
 	if err != nil {
 		return Page{}, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, s.answer)
+	ctx, cancel := context.WithTimeout(ctx, s.config.Answer)
 	defer cancel()
 	defer func() { err = late(ctx, err) }()
 	return s.hosted(ctx, accountID, card, func(w *writing) (provider.Session, error) {
@@ -62,7 +62,7 @@ func (s *Service) PlanPage(ctx context.Context, accountID, planID, returnPath st
 	if !s.config.on() {
 		return Page{}, disabled()
 	}
-	ctx, cancel := context.WithTimeout(ctx, s.answer)
+	ctx, cancel := context.WithTimeout(ctx, s.config.Answer)
 	defer cancel()
 	defer func() { err = late(ctx, err) }()
 	plan, prices, err := s.wanted(ctx, planID)
@@ -88,11 +88,11 @@ func (s *Service) PlanPage(ctx context.Context, accountID, planID, returnPath st
 
 // hosted gives the page that is open for the same again, or ends it and makes another.
 func (s *Service) hosted(ctx context.Context, accountID, kind string, open func(*writing) (provider.Session, error)) (Page, error) {
-	w, err := s.begin(ctx, accountID)
+	w, err := s.customers.begin(ctx, accountID)
 	if err != nil {
 		return Page{}, err
 	}
-	defer s.end(ctx, w)
+	defer s.customers.end(ctx, w)
 	if at := w.checkout.Expires; at != nil && time.Until(*at) > left {
 		still, err := s.stays(ctx, w, kind)
 		if err != nil {
@@ -109,7 +109,7 @@ func (s *Service) hosted(ctx context.Context, accountID, kind string, open func(
 		}
 		return Page{}, provider.Upstream(err)
 	}
-	if err := s.note(ctx, keepPageSQL, accountID, made.ID, kind, made.URL, made.Expires); err != nil {
+	if err := s.customers.note(ctx, keepPageSQL, accountID, made.ID, kind, made.URL, made.Expires); err != nil {
 		return Page{}, err
 	}
 	return Page{made.URL, made.Expires}, nil
@@ -136,7 +136,7 @@ func (s *Service) Portal(ctx context.Context, accountID, returnPath string) (url
 	if err != nil {
 		return "", err
 	}
-	ctx, cancel := context.WithTimeout(ctx, s.answer)
+	ctx, cancel := context.WithTimeout(ctx, s.config.Answer)
 	defer cancel()
 	defer func() { err = late(ctx, err) }()
 	url, err = s.stripe.Portal(ctx, customer, back)
@@ -157,7 +157,7 @@ func (s *Service) Invoices(ctx context.Context, accountID string, r page.Request
 	if err != nil {
 		return found, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, s.answer)
+	ctx, cancel := context.WithTimeout(ctx, s.config.Answer)
 	defer cancel()
 	defer func() { err = late(ctx, err) }()
 	found.Items, found.HasMore, err = s.stripe.Invoices(ctx, customer, at.ID, at.Limit)
@@ -188,7 +188,7 @@ func (s *Service) Sync(ctx context.Context, accountID string) (o Overview, err e
 	if n, err := result.RowsAffected(); err != nil || n == 0 {
 		return s.Overview(ctx, accountID)
 	}
-	asking, cancel := context.WithTimeout(ctx, s.answer)
+	asking, cancel := context.WithTimeout(ctx, s.config.Answer)
 	defer cancel()
 	defer func() { err = late(asking, err) }()
 	return s.asked(ctx, asking, accountID)
@@ -197,12 +197,12 @@ func (s *Service) Sync(ctx context.Context, accountID string) (o Overview, err e
 // asked asks about an account that is due, unless somebody does already, and gives what it has then. The
 // provider may take as long as asking lasts.
 func (s *Service) asked(ctx, asking context.Context, accountID string) (Overview, error) {
-	claims, err := s.claims(ctx, accountID)
+	claims, err := s.customers.claims(ctx, accountID)
 	if err != nil {
 		return Overview{}, err
 	}
 	for _, c := range claims {
-		if err := s.sync(ctx, asking, c); err != nil {
+		if err := s.customers.sync(ctx, asking, c); err != nil {
 			return Overview{}, err
 		}
 	}

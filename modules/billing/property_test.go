@@ -246,7 +246,7 @@ func TestPropertyTheAccountHasWhatTheProviderSays(t *testing.T) {
 				l.deliver()
 			}
 			if l.dice.IntN(2) == 0 {
-				l.do("ask", func(ctx context.Context) error { return l.service().syncDue(ctx) })
+				l.do("ask", func(ctx context.Context) error { return l.service().customers.syncDue(ctx) })
 			}
 		}
 		w.exec(`UPDATE billing_customers SET sync_due_at = now(), claimed_until = NULL WHERE id = $1 AND customer_id IS NOT NULL`, w.ada) // a day has gone by

@@ -41,33 +41,36 @@ type Params struct {
 
 // Service answers for what accounts pay. Safe for concurrent use.
 type Service struct {
-	config   Config
-	db       *db.DB
-	accounts *accounts.Service
-	plans    *plans.Service
-	cursors  *page.Codec
-	stripe   *provider.Client // nil: billing is off
-	catalog  *catalog
-	meter    *metering.Service // nil: billing is off
-	tell     *tell.Service     // nil: mail is not sent here
-	figures  figures
-	answer   time.Duration // how long a caller waits for the provider: answerLimit
-	log      *slog.Logger
-	tasks    *worker.Tasks
+	*events
+	*offers
+
+	config    *Config
+	db        *db.DB
+	accounts  *accounts.Service
+	cursors   *page.Codec
+	stripe    *provider.Client // nil: billing is off
+	customers *customers
+	tell      *tell.Service // nil: mail is not sent here
+	tasks     *worker.Tasks
 }
 
 // New makes the service. While billing is off it has nothing that could dial.
 func New(p Params) (*Service, error) {
-	s := &Service{config: p.Config.withDefaults(), db: p.DB, accounts: p.Accounts, plans: p.Plans, cursors: p.Cursors, log: p.Logger, figures: newFigures(), answer: answerLimit,
-		tasks: worker.NewTasks(p.Logger, p.Workers)}
-	if s.config.on() {
-		s.stripe = provider.New(p.Config.Key, p.Config.URL)
-		s.catalog, s.meter = newCatalog(s.stripe), metering.New(p.DB, s.stripe, p.Logger)
+	config := p.Config.withDefaults()
+	s := &Service{config: &config, db: p.DB, accounts: p.Accounts, cursors: p.Cursors, tasks: worker.NewTasks(p.Logger, p.Workers)}
+	var prices *catalog
+	var meter *metering.Service
+	if config.on() {
+		s.stripe = provider.New(config.Key, config.URL)
+		prices, meter = newCatalog(s.stripe), metering.New(p.DB, s.stripe, p.Logger)
 	}
+	s.events = &events{config: s.config, db: p.DB, stripe: s.stripe, meter: meter, figures: newFigures(), log: p.Logger}
+	s.offers = &offers{config: s.config, accounts: p.Accounts, plans: p.Plans, catalog: prices, log: p.Logger}
+	s.customers = &customers{config: s.config, db: p.DB, accounts: p.Accounts, plans: p.Plans, stripe: s.stripe, catalog: prices, log: p.Logger}
 	if p.Notices != nil && p.Notices.Sends() {
-		s.tell = tell.New(p.DB, p.Notices, s.config.BaseURL)
+		s.tell = tell.New(p.DB, p.Notices, config.BaseURL)
 	}
-	return s, s.figures.register(p.Registry)
+	return s, s.events.figures.register(p.Registry)
 }
 
 // Enabled tells whether billing is on.
@@ -216,7 +219,7 @@ func (s *Service) Watch(ctx context.Context) (mode string, state watch.State, er
 	if !s.config.on() {
 		return "", watch.State{}, nil
 	}
-	state, err = watch.Read(ctx, s.db, s.meter)
+	state, err = watch.Read(ctx, s.db, s.events.meter)
 	return s.mode(), state, err
 }
 

@@ -118,6 +118,7 @@ type Config struct {
 	BaseURL    string // of the dashboard
 	SyncEvery  time.Duration
 	MeterEvery time.Duration
+	Answer     time.Duration // how long a caller waits for the provider: answerLimit
 }
 
 // ConfigOf reads the settings.
@@ -131,6 +132,9 @@ func (c Config) withDefaults() Config {
 	}
 	if c.MeterEvery == 0 {
 		c.MeterEvery = 30 * time.Second
+	}
+	if c.Answer == 0 {
+		c.Answer = answerLimit
 	}
 	return c
 }

@@ -72,7 +72,7 @@ type claim struct {
 }
 
 // syncDue asks about every customer who is due. It may run in several processes.
-func (s *Service) syncDue(ctx context.Context) error {
+func (s *customers) syncDue(ctx context.Context) error {
 	for n := syncBatch; n == syncBatch; {
 		claims, err := s.claims(ctx, "")
 		if err != nil {
@@ -90,7 +90,7 @@ func (s *Service) syncDue(ctx context.Context) error {
 	return nil
 }
 
-func (s *Service) claims(ctx context.Context, accountID string) ([]claim, error) {
+func (s *customers) claims(ctx context.Context, accountID string) ([]claim, error) {
 	list, err := db.All(ctx, s.db.SQL, func(c *claim) []any {
 		return []any{&c.accountID, &c.customer, &c.fence, &c.failures, &c.due, &c.entitled, &c.onFile, &c.number, &c.fresh}
 	}, claimSQL, syncBatch, accountID)
@@ -102,7 +102,7 @@ func (s *Service) claims(ctx context.Context, accountID string) ([]claim, error)
 
 // sync asks about one customer and stores what was seen. A provider that is away is no error: it is
 // asked again. It may take as long as asking lasts.
-func (s *Service) sync(ctx, asking context.Context, c claim) error {
+func (s *customers) sync(ctx, asking context.Context, c claim) error {
 	state, err := s.ask(asking, c)
 	if err != nil {
 		wait := math.Min(math.Pow(2, float64(c.failures)), maxWait.Seconds())
@@ -141,7 +141,7 @@ type shown struct {
 
 // ask reads all there is of a customer. Where no payment method is charged, or one that has expired,
 // and another is there, that one is from now on.
-func (s *Service) ask(ctx context.Context, c claim) (state, error) {
+func (s *customers) ask(ctx context.Context, c claim) (state, error) {
 	customer, err := s.stripe.Customer(ctx, c.customer)
 	if err != nil || customer.Deleted {
 		return state{customer: customer}, err
@@ -170,7 +170,7 @@ func (s *Service) ask(ctx context.Context, c claim) (state, error) {
 }
 
 // show finds the plan of a subscription, and what is planned for it.
-func (s *Service) show(ctx context.Context, b provider.Subscription, known provider.Catalog) (one shown, err error) {
+func (s *customers) show(ctx context.Context, b provider.Subscription, known provider.Catalog) (one shown, err error) {
 	one.Subscription = b
 	if i := slices.IndexFunc(b.Items, func(i provider.Item) bool { return !i.Metered }); i >= 0 {
 		if one.plan = known.ByID[b.Items[i].Price]; one.plan == "" && b.Items[i].Product != "" {
@@ -192,7 +192,7 @@ func (s *Service) show(ctx context.Context, b provider.Subscription, known provi
 
 // chooseCard finds the payment method that is charged and has not expired. Where there is none and
 // another could be, it is charged from now on.
-func (s *Service) chooseCard(ctx context.Context, c claim, out *state, charged map[string]bool) error {
+func (s *customers) chooseCard(ctx context.Context, c claim, out *state, charged map[string]bool) error {
 	now := time.Now()
 	other := -1
 	for i, card := range out.customer.Cards {
@@ -214,7 +214,7 @@ func (s *Service) chooseCard(ctx context.Context, c claim, out *state, charged m
 
 // store writes what was seen and what follows of it in one transaction, unless somebody else has asked
 // meanwhile.
-func (s *Service) store(ctx context.Context, c claim, seen state) error {
+func (s *customers) store(ctx context.Context, c claim, seen state) error {
 	all, err := s.plans.Plans(ctx)
 	if err != nil {
 		return err
@@ -284,7 +284,7 @@ func storeSubscriptions(ctx context.Context, tx *ent.Tx, accountID string, list 
 	return judged, err
 }
 
-func (s *Service) storeCustomer(ctx context.Context, tx *ent.Tx, c claim, seen state, e entitlement, now time.Time) error {
+func (s *customers) storeCustomer(ctx context.Context, tx *ent.Tx, c claim, seen state, e entitlement, now time.Time) error {
 	next, customer, card := daily, c.customer, provider.Card{}
 	if c.fresh {
 		next = again
@@ -310,7 +310,7 @@ func (s *Service) storeCustomer(ctx context.Context, tx *ent.Tx, c claim, seen s
 
 // apply gives the account what the provider's words came to, where that is another than last time: what
 // the operator decided meanwhile holds until something changes there.
-func (s *Service) apply(ctx context.Context, tx *ent.Tx, c claim, seen state, e entitlement) (bool, error) {
+func (s *customers) apply(ctx context.Context, tx *ent.Tx, c claim, seen state, e entitlement) (bool, error) {
 	current, err := tx.Account.Get(ctx, c.accountID)
 	if ent.IsNotFound(err) {
 		return false, nil

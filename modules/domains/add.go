@@ -31,22 +31,18 @@ type Keep func(ctx context.Context, tx idempotency.Execer, d *ent.Domain) error
 
 // Add makes a domain with its key. It is pending until its records were seen.
 func (s *Service) Add(ctx context.Context, accountID string, in AddInput) (*ent.Domain, error) {
-	name, reason := s.reserved.parseName(in.Name)
-	if reason != "" {
-		return nil, fault.InvalidField("name", "%s", reason)
-	}
 	if in.InboundEnabled && !s.on.Has("inbound") {
 		return nil, fault.InvalidField("inbound_enabled", off, "inbound")
 	}
-	account, err := s.accounts.Account(ctx, accountID)
+	account, name, err := s.names.asked(ctx, accountID, in.Name)
 	if err != nil {
 		return nil, err
 	}
 	// Asked before the key is made, which is dear, and again under the lock.
-	if err := s.admit(ctx, s.db.Ent.Domain, account, name); err != nil {
+	if err := admit(ctx, s.db.Ent.Domain, account, name); err != nil {
 		return nil, s.explain(ctx, err, accountID, name)
 	}
-	m, err := s.newMaterial(ctx)
+	m, err := newMaterial(ctx, s.keys)
 	if err != nil {
 		return nil, err
 	}
@@ -55,7 +51,7 @@ func (s *Service) Add(ctx context.Context, accountID string, in AddInput) (*ent.
 		if err := lockAccount(ctx, tx, accountID); err != nil {
 			return err
 		}
-		if err := s.admit(ctx, tx.Domain, account, name); err != nil {
+		if err := admit(ctx, tx.Domain, account, name); err != nil {
 			return err
 		}
 		err := m.insert(ctx, tx, name, func(c *ent.DomainCreate) { c.SetAccountID(accountID).SetInboundEnabled(in.InboundEnabled) })
@@ -99,10 +95,10 @@ type material struct {
 }
 
 // newMaterial makes what a domain needs before the transaction that stores it.
-func (s *Service) newMaterial(ctx context.Context) (material, error) {
+func newMaterial(ctx context.Context, keys *signing.Ring) (material, error) {
 	m := material{id: id.New(id.Domain), token: strings.ToLower(rand.Text())}
 	var err error
-	m.key, err = s.keys.RSA(ctx, m.id)
+	m.key, err = keys.RSA(ctx, m.id)
 	return m, err
 }
 
@@ -134,7 +130,7 @@ func (s *Service) explain(ctx context.Context, err error, accountID, name string
 }
 
 // admit tells whether the account may add the name now.
-func (s *Service) admit(ctx context.Context, c *ent.DomainClient, account accounts.Account, name string) error {
+func admit(ctx context.Context, c *ent.DomainClient, account accounts.Account, name string) error {
 	own, err := c.Query().Where(domain.AccountID(account.ID), domain.Name(name)).Exist(ctx)
 	switch {
 	case err != nil:

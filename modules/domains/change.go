@@ -146,7 +146,7 @@ func (s *Service) Delete(ctx context.Context, accountID, domainID string) error 
 			return err
 		}
 		gone = d
-		at, err := s.remove(ctx, tx, d)
+		at, err := remove(ctx, tx, d)
 		if err != nil {
 			return err
 		}
@@ -162,7 +162,7 @@ func (s *Service) Delete(ctx context.Context, accountID, domainID string) error 
 }
 
 // remove deletes the row and what hangs off it.
-func (s *Service) remove(ctx context.Context, tx *ent.Tx, d *ent.Domain) (at time.Time, err error) {
+func remove(ctx context.Context, tx *ent.Tx, d *ent.Domain) (at time.Time, err error) {
 	if _, err := tx.DKIMKey.Delete().Where(dkimkey.DomainID(d.ID)).Exec(ctx); err != nil {
 		return at, err
 	}

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"github.com/postrider/postrider/ent"
@@ -14,6 +15,8 @@ import (
 	"github.com/postrider/postrider/ent/predicate"
 	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/domains/dnscheck"
+	"github.com/postrider/postrider/modules/domains/signing"
+	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/event"
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/id"
@@ -50,15 +53,24 @@ type Claim struct {
 	CompletedAt   *time.Time
 }
 
+// claims moves domains to accounts that prove control of them.
+type claims struct {
+	db      *db.DB
+	bus     publisher
+	names   names
+	checker dnscheck.Checker
+	keys    *signing.Ring
+	lookups *lookups
+	cursors *page.Codec
+	log     *slog.Logger
+	key     []byte // of tokens
+}
+
 // StartClaim begins a claim, or gives the one that the account has under way for
 // the name. keep is as Keep, for the claim. Error: Conflict when no other account
 // is in the way.
-func (s *Service) StartClaim(ctx context.Context, accountID, input string, keep func(ctx context.Context, tx idempotency.Execer, c Claim) error) (Claim, error) {
-	name, reason := s.reserved.parseName(input)
-	if reason != "" {
-		return Claim{}, fault.InvalidField("name", "%s", reason)
-	}
-	account, err := s.accounts.Account(ctx, accountID)
+func (s *claims) StartClaim(ctx context.Context, accountID, input string, keep func(ctx context.Context, tx idempotency.Execer, c Claim) error) (Claim, error) {
+	account, name, err := s.names.asked(ctx, accountID, input)
 	if err != nil {
 		return Claim{}, err
 	}
@@ -81,7 +93,7 @@ func (s *Service) StartClaim(ctx context.Context, accountID, input string, keep 
 }
 
 // openClaim gives the claim under way for a name, or makes one.
-func (s *Service) openClaim(ctx context.Context, tx *ent.Tx, account accounts.Account, name string) (*ent.DomainClaim, error) {
+func (s *claims) openClaim(ctx context.Context, tx *ent.Tx, account accounts.Account, name string) (*ent.DomainClaim, error) {
 	found, err := tx.DomainClaim.Query().Where(domainclaim.AccountID(account.ID), domainclaim.Name(name), open()).First(ctx)
 	switch {
 	case err == nil:
@@ -95,7 +107,7 @@ func (s *Service) openClaim(ctx context.Context, tx *ent.Tx, account accounts.Ac
 	return s.insertClaim(ctx, tx, account.ID, name)
 }
 
-func (s *Service) insertClaim(ctx context.Context, tx *ent.Tx, accountID, name string) (*ent.DomainClaim, error) {
+func (s *claims) insertClaim(ctx context.Context, tx *ent.Tx, accountID, name string) (*ent.DomainClaim, error) {
 	token, err := s.claimToken(ctx, tx.DomainClaim, accountID, name)
 	if err != nil {
 		return nil, err
@@ -148,7 +160,7 @@ func roomFor(ctx context.Context, tx *ent.Tx, account accounts.Account, name str
 }
 
 // GetClaim gives one claim of the account.
-func (s *Service) GetClaim(ctx context.Context, accountID, claimID string) (Claim, error) {
+func (s *claims) GetClaim(ctx context.Context, accountID, claimID string) (Claim, error) {
 	found, now, err := s.findClaim(ctx, accountID, claimID)
 	if err != nil {
 		return Claim{}, err
@@ -156,7 +168,7 @@ func (s *Service) GetClaim(ctx context.Context, accountID, claimID string) (Clai
 	return toClaim(found, now), nil
 }
 
-func (s *Service) findClaim(ctx context.Context, accountID, claimID string) (*ent.DomainClaim, time.Time, error) {
+func (s *claims) findClaim(ctx context.Context, accountID, claimID string) (*ent.DomainClaim, time.Time, error) {
 	if !id.Is(id.Claim, claimID) {
 		return nil, time.Time{}, fault.Missing("claim", claimID)
 	}
@@ -172,7 +184,7 @@ func (s *Service) findClaim(ctx context.Context, accountID, claimID string) (*en
 }
 
 // ListClaims returns one page of the account's claims, newest first. Error: Invalid.
-func (s *Service) ListClaims(ctx context.Context, accountID string, r page.Request) (page.Page[Claim], error) {
+func (s *claims) ListClaims(ctx context.Context, accountID string, r page.Request) (page.Page[Claim], error) {
 	found, err := page.Newest(ctx, s.cursors, page.List{Name: "domain claims", AccountID: accountID}, r, s.db.Ent.DomainClaim.Query().Where(domainclaim.AccountID(accountID)),
 		func(row *ent.DomainClaim) string { return row.ID })
 	if err != nil {
@@ -186,7 +198,7 @@ func (s *Service) ListClaims(ctx context.Context, accountID string, r page.Reque
 }
 
 // clock asks the database for the time: it rules over what has expired.
-func (s *Service) clock(ctx context.Context) (now time.Time, err error) {
+func (s *claims) clock(ctx context.Context) (now time.Time, err error) {
 	if err := s.db.SQL.QueryRowContext(ctx, `SELECT now()`).Scan(&now); err != nil {
 		return now, fmt.Errorf("ask for the time: %w", err)
 	}
@@ -208,7 +220,7 @@ func toClaim(c *ent.DomainClaim, now time.Time) Claim {
 // claimed refuses a name that another account has verified, and says how control
 // of it can be proved. The value belongs to the account that asks, so nobody can
 // use an instruction that was made for somebody else.
-func (s *Service) claimed(ctx context.Context, accountID, name string) error {
+func (s *claims) claimed(ctx context.Context, accountID, name string) error {
 	token, err := s.claimToken(ctx, s.db.Ent.DomainClaim, accountID, name)
 	if err != nil {
 		return err
@@ -227,12 +239,12 @@ func (s *Service) claimed(ctx context.Context, accountID, name string) error {
 // claimToken is what the TXT record of the account's present or next claim has to
 // hold. Every claim that has ended makes another one: a record that was left
 // behind proves nothing about who controls the name by then.
-func (s *Service) claimToken(ctx context.Context, c *ent.DomainClaimClient, accountID, name string) (string, error) {
+func (s *claims) claimToken(ctx context.Context, c *ent.DomainClaimClient, accountID, name string) (string, error) {
 	ended, err := c.Query().Where(domainclaim.AccountID(accountID), domainclaim.Name(name), domainclaim.Not(open())).Count(ctx)
 	if err != nil {
 		return "", fmt.Errorf("count claims: %w", err)
 	}
-	mac := hmac.New(sha256.New, s.claimKey)
+	mac := hmac.New(sha256.New, s.key)
 	fmt.Fprintf(mac, "%s\x00%s\x00%d", accountID, name, ended)
 	return "postrider-claim=" + hex.EncodeToString(mac.Sum(nil)[:20]), nil
 }

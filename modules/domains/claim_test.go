@@ -140,7 +140,7 @@ func TestCheckUnderWayDoesNotUndoAClaim(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	his := w.verified(t, w.ada, "example.com")
-	seen, err := w.check(t.Context(), his) // everything sound
+	seen, err := w.checks.check(t.Context(), his) // everything sound
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -150,7 +150,7 @@ func TestCheckUnderWayDoesNotUndoAClaim(t *testing.T) {
 		t.Fatal(err)
 	}
 	err = w.db.InTx(t.Context(), func(tx *ent.Tx) error {
-		o, err := w.store(t.Context(), tx, his, nil, seen)
+		o, err := w.checks.store(t.Context(), tx, his, nil, seen)
 		if err == nil && !o.gone {
 			t.Errorf("storing a check of a claimed domain gives %+v, want it gone", o)
 		}

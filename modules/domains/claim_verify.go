@@ -32,7 +32,7 @@ var errChanged = fault.Conflictf(fault.CodeConflict, "The claim or the domain wa
 // moves to the account: a fresh one with new keys, pending until its own records
 // are found. When it is not, the claim stays as it is and its record says what to
 // do. The domain is nil in that case, and when it was deleted after all.
-func (s *Service) VerifyClaim(ctx context.Context, accountID, claimID string) (Claim, *ent.Domain, error) {
+func (s *claims) VerifyClaim(ctx context.Context, accountID, claimID string) (Claim, *ent.Domain, error) {
 	c, now, err := s.findClaim(ctx, accountID, claimID)
 	if err != nil {
 		return Claim{}, nil, err
@@ -65,7 +65,7 @@ func (s *Service) VerifyClaim(ctx context.Context, accountID, claimID string) (C
 	return s.claimAndDomain(ctx, accountID, claimID)
 }
 
-func (s *Service) claimAndDomain(ctx context.Context, accountID, claimID string) (Claim, *ent.Domain, error) {
+func (s *claims) claimAndDomain(ctx context.Context, accountID, claimID string) (Claim, *ent.Domain, error) {
 	c, err := s.GetClaim(ctx, accountID, claimID)
 	if err != nil {
 		return Claim{}, nil, err
@@ -79,8 +79,8 @@ func (s *Service) claimAndDomain(ctx context.Context, accountID, claimID string)
 
 // completeClaim moves the domain. Whoever comes second to the former owner's row
 // finds it moved already, and gets a pending domain of its own all the same.
-func (s *Service) completeClaim(ctx context.Context, c *ent.DomainClaim) error {
-	account, err := s.accounts.Account(ctx, c.AccountID)
+func (s *claims) completeClaim(ctx context.Context, c *ent.DomainClaim) error {
+	account, err := s.names.accounts.Account(ctx, c.AccountID)
 	if err != nil {
 		return err
 	}
@@ -128,9 +128,9 @@ func (s *Service) completeClaim(ctx context.Context, c *ent.DomainClaim) error {
 		return err
 	}
 	s.bus.Wake()
-	s.forget(c.AccountID, c.Name)
+	s.lookups.forget(c.AccountID, c.Name)
 	if former != nil {
-		s.forget(*former.AccountID, c.Name)
+		s.lookups.forget(*former.AccountID, c.Name)
 	}
 	s.log.Info("domain claimed", "domain", c.Name, "domain_id", m.id, "account_id", c.AccountID)
 	return nil
@@ -138,8 +138,8 @@ func (s *Service) completeClaim(ctx context.Context, c *ent.DomainClaim) error {
 
 // claimMaterial makes the keys before the transaction. An unverified domain of
 // the account keeps its id, which API keys may name, and nothing else.
-func (s *Service) claimMaterial(ctx context.Context, c *ent.DomainClaim) (material, error) {
-	m, err := s.newMaterial(ctx)
+func (s *claims) claimMaterial(ctx context.Context, c *ent.DomainClaim) (material, error) {
+	m, err := newMaterial(ctx, s.keys)
 	if err != nil {
 		return material{}, err
 	}
@@ -184,7 +184,7 @@ const lostAdvice = "Another account proved control of %s on %s. If it is yours, 
 // lose takes the name from the account that had it. Its ownership token changes,
 // so that what it published before does not bring the name back; it is checked
 // again by hand only.
-func (s *Service) lose(ctx context.Context, tx *ent.Tx, d *ent.Domain, at time.Time) error {
+func (s *claims) lose(ctx context.Context, tx *ent.Tx, d *ent.Domain, at time.Time) error {
 	records := []shape.RecordState{{Purpose: string(dnscheck.Ownership), Status: string(dnscheck.Missing), Found: []string{},
 		Error: fmt.Sprintf(lostAdvice, d.Name, at.UTC().Format(time.DateOnly))}}
 	for _, r := range d.Records {
@@ -208,7 +208,7 @@ func (s *Service) lose(ctx context.Context, tx *ent.Tx, d *ent.Domain, at time.T
 }
 
 // win gives the account its domain.
-func (s *Service) win(ctx context.Context, tx *ent.Tx, account accounts.Account, c *ent.DomainClaim, m material) error {
+func (s *claims) win(ctx context.Context, tx *ent.Tx, account accounts.Account, c *ent.DomainClaim, m material) error {
 	if err := roomFor(ctx, tx, account, c.Name); err != nil {
 		return err
 	}
@@ -222,7 +222,7 @@ func (s *Service) win(ctx context.Context, tx *ent.Tx, account accounts.Account,
 		return errChanged // added between the making of the key and now
 	default:
 		inbound = own.InboundEnabled
-		if _, err := s.remove(ctx, tx, own); err != nil {
+		if _, err := remove(ctx, tx, own); err != nil {
 			return err
 		}
 	}

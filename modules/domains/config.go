@@ -3,6 +3,7 @@ package domains
 import (
 	"time"
 
+	"github.com/postrider/postrider/modules/domains/dnscheck"
 	"github.com/postrider/postrider/runtime/config"
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/mail/address"
@@ -32,6 +33,11 @@ func (c Config) withDefaults() Config {
 		c.CheckTimeout = 15 * time.Second
 	}
 	return c
+}
+
+// hosts are those that the records of domains lead to.
+func (c Config) hosts() dnscheck.Hosts {
+	return dnscheck.Hosts{ReturnPath: c.ReturnPathHost, SPFInclude: c.SPFInclude, Inbound: c.SMTPHost}
 }
 
 // Validate reports every setting that cannot work.

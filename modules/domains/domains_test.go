@@ -11,7 +11,6 @@ import (
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/domains/dnscheck"
-	"github.com/postrider/postrider/modules/domains/signing"
 	"github.com/postrider/postrider/runtime/bus"
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/db/dbtest"
@@ -72,12 +71,9 @@ func (w *world) process(t testing.TB) *Service {
 	w.facts = b.Log()
 	config := testConfig()
 	config.CheckTimeout = 5 * time.Second
-	s, err := New(Params{Config: config, DB: w.db, Bus: b, Accounts: w.accounts, Resolver: resolver, Box: w.box,
+	s, err := New(Params{Config: config, DB: w.db, Bus: b, Accounts: w.accounts, Resolver: resolver, Box: w.box, NewKey: dkimtest.Key,
 		Cursors: page.NewCodec(make([]byte, 16)), Logger: quiet()})
 	if err != nil {
-		t.Fatal(err)
-	}
-	if s.keys, err = signing.NewRing(w.box, dkimtest.Key, nil); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/maypok86/otter/v2"
@@ -13,6 +14,8 @@ import (
 	"github.com/postrider/postrider/ent/domain"
 	"github.com/postrider/postrider/modules/domains/dnscheck"
 	"github.com/postrider/postrider/modules/domains/signing"
+	"github.com/postrider/postrider/runtime/cache"
+	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/mail/address"
 	"github.com/postrider/postrider/runtime/mail/dkim"
@@ -76,14 +79,46 @@ func (s sender) lifetime() time.Duration {
 	return max(ttl-time.Since(s.askedAt), time.Nanosecond)
 }
 
+// lookups answers what mail asks of domains, from memory for some seconds: who signs, and who receives.
+type lookups struct {
+	db         *db.DB
+	keys       *signing.Ring
+	sandbox    string // name of the domain that is everybody's
+	identities cache.Cache[identityKey, sender]
+	receivers  cache.Cache[string, receipt]
+	once       sync.Once
+}
+
+func newLookups(d *db.DB, keys *signing.Ring, sandbox string) (*lookups, error) {
+	identities, err := otter.New(&otter.Options[identityKey, sender]{
+		MaximumSize: 50_000,
+		ExpiryCalculator: otter.ExpiryWritingFunc(func(e otter.Entry[identityKey, sender]) time.Duration {
+			return e.Value.lifetime()
+		}),
+	})
+	if err != nil {
+		return nil, err
+	}
+	receivers, err := newReceivers()
+	return &lookups{db: d, keys: keys, sandbox: sandbox, identities: identities, receivers: receivers}, err
+}
+
+func (l *lookups) close() {
+	l.once.Do(func() {
+		l.keys.Close()
+		l.identities.StopAllGoroutines()
+		l.receivers.StopAllGoroutines()
+	})
+}
+
 // Identity tells how mail from the address is signed, or refuses it with
 // domain_not_verified. The sandbox domain is open to every account here.
-func (s *Service) Identity(ctx context.Context, accountID string, from address.Address) (Identity, error) {
+func (l *lookups) Identity(ctx context.Context, accountID string, from address.Address) (Identity, error) {
 	key := identityKey{accountID: accountID, name: from.Domain}
-	if from.Domain == s.reserved.sandbox {
+	if from.Domain == l.sandbox {
 		key.accountID = "" // one row for all
 	}
-	found, err := s.identities.Get(ctx, key, otter.LoaderFunc[identityKey, sender](s.loadSender))
+	found, err := l.identities.Get(ctx, key, otter.LoaderFunc[identityKey, sender](l.loadSender))
 	if err != nil {
 		return Identity{}, fmt.Errorf("identity: %w", err)
 	}
@@ -107,7 +142,7 @@ func refuse(name string, status domain.Status) *fault.Error {
 	}
 }
 
-func (s *Service) loadSender(ctx context.Context, key identityKey) (sender, error) {
+func (l *lookups) loadSender(ctx context.Context, key identityKey) (sender, error) {
 	// Others wait for this answer, so it must not end with the first caller.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lookupTimeout)
 	defer cancel()
@@ -116,7 +151,7 @@ func (s *Service) loadSender(ctx context.Context, key identityKey) (sender, erro
 	if key.accountID == "" {
 		owner = domain.AccountIDIsNil()
 	}
-	row, err := s.db.Ent.Domain.Query().Where(owner, domain.Name(key.name)).WithKeys(signing.Active).Only(ctx)
+	row, err := l.db.Ent.Domain.Query().Where(owner, domain.Name(key.name)).WithKeys(signing.Active).Only(ctx)
 	switch {
 	case ent.IsNotFound(err):
 		return answer, nil
@@ -129,17 +164,17 @@ func (s *Service) loadSender(ctx context.Context, key identityKey) (sender, erro
 	}
 	answer.identity = Identity{DomainID: row.ID, Domain: row.Name, Sandbox: row.AccountID == nil, TLSMode: string(row.TLSMode),
 		OpenTracking: row.OpenTracking, ClickTracking: row.ClickTracking}
-	return answer, s.giveKeys(ctx, row, &answer.identity)
+	return answer, l.giveKeys(ctx, row, &answer.identity)
 }
 
 // giveKeys fills in the keys that sign. Without its own key a domain does not
 // send: there is no other that could sign for it.
-func (s *Service) giveKeys(ctx context.Context, d *ent.Domain, i *Identity) error {
+func (l *lookups) giveKeys(ctx context.Context, d *ent.Domain, i *Identity) error {
 	for _, k := range d.Edges.Keys {
 		if k.Algorithm == dkimkey.AlgorithmEd25519Sha256 && !dnscheck.Ready(d, k) {
 			continue // its record is gone: a second signature that fails helps nobody
 		}
-		signer, err := s.keys.Signer(ctx, k)
+		signer, err := l.keys.Signer(ctx, k)
 		switch {
 		case err != nil:
 			return err
@@ -156,7 +191,7 @@ func (s *Service) giveKeys(ctx context.Context, d *ent.Domain, i *Identity) erro
 }
 
 // forget makes the next question about a name go to the database.
-func (s *Service) forget(accountID, name string) {
-	s.identities.Invalidate(identityKey{accountID: accountID, name: name})
-	s.receivers.Invalidate(name)
+func (l *lookups) forget(accountID, name string) {
+	l.identities.Invalidate(identityKey{accountID: accountID, name: name})
+	l.receivers.Invalidate(name)
 }

@@ -29,15 +29,15 @@ type Inspection struct {
 // Inspect looks everything up as a check does and stores nothing. It fails when
 // the keys of the domain cannot be opened with the master key that is given.
 func Inspect(ctx context.Context, in Inspection) ([]dnscheck.Inspected, error) {
-	s := in.service()
-	name, reason := s.reserved.parseName(in.Name)
+	config := in.Config.withDefaults()
+	name, reason := newReserved(config).parseName(in.Name)
 	if reason != "" {
 		return nil, fmt.Errorf("%q %s", in.Name, reason)
 	}
 	d := &ent.Domain{Name: name}
 	if in.DB != nil {
 		var err error
-		if d, err = s.findForInspection(ctx, in.AccountID, name); err != nil {
+		if d, err = in.find(ctx, name); err != nil {
 			return nil, err
 		}
 		if d.Seeded {
@@ -48,30 +48,28 @@ func Inspect(ctx context.Context, in Inspection) ([]dnscheck.Inspected, error) {
 	if err != nil {
 		return nil, err
 	}
-	seen := s.checker.Inspect(ctx, s.Expected(d), signers)
+	seen := in.checker().Inspect(ctx, expected(d, config.hosts()), signers)
 	if in.DB == nil {
 		seen = withoutOwnership(seen) // its value is known to the database only
 	}
 	if in.DB == nil && in.Selector != "" {
-		seen = append(seen, s.checker.InspectSelector(ctx, name, in.Selector))
+		seen = append(seen, in.checker().InspectSelector(ctx, name, in.Selector))
 	}
 	return seen, nil
 }
 
-// service is as much of a service as an inspection needs.
-func (in Inspection) service() *Service {
-	config := in.Config.withDefaults()
-	return &Service{config: config, db: in.DB, reserved: newReserved(config), checker: dnscheck.Checker{DNS: in.Resolver.Uncached(), Within: config.CheckTimeout}}
+func (in Inspection) checker() dnscheck.Checker {
+	return dnscheck.Checker{DNS: in.Resolver.Uncached(), Within: in.Config.withDefaults().CheckTimeout}
 }
 
 func withoutOwnership(seen []dnscheck.Inspected) []dnscheck.Inspected {
 	return slices.DeleteFunc(seen, func(r dnscheck.Inspected) bool { return r.Purpose == dnscheck.Ownership })
 }
 
-func (s *Service) findForInspection(ctx context.Context, accountID, name string) (*ent.Domain, error) {
-	query := s.db.Ent.Domain.Query().Where(domain.Name(name), domain.AccountIDNotNil()).WithKeys(signing.Shown)
-	if accountID != "" {
-		query.Where(domain.AccountID(accountID))
+func (in Inspection) find(ctx context.Context, name string) (*ent.Domain, error) {
+	query := in.DB.Ent.Domain.Query().Where(domain.Name(name), domain.AccountIDNotNil()).WithKeys(signing.Shown)
+	if in.AccountID != "" {
+		query.Where(domain.AccountID(in.AccountID))
 	}
 	rows, err := query.Order(ent.Desc(domain.FieldID)).All(ctx)
 	switch {
@@ -91,13 +89,12 @@ func (s *Service) findForInspection(ctx context.Context, accountID, name string)
 // InspectSandbox looks at the records of the sandbox domain, which are the operator's to
 // publish. There is no result before the first start of a service has made the domain.
 func InspectSandbox(ctx context.Context, in Inspection) ([]dnscheck.Inspected, error) {
-	s := in.service()
-	d, err := s.db.Ent.Domain.Query().Where(domain.Name(dnsx.Canonical(in.Config.SandboxDomain)), domain.AccountIDIsNil()).WithKeys(signing.Shown).Only(ctx)
+	d, err := in.DB.Ent.Domain.Query().Where(domain.Name(dnsx.Canonical(in.Config.SandboxDomain)), domain.AccountIDIsNil()).WithKeys(signing.Shown).Only(ctx)
 	switch {
 	case ent.IsNotFound(err):
 		return nil, nil
 	case err != nil:
 		return nil, fmt.Errorf("read sandbox domain: %w", err)
 	}
-	return withoutOwnership(s.checker.Inspect(ctx, s.Expected(d), nil)), nil
+	return withoutOwnership(in.checker().Inspect(ctx, expected(d, in.Config.hosts()), nil)), nil
 }

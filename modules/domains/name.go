@@ -1,11 +1,30 @@
 package domains
 
 import (
+	"context"
 	"strings"
 
+	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/mail/address"
 	"github.com/postrider/postrider/runtime/mail/dnsx"
 )
+
+// names decides which names an account may ask for.
+type names struct {
+	reserved reserved
+	accounts accountReader
+}
+
+// asked gives the account and the name that it asks for, as it is stored. Error: Invalid.
+func (n names) asked(ctx context.Context, accountID, input string) (account accounts.Account, name string, err error) {
+	name, reason := n.reserved.parseName(input)
+	if reason != "" {
+		return account, "", fault.InvalidField("name", "%s", reason)
+	}
+	account, err = n.accounts.Account(ctx, accountID)
+	return account, name, err
+}
 
 // reserved are the names of this installation, which no account may have.
 type reserved struct {

@@ -99,17 +99,18 @@ func (s *Service) Find(ctx context.Context, accountID, nameOrID string) (*ent.Do
 
 // Expected returns the records that the domain has to publish. The domain was read with its
 // keys.
-func (s *Service) Expected(d *ent.Domain) dnscheck.Set {
-	hosts := dnscheck.Hosts{ReturnPath: s.config.ReturnPathHost, SPFInclude: s.config.SPFInclude}
+func (s *Service) Expected(d *ent.Domain) dnscheck.Set { return expected(d, s.checks.hosts) }
+
+func expected(d *ent.Domain, hosts dnscheck.Hosts) dnscheck.Set {
 	// An MX record that led here before the domain is verified would lose its mail.
-	if d.InboundEnabled && Sends(d.Status) {
-		hosts.Inbound = s.config.SMTPHost
+	if !d.InboundEnabled || !Sends(d.Status) {
+		hosts.Inbound = ""
 	}
 	return dnscheck.Of(d, hosts)
 }
 
 // Checker is what looks the records of domains up.
-func (s *Service) Checker() dnscheck.Checker { return s.checker }
+func (s *Service) Checker() dnscheck.Checker { return s.checks.checker }
 
 // Records lists the domain's DNS records with what the last check saw.
 func (s *Service) Records(d *ent.Domain) []dnscheck.Record { return s.Expected(d).Shown(d) }

@@ -29,8 +29,8 @@ type receipt struct {
 // Receiver tells who gets mail for the address: the account that has its domain
 // verified, by exact name, and switched inbound on. Error: NotFound. The answer
 // may be identityTTL behind a change made by another process.
-func (s *Service) Receiver(ctx context.Context, rcpt address.Address) (Receiver, error) {
-	found, err := s.receivers.Get(ctx, rcpt.Domain, otter.LoaderFunc[string, receipt](s.loadReceiver))
+func (l *lookups) Receiver(ctx context.Context, rcpt address.Address) (Receiver, error) {
+	found, err := l.receivers.Get(ctx, rcpt.Domain, otter.LoaderFunc[string, receipt](l.loadReceiver))
 	if err != nil {
 		return Receiver{}, fmt.Errorf("receiver: %w", err)
 	}
@@ -40,12 +40,12 @@ func (s *Service) Receiver(ctx context.Context, rcpt address.Address) (Receiver,
 	return found.receiver, nil
 }
 
-func (s *Service) loadReceiver(ctx context.Context, name string) (receipt, error) {
+func (l *lookups) loadReceiver(ctx context.Context, name string) (receipt, error) {
 	// Others wait for this answer, so it must not end with the first caller.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lookupTimeout)
 	defer cancel()
 	answer := receipt{askedAt: time.Now()}
-	row, err := s.db.Ent.Domain.Query().Where(domain.Name(name), domain.AccountIDNotNil(), domain.InboundEnabled(true), owned()).Only(ctx)
+	row, err := l.db.Ent.Domain.Query().Where(domain.Name(name), domain.AccountIDNotNil(), domain.InboundEnabled(true), owned()).Only(ctx)
 	switch {
 	case ent.IsNotFound(err):
 	case err != nil:

@@ -3,6 +3,7 @@ package domains
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"github.com/postrider/postrider/ent"
@@ -28,7 +29,19 @@ type checked struct {
 	err  error
 }
 
-func (s *Service) queue() worker.Queue[job, checked] {
+// checks looks at what domains have in DNS, now or in the background, and stores what that comes to.
+type checks struct {
+	db      *db.DB
+	bus     publisher
+	keys    *signing.Ring
+	checker dnscheck.Checker
+	hosts   dnscheck.Hosts // of this installation
+	lookups *lookups
+	log     *slog.Logger
+	worker  *worker.Worker[job, checked]
+}
+
+func (s *checks) queue() worker.Queue[job, checked] {
 	return worker.Queue[job, checked]{Name: "domains", Claim: s.claim, Run: s.run, Settle: s.settle, Release: s.release}
 }
 
@@ -38,7 +51,7 @@ UPDATE domains SET fence = fence + 1, due_at = now() + make_interval(secs => $2)
                ORDER BY due_at LIMIT $1 FOR UPDATE SKIP LOCKED)
 RETURNING id`
 
-func (s *Service) claim(ctx context.Context, limit int, lease time.Duration) ([]job, error) {
+func (s *checks) claim(ctx context.Context, limit int, lease time.Duration) ([]job, error) {
 	var jobs []job
 	err := s.db.InTx(ctx, func(tx *ent.Tx) error {
 		ids, err := db.All(ctx, tx, db.Value[string], claimDue, limit, lease.Seconds())
@@ -63,15 +76,15 @@ func (s *Service) claim(ctx context.Context, limit int, lease time.Duration) ([]
 
 // check asks DNS for the records of a domain. It never fails for what DNS does; the error is
 // that of a key of ours that cannot be opened.
-func (s *Service) check(ctx context.Context, d *ent.Domain) ([]dnscheck.Observation, error) {
+func (s *checks) check(ctx context.Context, d *ent.Domain) ([]dnscheck.Observation, error) {
 	signers, err := s.keys.Signers(ctx, d)
 	if err != nil {
 		return nil, err
 	}
-	return s.checker.Look(ctx, s.Expected(d), signers), nil
+	return s.checker.Look(ctx, expected(d, s.hosts), signers), nil
 }
 
-func (s *Service) run(ctx context.Context, j job, _ *worker.Lease) checked {
+func (s *checks) run(ctx context.Context, j job, _ *worker.Lease) checked {
 	seen, err := s.check(ctx, j.domain)
 	if err == nil && ctx.Err() != nil {
 		err = context.Cause(ctx) // a look-up that we broke off says nothing of DNS
@@ -80,7 +93,7 @@ func (s *Service) run(ctx context.Context, j job, _ *worker.Lease) checked {
 }
 
 // settle stores a batch; a failed check lets its lease run out.
-func (s *Service) settle(ctx context.Context, results []worker.Result[job, checked]) error {
+func (s *checks) settle(ctx context.Context, results []worker.Result[job, checked]) error {
 	outcomes := make([]outcome, len(results))
 	err := s.db.InTx(ctx, func(tx *ent.Tx) error {
 		for i, r := range results {
@@ -108,7 +121,7 @@ func (s *Service) settle(ctx context.Context, results []worker.Result[job, check
 }
 
 // release makes claimed domains due again that were not checked.
-func (s *Service) release(ctx context.Context, jobs []job) error {
+func (s *checks) release(ctx context.Context, jobs []job) error {
 	return s.db.InTx(ctx, func(tx *ent.Tx) error {
 		for _, j := range jobs {
 			if _, err := tx.ExecContext(ctx, `UPDATE domains SET due_at = now(), fence = fence + 1 WHERE id = $1 AND fence = $2`, j.domain.ID, j.fence); err != nil {

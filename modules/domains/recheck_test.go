@@ -48,7 +48,7 @@ func TestDueDomainsAreCheckedInTheBackground(t *testing.T) {
 func (w *world) claimOne(t testing.TB, d *ent.Domain) job {
 	t.Helper()
 	w.exec(t, `UPDATE domains SET due_at = now() WHERE id = $1`, d.ID)
-	jobs, err := w.claim(t.Context(), 10, time.Minute)
+	jobs, err := w.checks.claim(t.Context(), 10, time.Minute)
 	if err != nil || len(jobs) != 1 || jobs[0].domain.ID != d.ID {
 		t.Fatalf("claiming the one domain that is due gives %+v, %v, want %s", jobs, err, d.ID)
 	}
@@ -61,7 +61,7 @@ func TestCheckThatLostItsLeaseChangesNothing(t *testing.T) {
 	d := w.verified(t, w.ada, "example.com")
 	slow := w.claimOne(t, d)
 	w.zone.Remove("_service.example.com")
-	stale := w.run(t.Context(), slow, nil) // saw it broken
+	stale := w.checks.run(t.Context(), slow, nil) // saw it broken
 	if stale.err != nil {
 		t.Fatal(stale.err)
 	}
@@ -71,7 +71,7 @@ func TestCheckThatLostItsLeaseChangesNothing(t *testing.T) {
 		"by hand":           func() { w.verify(t, d) },
 	} {
 		overtake()
-		if err := w.settle(t.Context(), []worker.Result[job, checked]{{Job: slow, Value: stale}}); err != nil {
+		if err := w.checks.settle(t.Context(), []worker.Result[job, checked]{{Job: slow, Value: stale}}); err != nil {
 			t.Fatal(err)
 		}
 		if now, err := w.Get(t.Context(), w.ada, d.ID); err != nil || now.Status != "verified" {
@@ -86,9 +86,9 @@ func TestSettlingTwiceCountsOnce(t *testing.T) {
 	d := w.verified(t, w.ada, "example.com")
 	w.zone.Remove("_service.example.com")
 	mine := w.claimOne(t, d)
-	results := []worker.Result[job, checked]{{Job: mine, Value: w.run(t.Context(), mine, nil)}}
+	results := []worker.Result[job, checked]{{Job: mine, Value: w.checks.run(t.Context(), mine, nil)}}
 	for range 2 { // the answer to the first was lost on the way
-		if err := w.settle(t.Context(), results); err != nil {
+		if err := w.checks.settle(t.Context(), results); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -103,13 +103,13 @@ func TestReleasedDomainIsDueAgain(t *testing.T) {
 	w := newWorld(t)
 	d := w.add(t, w.ada, "example.com")
 	mine := w.claimOne(t, d)
-	if jobs, err := w.claim(t.Context(), 10, time.Minute); err != nil || len(jobs) != 0 {
+	if jobs, err := w.checks.claim(t.Context(), 10, time.Minute); err != nil || len(jobs) != 0 {
 		t.Fatalf("claimed twice: %+v, %v", jobs, err)
 	}
-	if err := w.release(t.Context(), []job{mine}); err != nil {
+	if err := w.checks.release(t.Context(), []job{mine}); err != nil {
 		t.Fatal(err)
 	}
-	jobs, err := w.claim(t.Context(), 10, time.Minute)
+	jobs, err := w.checks.claim(t.Context(), 10, time.Minute)
 	if err != nil || len(jobs) != 1 || jobs[0].fence <= mine.fence {
 		t.Errorf("claiming the released domain gives %+v, %v, want it with a fence above %d", jobs, err, mine.fence)
 	}
@@ -124,15 +124,15 @@ func TestOneOfABatchThatIsClaimedDoesNotHoldUpTheOthers(t *testing.T) {
 	other := w.add(t, w.eve, "example.org")
 	w.publish(t, other)
 	w.exec(t, `UPDATE domains SET due_at = now() WHERE account_id = $1`, w.eve)
-	jobs, err := w.claim(t.Context(), 10, time.Minute)
+	jobs, err := w.checks.claim(t.Context(), 10, time.Minute)
 	if err != nil || len(jobs) != 2 {
 		t.Fatalf("claiming Eve's two domains gives %+v, %v, want both", jobs, err)
 	}
 	var results []worker.Result[job, checked]
 	for _, j := range jobs {
-		results = append(results, worker.Result[job, checked]{Job: j, Value: w.run(t.Context(), j, nil)})
+		results = append(results, worker.Result[job, checked]{Job: j, Value: w.checks.run(t.Context(), j, nil)})
 	}
-	if err := w.settle(t.Context(), results); err != nil {
+	if err := w.checks.settle(t.Context(), results); err != nil {
 		t.Fatal(err)
 	}
 	for d, want := range map[*ent.Domain]string{hers: "pending", other: "verified"} {

@@ -140,19 +140,19 @@ func (s *Service) changeLockedKeys(ctx context.Context, tx *ent.Tx, d *ent.Domai
 	if err != nil {
 		return err
 	}
-	_, err = s.activate(ctx, tx, d, at, waiting)
+	_, err = activate(ctx, tx, s.bus, d, at, waiting)
 	return err
 }
 
 // activate lets keys sign in place of those that did until now, in the same
 // instant. It tells how many took another's place, each with a fact.
-func (s *Service) activate(ctx context.Context, tx *ent.Tx, d *ent.Domain, at time.Time, ripe []*ent.DKIMKey) (rotated int, err error) {
+func activate(ctx context.Context, tx *ent.Tx, b publisher, d *ent.Domain, at time.Time, ripe []*ent.DKIMKey) (rotated int, err error) {
 	turns, err := signing.Activate(ctx, tx, d.ID, ripe)
 	if err != nil || d.AccountID == nil { // nobody is told of the installation's own
 		return 0, err
 	}
 	for _, turn := range turns {
-		if err := s.bus.Publish(ctx, tx, event.New(*d.AccountID, event.DomainDKIMRotated, at, event.DomainKey{
+		if err := b.Publish(ctx, tx, event.New(*d.AccountID, event.DomainDKIMRotated, at, event.DomainKey{
 			DomainID: d.ID, Name: d.Name, Selector: turn.Key.Selector, Algorithm: string(turn.Key.Algorithm), PreviousSelector: turn.Previous,
 		})); err != nil {
 			return 0, err

@@ -68,7 +68,7 @@ func (w *world) sent(t testing.TB, d *ent.Domain) []string {
 	for _, m := range regexp.MustCompile(`(?m)^ d=.*; s=(\w+);`).FindAllSubmatch(signed, -1) {
 		selectors = append(selectors, string(m[1]))
 	}
-	signatures, err := dkim.Verify(signed, func(name string) ([]string, error) { return w.checker.DNS.LookupTXT(t.Context(), name) })
+	signatures, err := dkim.Verify(signed, func(name string) ([]string, error) { return w.checks.checker.DNS.LookupTXT(t.Context(), name) })
 	if err != nil || len(signatures) != len(identity.Signers()) {
 		t.Fatalf("the signatures of a message verify as %+v, %v, want %d", signatures, err, len(identity.Signers()))
 	}
@@ -300,13 +300,13 @@ func TestCheckFromBeforeARotationKeepsTheNewKeyWaiting(t *testing.T) {
 	w := newWorld(t)
 	d := w.verified(t, w.ada, "example.com")
 	slow := w.claimOne(t, d)
-	seen := w.run(t.Context(), slow, nil)
+	seen := w.checks.run(t.Context(), slow, nil)
 	if seen.err != nil {
 		t.Fatal(seen.err)
 	}
 	w.rotate(t, d)
 	err := w.db.InTx(t.Context(), func(tx *ent.Tx) error {
-		stored, err := w.store(t.Context(), tx, slow.domain, &slow.fence, seen.seen)
+		stored, err := w.checks.store(t.Context(), tx, slow.domain, &slow.fence, seen.seen)
 		if err != nil || !stored.gone {
 			t.Errorf("%+v, %v: it knew nothing of the rotation", stored, err)
 		}

@@ -15,7 +15,7 @@ import (
 // EnsureSandbox gives the installation's own domain, making it once. It belongs
 // to no account.
 func (s *Service) EnsureSandbox(ctx context.Context) (*ent.Domain, error) {
-	return s.ensureSeeded(ctx, nil, s.reserved.sandbox)
+	return s.ensureSeeded(ctx, nil, s.lookups.sandbox)
 }
 
 // EnsureSeeded gives a domain of the account that counts as verified although no
@@ -38,7 +38,7 @@ func (s *Service) ensureSeeded(ctx context.Context, accountID *string, name stri
 	if err == nil || !ent.IsNotFound(err) {
 		return found, err
 	}
-	m, err := s.newMaterial(ctx)
+	m, err := newMaterial(ctx, s.keys)
 	if err != nil {
 		return nil, err
 	}

@@ -3,17 +3,14 @@ package domains
 import (
 	"context"
 	"log/slog"
-	"sync"
 	"time"
 
-	"github.com/maypok86/otter/v2"
 	"go.uber.org/fx"
 
 	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/domains/dnscheck"
 	"github.com/postrider/postrider/modules/domains/signing"
 	"github.com/postrider/postrider/runtime/bus"
-	"github.com/postrider/postrider/runtime/cache"
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/event"
 	"github.com/postrider/postrider/runtime/mail/dnsx"
@@ -55,22 +52,17 @@ type publisher interface {
 
 // Service answers for domains. Safe for concurrent use.
 type Service struct {
-	config   Config
-	db       *db.DB
-	bus      publisher
-	accounts accountReader
-	checker  dnscheck.Checker
-	keys     *signing.Ring
-	cursors  *page.Codec
-	log      *slog.Logger
-	on       module.On
+	*lookups
+	*claims
 
-	reserved   reserved
-	claimKey   []byte
-	identities cache.Cache[identityKey, sender]
-	receivers  cache.Cache[string, receipt]
-	checks     *worker.Worker[job, checked]
-	once       sync.Once
+	db      *db.DB
+	bus     publisher
+	names   names
+	keys    *signing.Ring
+	cursors *page.Codec
+	log     *slog.Logger
+	on      module.On
+	checks  *checks
 }
 
 // New makes the service; Start begins the checks in the background.
@@ -83,35 +75,25 @@ func New(p Params) (*Service, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Service{config: config, db: p.DB, bus: p.Bus, accounts: p.Accounts, cursors: p.Cursors, log: p.Logger, on: p.On,
-		checker: dnscheck.Checker{DNS: p.Resolver.Uncached(), Within: config.CheckTimeout}, keys: keys,
-		reserved: newReserved(config), claimKey: p.Box.Derive("domain-claim")}
-	s.identities, err = otter.New(&otter.Options[identityKey, sender]{
-		MaximumSize: 50_000,
-		ExpiryCalculator: otter.ExpiryWritingFunc(func(e otter.Entry[identityKey, sender]) time.Duration {
-			return e.Value.lifetime()
-		}),
-	})
+	names := names{newReserved(config), p.Accounts}
+	lookups, err := newLookups(p.DB, keys, names.reserved.sandbox)
 	if err != nil {
 		return nil, err
 	}
-	if s.receivers, err = newReceivers(); err != nil {
-		return nil, err
-	}
-	s.checks = worker.New(s.queue(), worker.Config{Concurrency: checksAtOnce, Batch: checksAtOnce, Lease: config.CheckTimeout + 45*time.Second,
+	checker := dnscheck.Checker{DNS: p.Resolver.Uncached(), Within: config.CheckTimeout}
+	s := &Service{lookups: lookups, db: p.DB, bus: p.Bus, names: names, keys: keys, cursors: p.Cursors, log: p.Logger, on: p.On,
+		claims: &claims{db: p.DB, bus: p.Bus, names: names, checker: checker, keys: keys, lookups: lookups, cursors: p.Cursors, log: p.Logger, key: p.Box.Derive("domain-claim")},
+		checks: &checks{db: p.DB, bus: p.Bus, keys: keys, checker: checker, hosts: config.hosts(), lookups: lookups, log: p.Logger}}
+	s.checks.worker = worker.New(s.checks.queue(), worker.Config{Concurrency: checksAtOnce, Batch: checksAtOnce, Lease: config.CheckTimeout + 45*time.Second,
 		Poll: 5 * time.Second}, p.Logger, p.Metrics)
 	return s, nil
 }
 
 // Start begins the checks in the background.
-func (s *Service) Start(ctx context.Context) error { return s.checks.Start(ctx) }
+func (s *Service) Start(ctx context.Context) error { return s.checks.worker.Start(ctx) }
 
 // Stop lets running checks end and stores what they saw.
 func (s *Service) Stop(ctx context.Context) error {
-	s.once.Do(func() {
-		s.keys.Close()
-		s.identities.StopAllGoroutines()
-		s.receivers.StopAllGoroutines()
-	})
-	return s.checks.Stop(ctx)
+	s.lookups.close()
+	return s.checks.worker.Stop(ctx)
 }

@@ -26,7 +26,7 @@ type outcome struct {
 	rotated int  // keys that took another's place
 }
 
-const lockStanding = `
+const standingSQL = `
 SELECT status, check_attempts, coalesce(failing_since <= now() - make_interval(secs => $3), false), coalesce(records, '[]'), now()
   FROM domains WHERE id = $1 AND account_id = $2 AND NOT seeded AND ($4::bigint IS NULL OR fence = $4)
    AND ownership_token = $5 FOR UPDATE`
@@ -45,8 +45,8 @@ UPDATE domains SET status = $2::text, records = $3::jsonb, check_attempts = $4, 
 // its fact. A fence limits that to the claim it belongs to; without one the
 // check was asked for by hand and wins. Neither counts when the domain was lost
 // meanwhile: what was seen then is proof of what was published before.
-func (s *Service) store(ctx context.Context, tx *ent.Tx, d *ent.Domain, fence *int64, seen []dnscheck.Observation) (outcome, error) {
-	before, err := s.lock(ctx, tx, d, fence)
+func (s *checks) store(ctx context.Context, tx *ent.Tx, d *ent.Domain, fence *int64, seen []dnscheck.Observation) (outcome, error) {
+	before, err := lockStanding(ctx, tx, d, fence)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return outcome{gone: true}, nil
@@ -59,7 +59,7 @@ func (s *Service) store(ctx context.Context, tx *ent.Tx, d *ent.Domain, fence *i
 		v.next = min(v.next, untilWaiting(age))
 	}
 	result := outcome{from: before.status, to: v.status}
-	at, err := s.promote(ctx, tx, d, before, v)
+	at, err := promote(ctx, tx, d, before, v)
 	if fault.IsDuplicate(err) {
 		// Another account verified the name first: keep what was seen, not the status.
 		result.claimed, result.to = true, before.status
@@ -70,7 +70,7 @@ func (s *Service) store(ctx context.Context, tx *ent.Tx, d *ent.Domain, fence *i
 	if err != nil {
 		return outcome{}, err
 	}
-	if result.rotated, err = s.activate(ctx, tx, d, at, ripe); err != nil {
+	if result.rotated, err = activate(ctx, tx, s.bus, d, at, ripe); err != nil {
 		return outcome{}, err
 	}
 	changed := result.to != result.from || !dnscheck.Same(before.records, v.records)
@@ -86,10 +86,10 @@ func (s *Service) store(ctx context.Context, tx *ent.Tx, d *ent.Domain, fence *i
 	return result, nil
 }
 
-func (s *Service) lock(ctx context.Context, tx *ent.Tx, d *ent.Domain, fence *int64) (standing, error) {
+func lockStanding(ctx context.Context, tx *ent.Tx, d *ent.Domain, fence *int64) (standing, error) {
 	before, err := db.One(ctx, tx, func(b *standing) []any {
 		return []any{&b.status, &b.attempts, &b.overdue, db.ScanJSON(&b.records), &b.now}
-	}, lockStanding, d.ID, *d.AccountID, failAfter.Seconds(), fence, d.OwnershipToken)
+	}, standingSQL, d.ID, *d.AccountID, failAfter.Seconds(), fence, d.OwnershipToken)
 	if err != nil {
 		return standing{}, err
 	}
@@ -99,7 +99,7 @@ func (s *Service) lock(ctx context.Context, tx *ent.Tx, d *ent.Domain, fence *in
 
 // promote writes the verdict; where it makes the domain a verified one it can
 // hit the index that knows one owner a name, so that the transaction survives.
-func (s *Service) promote(ctx context.Context, tx *ent.Tx, d *ent.Domain, before standing, v verdict) (time.Time, error) {
+func promote(ctx context.Context, tx *ent.Tx, d *ent.Domain, before standing, v verdict) (time.Time, error) {
 	if Sends(before.status) || !Sends(v.status) {
 		return write(ctx, tx, d, v)
 	}
@@ -124,7 +124,7 @@ func write(ctx context.Context, tx *ent.Tx, d *ent.Domain, v verdict) (at time.T
 }
 
 // announce does what follows a commit.
-func (s *Service) announce(d *ent.Domain, o outcome) {
+func (s *checks) announce(d *ent.Domain, o outcome) {
 	switch {
 	case o.gone:
 		return
@@ -138,5 +138,5 @@ func (s *Service) announce(d *ent.Domain, o outcome) {
 		s.log.Info("dkim key rotated", slog.String("domain_id", d.ID), slog.String("domain", d.Name))
 		s.bus.Wake()
 	}
-	s.forget(*d.AccountID, d.Name)
+	s.lookups.forget(*d.AccountID, d.Name)
 }

@@ -15,7 +15,7 @@ func (s *Service) Verify(ctx context.Context, accountID, domainID string) (*ent.
 	if err != nil || d.Seeded {
 		return d, err
 	}
-	seen, err := s.check(ctx, d)
+	seen, err := s.checks.check(ctx, d)
 	if err != nil {
 		return nil, fmt.Errorf("verify: %w", err)
 	}
@@ -24,13 +24,13 @@ func (s *Service) Verify(ctx context.Context, accountID, domainID string) (*ent.
 	}
 	var stored outcome
 	err = s.db.InTx(ctx, func(tx *ent.Tx) error {
-		stored, err = s.store(ctx, tx, d, nil, seen)
+		stored, err = s.checks.store(ctx, tx, d, nil, seen)
 		return err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("verify: %w", err)
 	}
-	s.announce(d, stored)
+	s.checks.announce(d, stored)
 	if stored.claimed {
 		return nil, s.claimed(ctx, accountID, d.Name)
 	}

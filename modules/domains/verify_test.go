@@ -58,7 +58,7 @@ func TestVerifyFromAddToSending(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	signatures, err := dkim.Verify(signed, func(name string) ([]string, error) { return w.checker.DNS.LookupTXT(t.Context(), name) })
+	signatures, err := dkim.Verify(signed, func(name string) ([]string, error) { return w.checks.checker.DNS.LookupTXT(t.Context(), name) })
 	if err != nil || len(signatures) != 1 || signatures[0].Err != nil {
 		t.Errorf("mail of a verified domain has signatures %+v, %v, want one valid", signatures, err)
 	}

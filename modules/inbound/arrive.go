@@ -21,8 +21,8 @@ const (
 var replyNoRoom = smtpserver.Refuse(452, "4.3.1", "Too many large messages at once, try again later")
 
 // take reads a whole message into a content, which the caller closes.
-func (s *Service) take(ctx context.Context, from netip.Addr, body io.Reader) (*intake.Content, error) {
-	c := s.budget.Content(intake.Terms{Owner: intake.Owner{Remote: from}, Small: smallMessage, Most: MaxMessage, Patience: receivePatience})
+func (r *reception) take(ctx context.Context, from netip.Addr, body io.Reader) (*intake.Content, error) {
+	c := r.budget.Content(intake.Terms{Owner: intake.Owner{Remote: from}, Small: smallMessage, Most: MaxMessage, Patience: receivePatience})
 	err := c.Arrive(ctx, intake.Arrival{From: body, Limit: MaxMessage, Size: -1, Cut: func() { smtpserver.Cut(body, replyNoRoom) }})
 	if err != nil {
 		c.Close()
@@ -41,11 +41,11 @@ func refused(err error) error {
 
 // work waits for the memory in which a message is read and stored, which takes no longer
 // than we do: the message three times, for itself and for the statement, and its texts.
-func (s *Service) work(ctx context.Context, o intake.Owner, size int64, patience time.Duration) (release func(), err error) {
+func work(ctx context.Context, budget *intake.Budget, o intake.Owner, size int64, patience time.Duration) (release func(), err error) {
 	if size <= smallMessage {
 		return func() {}, nil
 	}
-	return s.budget.Work(ctx, o, 3*size+min(size, mostTexts), patience)
+	return budget.Work(ctx, o, 3*size+min(size, mostTexts), patience)
 }
 
 // mostTexts is what is made of the texts of a message: text and html of 5 MB, twice.

@@ -3,16 +3,11 @@ package inbound
 import (
 	"context"
 	"fmt"
-	"html"
-	"io"
-	"strings"
 
-	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/inbound/answer"
 	"github.com/postrider/postrider/modules/sending"
 	"github.com/postrider/postrider/runtime/intake"
-	"github.com/postrider/postrider/runtime/mail/message"
-	"github.com/postrider/postrider/runtime/mail/mime"
 )
 
 // Forward sends a received email on: its text and html below what the caller writes,
@@ -28,12 +23,12 @@ func (s *Service) Forward(ctx context.Context, caller accounts.Caller, a Answer)
 		return sending.Receipt{}, err
 	}
 	defer content.Close()
-	files := s.budget.Content(intake.Terms{Owner: intake.Owner{Account: e.AccountID}, Small: smallContent, Most: e.Size, Patience: readPatience})
+	files := s.contents.budget.Content(intake.Terms{Owner: intake.Owner{Account: e.AccountID}, Small: smallContent, Most: e.Size, Patience: readPatience})
 	defer files.Close()
 	if err := files.Reserve(ctx, e.Size); err != nil { // they are less, decoded
 		return sending.Receipt{}, busy(ctx, err)
 	}
-	release, err := s.work(ctx, intake.Owner{Account: e.AccountID}, e.Size, readPatience)
+	release, err := work(ctx, s.contents.budget, intake.Owner{Account: e.AccountID}, e.Size, readPatience)
 	if err != nil {
 		return sending.Receipt{}, busy(ctx, err)
 	}
@@ -47,123 +42,15 @@ func (s *Service) Forward(ctx context.Context, caller accounts.Caller, a Answer)
 		m.From = sending.Mailbox{Text: e.RcptTo}
 	}
 	if m.Subject == "" {
-		m.Subject = subjectWith("Fwd", e.Subject)
+		m.Subject = answer.Subject("Fwd", e.Subject)
 	}
-	m.Text, m.HTML = forwarded(m.Text, m.HTML, e, read)
+	m.Text, m.HTML = answer.Bodies(m.Text, m.HTML, e, read)
 	if !a.WithoutFiles {
-		found, err := filesOf(ctx, content, read, files)
+		found, err := answer.Files(ctx, content, read, files)
 		if err != nil {
 			return sending.Receipt{}, busy(ctx, err)
 		}
 		m.Attachments = append(append([]sending.Attachment{}, m.Attachments...), found...)
 	}
 	return s.send(ctx, caller, m, a)
-}
-
-// forwarded is pure: the bodies of the new message. There is an html body when the
-// caller or the email has one.
-func forwarded(text, htmlText string, e *ent.ReceivedEmail, m *message.Message) (newText, newHTML string) {
-	lines := [][2]string{{"From", e.From}, {"Date", m.Get("Date")}, {"Subject", e.Subject}, {"To", strings.Join(e.To, ", ")}}
-	if len(e.Cc) > 0 {
-		lines = append(lines, [2]string{"Cc", strings.Join(e.Cc, ", ")})
-	}
-	var plain, rich strings.Builder
-	plain.WriteString("---------- Forwarded message ----------\n")
-	rich.WriteString("<div>---------- Forwarded message ----------<br>\n")
-	for _, l := range lines {
-		fmt.Fprintf(&plain, "%s: %s\n", l[0], l[1])
-		fmt.Fprintf(&rich, "%s: %s<br>\n", l[0], html.EscapeString(l[1]))
-	}
-	plain.WriteString("\n")
-	rich.WriteString("</div><br>\n")
-	if text != "" || htmlText == "" || m.Text != "" {
-		newText = separated(text, "\n\n") + plain.String() + m.Text
-	}
-	if htmlText == "" && m.HTML == "" {
-		return newText, ""
-	}
-	below := m.HTML
-	if below == "" {
-		below = preformatted(m.Text)
-	}
-	if htmlText == "" && text != "" {
-		htmlText = preformatted(text)
-	}
-	return newText, separated(htmlText, "<br>\n") + rich.String() + below
-}
-
-func separated(text, by string) string {
-	if text == "" {
-		return ""
-	}
-	return text + by
-}
-
-func preformatted(text string) string {
-	return `<div style="white-space: pre-wrap">` + html.EscapeString(text) + "</div>"
-}
-
-// filesOf are the files as a send takes them: with names, and content types that can
-// stand in a header. Their octets lie in the content into. What a send refuses (blocked
-// extensions, sizes) it refuses here.
-func filesOf(ctx context.Context, content *Content, m *message.Message, into *intake.Content) ([]sending.Attachment, error) {
-	ends := make([]int64, len(m.Files)) // of each, in into
-	current := -1
-	end := func(next int) { // what was written last is whole
-		for ; current >= 0 && current < min(next, len(ends)); current++ {
-			ends[current] = into.Size()
-		}
-		current = next
-	}
-	err := content.Files(func(n int) io.Writer {
-		end(n)
-		if n > sending.MaxAttachments || n >= len(ends) { // refused for their number
-			return io.Discard
-		}
-		return into.Writer(ctx)
-	})
-	if err != nil {
-		return nil, fmt.Errorf("read the files of a message: %w", err)
-	}
-	end(len(ends))
-	octets, err := into.Bytes()
-	if err != nil {
-		return nil, err
-	}
-	files := make([]sending.Attachment, 0, len(m.Files))
-	var begin int64
-	for i, f := range m.Files {
-		data := []byte{} // of an empty file
-		if f.Size > 0 {
-			data = octets[begin:ends[i]:ends[i]]
-		}
-		files = append(files, attached(i, f, data))
-		begin = ends[i]
-	}
-	return files, nil
-}
-
-func attached(i int, f message.File, data []byte) sending.Attachment {
-	out := sending.Attachment{Name: f.Filename, ContentType: f.ContentType, Data: data}
-	if out.Name == "" {
-		out.Name = fmt.Sprintf("file-%d%s", i+1, extensionOf(f.ContentType))
-	}
-	if mime.ValidateFileName(out.Name) != nil {
-		out.Name = fmt.Sprintf("file-%d", i+1)
-	}
-	if mime.ValidateContentType(out.ContentType) != nil {
-		out.ContentType = "application/octet-stream"
-	}
-	if id, err := mime.ParseContentID(f.ContentID); err == nil && f.Inline {
-		out.ContentID = id
-	}
-	return out
-}
-
-// extensionOf names a message inside the message so that mail programs open it.
-func extensionOf(contentType string) string {
-	if contentType == "message/rfc822" {
-		return ".eml"
-	}
-	return ""
 }

@@ -123,7 +123,7 @@ func TestRecipientsInTwoAccounts(t *testing.T) {
 
 func TestAccountsOfOneTransactionAreFew(t *testing.T) {
 	t.Parallel()
-	s := &session{service: newWorld(t).Service}
+	s := &session{reception: newWorld(t).reception}
 	for i := range maxAccounts {
 		s.to = append(s.to, addressee{receiver: domains.Receiver{AccountID: fmt.Sprint(i)}})
 	}
@@ -178,12 +178,12 @@ func TestTheSenderThatHasLeftLeavesNothing(t *testing.T) {
 	w := newWorld(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	raw, err := w.take(t.Context(), netip.MustParseAddr("192.0.2.1"), strings.NewReader(hello))
+	raw, err := w.reception.take(t.Context(), netip.MustParseAddr("192.0.2.1"), strings.NewReader(hello))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer raw.Close()
-	err = w.receive(ctx, envelope{remote: netip.MustParseAddr("192.0.2.1"), to: []addressee{{receiver: domains.Receiver{AccountID: ada, DomainID: domainOf(ada), Domain: "ada.example"}, address: "x@ada.example"}}}, raw)
+	err = w.reception.receive(ctx, envelope{remote: netip.MustParseAddr("192.0.2.1"), to: []addressee{{receiver: domains.Receiver{AccountID: ada, DomainID: domainOf(ada), Domain: "ada.example"}, address: "x@ada.example"}}}, raw)
 	if !errors.Is(err, context.Canceled) || len(w.records(t, ada)) != 0 {
 		t.Errorf("a message whose sender has left gives %v, want it given up and nothing stored", err)
 	}
@@ -226,7 +226,7 @@ func TestLargeMessagesAreKeptWhole(t *testing.T) {
 		}
 	}
 	cut := errors.New("cut")
-	if _, err := w.take(t.Context(), netip.MustParseAddr("192.0.2.1"), io.MultiReader(bytes.NewReader(make([]byte, 70<<10)), brokenReader{cut})); !errors.Is(err, cut) {
+	if _, err := w.reception.take(t.Context(), netip.MustParseAddr("192.0.2.1"), io.MultiReader(bytes.NewReader(make([]byte, 70<<10)), brokenReader{cut})); !errors.Is(err, cut) {
 		t.Errorf("a message that is cut: %v", err)
 	}
 }
@@ -247,20 +247,20 @@ func TestAFullShareRefusesForNow(t *testing.T) {
 	if err := blocking.Reserve(t.Context(), 1<<20); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.take(ctx, netip.MustParseAddr("203.0.113.1"), strings.NewReader(large(70_000))); !errors.Is(err, context.DeadlineExceeded) {
+	if _, err := w.reception.take(ctx, netip.MustParseAddr("203.0.113.1"), strings.NewReader(large(70_000))); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("of the same network: %v, want that it waits", err)
 	}
 	if answered(refused(intake.ErrFull)) != "452 4.3.1" || answered(refused(intake.ErrCut)) != "452 4.3.1" {
 		t.Error("a lack of room is not answered 452 4.3.1")
 	}
 	for _, small := range []string{"203.0.113.1", "198.51.100.1"} {
-		c, err := w.take(t.Context(), netip.MustParseAddr(small), strings.NewReader(hello))
+		c, err := w.reception.take(t.Context(), netip.MustParseAddr(small), strings.NewReader(hello))
 		if err != nil {
 			t.Fatalf("a small one from %s: %v", small, err)
 		}
 		c.Close()
 	}
-	c, err := w.take(t.Context(), netip.MustParseAddr("198.51.100.1"), strings.NewReader(large(70_000)))
+	c, err := w.reception.take(t.Context(), netip.MustParseAddr("198.51.100.1"), strings.NewReader(large(70_000)))
 	if err != nil {
 		t.Fatalf("a large one from elsewhere: %v", err)
 	}
@@ -273,7 +273,7 @@ func TestALargeMessageHoldsNoMemoryWhileOthersAreAsked(t *testing.T) {
 	var w *world
 	seen := make(chan intake.Held, 1)
 	w = newWorld(t, func(p *Params) {
-		p.Verifier = verifying(func() { seen <- w.budget.Held() })
+		p.Verifier = verifying(func() { seen <- w.contents.budget.Held() })
 	})
 	w.took(t, large(1<<20), "support@ada.example")
 	if got := <-seen; got.Arriving != 0 || got.Working != 0 || got.Spool < 1<<20 {

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"github.com/postrider/postrider/runtime/blob"
@@ -37,9 +38,19 @@ const (
 	movesAtOnce = 2
 )
 
-func (s *Service) newMoves(metrics *worker.Metrics) *worker.Worker[move, moved] {
-	return worker.New(worker.Queue[move, moved]{Name: "received contents", Claim: s.claimMoves, Run: s.runMove, Settle: s.settleMoves},
-		worker.Config{Concurrency: movesAtOnce, Batch: 20, Lease: moveLease, Poll: time.Second}, s.log, metrics)
+// mover brings contents to the object store, and deletes there.
+type mover struct {
+	*contents
+
+	log    *slog.Logger
+	worker *worker.Worker[move, moved]
+}
+
+func newMover(c *contents, log *slog.Logger, metrics *worker.Metrics) *mover {
+	v := &mover{contents: c, log: log}
+	v.worker = worker.New(worker.Queue[move, moved]{Name: "received contents", Claim: v.claim, Run: v.run, Settle: v.settle},
+		worker.Config{Concurrency: movesAtOnce, Batch: 20, Lease: moveLease, Poll: time.Second}, log, metrics)
+	return v
 }
 
 // The key has something random: a copy of the database must not write over the
@@ -51,8 +62,8 @@ FROM (SELECT id FROM received_contents WHERE due_at <= now() ORDER BY due_at LIM
 WHERE c.id = due.id
 RETURNING c.id, c.fence, c.size, c.object_key, c.data IS NULL, c.attempts`
 
-func (s *Service) claimMoves(ctx context.Context, limit int, lease time.Duration) ([]move, error) {
-	jobs, err := db.All(ctx, s.db.Hot, func(m *move) []any { return []any{&m.id, &m.fence, &m.size, &m.key, &m.remove, &m.attempts} },
+func (v *mover) claim(ctx context.Context, limit int, lease time.Duration) ([]move, error) {
+	jobs, err := db.All(ctx, v.db.Hot, func(m *move) []any { return []any{&m.id, &m.fence, &m.size, &m.key, &m.remove, &m.attempts} },
 		claimMovesSQL, limit, lease.Microseconds())
 	if err != nil {
 		return nil, fmt.Errorf("claim contents: %w", err)
@@ -60,18 +71,18 @@ func (s *Service) claimMoves(ctx context.Context, limit int, lease time.Duration
 	return jobs, nil
 }
 
-func (s *Service) runMove(ctx context.Context, m move, l *worker.Lease) moved {
+func (v *mover) run(ctx context.Context, m move, l *worker.Lease) moved {
 	var err error
 	switch {
 	case !l.Valid():
 		err = errors.New("the lease is over")
 	case m.remove:
-		err = s.objects.Delete(ctx, m.key)
+		err = v.objects.Delete(ctx, m.key)
 	default:
-		err = s.upload(ctx, m)
+		err = v.upload(ctx, m)
 	}
 	if err != nil && ctx.Err() == nil {
-		s.log.WarnContext(ctx, "the object store did not do its part; it is asked again", "object", m.key, telemetry.KeyBytes, m.size, "delete", m.remove,
+		v.log.WarnContext(ctx, "the object store did not do its part; it is asked again", "object", m.key, telemetry.KeyBytes, m.size, "delete", m.remove,
 			telemetry.KeyAttempt, m.attempts, telemetry.KeyError, err)
 	}
 	return moved{err}
@@ -83,15 +94,15 @@ const uploadSQL = `SELECT substring(data FROM $3::int FOR $4::int) FROM received
 var moveOwner = intake.Owner{Account: "contents on their way to the object store"}
 
 // upload puts the object, and reads it back before it counts as stored.
-func (s *Service) upload(ctx context.Context, m move) error {
-	data := s.budget.Content(intake.Terms{Owner: moveOwner, Small: smallContent, Most: m.size, Patience: moveLease})
+func (v *mover) upload(ctx context.Context, m move) error {
+	data := v.budget.Content(intake.Terms{Owner: moveOwner, Small: smallContent, Most: m.size, Patience: moveLease})
 	defer data.Close()
 	if err := data.Reserve(ctx, m.size); err != nil {
 		return err
 	}
 	for first := true; first || data.Size() < m.size; first = false {
 		before := data.Size()
-		err := s.slice(ctx, uploadSQL, func(row db.Row) error {
+		err := v.slice(ctx, uploadSQL, func(row db.Row) error {
 			var piece sql.RawBytes
 			if err := row.Scan(&piece); err != nil {
 				return err
@@ -106,7 +117,7 @@ func (s *Service) upload(ctx context.Context, m move) error {
 		}
 	}
 	data.Whole()
-	return blob.Keep(ctx, s.objects, m.key, data, data.Size())
+	return blob.Keep(ctx, v.objects, m.key, data, data.Size())
 }
 
 // The fence goes up, so that a batch whose commit was not heard of can be repeated. A
@@ -143,8 +154,8 @@ var movedRows = batch.New("v",
 
 var moveBackoff = worker.Backoff{Min: 5 * time.Second, Max: 30 * time.Minute}
 
-func (s *Service) settleMoves(ctx context.Context, results []worker.Result[move, moved]) error {
-	if _, err := s.db.Hot.ExecContext(ctx, settleMovesSQL.Text, settleMovesSQL.Args(movedRows.Rows(results))...); err != nil {
+func (v *mover) settle(ctx context.Context, results []worker.Result[move, moved]) error {
+	if _, err := v.db.Hot.ExecContext(ctx, settleMovesSQL.Text, settleMovesSQL.Args(movedRows.Rows(results))...); err != nil {
 		return fmt.Errorf("store what became of contents: %w", err)
 	}
 	return nil

@@ -87,7 +87,7 @@ func (w *world) soon(t *testing.T) {
 // run claims, does and settles what is due.
 func (w *world) run(t *testing.T) {
 	t.Helper()
-	jobs, err := w.claimMoves(t.Context(), 10, time.Minute)
+	jobs, err := w.mover.claim(t.Context(), 10, time.Minute)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,13 +95,13 @@ func (w *world) run(t *testing.T) {
 	for _, j := range jobs {
 		var m moved
 		if j.remove {
-			m.err = w.objects.Delete(t.Context(), j.key)
+			m.err = w.contents.objects.Delete(t.Context(), j.key)
 		} else {
-			m.err = w.upload(t.Context(), j)
+			m.err = w.mover.upload(t.Context(), j)
 		}
 		results = append(results, worker.Result[move, moved]{Job: j, Value: m})
 	}
-	if err := w.settleMoves(t.Context(), results); err != nil {
+	if err := w.mover.settle(t.Context(), results); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -152,14 +152,14 @@ func TestAMoverThatDiesLosesNothing(t *testing.T) {
 	t.Parallel()
 	w, b := newBucketWorld(t)
 	w.took(t, hello, "support@ada.example")
-	dead, err := w.claimMoves(t.Context(), 10, time.Minute)
+	dead, err := w.mover.claim(t.Context(), 10, time.Minute)
 	if err != nil || len(dead) != 1 {
 		t.Fatalf("claiming the one message to move gives %v, %v, want it", dead, err)
 	}
-	if err := w.upload(t.Context(), dead[0]); err != nil {
+	if err := w.mover.upload(t.Context(), dead[0]); err != nil {
 		t.Fatal(err)
 	}
-	if again, err := w.claimMoves(t.Context(), 10, time.Minute); err != nil || len(again) != 0 {
+	if again, err := w.mover.claim(t.Context(), 10, time.Minute); err != nil || len(again) != 0 {
 		t.Errorf("claimed twice: %v, %v", again, err)
 	}
 	w.soon(t) // the lease is over
@@ -168,26 +168,26 @@ func TestAMoverThatDiesLosesNothing(t *testing.T) {
 		t.Errorf("%d in the store, %d objects", w.inStore(t), b.size())
 	}
 	// The dead one comes back: its fence is old.
-	if err := w.settleMoves(t.Context(), []worker.Result[move, moved]{{Job: dead[0], Value: moved{errors.New("cut")}}}); err != nil || w.inStore(t) != 1 {
+	if err := w.mover.settle(t.Context(), []worker.Result[move, moved]{{Job: dead[0], Value: moved{errors.New("cut")}}}); err != nil || w.inStore(t) != 1 {
 		t.Errorf("settling with an old fence gives %v, want no error and the message still in the store", err)
 	}
 
 	// Deleted while an upload runs: the object goes after its lease.
 	w.took(t, hello, "sales@ada.example")
-	running, err := w.claimMoves(t.Context(), 10, time.Minute)
+	running, err := w.mover.claim(t.Context(), 10, time.Minute)
 	if err != nil || len(running) != 1 {
 		t.Fatalf("claiming the second message to move gives %v, %v, want it alone", running, err)
 	}
 	if err := w.Delete(t.Context(), ada, w.records(t, ada)[0].ID); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.objects.Put(t.Context(), running[0].key, strings.NewReader(hello), int64(len(hello))); err != nil {
+	if err := w.contents.objects.Put(t.Context(), running[0].key, strings.NewReader(hello), int64(len(hello))); err != nil {
 		t.Fatal(err)
 	}
 	if n := w.count(t, `SELECT count(*) FROM received_contents WHERE due_at > now() + interval '1 minute' AND data IS NULL`); n != 1 {
 		t.Errorf("%d deletions wait for the lease", n)
 	}
-	if err := w.settleMoves(t.Context(), []worker.Result[move, moved]{{Job: running[0]}}); err != nil {
+	if err := w.mover.settle(t.Context(), []worker.Result[move, moved]{{Job: running[0]}}); err != nil {
 		t.Fatal(err)
 	}
 	w.soon(t)

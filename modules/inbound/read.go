@@ -109,7 +109,18 @@ func busy(ctx context.Context, err error) error {
 
 // Open brings the content of a record here. Errors: ErrPurged; Away when the object store
 // does not give it, or too many large ones are being read.
-func (s *Service) Open(ctx context.Context, e *ent.ReceivedEmail) (_ *Content, err error) {
+func (s *Service) Open(ctx context.Context, e *ent.ReceivedEmail) (*Content, error) {
+	return s.contents.open(ctx, e)
+}
+
+// contents has the messages themselves, in the database or in the object store.
+type contents struct {
+	db      *db.DB
+	objects Objects        // nil: they stay in the database
+	budget  *intake.Budget // of those that are read
+}
+
+func (s *contents) open(ctx context.Context, e *ent.ReceivedEmail) (_ *Content, err error) {
 	owner := intake.Owner{Account: e.AccountID}
 	c := s.budget.Content(intake.Terms{Owner: owner, Small: smallContent, Most: e.Size, Patience: readPatience})
 	defer func() {
@@ -146,7 +157,7 @@ SELECT substring(data FROM $3::int FOR $4::int), coalesce(object_key, ''), data 
 
 // fill reads a content, slice by slice. It may be brought to the object store meanwhile,
 // and is read on from there.
-func (s *Service) fill(ctx context.Context, c *intake.Content, e *ent.ReceivedEmail) error {
+func (s *contents) fill(ctx context.Context, c *intake.Content, e *ent.ReceivedEmail) error {
 	for first := true; first || c.Size() < e.Size; first = false {
 		var key string
 		moved := false
@@ -175,7 +186,7 @@ func (s *Service) fill(ctx context.Context, c *intake.Content, e *ent.ReceivedEm
 
 // slice runs a statement that gives one row. What use scans is good until it returns. The
 // error is sql.ErrNoRows if there is none.
-func (s *Service) slice(ctx context.Context, query string, use func(db.Row) error, args ...any) error {
+func (s *contents) slice(ctx context.Context, query string, use func(db.Row) error, args ...any) error {
 	found := false
 	// Prepared, because only then lib/pq takes binary results.
 	err := db.Each(ctx, s.db.Prepared, func(row db.Row) error {
@@ -191,7 +202,7 @@ func (s *Service) slice(ctx context.Context, query string, use func(db.Row) erro
 var errNoStore = errors.New("none is configured")
 
 // fetch reads what is still missing from the object store.
-func (s *Service) fetch(ctx context.Context, c *intake.Content, key string, size int64) (err error) {
+func (s *contents) fetch(ctx context.Context, c *intake.Content, key string, size int64) (err error) {
 	defer func() {
 		if err != nil && !errors.Is(err, intake.ErrFull) {
 			err = fault.Unavailable(fmt.Errorf("object store: %w", err))

@@ -3,6 +3,7 @@ package inbound
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"net/netip"
 	"sync"
 	"time"
@@ -32,7 +33,7 @@ const maxReceived = 50
 // receive stores a message, and returns nil once that is durable. Errors are answers,
 // or temporary. While others are asked who sent it the message holds no memory, where it
 // is large: their answers may take long.
-func (s *Service) receive(ctx context.Context, e envelope, raw *intake.Content) error {
+func (r *reception) receive(ctx context.Context, e envelope, raw *intake.Content) error {
 	hops, err := message.Hops(raw.Reader())
 	if err != nil {
 		return fmt.Errorf("read a message: %w", err)
@@ -41,21 +42,21 @@ func (s *Service) receive(ctx context.Context, e envelope, raw *intake.Content) 
 		return replyLoop
 	}
 	a := newArrival(e, raw, time.Now())
-	s.examine(ctx, a)
+	r.examiner.examine(ctx, a)
 	if err := ctx.Err(); err != nil {
 		return err // the sender has left, and comes again
 	}
-	release, err := s.work(ctx, intake.Owner{Remote: e.remote}, raw.Size(), receivePatience)
+	release, err := work(ctx, r.budget, intake.Owner{Remote: e.remote}, raw.Size(), receivePatience)
 	if err != nil {
 		return refused(err)
 	}
 	defer release()
-	if err := intake.Guarded(func() error { return s.keep(ctx, a) }); err != nil {
+	if err := intake.Guarded(func() error { return r.keep(ctx, a) }); err != nil {
 		return refused(err)
 	}
-	s.bus.WakeFor(a.facts...)
-	for _, r := range a.records {
-		s.log.InfoContext(ctx, "mail received", telemetry.KeyEmailID, r.id, telemetry.KeyAccountID, r.accountID, telemetry.KeyDomainID, r.domainID,
+	r.bus.WakeFor(a.facts...)
+	for _, record := range a.records {
+		r.log.InfoContext(ctx, "mail received", telemetry.KeyEmailID, record.id, telemetry.KeyAccountID, record.accountID, telemetry.KeyDomainID, record.domainID,
 			telemetry.KeyRemote, e.remote.String(), telemetry.KeyTLS, e.tls, telemetry.KeyBytes, raw.Size(), "spam", a.spam.status,
 			"spf", a.auth.SPF, "dkim", a.auth.DKIM, "dmarc", a.auth.DMARC, telemetry.KeyDuration, time.Since(a.at))
 	}
@@ -63,7 +64,7 @@ func (s *Service) receive(ctx context.Context, e envelope, raw *intake.Content) 
 }
 
 // keep reads a message and stores it.
-func (s *Service) keep(ctx context.Context, a *arrival) (err error) {
+func (r *reception) keep(ctx context.Context, a *arrival) (err error) {
 	if a.message, err = message.Read(a.content.Reader()); err != nil {
 		return fmt.Errorf("read a message: %w", err)
 	}
@@ -71,7 +72,7 @@ func (s *Service) keep(ctx context.Context, a *arrival) (err error) {
 		return err
 	}
 	a.tell()
-	if err := s.joiner(len(a.raw)).Do(ctx, a); err != nil {
+	if err := r.writer.line(len(a.raw)).Do(ctx, a); err != nil {
 		return fmt.Errorf("store a message: %w", err)
 	}
 	return nil
@@ -80,17 +81,25 @@ func (s *Service) keep(ctx context.Context, a *arrival) (err error) {
 // examineWithin is how long authentication and the spam filter may take together.
 const examineWithin = 20 * time.Second
 
+// examiner finds out what there is to know of a message.
+type examiner struct {
+	hostname string // ours
+	verifier Verifier
+	spam     SpamFilter // nil: every status is unknown
+	log      *slog.Logger
+}
+
 // examine asks who sent the message and whether it is spam, both at once.
-func (s *Service) examine(ctx context.Context, a *arrival) {
+func (x *examiner) examine(ctx context.Context, a *arrival) {
 	ctx, cancel := context.WithTimeout(ctx, examineWithin)
 	defer cancel()
 	var both sync.WaitGroup
 	both.Go(func() {
-		a.auth = s.verifier.Verify(ctx, authn.Client{IP: a.remote, Hello: a.hello, MailFrom: a.from, Hostname: s.config.Hostname},
+		a.auth = x.verifier.Verify(ctx, authn.Client{IP: a.remote, Hello: a.hello, MailFrom: a.from, Hostname: x.hostname},
 			a.content, a.content.Size())
 	})
-	if s.spam != nil {
-		both.Go(func() { a.spam = s.judge(ctx, a) })
+	if x.spam != nil {
+		both.Go(func() { a.spam = x.judge(ctx, a) })
 	}
 	both.Wait()
 }
@@ -101,15 +110,15 @@ type spamVerdict struct {
 	score  *float64
 }
 
-func (s *Service) judge(ctx context.Context, a *arrival) spamVerdict {
+func (x *examiner) judge(ctx context.Context, a *arrival) spamVerdict {
 	unknown := spamVerdict{status: receivedemail.SpamStatusUnknown}
 	rcpt := make([]string, 0, len(a.to))
 	for _, to := range a.to {
 		rcpt = append(rcpt, to.address)
 	}
-	v, err := s.spam.Check(ctx, rspamd.Envelope{IP: a.remote.String(), Hello: a.hello, From: a.from, Rcpt: rcpt, QueueID: a.records[0].id}, a.content, a.content.Size())
+	v, err := x.spam.Check(ctx, rspamd.Envelope{IP: a.remote.String(), Hello: a.hello, From: a.from, Rcpt: rcpt, QueueID: a.records[0].id}, a.content, a.content.Size())
 	if err != nil {
-		s.log.WarnContext(ctx, "the spam filter did not answer; the message is received all the same", telemetry.KeyEmailID, a.records[0].id, telemetry.KeyError, err)
+		x.log.WarnContext(ctx, "the spam filter did not answer; the message is received all the same", telemetry.KeyEmailID, a.records[0].id, telemetry.KeyError, err)
 		return unknown
 	}
 	verdict := spamVerdict{status: receivedemail.SpamStatus(v.Status)}

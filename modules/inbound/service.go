@@ -92,23 +92,16 @@ type Params struct {
 
 // Service receives mail and keeps it. Safe for concurrent use.
 type Service struct {
-	config   Config
-	db       *db.DB
-	domains  Domains
-	accounts Accounts
-	sender   Sender
-	verifier Verifier
-	spam     SpamFilter
-	objects  Objects
-	bus      Bus
-	budget   *intake.Budget
-	pages    *page.Codec
-	log      *slog.Logger
-	counts   Statistics // nil: they are off
+	db     *db.DB
+	pages  *page.Codec
+	bus    Bus
+	counts Statistics // nil: they are off
+	sender Sender     // nil: sending is off, and nothing is answered
 
-	rules               *addressrules.Book
-	stores, heavyStores *db.Joiner[*arrival]
-	moves               *worker.Worker[move, moved] // nil: there is nowhere to move to
+	rules     *addressrules.Book
+	reception *reception
+	contents  *contents
+	mover     *mover // nil: there is nowhere to move to, or another process does
 }
 
 // New makes the service; nothing runs before Start.
@@ -119,17 +112,16 @@ func New(p Params) (*Service, error) {
 	if p.Budget == nil {
 		return nil, errors.New("inbound: a budget is needed")
 	}
-	s := &Service{config: p.Config, db: p.DB, domains: p.Domains, accounts: p.Accounts, sender: p.Sender, verifier: p.Verifier, spam: p.Spam, objects: p.Objects,
-		bus: p.Bus, budget: p.Budget, pages: p.Pages, log: p.Logger, counts: p.Statistics}
+	s := &Service{db: p.DB, pages: p.Pages, bus: p.Bus, counts: p.Statistics, sender: p.Sender, contents: &contents{db: p.DB, objects: p.Objects, budget: p.Budget}}
 	var err error
 	if s.rules, err = addressrules.NewBook(p.DB, p.Domains); err != nil {
 		return nil, err
 	}
-	size := func(a *arrival) int { return len(a.raw) }
-	s.stores = db.NewJoiner(db.JoinerConfig[*arrival]{MaxItems: storeBatch, MaxBytes: storeBytes, Size: size}, s.flush)
-	s.heavyStores = db.NewJoiner(db.JoinerConfig[*arrival]{Writers: heavyWriters, MaxItems: storeBatch, MaxBytes: storeBytes, Size: size}, s.flush)
+	s.reception = &reception{domains: p.Domains, accounts: p.Accounts, rules: s.rules, bus: p.Bus, budget: p.Budget, log: p.Logger,
+		examiner: &examiner{hostname: p.Config.Hostname, verifier: p.Verifier, spam: p.Spam, log: p.Logger},
+		writer:   newWriter(p.DB, p.Bus, p.Objects != nil)}
 	if p.Objects != nil && !p.Config.AcceptOnly {
-		s.moves = s.newMoves(p.Workers)
+		s.mover = newMover(s.contents, p.Logger, p.Workers)
 	}
 	return s, nil
 }
@@ -150,19 +142,18 @@ func (s *Service) PutRules(ctx context.Context, accountID, domainID string, r ad
 
 // Start begins to bring contents to the object store, if there is one.
 func (s *Service) Start(ctx context.Context) error {
-	if s.moves == nil {
+	if s.mover == nil {
 		return nil
 	}
-	return s.moves.Start(ctx)
+	return s.mover.worker.Start(ctx)
 }
 
 // Stop stores what waits, and lets moves that have begun end while ctx lasts.
 func (s *Service) Stop(ctx context.Context) error {
-	s.stores.Close()
-	s.heavyStores.Close()
+	s.reception.writer.close()
 	s.rules.Close()
-	if s.moves == nil {
+	if s.mover == nil {
 		return nil
 	}
-	return s.moves.Stop(ctx)
+	return s.mover.worker.Stop(ctx)
 }

@@ -4,30 +4,45 @@ import (
 	"context"
 	"crypto/tls"
 	"io"
+	"log/slog"
 
 	"github.com/postrider/postrider/modules/domains"
+	"github.com/postrider/postrider/modules/inbound/addressrules"
 	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/intake"
 	"github.com/postrider/postrider/runtime/mail/address"
 	"github.com/postrider/postrider/runtime/mail/smtpserver"
 )
 
 // Listening makes the service a listener's handler: addresses that nobody receives at
 // are refused.
-func (s *Service) Listening() smtpserver.Handler { return handler{s} }
+func (s *Service) Listening() smtpserver.Handler { return handler{s.reception} }
 
-type handler struct{ service *Service }
+type handler struct{ reception *reception }
 
 // NewSession takes everybody.
 func (h handler) NewSession(_ context.Context, p smtpserver.Peer) (smtpserver.Session, error) {
-	return &session{service: h.service, peer: p}, nil
+	return &session{reception: h.reception, peer: p}, nil
+}
+
+// reception takes messages in: whose the addresses are, who sent it, and into the database.
+type reception struct {
+	domains  Domains
+	accounts Accounts
+	rules    *addressrules.Book
+	examiner *examiner
+	writer   *writer
+	bus      Bus
+	budget   *intake.Budget
+	log      *slog.Logger
 }
 
 // session is one connection; runtime/mail/smtpserver calls one method at a time.
 type session struct {
-	service *Service
-	peer    smtpserver.Peer
-	from    smtpserver.Path
-	to      []addressee
+	reception *reception
+	peer      smtpserver.Peer
+	from      smtpserver.Path
+	to        []addressee
 }
 
 // addressee is one recipient of a transaction.
@@ -53,7 +68,7 @@ func (s *session) Mail(_ context.Context, from smtpserver.Path, _ smtpserver.Mai
 }
 
 func (s *session) Rcpt(ctx context.Context, to smtpserver.Path) error {
-	found, err := s.service.find(ctx, to)
+	found, err := s.reception.find(ctx, to)
 	if err != nil {
 		return err
 	}
@@ -72,27 +87,27 @@ func (s *session) Rcpt(ctx context.Context, to smtpserver.Path) error {
 }
 
 // find tells whose an address is; the refusals are answers.
-func (s *Service) find(ctx context.Context, to smtpserver.Path) (addressee, error) {
+func (r *reception) find(ctx context.Context, to smtpserver.Path) (addressee, error) {
 	domain, err := address.ParseDomain(to.Domain)
 	if err != nil { // a literal, as [192.0.2.1]
 		return addressee{}, replyNoDomain
 	}
 	rcpt := address.Address{Local: to.Local, Domain: domain}
-	receiver, err := s.domains.Receiver(ctx, rcpt)
+	receiver, err := r.domains.Receiver(ctx, rcpt)
 	switch {
 	case fault.KindOf(err) == fault.NotFound:
 		return addressee{}, replyNoDomain
 	case err != nil:
 		return addressee{}, err
 	}
-	accepts, err := s.rules.Accepts(ctx, receiver.AccountID, receiver.DomainID, to.Local)
+	accepts, err := r.rules.Accepts(ctx, receiver.AccountID, receiver.DomainID, to.Local)
 	switch {
 	case err != nil:
 		return addressee{}, err
 	case !accepts:
 		return addressee{}, replyNoMailbox
 	}
-	account, err := s.accounts.Account(ctx, receiver.AccountID)
+	account, err := r.accounts.Account(ctx, receiver.AccountID)
 	if err != nil {
 		return addressee{}, err
 	}
@@ -103,12 +118,12 @@ func (s *Service) find(ctx context.Context, to smtpserver.Path) (addressee, erro
 }
 
 func (s *session) Data(ctx context.Context, body io.Reader) error {
-	raw, err := s.service.take(ctx, s.peer.Remote, body)
+	raw, err := s.reception.take(ctx, s.peer.Remote, body)
 	if err != nil {
 		return err
 	}
 	defer raw.Close()
-	return s.service.receive(ctx, envelope{remote: s.peer.Remote, hello: s.peer.Hello(), tls: tlsName(s.peer.TLS()), from: s.from.String(), to: s.to}, raw)
+	return s.reception.receive(ctx, envelope{remote: s.peer.Remote, hello: s.peer.Hello(), tls: tlsName(s.peer.TLS()), from: s.from.String(), to: s.to}, raw)
 }
 
 func tlsName(state *tls.ConnectionState) string {

@@ -27,12 +27,34 @@ const (
 	heavyWriters = 4
 )
 
-// joiner finds the writer for a message.
-func (s *Service) joiner(size int) *db.Joiner[*arrival] {
+// writer stores messages, many in one commit.
+type writer struct {
+	db            *db.DB
+	bus           Bus
+	moves         bool // contents leave the database afterwards, for the object store
+	single, heavy *db.Joiner[*arrival]
+}
+
+func newWriter(d *db.DB, b Bus, moves bool) *writer {
+	w := &writer{db: d, bus: b, moves: moves}
+	size := func(a *arrival) int { return len(a.raw) }
+	w.single = db.NewJoiner(db.JoinerConfig[*arrival]{MaxItems: storeBatch, MaxBytes: storeBytes, Size: size}, w.flush)
+	w.heavy = db.NewJoiner(db.JoinerConfig[*arrival]{Writers: heavyWriters, MaxItems: storeBatch, MaxBytes: storeBytes, Size: size}, w.flush)
+	return w
+}
+
+// close stores what waits.
+func (w *writer) close() {
+	w.single.Close()
+	w.heavy.Close()
+}
+
+// line is where a message waits for a commit.
+func (w *writer) line(size int) *db.Joiner[*arrival] {
 	if size >= heavyFrom {
-		return s.heavyStores
+		return w.heavy
 	}
-	return s.stores
+	return w.single
 }
 
 // storeSQL stores messages with their facts in one statement, which is one round trip
@@ -128,9 +150,9 @@ var recordRows = batch.New("v",
 
 // flush stores messages together. An error refuses them all, which the joiner then
 // tries one by one.
-func (s *Service) flush(ctx context.Context, batch []*arrival) []error {
+func (w *writer) flush(ctx context.Context, batch []*arrival) []error {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true)) // a message may lie in a file, see intake.Guarded
-	if err := s.store(ctx, batch); err != nil {
+	if err := w.store(ctx, batch); err != nil {
 		errs := make([]error, len(batch))
 		for i := range errs {
 			errs[i] = err
@@ -140,7 +162,7 @@ func (s *Service) flush(ctx context.Context, batch []*arrival) []error {
 	return nil
 }
 
-func (s *Service) store(ctx context.Context, arrivals []*arrival) error {
+func (w *writer) store(ctx context.Context, arrivals []*arrival) error {
 	var contents []storedContent
 	var records []*storedRecord
 	var facts []event.Fact
@@ -155,12 +177,12 @@ func (s *Service) store(ctx context.Context, arrivals []*arrival) error {
 		}
 		facts = append(facts, a.facts...)
 	}
-	published, err := s.bus.PublishArgs(facts...)
+	published, err := w.bus.PublishArgs(facts...)
 	if err != nil {
 		return err
 	}
-	args := storeSQL.Args(append(published, rawRows.Rows(arrivals), contentRows.Rows(contents), recordRows.Rows(records), db.Arg("move", s.objects != nil))...)
-	stored, err := db.One(ctx, s.db.Prepared, db.Value[int], storeSQL.Text, args...)
+	args := storeSQL.Args(append(published, rawRows.Rows(arrivals), contentRows.Rows(contents), recordRows.Rows(records), db.Arg("move", w.moves))...)
+	stored, err := db.One(ctx, w.db.Prepared, db.Value[int], storeSQL.Text, args...)
 	if err == nil && stored != len(contents) {
 		err = errors.New("the statement did not end")
 	}

@@ -109,7 +109,7 @@ func newWorld(t *testing.T, change ...func(*Params)) *world {
 		if err := w.Stop(context.Background()); err != nil {
 			t.Error(err)
 		}
-		if got := w.budget.Held(); got != (intake.Held{}) {
+		if got := w.contents.budget.Held(); got != (intake.Held{}) {
 			t.Errorf("after the test %+v is held, want nothing", got)
 		}
 	})
@@ -131,12 +131,12 @@ func (w *world) bring(t *testing.T, message string, to ...string) error {
 			return err
 		}
 	}
-	raw, err := w.take(t.Context(), netip.MustParseAddr("192.0.2.1"), strings.NewReader(message))
+	raw, err := w.reception.take(t.Context(), netip.MustParseAddr("192.0.2.1"), strings.NewReader(message))
 	if err != nil {
 		return err
 	}
 	defer raw.Close()
-	return w.receive(t.Context(), envelope{remote: netip.MustParseAddr("192.0.2.1"), hello: "eve.example", from: own.from.String(), to: own.to}, raw)
+	return w.reception.receive(t.Context(), envelope{remote: netip.MustParseAddr("192.0.2.1"), hello: "eve.example", from: own.from.String(), to: own.to}, raw)
 }
 
 func (w *world) took(t *testing.T, message string, to ...string) {

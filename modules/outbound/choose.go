@@ -27,29 +27,29 @@ var errNotStarted = errors.New("ways out: not started")
 // Choose gives the way of each delivery, index-aligned, and takes from the allowance
 // of addresses that warm up. It asks no database, but for plans that the accounts'
 // cache does not have. The ways are shared: their parts must not be changed.
-func (s *Service) Choose(ctx context.Context, questions []Question) ([]smtpclient.Way, error) {
+func (w *Ways) Choose(ctx context.Context, questions []Question) ([]smtpclient.Way, error) {
 	ways := make([]smtpclient.Way, len(questions))
-	if s.config.Captured || len(questions) == 0 {
+	if w.config.Captured || len(questions) == 0 {
 		return ways, nil
 	}
-	plans, err := s.plans(ctx, questions)
+	plans, err := w.plans(ctx, questions)
 	if err != nil {
 		return nil, err
 	}
-	s.mutex.Lock()
-	defer s.mutex.Unlock()
-	if s.known == nil {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	if w.known == nil {
 		return nil, errNotStarted
 	}
 	for i, q := range questions {
-		if relay := s.relay(q); relay != nil {
+		if relay := w.relay(q); relay != nil {
 			ways[i] = *relay
 			continue
 		}
-		if s.config.Relayed {
+		if w.config.Relayed {
 			continue
 		}
-		if o := s.known.outletFor(q, plans[q.AccountID]); o != nil {
+		if o := w.known.outletFor(q, plans[q.AccountID]); o != nil {
 			o.pending++
 			ways[i] = o.way
 		}
@@ -59,11 +59,11 @@ func (s *Service) Choose(ctx context.Context, questions []Question) ([]smtpclien
 
 // Return gives back what Choose took for deliveries that do not begin now. Nothing is
 // lost without it: the next reading does the same.
-func (s *Service) Return(labels []string) {
-	s.mutex.Lock()
-	defer s.mutex.Unlock()
+func (w *Ways) Return(labels []string) {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
 	for _, label := range labels {
-		if o := s.known.outlet(label); o != nil {
+		if o := w.known.outlet(label); o != nil {
 			o.pending = max(0, o.pending-1)
 		}
 	}
@@ -71,32 +71,32 @@ func (s *Service) Return(labels []string) {
 
 // HasFallback tells whether a delivery that failed directly may go by a fallback
 // smarthost.
-func (s *Service) HasFallback(accountID, domainID string) bool {
-	s.mutex.Lock()
-	defer s.mutex.Unlock()
-	if s.config.Captured || s.known == nil {
+func (w *Ways) HasFallback(accountID, domainID string) bool {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	if w.config.Captured || w.known == nil {
 		return false
 	}
 	q := Question{AccountID: accountID, DomainID: domainID}
-	if s.relay(q) != nil {
+	if w.relay(q) != nil {
 		return false // no attempt is direct
 	}
 	q.Via = ViaFallback
-	return s.relay(q) != nil
+	return w.relay(q) != nil
 }
 
 // relay is the smarthost of a delivery, nil for none.
-func (s *Service) relay(q Question) *smtpclient.Way {
-	ofDomain, ofAccount := relays{}, s.known.relays[owner{accountID: q.AccountID}]
+func (w *Ways) relay(q Question) *smtpclient.Way {
+	ofDomain, ofAccount := relays{}, w.known.relays[owner{accountID: q.AccountID}]
 	if q.DomainID != "" {
-		ofDomain = s.known.relays[owner{q.AccountID, q.DomainID}]
+		ofDomain = w.known.relays[owner{q.AccountID, q.DomainID}]
 	}
 	for _, r := range []relays{ofDomain, ofAccount} {
 		if r.always != nil {
 			return r.always
 		}
 	}
-	if q.Via != ViaFallback || s.config.Relayed {
+	if q.Via != ViaFallback || w.config.Relayed {
 		return nil
 	}
 	for _, r := range []relays{ofDomain, ofAccount} {
@@ -104,18 +104,18 @@ func (s *Service) relay(q Question) *smtpclient.Way {
 			return r.fallback
 		}
 	}
-	if s.config.Fallback != nil {
-		return relayWay(s.config.Fallback)
+	if w.config.Fallback != nil {
+		return relayWay(w.config.Fallback)
 	}
 	return nil
 }
 
 // plans are those of the accounts that ask, where they matter. An account that does
 // not exist any more has none.
-func (s *Service) plans(ctx context.Context, questions []Question) (map[string]string, error) {
-	s.mutex.Lock()
-	asks := s.known != nil && s.known.asksPlan() && !s.config.Relayed
-	s.mutex.Unlock()
+func (w *Ways) plans(ctx context.Context, questions []Question) (map[string]string, error) {
+	w.mutex.Lock()
+	asks := w.known != nil && w.known.asksPlan() && !w.config.Relayed
+	w.mutex.Unlock()
 	if !asks {
 		return nil, nil
 	}
@@ -124,7 +124,7 @@ func (s *Service) plans(ctx context.Context, questions []Question) (map[string]s
 		if _, asked := plans[q.AccountID]; asked {
 			continue
 		}
-		a, err := s.accounts.Account(ctx, q.AccountID)
+		a, err := w.accounts.Account(ctx, q.AccountID)
 		if err != nil && fault.KindOf(err) != fault.NotFound {
 			return nil, fmt.Errorf("plan of %s: %w", q.AccountID, err)
 		}

@@ -34,12 +34,12 @@ func TestEachPlanHasItsPools(t *testing.T) {
 		w.free: "192.0.2.1", w.pool: "192.0.2.2", w.dedicated: "192.0.2.3", // the plan Pool does not open the account's own
 		"acc_01kf0m4w7he6x8q2v5b3n9c1ta": "192.0.2.1", // deleted since
 	} {
-		if got := choose(t, w.Service, 1, Question{AccountID: account}); got[0] != want {
+		if got := choose(t, w.Ways, 1, Question{AccountID: account}); got[0] != want {
 			t.Errorf("%s leaves from %s, want %s", account, got[0], want)
 		}
 	}
 	for _, address := range []string{"192.0.2.3", "192.0.2.2", "192.0.2.1", ""} {
-		if got := choose(t, w.Service, 1, Question{AccountID: w.dedicated}); got[0] != address {
+		if got := choose(t, w.Ways, 1, Question{AccountID: w.dedicated}); got[0] != address {
 			t.Errorf("leaves from %q, want %q", got[0], address)
 		}
 		if address == "" {
@@ -48,13 +48,13 @@ func TestEachPlanHasItsPools(t *testing.T) {
 		if _, err := w.PauseSource(t.Context(), address, true); err != nil {
 			t.Fatal(err)
 		}
-		reread(t, w.Service)
+		reread(t, w.Ways)
 	}
 	if _, err := w.PauseSource(t.Context(), "192.0.2.3", false); err != nil {
 		t.Fatal(err)
 	}
-	reread(t, w.Service)
-	if got := choose(t, w.Service, 1, Question{AccountID: w.dedicated}); got[0] != "192.0.2.3" {
+	reread(t, w.Ways)
+	if got := choose(t, w.Ways, 1, Question{AccountID: w.dedicated}); got[0] != "192.0.2.3" {
 		t.Errorf("resumed, and mail leaves from %s", got[0])
 	}
 }
@@ -72,11 +72,11 @@ func TestAddressesOfOneHostnameAreOneWay(t *testing.T) {
 	if got := fmt.Sprint(ways[0].Label, ways[0].LocalAddrs, ways[0].Hostname); got != "192.0.2.1[192.0.2.1 2001:db8::1]out1.example.com" {
 		t.Errorf("leaves by %s", got)
 	}
-	count(t, w, w.Service, labels(ways))
+	count(t, w, w.Ways, labels(ways))
 	if four, six := w.counted(t, "192.0.2.1"), w.counted(t, "2001:db8::1"); four != 0 || six != 1 {
 		t.Errorf("counted %d and %d: only the one that warms up is", four, six)
 	}
-	if got := tally(choose(t, w.Service, 60, Question{AccountID: w.free})); got["192.0.2.1"] != 49 || got[""] != 11 {
+	if got := tally(choose(t, w.Ways, 60, Question{AccountID: w.free})); got["192.0.2.1"] != 49 || got[""] != 11 {
 		t.Errorf("the pair has the smaller allowance of the two: %v", got)
 	}
 }
@@ -173,7 +173,7 @@ func TestSmarthostsOfDomainAndAccount(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.add(t, SourceInput{Address: "192.0.2.1", Pool: "shared"})
-	w.Service = w.process(t, Config{Fallback: &smtpclient.Smarthost{Host: "all.example.com", Port: 25}})
+	w.Ways = w.process(t, Config{Fallback: &smtpclient.Smarthost{Host: "all.example.com", Port: 25}})
 	direct := "192.0.2.1"
 	ask := func(what string, want map[string]string) {
 		t.Helper()
@@ -183,7 +183,7 @@ func TestSmarthostsOfDomainAndAccount(t *testing.T) {
 			"one again": {AccountID: w.dedicated, DomainID: w.dedicatedDomain, Via: ViaFallback}, "two again": {AccountID: w.dedicated, DomainID: w.dedicatedDomain2, Via: ViaFallback},
 			"other": {AccountID: w.free, DomainID: w.dedicatedDomain}, "other again": {AccountID: w.free, Via: ViaFallback},
 		} {
-			got[name] = choose(t, w.Service, 1, q)[0]
+			got[name] = choose(t, w.Ways, 1, q)[0]
 			if q.Via == ViaFallback != (w.HasFallback(q.AccountID, q.DomainID) && q.Via == ViaFallback) && got[name] != "smarthost:account.example.com:587" {
 				t.Errorf("%s, %s: fallback %v", what, name, w.HasFallback(q.AccountID, q.DomainID))
 			}
@@ -210,7 +210,7 @@ func TestSmarthostsOfDomainAndAccount(t *testing.T) {
 		t.Error("a fallback is for direct attempts, and the installation's for all others")
 	}
 	w.smarthost(t, SmarthostInput{Account: w.dedicated, Domain: w.dedicatedDomain2, URL: plain("smtps://two.example.com")})
-	if got := choose(t, w.Service, 1, Question{AccountID: w.dedicated, DomainID: w.dedicatedDomain2}); got[0] != "smarthost:two.example.com:465" {
+	if got := choose(t, w.Ways, 1, Question{AccountID: w.dedicated, DomainID: w.dedicatedDomain2}); got[0] != "smarthost:two.example.com:465" {
 		t.Errorf("the domain's own does not win: %s", got[0])
 	}
 }

@@ -20,8 +20,8 @@ RETURNING source_id, day, deliveries`
 // Count writes down the deliveries that begin now, by the labels of their ways, as a
 // part of tx. Ways that do not warm up cost nothing; without others there is no
 // statement. The counters stay locked until tx ends.
-func (s *Service) Count(ctx context.Context, tx db.Execer, labels []string) error {
-	counts := s.begin(labels)
+func (w *Ways) Count(ctx context.Context, tx db.Execer, labels []string) error {
+	counts := w.begin(labels)
 	if len(counts) == 0 {
 		return nil
 	}
@@ -44,18 +44,18 @@ func (s *Service) Count(ctx context.Context, tx db.Execer, labels []string) erro
 	if err != nil {
 		return fmt.Errorf("count deliveries by source: %w", err)
 	}
-	s.learn(day, used)
+	w.learn(day, used)
 	return nil
 }
 
 // begin takes deliveries from those that were chosen and gives the numbers to count by
 // source.
-func (s *Service) begin(labels []string) map[string]int64 {
-	s.mutex.Lock()
-	defer s.mutex.Unlock()
+func (w *Ways) begin(labels []string) map[string]int64 {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
 	var counts map[string]int64
 	for _, label := range labels {
-		o := s.known.outlet(label)
+		o := w.known.outlet(label)
 		if o == nil {
 			continue
 		}
@@ -77,13 +77,13 @@ func (s *Service) begin(labels []string) map[string]int64 {
 
 // learn takes over what the database counts, which other processes have a part in. If
 // the transaction is rolled back it is too much, until the next reading.
-func (s *Service) learn(day string, used map[string]int64) {
-	s.mutex.Lock()
-	defer s.mutex.Unlock()
-	if s.known.day != day {
+func (w *Ways) learn(day string, used map[string]int64) {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	if w.known.day != day {
 		return // a new day has begun: the next reading has its allowances
 	}
-	for _, o := range s.known.byAddress {
+	for _, o := range w.known.byAddress {
 		for i := range o.sources {
 			if n, counted := used[o.sources[i].id]; counted {
 				o.sources[i].used = max(o.sources[i].used, n)

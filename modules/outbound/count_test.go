@@ -45,10 +45,10 @@ func TestWhatExceedsTheAllowanceLeavesByTheNextPool(t *testing.T) {
 	w := newWorld(t)
 	w.add(t, SourceInput{Address: "192.0.2.3", Pool: "dedicated", Account: w.dedicated, WarmUp: true}, SourceInput{Address: "192.0.2.2", Pool: "pool", WarmUp: true},
 		SourceInput{Address: "192.0.2.1", Pool: "shared"})
-	first := choose(t, w.Service, 20, Question{AccountID: w.dedicated})
-	count(t, w, w.Service, first)
-	second := choose(t, w.Service, 130, Question{AccountID: w.dedicated})
-	count(t, w, w.Service, second)
+	first := choose(t, w.Ways, 20, Question{AccountID: w.dedicated})
+	count(t, w, w.Ways, first)
+	second := choose(t, w.Ways, 130, Question{AccountID: w.dedicated})
+	count(t, w, w.Ways, second)
 	if got := tally(append(first, second...)); got["192.0.2.3"] != 50 || got["192.0.2.2"] != 50 || got["192.0.2.1"] != 50 {
 		t.Errorf("left by %v", got)
 	}
@@ -56,8 +56,8 @@ func TestWhatExceedsTheAllowanceLeavesByTheNextPool(t *testing.T) {
 		t.Error("not as many are counted")
 	}
 	// Another process, and this one after it has read again, know that.
-	reread(t, w.Service)
-	for _, s := range []*Service{w.Service, w.process(t, Config{})} {
+	reread(t, w.Ways)
+	for _, s := range []*Ways{w.Ways, w.process(t, Config{})} {
 		if got := tally(choose(t, s, 5, Question{AccountID: w.dedicated})); got["192.0.2.1"] != 5 {
 			t.Errorf("left by %v", got)
 		}
@@ -65,8 +65,8 @@ func TestWhatExceedsTheAllowanceLeavesByTheNextPool(t *testing.T) {
 	// The next day has an allowance of its own.
 	w.exec(t, `UPDATE source_days SET day = to_char((now() AT TIME ZONE 'UTC') - interval '1 day', 'YYYY-MM-DD')`)
 	w.exec(t, `UPDATE sources SET warmup_started_at = warmup_started_at - interval '1 day' WHERE warmup_started_at IS NOT NULL`)
-	reread(t, w.Service)
-	if got := tally(choose(t, w.Service, 120, Question{AccountID: w.dedicated})); got["192.0.2.3"] != 100 || got["192.0.2.2"] != 20 {
+	reread(t, w.Ways)
+	if got := tally(choose(t, w.Ways, 120, Question{AccountID: w.dedicated})); got["192.0.2.3"] != 100 || got["192.0.2.2"] != 20 {
 		t.Errorf("left by %v", got)
 	}
 }
@@ -103,26 +103,26 @@ func TestWhatWasChosenAndDoesNotBeginIsGivenBack(t *testing.T) {
 	w.add(t, SourceInput{Address: "192.0.2.1", Pool: "shared", WarmUp: true})
 	q := Question{AccountID: w.free}
 	for range 3 { // handed back
-		chosen := choose(t, w.Service, 50, q)
+		chosen := choose(t, w.Ways, 50, q)
 		if got := tally(chosen); got["192.0.2.1"] != 50 {
 			t.Fatalf("left by %v", got)
 		}
 		w.Return(chosen)
 	}
-	choose(t, w.Service, 50, q)
-	if got := choose(t, w.Service, 1, q); got[0] != "" {
+	choose(t, w.Ways, 50, q)
+	if got := choose(t, w.Ways, 1, q); got[0] != "" {
 		t.Errorf("leaves from %s", got[0])
 	}
-	reread(t, w.Service) // forgotten
-	if got := tally(choose(t, w.Service, 60, q)); got["192.0.2.1"] != 50 {
+	reread(t, w.Ways) // forgotten
+	if got := tally(choose(t, w.Ways, 60, q)); got["192.0.2.1"] != 50 {
 		t.Errorf("left by %v", got)
 	}
 	// A transaction that is rolled back: the truth is found at the next reading.
 	err := w.db.InHotTx(t.Context(), func(tx *sql.Tx) error {
 		return errors.Join(w.Count(t.Context(), tx, []string{"192.0.2.1"}), errRefusing)
 	})
-	reread(t, w.Service)
-	if got := tally(choose(t, w.Service, 60, q)); !errors.Is(err, errRefusing) || got["192.0.2.1"] != 50 {
+	reread(t, w.Ways)
+	if got := tally(choose(t, w.Ways, 60, q)); !errors.Is(err, errRefusing) || got["192.0.2.1"] != 50 {
 		t.Errorf("left by %v, %v", got, err)
 	}
 }
@@ -175,8 +175,8 @@ func TestAChangeReachesEveryProcess(t *testing.T) {
 		})
 		return s
 	}
-	by := func(s *Service) string { return choose(t, s, 1, Question{AccountID: w.free})[0] }
-	notified := []*Service{w.process(t, Config{}, signals()), w.process(t, Config{}, signals())}
+	by := func(s *Ways) string { return choose(t, s, 1, Question{AccountID: w.free})[0] }
+	notified := []*Ways{w.process(t, Config{}, signals()), w.process(t, Config{}, signals())}
 	slow := w.process(t, Config{ReadEvery: 50 * time.Millisecond}) // hears nothing
 	for i, pause := range []bool{false, true, false} {
 		want := "192.0.2.1"

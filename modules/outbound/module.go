@@ -12,10 +12,10 @@ import (
 	"github.com/postrider/postrider/runtime/node"
 )
 
-// Module gives *Service and *TLSRecorder, keeps the configuration fresh and stores
+// Module gives *Service, *Ways and *TLSRecorder, keeps the configuration fresh and stores
 // the counts of TLS sessions.
 var Module = fx.Module("outbound",
-	fx.Provide(ConfigOf, New, NewTLSRecorder),
+	fx.Provide(ConfigOf, New, NewWays, NewTLSRecorder),
 	module.Sweeps(func(s *Service) module.Sweep {
 		return module.Sweep{What: "counters of sources and TLS sessions", Run: s.Sweep}
 	}),
@@ -26,10 +26,10 @@ var Module = fx.Module("outbound",
 		func(s *db.Signals) Signals { return s },
 		func(n *node.Node) Nodes { return n },
 	),
-	fx.Invoke(func(lc fx.Lifecycle, s *Service, r *TLSRecorder) {
+	fx.Invoke(func(lc fx.Lifecycle, w *Ways, r *TLSRecorder) {
 		lc.Append(fx.Hook{
-			OnStart: func(ctx context.Context) error { return s.Start(ctx) },
-			OnStop:  func(ctx context.Context) error { return s.Stop(ctx) },
+			OnStart: func(ctx context.Context) error { return w.Start(ctx) },
+			OnStop:  func(ctx context.Context) error { return w.Stop(ctx) },
 		})
 		lc.Append(fx.Hook{
 			OnStart: func(ctx context.Context) error { return r.Start(ctx) },

@@ -22,6 +22,8 @@ import (
 // world is an installation for a test, with an account of each plan that matters.
 type world struct {
 	*Service
+	*Ways
+
 	db                                *db.DB
 	accounts                          *accounts.Service
 	domains                           *knownDomains
@@ -46,7 +48,7 @@ func newWorld(t testing.TB) *world {
 	})
 	w.dedicated, w.pool, w.free = w.account(t, "dedicated"), w.account(t, "pool"), w.account(t, "free")
 	w.dedicatedDomain, w.dedicatedDomain2 = w.domains.add(w.dedicated, "one.example"), w.domains.add(w.dedicated, "two.example")
-	w.Service = w.process(t, Config{})
+	w.Service, w.Ways = New(Params{DB: w.db, Accounts: w.accounts, Domains: w.domains, Box: w.box(t)}), w.process(t, Config{})
 	return w
 }
 
@@ -77,22 +79,27 @@ func (k *knownDomains) Find(_ context.Context, accountID, name string) (*ent.Dom
 	return nil, fault.Missing("domain", name)
 }
 
-// process is one more process of the installation, started. It reads only when told.
-func (w *world) process(t testing.TB, config Config, signals ...Signals) *Service {
+func (w *world) box(t testing.TB) *secret.Box {
 	t.Helper()
 	box, err := secret.NewBox(w.key)
 	if err != nil {
 		t.Fatal(err)
 	}
+	return box
+}
+
+// process is one more process of the installation, started. It reads only when told.
+func (w *world) process(t testing.TB, config Config, signals ...Signals) *Ways {
+	t.Helper()
 	if config.ReadEvery == 0 {
 		config.ReadEvery = time.Hour
 	}
 	w.logged = &strings.Builder{}
-	p := Params{Config: config, DB: w.db, Accounts: w.accounts, Domains: w.domains, Box: box, Logger: slog.New(slog.NewTextHandler(w.logged, nil))}
+	p := WaysParams{Config: config, DB: w.db, Accounts: w.accounts, Box: w.box(t), Logger: slog.New(slog.NewTextHandler(w.logged, nil))}
 	if len(signals) > 0 {
 		p.Signals = signals[0]
 	}
-	s, err := New(p)
+	s, err := NewWays(p)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,7 +107,7 @@ func (w *world) process(t testing.TB, config Config, signals ...Signals) *Servic
 	return s
 }
 
-func start(t testing.TB, s *Service) {
+func start(t testing.TB, s *Ways) {
 	t.Helper()
 	if err := s.Start(t.Context()); err != nil {
 		t.Fatal(err)
@@ -124,10 +131,10 @@ func (w *world) add(t testing.TB, sources ...SourceInput) {
 			t.Fatal(err)
 		}
 	}
-	reread(t, w.Service)
+	reread(t, w.Ways)
 }
 
-func reread(t testing.TB, s *Service) {
+func reread(t testing.TB, s *Ways) {
 	t.Helper()
 	if err := s.read(t.Context()); err != nil {
 		t.Fatal(err)
@@ -142,7 +149,7 @@ func (w *world) exec(t testing.TB, query string, args ...any) {
 }
 
 // choose gives the labels of n deliveries of an account to one destination.
-func choose(t testing.TB, s *Service, n int, q Question) []string {
+func choose(t testing.TB, s *Ways, n int, q Question) []string {
 	t.Helper()
 	if q.Destination == "" {
 		q.Destination = "example.net"
@@ -175,7 +182,7 @@ func tally(labels []string) map[string]int {
 	return counts
 }
 
-func count(t testing.TB, w *world, s *Service, labels []string) {
+func count(t testing.TB, w *world, s *Ways, labels []string) {
 	t.Helper()
 	if err := w.db.InHotTx(t.Context(), func(tx *sql.Tx) error { return s.Count(t.Context(), tx, labels) }); err != nil {
 		t.Fatal(err)

@@ -51,14 +51,14 @@ const (
 type tiers [gone + 1][]*outlet
 
 // Place tells who takes what waits for the way of a label.
-func (s *Service) Place(label string) Place {
-	s.mutex.Lock()
-	defer s.mutex.Unlock()
-	o := s.known.outlet(label)
+func (w *Ways) Place(label string) Place {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	o := w.known.outlet(label)
 	if o == nil || o.reach == here {
 		return Open
 	}
-	pool := s.known.shared
+	pool := w.known.shared
 	switch o.sources[0].pool {
 	case entsource.PoolDedicated:
 		if o.reach == gone {
@@ -66,7 +66,7 @@ func (s *Service) Place(label string) Place {
 		}
 		return Elsewhere
 	case entsource.PoolPool:
-		pool = s.known.pool
+		pool = w.known.pool
 	}
 	if o.reach == gone || o.reach == absent && len(pool[here]) > 0 {
 		return Adrift
@@ -76,21 +76,21 @@ func (s *Service) Place(label string) Place {
 
 // locate finds out how near the sources are and how many processes share them, and tells the node which of them connections
 // can leave from.
-func (s *Service) locate(ctx context.Context, into *snapshot) {
-	if s.nodes == nil {
+func (r *reader) locate(ctx context.Context, into *snapshot) {
+	if r.nodes == nil {
 		return // everything is here
 	}
-	self, others, now := s.nodes.Self(), s.nodes.Others(), time.Now()
+	self, others, now := r.nodes.Self(), r.nodes.Others(), time.Now()
 	sources := into.sources
 	into.among = sharing(self, others, func(node.Process) bool { return true })
 	tried, had := map[netip.Addr]bool{}, map[string]time.Time{}
 	for i := range sources {
 		src := &sources[i]
-		last, known := s.had[src.id]
+		last, known := r.had[src.id]
 		if !known {
 			last = src.lastSeen(others, now)
 		}
-		has := s.nodes.Has(src.addr)
+		has := r.nodes.Has(src.addr)
 		tried[src.addr] = has
 		src.among = sharing(self, others, func(p node.Process) bool { return p.DeliversFrom(src.addr, src.node) })
 		switch {
@@ -98,20 +98,20 @@ func (s *Service) locate(ctx context.Context, into *snapshot) {
 			src.reach, last = here, now
 		case slices.ContainsFunc(others, func(p node.Process) bool { return p.Alive && p.DeliversFrom(src.addr, src.node) }):
 			src.reach, last = away, now
-		case now.Sub(last) < s.config.GoneAfter:
+		case now.Sub(last) < r.goneAfter:
 			src.reach = absent
 		default:
 			src.reach = gone
-			if !s.isGone[src.id] && !src.paused {
-				s.log.WarnContext(ctx, "no process has a source address: mail leaves by others, and that of a dedicated address waits", telemetry.KeyAddress, src.addr, "pool", src.pool, "node", src.node)
+			if !r.isGone[src.id] && !src.paused {
+				r.log.WarnContext(ctx, "no process has a source address: mail leaves by others, and that of a dedicated address waits", telemetry.KeyAddress, src.addr, "pool", src.pool, "node", src.node)
 			}
 		}
 		had[src.id] = last
 	}
-	s.nodes.Tried(tried)
-	s.had, s.isGone = had, map[string]bool{}
+	r.nodes.Tried(tried)
+	r.had, r.isGone = had, map[string]bool{}
 	for _, src := range sources {
-		s.isGone[src.id] = src.reach == gone
+		r.isGone[src.id] = src.reach == gone
 	}
 }
 
@@ -136,16 +136,16 @@ func near(all []*outlet) (by tiers) {
 
 // Among is how many processes share what a mailbox provider allows the way of a label: those
 // that live, deliver, and leave from the same address. It is at least 1.
-func (s *Service) Among(label string) int {
-	s.mutex.Lock()
-	defer s.mutex.Unlock()
-	if s.known == nil {
+func (w *Ways) Among(label string) int {
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
+	if w.known == nil {
 		return 1
 	}
-	if o := s.known.outlet(label); o != nil {
+	if o := w.known.outlet(label); o != nil {
 		return max(1, o.among)
 	}
-	return max(1, s.known.among)
+	return max(1, w.known.among)
 }
 
 // sharing counts this process and the others that deliver behind the same public address, and

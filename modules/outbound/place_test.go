@@ -33,10 +33,10 @@ func process(name string, addresses ...string) node.Process {
 }
 
 // among makes a world's service one of several processes.
-func (w *world) among(t *testing.T, f *fleet, goneAfter time.Duration) *Service {
+func (w *world) among(t *testing.T, f *fleet, goneAfter time.Duration) *Ways {
 	t.Helper()
 	w.logged.Reset()
-	s, err := New(Params{Config: Config{ReadEvery: time.Hour, GoneAfter: goneAfter}, DB: w.db, Accounts: w.accounts, Domains: w.domains, Nodes: f, Logger: slog.New(slog.NewTextHandler(w.logged, nil))})
+	s, err := NewWays(WaysParams{Config: Config{ReadEvery: time.Hour, GoneAfter: goneAfter}, DB: w.db, Accounts: w.accounts, Nodes: f, Logger: slog.New(slog.NewTextHandler(w.logged, nil))})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,11 +22,11 @@ func (w *world) smarthost(t testing.TB, in SmarthostInput) *ent.Smarthost {
 	if err != nil {
 		t.Fatal(err)
 	}
-	reread(t, w.Service)
+	reread(t, w.Ways)
 	return stored
 }
 
-func (w *world) relayOf(t testing.TB, s *Service, accountID string) smtpclient.Smarthost {
+func (w *world) relayOf(t testing.TB, s *Ways, accountID string) smtpclient.Smarthost {
 	t.Helper()
 	ways, err := s.Choose(t.Context(), []Question{{AccountID: accountID, Destination: "example.net"}})
 	if err != nil || ways[0].Smarthost == nil {
@@ -44,7 +44,7 @@ func TestPasswordIsSealedToItsRowAndShownNowhere(t *testing.T) {
 	} {
 		stored := w.smarthost(t, in)
 		want := smtpclient.Smarthost{Host: "relay.example.com", Port: 465, Implicit: true, Username: "us@er", Password: "hush-hush"}
-		if diff := cmp.Diff(want, w.relayOf(t, w.Service, w.free)); diff != "" {
+		if diff := cmp.Diff(want, w.relayOf(t, w.Ways, w.free)); diff != "" {
 			t.Error(diff)
 		}
 		printed := fmt.Sprintf("%v %+v %#v %s %v %+v", in, in, in, SmarthostURL(stored), stored, stored)
@@ -76,14 +76,14 @@ func TestCredentialsThatAreTakenAwayAreGone(t *testing.T) {
 	w := newWorld(t)
 	w.smarthost(t, SmarthostInput{Account: w.free, URL: plain("smtp://user:hush@relay.example.com?verify=off")})
 	changed := w.smarthost(t, SmarthostInput{Account: w.free, URL: plain("smtp://postfix:2525")})
-	if diff := cmp.Diff(smtpclient.Smarthost{Host: "postfix", Port: 2525}, w.relayOf(t, w.Service, w.free)); diff != "" || HasPassword(changed) || strings.Contains(w.logged.String(), "does not open") {
+	if diff := cmp.Diff(smtpclient.Smarthost{Host: "postfix", Port: 2525}, w.relayOf(t, w.Ways, w.free)); diff != "" || HasPassword(changed) || strings.Contains(w.logged.String(), "does not open") {
 		t.Error(diff)
 	}
 	if err := w.RemoveSmarthost(t.Context(), changed.ID); err != nil {
 		t.Fatal(err)
 	}
-	reread(t, w.Service)
-	if got := choose(t, w.Service, 1, Question{AccountID: w.free}); got[0] != "" {
+	reread(t, w.Ways)
+	if got := choose(t, w.Ways, 1, Question{AccountID: w.free}); got[0] != "" {
 		t.Errorf("removed, and still used: %s", got[0])
 	}
 	for _, unknown := range []string{changed.ID, "smh_x", "\x00"} {

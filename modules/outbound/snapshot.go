@@ -3,10 +3,12 @@ package outbound
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"net"
 	"net/netip"
 	"slices"
 	"strconv"
+	"time"
 
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/ent/smarthost"
@@ -14,6 +16,7 @@ import (
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/mail/lane"
 	"github.com/postrider/postrider/runtime/mail/smtpclient"
+	"github.com/postrider/postrider/runtime/secret"
 	"github.com/postrider/postrider/runtime/telemetry"
 )
 
@@ -148,31 +151,26 @@ type opened struct {
 
 // read takes a new snapshot. Deliveries that were chosen meanwhile stay taken from
 // the allowance; those from before are in the counters, or had been handed back.
-func (s *Service) read(ctx context.Context) error {
-	s.reading.Lock()
-	defer s.reading.Unlock()
-	s.mutex.Lock()
-	before := s.known
+func (w *Ways) read(ctx context.Context) error {
+	w.reading.Lock()
+	defer w.reading.Unlock()
+	w.mutex.Lock()
+	before := w.known
 	pending := map[string]int64{}
 	if before != nil {
 		for _, o := range before.byAddress {
 			pending[o.way.Label] = o.pending
 		}
 	}
-	s.mutex.Unlock()
+	w.mutex.Unlock()
 
-	next := &snapshot{}
-	if err := s.readSources(ctx, next); err != nil {
+	next, err := w.reader.next(ctx, before)
+	if err != nil {
 		return err
 	}
-	if err := s.readSmarthosts(ctx, next, before); err != nil {
-		return err
-	}
-	s.locate(ctx, next)
-	next.arrange()
 
-	s.mutex.Lock()
-	defer s.mutex.Unlock()
+	w.mutex.Lock()
+	defer w.mutex.Unlock()
 	if before != nil {
 		for addr, o := range next.byAddress {
 			if was := before.byAddress[addr]; was != nil && was.way.Label == o.way.Label {
@@ -180,8 +178,34 @@ func (s *Service) read(ctx context.Context) error {
 			}
 		}
 	}
-	s.known = next
+	w.known = next
 	return nil
+}
+
+// reader makes snapshots, one at a time.
+type reader struct {
+	db        *db.DB
+	box       *secret.Box
+	log       *slog.Logger
+	nodes     Nodes         // nil: there is no other process, and every way is here
+	goneAfter time.Duration // for so long a source waits for a process that has it
+
+	had    map[string]time.Time // when a process last had a source, by its id
+	isGone map[string]bool      // likewise: nobody has had it for long
+}
+
+// next reads the configuration as it is now. Passwords that before has are not opened again.
+func (r *reader) next(ctx context.Context, before *snapshot) (*snapshot, error) {
+	next := &snapshot{}
+	if err := readSources(ctx, r.db, next); err != nil {
+		return nil, err
+	}
+	if err := r.readSmarthosts(ctx, next, before); err != nil {
+		return nil, err
+	}
+	r.locate(ctx, next)
+	next.arrange()
+	return next, nil
 }
 
 const sourcesSQL = `
@@ -191,8 +215,8 @@ SELECT t.day::text, s.id, s.address, s.hostname, s.pool, coalesce(s.account_id, 
   FROM today t LEFT JOIN sources s ON true LEFT JOIN source_days d ON d.source_id = s.id AND d.day = t.day::text
  WHERE s.id IS NOT NULL ORDER BY s.address`
 
-func (s *Service) readSources(ctx context.Context, into *snapshot) error {
-	err := db.Each(ctx, s.db.SQL, func(row db.Row) (err error) {
+func readSources(ctx context.Context, d *db.DB, into *snapshot) error {
+	err := db.Each(ctx, d.SQL, func(row db.Row) (err error) {
 		var src source
 		var address string
 		if err := row.Scan(&into.day, &src.id, &address, &src.hostname, &src.pool, &src.accountID, &src.node, &src.paused, &src.warm, &src.day, &src.used); err != nil {
@@ -214,8 +238,8 @@ func (s *Service) readSources(ctx context.Context, into *snapshot) error {
 	return nil
 }
 
-func (s *Service) readSmarthosts(ctx context.Context, into, before *snapshot) error {
-	rows, err := s.db.Ent.Smarthost.Query().All(ctx)
+func (r *reader) readSmarthosts(ctx context.Context, into, before *snapshot) error {
+	rows, err := r.db.Ent.Smarthost.Query().All(ctx)
 	if err != nil {
 		return fmt.Errorf("read smarthosts: %w", err)
 	}
@@ -227,7 +251,7 @@ func (s *Service) readSmarthosts(ctx context.Context, into, before *snapshot) er
 		}
 		has := into.relays[of]
 		way := relayWay(&smtpclient.Smarthost{Host: row.Host, Port: row.Port, Implicit: row.ImplicitTLS, Unverified: !row.Verify,
-			Username: row.Username, Password: s.openPassword(ctx, row, into, before)})
+			Username: row.Username, Password: r.openPassword(ctx, row, into, before)})
 		if row.Use == smarthost.UseFallback {
 			has.fallback = way
 		} else {
@@ -240,7 +264,7 @@ func (s *Service) readSmarthosts(ctx context.Context, into, before *snapshot) er
 
 // openPassword gives "" for one that does not open. The smarthost then refuses the
 // credentials, which puts the mail off: it must not go another way.
-func (s *Service) openPassword(ctx context.Context, row *ent.Smarthost, into, before *snapshot) string {
+func (r *reader) openPassword(ctx context.Context, row *ent.Smarthost, into, before *snapshot) string {
 	if !HasPassword(row) {
 		return ""
 	}
@@ -249,9 +273,9 @@ func (s *Service) openPassword(ctx context.Context, row *ent.Smarthost, into, be
 		into.opened[row.ID] = before.opened[row.ID]
 		return before.opened[row.ID].password
 	}
-	password, err := s.box.Open(*row.Password, sealedFor(row.ID))
+	password, err := r.box.Open(*row.Password, sealedFor(row.ID))
 	if err != nil {
-		s.log.ErrorContext(ctx, "the password of a smarthost does not open: its mail waits", "smarthost", row.ID, telemetry.KeyAccountID, row.AccountID, telemetry.KeyError, err)
+		r.log.ErrorContext(ctx, "the password of a smarthost does not open: its mail waits", "smarthost", row.ID, telemetry.KeyAccountID, row.AccountID, telemetry.KeyError, err)
 	}
 	into.opened[row.ID] = opened{sealed: sealed, password: string(password)}
 	return string(password)

@@ -246,7 +246,7 @@ func (s *Service) Sources(ctx context.Context) ([]SourceState, error) {
 		return nil, fmt.Errorf("list sources: %w", err)
 	}
 	var read snapshot
-	if err := s.readSources(ctx, &read); err != nil {
+	if err := readSources(ctx, s.db, &read); err != nil {
 		return nil, err
 	}
 	states := make([]SourceState, 0, len(rows))

@@ -54,8 +54,8 @@ func TestSourcesAreKeptByTheirAddress(t *testing.T) {
 	if _, err := w.AddSource(t.Context(), SourceInput{Address: "127.0.0.2", Hostname: "out.example.com", Pool: "dedicated", Account: "nobody@example.com"}); fault.KindOf(err) != fault.NotFound {
 		t.Errorf("of nobody: %v", err)
 	}
-	reread(t, w.Service)
-	count(t, w, w.Service, []string{"127.0.0.1"})
+	reread(t, w.Ways)
+	count(t, w, w.Ways, []string{"127.0.0.1"})
 	for _, name := range []string{added.ID, "127.0.0.1", "::ffff:127.0.0.1"} {
 		paused, err := w.PauseSource(t.Context(), name, true)
 		if err != nil || paused.PausedAt == nil {

@@ -35,7 +35,7 @@ func (s *session) Auth(ctx context.Context, mechanism string) (sasl.Server, erro
 }
 
 func (s *session) signIn(ctx context.Context, username, password string) error {
-	with, err := s.service.authenticate(ctx, username, password)
+	with, err := s.service.credentials.authenticate(ctx, username, password)
 	switch {
 	case err == nil:
 		s.signedIn, s.password = true, with

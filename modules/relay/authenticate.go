@@ -46,7 +46,7 @@ type signedInWith struct {
 // connection never lives from what was true before; API keys are looked up by package
 // accounts. The letter case of the user name does not matter: it is the same for everybody
 // and no secret. Error: Unauthorized, whatever is wrong.
-func (s *Service) authenticate(ctx context.Context, username, password string) (signedInWith, error) {
+func (s *Credentials) authenticate(ctx context.Context, username, password string) (signedInWith, error) {
 	with := signedInWith{hash: passwordHash(secret.HashToken(password)), apiKey: strings.HasPrefix(password, accounts.KeyPrefix)}
 	var found credential
 	var err error
@@ -66,7 +66,7 @@ func (s *Service) authenticate(ctx context.Context, username, password string) (
 }
 
 // byKey makes a credential of an API key that may send.
-func (s *Service) byKey(ctx context.Context, hash passwordHash) (credential, error) {
+func (s *Credentials) byKey(ctx context.Context, hash passwordHash) (credential, error) {
 	caller, err := s.accounts.AuthenticateHash(ctx, hash)
 	switch {
 	case fault.KindOf(err) == fault.Unauthorized:
@@ -78,14 +78,14 @@ func (s *Service) byKey(ctx context.Context, hash passwordHash) (credential, err
 }
 
 // markUsed notes that a credential was used; package accounts does so for API keys.
-func (s *Service) markUsed(c credential) {
+func (s *Credentials) markUsed(c credential) {
 	if c.id != "" {
 		s.used.Mark(c.id)
 	}
 }
 
 // again asks whether what signed in still holds.
-func (s *Service) again(ctx context.Context, with signedInWith) (found credential, err error) {
+func (s *Credentials) again(ctx context.Context, with signedInWith) (found credential, err error) {
 	if with.apiKey {
 		found, err = s.byKey(ctx, with.hash)
 	} else {
@@ -105,7 +105,7 @@ SELECT c.id, c.account_id, coalesce(c.domain_ids, '[]'::jsonb)::text, a.suspende
   FROM smtp_credentials c JOIN accounts a ON a.id = c.account_id
  WHERE c.hash = $1 AND c.revoked_at IS NULL`
 
-func (s *Service) load(ctx context.Context, hash passwordHash) (credential, error) {
+func (s *Credentials) load(ctx context.Context, hash passwordHash) (credential, error) {
 	// Others wait for this answer, so it must not end with the first of them.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lookupTimeout)
 	defer cancel()

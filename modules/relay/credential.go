@@ -69,7 +69,7 @@ func (in NewCredential) normalized() (NewCredential, fault.Fields) {
 }
 
 // Create makes a credential. The password is returned here and never again.
-func (s *Service) Create(ctx context.Context, in NewCredential) (*ent.SMTPCredential, secret.String, error) {
+func (s *Credentials) Create(ctx context.Context, in NewCredential) (*ent.SMTPCredential, secret.String, error) {
 	in, wrong := in.normalized()
 	if err := wrong.Err(); err != nil {
 		return nil, secret.String{}, err
@@ -144,7 +144,7 @@ func insert(c *ent.SMTPCredentialClient, in NewCredential, hash []byte) *ent.SMT
 
 // Ensure adopts a password that exists already: it makes the credential unless the
 // account has one with this password. A revoked one stays revoked.
-func (s *Service) Ensure(ctx context.Context, accountID, name string, password secret.String) (*ent.SMTPCredential, error) {
+func (s *Credentials) Ensure(ctx context.Context, accountID, name string, password secret.String) (*ent.SMTPCredential, error) {
 	in, wrong := NewCredential{AccountID: accountID, Name: name}.normalized()
 	if !strings.HasPrefix(password.Reveal(), PasswordPrefix) || len(password.Reveal()) < len(PasswordPrefix)+20 {
 		wrong.Add("password", "must be %s and at least 20 characters", PasswordPrefix)
@@ -173,7 +173,7 @@ func (s *Service) Ensure(ctx context.Context, accountID, name string, password s
 }
 
 // Get gives one credential of the account.
-func (s *Service) Get(ctx context.Context, accountID, credentialID string) (*ent.SMTPCredential, error) {
+func (s *Credentials) Get(ctx context.Context, accountID, credentialID string) (*ent.SMTPCredential, error) {
 	found, err := s.db.Ent.SMTPCredential.Query().Where(smtpcredential.ID(credentialID), smtpcredential.AccountID(accountID)).Only(ctx)
 	switch {
 	case ent.IsNotFound(err):
@@ -187,7 +187,7 @@ func (s *Service) Get(ctx context.Context, accountID, credentialID string) (*ent
 // Revoke ends a credential, for connections that are open too: here at once, in other
 // processes when they hear of it, within a second at the latest. Revoking it again
 // changes nothing.
-func (s *Service) Revoke(ctx context.Context, accountID, credentialID string) (*ent.SMTPCredential, error) {
+func (s *Credentials) Revoke(ctx context.Context, accountID, credentialID string) (*ent.SMTPCredential, error) {
 	err := s.db.Ent.SMTPCredential.Update().
 		Where(smtpcredential.ID(credentialID), smtpcredential.AccountID(accountID), smtpcredential.RevokedAtIsNil()).
 		Modify(func(u *entsql.UpdateBuilder) { u.Set(smtpcredential.FieldRevokedAt, entsql.Expr("now()")) }).Exec(ctx)
@@ -205,7 +205,7 @@ func (s *Service) Revoke(ctx context.Context, accountID, credentialID string) (*
 
 // List returns one page of the account's credentials, newest first, revoked ones
 // included. Error: Invalid.
-func (s *Service) List(ctx context.Context, accountID string, r page.Request) (page.Page[*ent.SMTPCredential], error) {
+func (s *Credentials) List(ctx context.Context, accountID string, r page.Request) (page.Page[*ent.SMTPCredential], error) {
 	return s.Filtered(ctx, accountID, Filter{}, r)
 }
 
@@ -215,18 +215,18 @@ type Filter struct {
 }
 
 // Filtered is List for the credentials that a filter lets pass.
-func (s *Service) Filtered(ctx context.Context, accountID string, f Filter, r page.Request) (page.Page[*ent.SMTPCredential], error) {
+func (s *Credentials) Filtered(ctx context.Context, accountID string, f Filter, r page.Request) (page.Page[*ent.SMTPCredential], error) {
 	return page.Newest(ctx, s.cursors, page.List{Name: "smtp_credentials", AccountID: accountID}, r, s.query(accountID, f),
 		func(c *ent.SMTPCredential) string { return c.ID })
 }
 
 // Count counts the account's credentials that a filter lets pass, up to a number.
-func (s *Service) Count(ctx context.Context, accountID string, f Filter, most int) (int, error) {
+func (s *Credentials) Count(ctx context.Context, accountID string, f Filter, most int) (int, error) {
 	found, err := s.query(accountID, f).Limit(most).IDs(ctx)
 	return len(found), err
 }
 
-func (s *Service) query(accountID string, f Filter) *ent.SMTPCredentialQuery {
+func (s *Credentials) query(accountID string, f Filter) *ent.SMTPCredentialQuery {
 	query := s.db.Ent.SMTPCredential.Query().Where(smtpcredential.AccountID(accountID))
 	switch {
 	case f.Revoked == nil:
@@ -239,6 +239,6 @@ func (s *Service) query(accountID string, f Filter) *ent.SMTPCredentialQuery {
 }
 
 // Endpoint is where programs reach the relay: host, port, and starttls or implicit.
-func (s *Service) Endpoint() (host string, port int, tls string) {
+func (s *Credentials) Endpoint() (host string, port int, tls string) {
 	return s.config.Host, s.config.Port, s.config.TLS
 }

@@ -9,9 +9,9 @@ import (
 	"github.com/postrider/postrider/runtime/idempotency"
 )
 
-// Module gives *Service. Its listeners are the assembly's.
+// Module gives *Service and *Credentials. Its listeners are the assembly's.
 var Module = fx.Module("relay",
-	fx.Provide(New),
+	fx.Provide(New, NewCredentials),
 	fx.Provide(
 		fx.Private,
 		func(s *sending.Service) Sender { return s },
@@ -19,5 +19,5 @@ var Module = fx.Module("relay",
 		func(s *idempotency.Store) Answers { return s },
 		func(s *db.Signals) Signals { return s },
 	),
-	fx.Invoke(func(lc fx.Lifecycle, s *Service) { lc.Append(fx.StartStopHook(s.Start, s.Stop)) }),
+	fx.Invoke(func(lc fx.Lifecycle, c *Credentials) { lc.Append(fx.StartStopHook(c.Start, c.Stop)) }),
 )

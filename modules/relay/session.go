@@ -56,7 +56,7 @@ func (s *session) Mail(ctx context.Context, from smtpserver.Path, _ smtpserver.M
 	case !s.signedIn:
 		return replyUnauthenticated
 	}
-	found, err := s.service.again(ctx, s.password)
+	found, err := s.service.credentials.again(ctx, s.password)
 	if err != nil {
 		return replyTo(err)
 	}
@@ -119,7 +119,7 @@ func (s *session) Data(ctx context.Context, body io.Reader) error {
 	if err != nil {
 		return err
 	}
-	s.service.markUsed(s.credential)
+	s.service.credentials.markUsed(s.credential)
 	s.service.log.LogAttrs(ctx, slog.LevelInfo, "message relayed", slog.String(telemetry.KeyAccountID, s.credential.caller.AccountID),
 		slog.String("credential_id", s.credential.id), slog.String(telemetry.KeyEmailID, receipt.ID), slog.String("status", receipt.Status),
 		slog.String("remote", s.peer.Remote.String()), slog.Int64("size", content.Size()), slog.Int("recipients", len(s.to)), slog.Duration("duration", time.Since(begin)))

@@ -1,48 +1,27 @@
 package tracking
 
 import (
-	"net/url"
 	"time"
 
 	"github.com/postrider/postrider/modules/tracking/weburl"
 	"github.com/postrider/postrider/runtime/config"
 	"github.com/postrider/postrider/runtime/fault"
-	"github.com/postrider/postrider/runtime/mail/address"
 	"github.com/postrider/postrider/runtime/setting"
 )
 
-// Config of the module. The zero value of a duration or number is its default.
+// Config of the module.
 type Config struct {
 	// BaseURL is where this installation is reached: scheme and host, no slash at its end.
 	BaseURL string
-	// Target is the name that tracking hosts point to; empty: there can be none.
-	Target string
-	// Own are further names of this installation, which no tracking host may have.
-	Own []string
-
-	CheckTimeout time.Duration // of one host: 10 s
-	FailAfter    time.Duration // from a CNAME that is gone to failed: 72 h
-	Checks       int           // checks at once in the background: 4
-	HostTTL      time.Duration // how old the host of a domain may be for new mail: 15 s
+	HostTTL time.Duration // how old the host of a domain may be for new mail; zero: 15 s
 }
 
 // ConfigOf takes what the module needs from the installation's configuration.
-func ConfigOf(cfg setting.Values) Config {
-	return Config{BaseURL: config.BaseURL.Of(cfg), Target: config.TrackingHost.Of(cfg), Own: []string{config.BaseHost(cfg),
-		config.SandboxDomain.Of(cfg), config.ReturnPathHost.Of(cfg), config.SPFInclude.Of(cfg), config.SMTPHost.Of(cfg), config.Hostname.Of(cfg)}}
-}
+func ConfigOf(cfg setting.Values) Config { return Config{BaseURL: config.BaseURL.Of(cfg)} }
 
 func (c Config) withDefaults() Config {
-	set := func(value *time.Duration, standard time.Duration) {
-		if *value == 0 {
-			*value = standard
-		}
-	}
-	set(&c.CheckTimeout, 10*time.Second)
-	set(&c.FailAfter, 72*time.Hour)
-	set(&c.HostTTL, 15*time.Second)
-	if c.Checks == 0 {
-		c.Checks = 4
+	if c.HostTTL == 0 {
+		c.HostTTL = 15 * time.Second
 	}
 	return c
 }
@@ -50,22 +29,9 @@ func (c Config) withDefaults() Config {
 // Validate reports every wrong field.
 func (c Config) Validate() error {
 	wrong := fault.Fields{}
-	if u, err := url.Parse(c.BaseURL); err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" || u.Path != "" {
-		wrong.Add("BaseURL", "is no http(s) URL of a host alone")
-	}
-	if _, err := address.ParseDomain(c.Target); c.Target != "" && err != nil {
-		wrong.Add("Target", "%s", err)
-	}
-	if c.CheckTimeout < 0 || c.CheckTimeout > time.Minute {
-		wrong.Add("CheckTimeout", "must be between 0 and 1m, which is less than a worker's lease")
-	}
-	if c.FailAfter < 0 || c.HostTTL < 0 || c.Checks < 0 {
-		wrong.Add("FailAfter, HostTTL, Checks", "must be positive")
+	weburl.CheckBase(wrong, "BaseURL", c.BaseURL)
+	if c.HostTTL < 0 {
+		wrong.Add("HostTTL", "must be positive")
 	}
 	return wrong.Err()
-}
-
-// secure tells whether the installation is reached over TLS.
-func (c Config) secure() bool {
-	return len(c.BaseURL) >= len(weburl.TLS) && c.BaseURL[:len(weburl.TLS)] == weburl.TLS
 }

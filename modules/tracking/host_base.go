@@ -11,26 +11,18 @@ import (
 
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/ent/trackinghost"
+	"github.com/postrider/postrider/modules/tracking/hosts"
 	"github.com/postrider/postrider/modules/tracking/weburl"
 	"github.com/postrider/postrider/runtime/cache"
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/telemetry"
 )
 
-// Certificates serves tracking hosts over TLS. It is nil where nothing does.
-type Certificates interface {
-	// Ready tells whether the host can be served now.
-	Ready(ctx context.Context, host string) bool
-	Certificate(ctx context.Context, host string) Certificate
-	// Obtain sees to it that the hosts have certificates, soon. It never waits.
-	Obtain(hosts ...string)
-}
-
 // bases tells under which scheme and host the links of a domain's new mail stand.
 type bases struct {
 	config       Config
 	db           *db.DB
-	certificates Certificates
+	certificates hosts.Certificates
 	log          *slog.Logger
 	known        cache.Cache[domainKey, string]
 }
@@ -39,7 +31,7 @@ type domainKey struct{ accountID, domainID string }
 
 const maxBases = 50_000
 
-func newBases(config Config, d *db.DB, certificates Certificates, log *slog.Logger) (*bases, error) {
+func newBases(config Config, d *db.DB, certificates hosts.Certificates, log *slog.Logger) (*bases, error) {
 	known, err := otter.New(&otter.Options[domainKey, string]{MaximumSize: maxBases,
 		ExpiryCalculator: otter.ExpiryWriting[domainKey, string](config.HostTTL)})
 	return &bases{config: config, db: d, certificates: certificates, log: log, known: known}, err
@@ -70,7 +62,7 @@ func (b *bases) load(ctx context.Context, key domainKey) (string, error) {
 		return b.config.BaseURL, nil
 	case err != nil:
 		return "", fmt.Errorf("tracking host: %w", err)
-	case !b.config.secure():
+	case !weburl.Secure(b.config.BaseURL):
 		return b.config.under(row.Host), nil
 	case b.certificates != nil && b.certificates.Ready(ctx, row.Host):
 		return weburl.TLS + row.Host, nil
@@ -89,19 +81,4 @@ func (c Config) under(host string) string {
 		host += ":" + port
 	}
 	return weburl.Plain + host
-}
-
-// Served gives the decision which hosts may have a certificate: tracking hosts whose
-// CNAME record was seen, also when it has gone since, for links that were sent.
-func Served(d *db.DB) func(ctx context.Context, host string) error {
-	return func(ctx context.Context, host string) error {
-		found, err := d.Ent.TrackingHost.Query().Where(trackinghost.Host(host), trackinghost.VerifiedAtNotNil()).Exist(ctx)
-		switch {
-		case err != nil:
-			return fmt.Errorf("tracking host: %w", err)
-		case !found:
-			return fmt.Errorf("%s is no tracking host", host)
-		}
-		return nil
-	}
 }

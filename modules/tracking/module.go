@@ -6,20 +6,21 @@ import (
 	"go.uber.org/fx"
 
 	"github.com/postrider/postrider/modules/domains"
+	"github.com/postrider/postrider/modules/tracking/hosts"
 	"github.com/postrider/postrider/runtime/bus"
 )
 
-// Module gives *Rewriter, *Service and *Hosts, records, and checks hosts.
+// Module gives *Rewriter, *Service and *hosts.Service, records, and checks hosts.
 var Module = fx.Module("tracking",
-	fx.Provide(ConfigOf, NewRewriter, New, NewHosts),
+	fx.Provide(ConfigOf, NewRewriter, New, hosts.ConfigOf, hosts.New),
 	fx.Provide(
 		fx.Private,
 		func(b *bus.Bus) Bus { return b },
-		func(s *domains.Service) Domains { return s },
+		func(s *domains.Service) hosts.Domains { return s },
 	),
 	// When Fx joins the modules, before the first hook runs: the bus has not started.
-	fx.Invoke(func(lc fx.Lifecycle, s *Service, h *Hosts, r *Rewriter, b *bus.Bus) {
-		b.Register(h.consumer())
+	fx.Invoke(func(lc fx.Lifecycle, s *Service, h *hosts.Service, r *Rewriter, b *bus.Bus) {
+		b.Register(h.Consumer())
 		lc.Append(fx.StartStopHook(h.Start, h.Stop))
 		lc.Append(fx.Hook{
 			OnStart: s.Start,

@@ -7,6 +7,7 @@ import (
 
 	"go.uber.org/fx"
 
+	"github.com/postrider/postrider/modules/tracking/hosts"
 	"github.com/postrider/postrider/modules/tracking/weburl"
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/secret"
@@ -31,7 +32,7 @@ type RewriterParams struct {
 
 	Config       Config
 	DB           *db.DB
-	Certificates Certificates `optional:"true"`
+	Certificates hosts.Certificates `optional:"true"`
 	Box          *secret.Box
 	Logger       *slog.Logger
 }

@@ -18,8 +18,6 @@ import (
 	"github.com/postrider/postrider/runtime/event"
 	"github.com/postrider/postrider/runtime/expect"
 	"github.com/postrider/postrider/runtime/id"
-	"github.com/postrider/postrider/runtime/mail/dnsx"
-	"github.com/postrider/postrider/runtime/mail/dnsx/dnsxtest"
 )
 
 // listener hears what is told.
@@ -53,32 +51,20 @@ func (l *listener) Wake() {
 
 func quiet() *slog.Logger { return slog.New(slog.DiscardHandler) }
 
-const testTarget = "mail.example.org"
-
 type world struct {
 	*Service
 	*listener
 
-	hosts    *Hosts
-	registry registry
-	zone     *dnsxtest.Server
 	db       *db.DB
 	ada, eve string // account ids
 }
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	w := &world{listener: &listener{}, registry: registry{}, zone: dnsxtest.New(t), db: dbtest.New(t), ada: id.New(id.Account), eve: id.New(id.Account)}
-	resolver, err := dnsx.New(dnsx.Config{Server: w.zone.Addr(), Timeout: 250 * time.Millisecond, Rounds: 1})
+	w := &world{listener: &listener{}, db: dbtest.New(t), ada: id.New(id.Account), eve: id.New(id.Account)}
+	var err error
+	w.Service, err = New(Params{Config: Config{BaseURL: testBase}, DB: w.db, Bus: w.listener, Announcer: w.listener, Box: pinnedKey(t), Logger: quiet(), Registry: prometheus.NewRegistry()})
 	if err != nil {
-		t.Fatal(err)
-	}
-	config := Config{BaseURL: testBase, Target: testTarget, Own: []string{"our.shop.example"}}
-	w.Service, err = New(Params{Config: config, DB: w.db, Bus: w.listener, Announcer: w.listener, Box: pinnedKey(t), Logger: quiet(), Registry: prometheus.NewRegistry()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if w.hosts, err = NewHosts(HostsParams{Config: config, DB: w.db, Domains: w.registry, Resolver: resolver, Logger: quiet()}); err != nil {
 		t.Fatal(err)
 	}
 	return w

@@ -24,7 +24,7 @@ type SMTPCredentialService interface {
 	Endpoint() (host string, port int, tls string)
 }
 
-var _ SMTPCredentialService = (*relay.Service)(nil)
+var _ SMTPCredentialService = (*relay.Credentials)(nil)
 
 const tagSMTPCredentials = "SMTP credentials"
 

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/postrider/postrider/modules/accounts/rights"
-	"github.com/postrider/postrider/modules/tracking"
+	"github.com/postrider/postrider/modules/tracking/hosts"
 	"github.com/postrider/postrider/rest"
 	"github.com/postrider/postrider/rest/body"
 	"github.com/postrider/postrider/rest/wire"
@@ -14,13 +14,13 @@ import (
 
 // TrackingHostService is what the operations on tracking hosts need of tracking.
 type TrackingHostService interface {
-	Set(ctx context.Context, accountID, domainID string, in tracking.HostInput) (tracking.Host, error)
-	Get(ctx context.Context, accountID, domainID string) (tracking.Host, error)
-	Verify(ctx context.Context, accountID, domainID string) (tracking.Host, error)
+	Set(ctx context.Context, accountID, domainID string, in hosts.Input) (hosts.Host, error)
+	Get(ctx context.Context, accountID, domainID string) (hosts.Host, error)
+	Verify(ctx context.Context, accountID, domainID string) (hosts.Host, error)
 	Delete(ctx context.Context, accountID, domainID string) error
 }
 
-var _ TrackingHostService = (*tracking.Hosts)(nil)
+var _ TrackingHostService = (*hosts.Service)(nil)
 
 type trackingHost struct {
 	Host          string              `json:"host" example:"links.example.com"`
@@ -87,7 +87,7 @@ func TrackingHostRoutes(service TrackingHostService) rest.Routes {
 	})
 }
 
-func hostBody(in *tracking.HostInput) body.Object {
+func hostBody(in *hosts.Input) body.Object {
 	return body.Object{Name: "SetTrackingHost", Fields: []body.Field{
 		{Name: "host", Type: body.Text(&in.Host), Need: body.Required, About: "A name below the domain, as `links.example.com`."},
 	}}
@@ -103,7 +103,7 @@ func trackingHostExample() map[string]any {
 	}
 }
 
-func newTrackingHostAnswer(h tracking.Host) trackingHostAnswer {
+func newTrackingHostAnswer(h hosts.Host) trackingHostAnswer {
 	record := trackingRecord{Type: "CNAME", Name: h.Host, Value: h.Target, Status: "missing", Found: wire.List(h.Found), Error: wire.OrNull(h.TrackingHost.Error)}
 	switch {
 	case slices.Contains(h.Found, h.Target):
@@ -116,7 +116,7 @@ func newTrackingHostAnswer(h tracking.Host) trackingHostAnswer {
 		VerifiedAt:  wire.OptionalTime{At: h.VerifiedAt}, LastCheckedAt: wire.OptionalTime{At: h.LastCheckedAt}, CreatedAt: wire.Time(h.CreatedAt)}}
 }
 
-func (e *trackingHostEdge) set(ctx context.Context, c *rest.Call, in *rest.Item, host tracking.HostInput) (trackingHostAnswer, error) {
+func (e *trackingHostEdge) set(ctx context.Context, c *rest.Call, in *rest.Item, host hosts.Input) (trackingHostAnswer, error) {
 	return rest.As(newTrackingHostAnswer)(e.hosts.Set(ctx, c.AccountID, in.ID, host))
 }
 

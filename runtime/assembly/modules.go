@@ -46,6 +46,7 @@ import (
 	"github.com/postrider/postrider/modules/suppression"
 	"github.com/postrider/postrider/modules/templates"
 	"github.com/postrider/postrider/modules/tracking"
+	"github.com/postrider/postrider/modules/tracking/hosts"
 	"github.com/postrider/postrider/modules/webhooks"
 	"github.com/postrider/postrider/rest"
 	restaccount "github.com/postrider/postrider/rest/account"
@@ -188,7 +189,7 @@ var registry = []Module{
 		Name: "tracking", Line: "counts opens and clicks, under a host of the sender's own if wanted",
 		Requires: []string{"accounts", "domains"},
 		Option:   tracking.Module,
-		Routes:   []any{func(h *tracking.Hosts) rest.Routes { return restdomains.TrackingHostRoutes(h) }},
+		Routes:   []any{func(h *hosts.Service) rest.Routes { return restdomains.TrackingHostRoutes(h) }},
 		Graph:    []part{shows[graph.Engagements, tracking.Service]},
 		Edges:    trackedLinks,
 	},
@@ -288,8 +289,8 @@ var registry = []Module{
 		Name: "relay", Line: "takes mail from programs over SMTP, under the rules of the API",
 		Requires: []string{"accounts", "sending"},
 		Option:   relay.Module,
-		Routes:   []any{func(s *relay.Service) rest.Routes { return restaccount.SMTPCredentialRoutes(s) }},
-		Graph:    []part{shows[graph.SMTPCredentials, relay.Service]},
+		Routes:   []any{func(c *relay.Credentials) rest.Routes { return restaccount.SMTPCredentialRoutes(c) }},
+		Graph:    []part{shows[graph.SMTPCredentials, relay.Credentials]},
 		Edges: fx.Options(
 			fx.Provide(listeners.NewRelaySockets, listeners.RelayConfig, listeners.NewRelayServers, func(l *ratelimit.Limiter) relay.Rate { return accountRate{l} }),
 			fx.Invoke(func(*listeners.RelayServers) {}),

@@ -15,6 +15,7 @@ import (
 
 	"github.com/postrider/postrider/modules/tracking"
 	"github.com/postrider/postrider/modules/tracking/certificate"
+	"github.com/postrider/postrider/modules/tracking/hosts"
 	"github.com/postrider/postrider/runtime/assembly/listeners"
 	"github.com/postrider/postrider/runtime/config"
 	"github.com/postrider/postrider/runtime/db"
@@ -68,7 +69,7 @@ func newSecured(lc fx.Lifecycle, cfg setting.Values, on modulesOn, d *db.DB, box
 		return fmt.Errorf("%s is no name of this installation", host)
 	}
 	if slices.Contains(on, "tracking") {
-		allowed = tracking.Served(d)
+		allowed = hosts.Served(d)
 	}
 	s.keeper = certificate.New(certificate.Params{DB: d, Box: box, Logger: log, Config: certificate.Config{
 		CA: tracking.ACMECA.Of(cfg), Email: tracking.ACMEEmail.Of(cfg), HTTPPort: portOf(cfg), TLSPort: port.Addr().(*net.TCPAddr).Port},
@@ -102,7 +103,7 @@ func listenTLS(lc fx.Lifecycle, name, addr string) (net.Listener, error) {
 }
 
 // certificatesOf keeps a nil pointer out of the interface, where it would not be nil.
-func certificatesOf(s *secured) tracking.Certificates {
+func certificatesOf(s *secured) hosts.Certificates {
 	if s.keeper == nil {
 		return nil
 	}

@@ -49,9 +49,7 @@ func (a *App) Operate(t testing.TB, masterKey string, do func(Operator)) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if o.Outbound, err = outbound.New(outbound.Params{DB: opened.DB, Accounts: o.Accounts, Domains: names, Box: opened.Box, Logger: log}); err != nil {
-		t.Fatal(err)
-	}
+	o.Outbound = outbound.New(outbound.Params{DB: opened.DB, Accounts: o.Accounts, Domains: names, Box: opened.Box})
 	do(o)
 }
 

@@ -15,14 +15,14 @@ import (
 )
 
 // sendEmail has the email of a step accepted. The transaction that stores it settles the step.
-func (s *Service) sendEmail(ctx context.Context, t *taken) result {
+func (e *effects) sendEmail(ctx context.Context, t *taken) result {
 	caller := accounts.Caller{AccountID: t.AccountID, Scope: rights.ScopeSending, DomainIDs: t.version.DomainIDs}
-	_, err := s.sender.Send(ctx, caller, sending.Request{Message: Message(t.outcome.Effect.Email),
-		Guard: &sending.Guarded{Guard: s, Subject: t, AutomationID: t.Run.AutomationID, RunID: t.Run.ID}})
+	_, err := e.sender.Send(ctx, caller, sending.Request{Message: Message(t.outcome.Effect.Email),
+		Guard: &sending.Guarded{Guard: e, Subject: t, AutomationID: t.Run.AutomationID, RunID: t.Run.ID}})
 	f := refused(err)
 	switch {
 	case err == nil, errors.Is(err, sending.ErrNotHeld):
-		s.worker.Nudge()
+		e.nudge()
 		return result{}
 	case fault.IsDatabaseAway(err):
 		return again(t.Claimed, waitAway, false)
@@ -58,7 +58,7 @@ func Code(f *fault.Error) string {
 
 // Hold settles the steps of emails that are about to be stored (sending.Guard). An email whose
 // run is cancelled, or held by another claim, is not held.
-func (s *Service) Hold(ctx context.Context, tx db.Execer, list []sending.Held) ([]bool, error) {
+func (e *effects) Hold(ctx context.Context, tx db.Execer, list []sending.Held) ([]bool, error) {
 	settlements := make([]*runs.Settlement, 0, len(list))
 	for _, h := range list {
 		t := h.Subject.(*taken) //nolint:forcetypeassert // sendEmail is the only one that names this guard
@@ -68,7 +68,7 @@ func (s *Service) Hold(ctx context.Context, tx db.Execer, list []sending.Held) (
 		}
 		settlements = append(settlements, t.after(ctx, r))
 	}
-	return runs.Settle(ctx, tx, s.bus, settlements)
+	return runs.Settle(ctx, tx, e.bus, settlements)
 }
 
 // Message is an email of a step as sending takes it.

@@ -23,9 +23,9 @@ const maxCaptured = 16 << 10
 var postWaits = []time.Duration{30 * time.Second, 2 * time.Minute, 10 * time.Minute, time.Hour, 3 * time.Hour}
 
 // post makes the request of a webhook step.
-func (s *Service) post(ctx context.Context, t *taken) result {
+func (e *effects) post(ctx context.Context, t *taken) result {
 	p := t.outcome.Effect.Post
-	status, body, err := s.caller.request(ctx, t, p)
+	status, body, err := e.request(ctx, t, p)
 	switch {
 	case errors.Is(err, egress.ErrRefused):
 		return t.failed(ctx, "webhook_refused", p.URL+" is at an address that may not be called: it is not public")
@@ -47,7 +47,7 @@ func (s *Service) post(ctx context.Context, t *taken) result {
 
 // request makes one request, signed as deliveries to webhook endpoints are. Its
 // Idempotency-Key is the same at each try of the step.
-func (c caller) request(ctx context.Context, t *taken, p *machine.Post) (status int, captured any, err error) {
+func (e *effects) request(ctx context.Context, t *taken, p *machine.Post) (status int, captured any, err error) {
 	r, err := http.NewRequestWithContext(ctx, p.Method, p.URL, bytes.NewReader(p.Body))
 	if err != nil {
 		return 0, nil, err
@@ -58,9 +58,9 @@ func (c caller) request(ctx context.Context, t *taken, p *machine.Post) (status 
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("User-Agent", "Postrider-Automations/1")
 	r.Header.Set("Idempotency-Key", t.Run.ID+"/"+t.definition().Key)
-	r.Header.Set(webhooksig.Header, c.prover.Sign(t.AccountID, time.Now(), p.Body))
-	r.Header.Set(proof.CauseHeader, c.prover.Cause(t.AccountID, t.Run.ID, t.Depth))
-	response, err := c.client.Do(r)
+	r.Header.Set(webhooksig.Header, e.prover.Sign(t.AccountID, time.Now(), p.Body))
+	r.Header.Set(proof.CauseHeader, e.prover.Cause(t.AccountID, t.Run.ID, t.Depth))
+	response, err := e.client.Do(r)
 	if err != nil {
 		return 0, nil, err
 	}

@@ -64,10 +64,26 @@ type Params struct {
 	Workers  *worker.Metrics
 }
 
-// caller makes the requests of webhook steps.
-type caller struct {
+// effects does what steps do outside of their run: emails, text messages, requests.
+type effects struct {
+	db     *db.DB
+	bus    ingest.Bus
+	sender Sender
+	texter Texter // nil: the module sms is off
 	client *http.Client
 	prover *proof.Prover
+	nudge  func() // has the worker look again
+}
+
+func (e *effects) perform(ctx context.Context, t *taken) result {
+	switch effect := t.outcome.Effect; {
+	case effect.Email != nil:
+		return e.sendEmail(ctx, t)
+	case effect.SMS != nil:
+		return e.sendSMS(ctx, t)
+	default:
+		return e.post(ctx, t)
+	}
 }
 
 // Service takes steps. Safe for concurrent use.
@@ -75,22 +91,21 @@ type Service struct {
 	config   Config
 	db       *db.DB
 	bus      ingest.Bus
-	sender   Sender
-	texter   Texter
+	effects  *effects
 	signals  Signals
 	node     Node
 	versions *versions.Store
-	caller   caller
 	worker   *worker.Worker[*runs.Claimed, result]
 	tasks    *worker.Tasks
 }
 
 // New makes the service; nothing runs before Start.
 func New(p Params) *Service {
-	s := &Service{config: p.Config, db: p.DB, bus: p.Bus, sender: p.Sender, texter: p.Texter, signals: p.Signals, node: p.Node, versions: p.Versions, caller: caller{p.Client, p.Prover},
+	s := &Service{config: p.Config, db: p.DB, bus: p.Bus, signals: p.Signals, node: p.Node, versions: p.Versions,
 		tasks: worker.NewTasks(p.Logger, p.Workers)}
 	s.worker = worker.New(worker.Queue[*runs.Claimed, result]{Name: "automations", Claim: s.Claim, Run: s.step, Settle: s.settle, Release: s.release},
 		worker.Config{Concurrency: p.Config.Parallel, Poll: p.Config.Poll, Lease: p.Config.Lease, Process: p.Node}, p.Logger, p.Workers)
+	s.effects = &effects{db: p.DB, bus: p.Bus, sender: p.Sender, texter: p.Texter, client: p.Client, prover: p.Prover, nudge: s.worker.Nudge}
 	return s
 }
 

@@ -59,16 +59,10 @@ func (s *Service) step(ctx context.Context, c *runs.Claimed, _ *worker.Lease) (o
 	}
 	state, outcome := onward(c.Live, v)(ctx, c.Run, c.State, in)
 	taken := &taken{Claimed: c, version: v, state: state, outcome: outcome, now: in.Now}
-	switch {
-	case outcome.Effect == nil:
+	if outcome.Effect == nil {
 		return result{settlement: taken.settlement()}
-	case outcome.Effect.Email != nil:
-		return s.sendEmail(ctx, taken)
-	case outcome.Effect.SMS != nil:
-		return s.sendSMS(ctx, taken)
-	default:
-		return s.post(ctx, taken)
 	}
+	return s.effects.perform(ctx, taken)
 }
 
 // onward is how a run goes on: a trial waits for nothing.

@@ -24,7 +24,7 @@ import (
 	"github.com/letsencrypt/pebble/v2/va"
 	"github.com/letsencrypt/pebble/v2/wfe"
 
-	"github.com/postrider/postrider/modules/tracking"
+	"github.com/postrider/postrider/modules/tracking/hosts"
 	"github.com/postrider/postrider/runtime/db/dbtest"
 	"github.com/postrider/postrider/runtime/expect"
 	"github.com/postrider/postrider/runtime/mail/dnsx/dnsxtest"
@@ -108,12 +108,12 @@ func TestATrackingHostGetsACertificateAndIsServed(t *testing.T) {
 				}
 			})
 
-			if got := k.Certificate(t.Context(), links); got.Status != tracking.CertificatePending || k.Ready(t.Context(), links) {
+			if got := k.Certificate(t.Context(), links); got.Status != hosts.CertificatePending || k.Ready(t.Context(), links) {
 				t.Errorf("before: %+v", got)
 			}
 			k.Obtain(links)
 			expect.Within(t, time.Minute, "there is a certificate", func() bool { return k.Ready(t.Context(), links) })
-			if got := k.Certificate(t.Context(), links); got.Status != tracking.CertificateIssued || time.Until(*got.Expires) < time.Hour {
+			if got := k.Certificate(t.Context(), links); got.Status != hosts.CertificateIssued || time.Until(*got.Expires) < time.Hour {
 				t.Errorf("after: %+v", got)
 			}
 			if body, err := get(t, secure, issued, links); err != nil || body != "hello "+links {
@@ -171,7 +171,7 @@ func TestAHostThatCannotBeReachedSaysWhy(t *testing.T) {
 	k.Obtain("nowhere.example")
 	expect.Within(t, time.Minute, "it has failed", func() bool {
 		got := k.Certificate(t.Context(), "nowhere.example")
-		return got.Status == tracking.CertificateFailed && got.Error != ""
+		return got.Status == hosts.CertificateFailed && got.Error != ""
 	})
 	if err := k.Stop(t.Context()); err != nil {
 		t.Error(err)

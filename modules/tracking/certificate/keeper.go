@@ -15,7 +15,7 @@ import (
 	"github.com/caddyserver/certmagic"
 	"go.uber.org/zap"
 
-	"github.com/postrider/postrider/modules/tracking"
+	"github.com/postrider/postrider/modules/tracking/hosts"
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/secret"
 	"github.com/postrider/postrider/runtime/telemetry"
@@ -49,20 +49,24 @@ type Keeper struct {
 	log    *slog.Logger
 	ctx    context.Context // ends with Stop
 	cancel context.CancelFunc
-
-	mutex  sync.Mutex
-	failed map[string]string // host to reason, of the last try
-	trying sync.WaitGroup
-	busy   map[string]bool
+	tries  tries
 }
 
-var _ tracking.Certificates = (*Keeper)(nil)
+// tries are what was tried to get certificates.
+type tries struct {
+	mutex   sync.Mutex
+	failed  map[string]string // host to reason, of the last try
+	running sync.WaitGroup
+	busy    map[string]bool // hosts of those that run
+}
+
+var _ hosts.Certificates = (*Keeper)(nil)
 
 const maxRemembered = 10_000
 
 // New makes the keeper; nothing is asked of the authority yet.
 func New(p Params) *Keeper {
-	k := &Keeper{files: &storage{p.DB, p.Box}, log: p.Logger, failed: map[string]string{}, busy: map[string]bool{}}
+	k := &Keeper{files: &storage{p.DB, p.Box}, log: p.Logger, tries: tries{failed: map[string]string{}, busy: map[string]bool{}}}
 	k.ctx, k.cancel = context.WithCancel(context.Background()) // lives as long as the keeper does
 	quiet := zap.NewNop()                                      // what matters comes as events
 	k.cache = certmagic.NewCache(certmagic.CacheOptions{Capacity: maxRemembered, Logger: quiet,
@@ -78,7 +82,7 @@ func New(p Params) *Keeper {
 // Stop ends tries that are under way.
 func (k *Keeper) Stop(context.Context) error {
 	k.cancel()
-	k.trying.Wait()
+	k.tries.running.Wait()
 	k.cache.Stop()
 	return nil
 }
@@ -108,16 +112,16 @@ func (k *Keeper) Ready(ctx context.Context, host string) bool {
 }
 
 // Certificate tells how the host's certificate stands.
-func (k *Keeper) Certificate(ctx context.Context, host string) tracking.Certificate {
+func (k *Keeper) Certificate(ctx context.Context, host string) hosts.Certificate {
 	if expires, err := k.expires(ctx, host); err == nil && time.Now().Before(expires) {
-		return tracking.Certificate{Status: tracking.CertificateIssued, Expires: &expires}
+		return hosts.Certificate{Status: hosts.CertificateIssued, Expires: &expires}
 	}
-	k.mutex.Lock()
-	defer k.mutex.Unlock()
-	if reason := k.failed[host]; reason != "" {
-		return tracking.Certificate{Status: tracking.CertificateFailed, Error: reason}
+	k.tries.mutex.Lock()
+	defer k.tries.mutex.Unlock()
+	if reason := k.tries.failed[host]; reason != "" {
+		return hosts.Certificate{Status: hosts.CertificateFailed, Error: reason}
 	}
-	return tracking.Certificate{Status: tracking.CertificatePending}
+	return hosts.Certificate{Status: hosts.CertificatePending}
 }
 
 func (k *Keeper) expires(ctx context.Context, host string) (time.Time, error) {
@@ -139,12 +143,12 @@ func (k *Keeper) expires(ctx context.Context, host string) (time.Time, error) {
 // Obtain gets certificates for hosts that have none, in the background. A try that
 // fails is repeated with the next check of the host.
 func (k *Keeper) Obtain(hosts ...string) {
-	k.mutex.Lock()
-	defer k.mutex.Unlock()
+	k.tries.mutex.Lock()
+	defer k.tries.mutex.Unlock()
 	for _, host := range hosts {
-		if k.ctx.Err() == nil && !k.busy[host] {
-			k.busy[host] = true
-			k.trying.Go(func() { k.obtain(host) })
+		if k.ctx.Err() == nil && !k.tries.busy[host] {
+			k.tries.busy[host] = true
+			k.tries.running.Go(func() { k.obtain(host) })
 		}
 	}
 }
@@ -158,14 +162,14 @@ func (k *Keeper) obtain(host string) {
 	if !k.Ready(ctx, host) {
 		err = k.magic.ObtainCertSync(ctx, host)
 	}
-	k.mutex.Lock()
-	defer k.mutex.Unlock()
-	delete(k.busy, host)
-	if err != nil && len(k.failed) < maxRemembered {
-		k.failed[host] = "The certificate authority refused, or could not reach the host: " + clip(err.Error())
+	k.tries.mutex.Lock()
+	defer k.tries.mutex.Unlock()
+	delete(k.tries.busy, host)
+	if err != nil && len(k.tries.failed) < maxRemembered {
+		k.tries.failed[host] = "The certificate authority refused, or could not reach the host: " + clip(err.Error())
 		return
 	}
-	delete(k.failed, host)
+	delete(k.tries.failed, host)
 }
 
 func clip(text string) string { return text[:min(len(text), 300)] }

@@ -43,7 +43,7 @@ type Seeder struct {
 	Domains  *domains.Service        `optional:"true"`
 	Inbound  *listeners.Inbound      // nil: no mail comes in
 	Received *inbound.Service        `optional:"true"`
-	Relay    *relay.Service          `optional:"true"`
+	Relay    *relay.Credentials      `optional:"true"`
 	SignIn   *signin.Service         `optional:"true"`
 	Listed   *suppression.Service    `optional:"true"`
 	Played   devinbox.Config         `optional:"true"`

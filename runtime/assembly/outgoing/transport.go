@@ -31,7 +31,7 @@ type transportParams struct {
 	Guard     *egress.Guard
 	Inbox     *devinbox.Service     `optional:"true"`
 	Recorder  *outbound.TLSRecorder `optional:"true"`
-	Ways      *outbound.Service     `optional:"true"`
+	Ways      *outbound.Ways        `optional:"true"`
 	Registry  prometheus.Registerer
 	Logger    *slog.Logger
 }

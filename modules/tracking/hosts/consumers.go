@@ -1,4 +1,4 @@
-package tracking
+package hosts
 
 import (
 	"context"
@@ -9,12 +9,12 @@ import (
 	"github.com/postrider/postrider/runtime/event"
 )
 
-// consumer takes the tracking host from a domain that the account has no more.
-func (s *Hosts) consumer() bus.Consumer {
+// Consumer takes the tracking host from a domain that the account has no more.
+func (s *Service) Consumer() bus.Consumer {
 	return bus.Consumer{Group: "tracking", Types: []event.Type{event.DomainDeleted, event.DomainLost}, Handle: s.handle}
 }
 
-func (s *Hosts) handle(ctx context.Context, tx db.Execer, fact event.Fact) error {
+func (s *Service) handle(ctx context.Context, tx db.Execer, fact event.Fact) error {
 	if _, err := tx.ExecContext(ctx, `DELETE FROM tracking_hosts WHERE account_id = $1 AND domain_id = $2`, fact.AccountID, fact.SubjectID); err != nil {
 		return fmt.Errorf("forget the tracking host of %s: %w", fact.SubjectID, err)
 	}

@@ -1,4 +1,4 @@
-package inbound
+package answer
 
 import (
 	"strings"
@@ -41,11 +41,11 @@ func TestThreads(t *testing.T) {
 func TestSubjectsOfAnswers(t *testing.T) {
 	t.Parallel()
 	for given, want := range map[string]string{"Hello": "Re: Hello", "Re: Hello": "Re: Hello", "RE: Hello": "RE: Hello", "": "Re:", "Regards": "Re: Regards", "a\x01\u2028b": "Re: a  b"} {
-		if got := subjectWith("Re", given); got != want {
+		if got := Subject("Re", given); got != want {
 			t.Errorf("%q became %q, want %q", given, got, want)
 		}
 	}
-	if got := subjectWith("Fwd", strings.Repeat("é", 2000)); len([]rune(got)) != maxSubject {
+	if got := Subject("Fwd", strings.Repeat("é", 2000)); len([]rune(got)) != maxSubject {
 		t.Errorf("%d characters", len([]rune(got)))
 	}
 }

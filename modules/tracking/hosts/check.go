@@ -1,4 +1,4 @@
-package tracking
+package hosts
 
 import (
 	"context"
@@ -30,7 +30,7 @@ type sighting struct {
 }
 
 // look follows the aliases one by one: our name may stand anywhere in them.
-func (s *Hosts) look(ctx context.Context, host string) sighting {
+func (s *Service) look(ctx context.Context, host string) sighting {
 	ctx, cancel := context.WithTimeout(ctx, s.config.CheckTimeout)
 	defer cancel()
 	var chain []string
@@ -47,10 +47,10 @@ func (s *Hosts) look(ctx context.Context, host string) sighting {
 			break
 		}
 	}
-	return compareHost(host, s.config.Target, chain)
+	return compare(host, s.config.Target, chain)
 }
 
-func compareHost(host, target string, chain []string) sighting {
+func compare(host, target string, chain []string) sighting {
 	seen := sighting{chain: chain}
 	switch {
 	case slices.Contains(chain, target):
@@ -63,14 +63,14 @@ func compareHost(host, target string, chain []string) sighting {
 	return seen
 }
 
-// hostJob is a host that was claimed for a check; a check by hand has no fence.
-type hostJob struct {
+// job is a host that was claimed for a check; a check by hand has no fence.
+type job struct {
 	host  *ent.TrackingHost
 	fence *int64
 }
 
-type checkedHost struct {
-	job  hostJob
+type checked struct {
+	job  job
 	seen sighting
 }
 
@@ -83,10 +83,10 @@ const (
 	afterNoAnswer = 10 * time.Minute
 )
 
-// storeHostSQL is the state machine: pending becomes verified; verified becomes
+// storeSQL is the state machine: pending becomes verified; verified becomes
 // failed once the record was gone for FailAfter; failed becomes verified. An answer
 // that did not come changes no more than the time of the next check.
-var storeHostSQL = db.Compile(`
+var storeSQL = db.Compile(`
 UPDATE tracking_hosts t SET
        status = v.next, failing_since = v.failing, updated_at = CASE WHEN t.status = v.next THEN t.updated_at ELSE now() END,
        verified_at = CASE WHEN v.next = 'verified' AND t.status <> 'verified' THEN now() ELSE t.verified_at END,
@@ -105,7 +105,7 @@ UPDATE tracking_hosts t SET
 
 // store stores checks in one transaction. Of a host that was changed meanwhile,
 // or that another process has checked, nothing is stored.
-func (s *Hosts) store(ctx context.Context, checks []checkedHost) error {
+func (s *Service) store(ctx context.Context, checks []checked) error {
 	var verified []string
 	err := s.db.InTx(ctx, func(tx *ent.Tx) error {
 		for _, c := range checks {
@@ -129,12 +129,12 @@ func (s *Hosts) store(ctx context.Context, checks []checkedHost) error {
 	return err
 }
 
-func (s *Hosts) storeOne(ctx context.Context, tx *ent.Tx, c checkedHost) (before, after string, err error) {
+func (s *Service) storeOne(ctx context.Context, tx *ent.Tx, c checked) (before, after string, err error) {
 	chain, err := json.Marshal(append([]string{}, c.seen.chain...))
 	if err != nil {
 		return "", "", err
 	}
-	err = db.Each(ctx, tx, func(row db.Row) error { return row.Scan(&before, &after) }, storeHostSQL.Text, storeHostSQL.Args(
+	err = db.Each(ctx, tx, func(row db.Row) error { return row.Scan(&before, &after) }, storeSQL.Text, storeSQL.Args(
 		db.Arg("id", c.job.host.ID), db.Arg("account_id", c.job.host.AccountID), db.Arg("host", c.job.host.Host), db.Arg("fence", c.job.fence),
 		db.Arg("unanswered", c.seen.unanswered), db.Arg("points", c.seen.points), db.Arg("chain", string(chain)), db.Arg("advice", c.seen.advice),
 		db.Arg("fail_after", s.config.FailAfter.Seconds()), db.Arg("after_no_answer", afterNoAnswer.Seconds()), db.Arg("healthy", healthy.Seconds()),
@@ -144,35 +144,35 @@ func (s *Hosts) storeOne(ctx context.Context, tx *ent.Tx, c checkedHost) (before
 
 // The checks in the background.
 
-func (s *Hosts) queue() worker.Queue[hostJob, sighting] {
-	return worker.Queue[hostJob, sighting]{Name: "tracking_hosts", Claim: s.claim, Release: s.release,
-		Run: func(ctx context.Context, j hostJob, _ *worker.Lease) sighting {
+func (s *Service) queue() worker.Queue[job, sighting] {
+	return worker.Queue[job, sighting]{Name: "tracking_hosts", Claim: s.claim, Release: s.release,
+		Run: func(ctx context.Context, j job, _ *worker.Lease) sighting {
 			seen := s.look(ctx, j.host.Host)
 			if ctx.Err() != nil {
 				return sighting{unanswered: true} // a look-up that we broke off says nothing of DNS
 			}
 			return seen
 		},
-		Settle: func(ctx context.Context, results []worker.Result[hostJob, sighting]) error {
-			checks := make([]checkedHost, len(results))
+		Settle: func(ctx context.Context, results []worker.Result[job, sighting]) error {
+			checks := make([]checked, len(results))
 			for i, r := range results {
-				checks[i] = checkedHost{r.Job, r.Value}
+				checks[i] = checked{r.Job, r.Value}
 			}
 			return s.store(ctx, checks)
 		}}
 }
 
-const claimHostsSQL = `
+const claimSQL = `
 UPDATE tracking_hosts SET fence = fence + 1, due_at = now() + make_interval(secs => $2)
  WHERE id IN (SELECT id FROM tracking_hosts WHERE due_at <= now() ORDER BY due_at LIMIT $1 FOR UPDATE SKIP LOCKED)
 RETURNING id, account_id, domain_id, host, fence`
 
-func (s *Hosts) claim(ctx context.Context, limit int, lease time.Duration) ([]hostJob, error) {
-	jobs, err := db.All(ctx, s.db.SQL, func(j *hostJob) []any {
+func (s *Service) claim(ctx context.Context, limit int, lease time.Duration) ([]job, error) {
+	jobs, err := db.All(ctx, s.db.SQL, func(j *job) []any {
 		h := &ent.TrackingHost{}
-		*j = hostJob{h, &h.Fence}
+		*j = job{h, &h.Fence}
 		return []any{&h.ID, &h.AccountID, &h.DomainID, &h.Host, &h.Fence}
-	}, claimHostsSQL, limit, lease.Seconds())
+	}, claimSQL, limit, lease.Seconds())
 	if err != nil {
 		return nil, fmt.Errorf("claim tracking hosts: %w", err)
 	}
@@ -180,7 +180,7 @@ func (s *Hosts) claim(ctx context.Context, limit int, lease time.Duration) ([]ho
 }
 
 // release makes claimed hosts due again that were not checked.
-func (s *Hosts) release(ctx context.Context, jobs []hostJob) error {
+func (s *Service) release(ctx context.Context, jobs []job) error {
 	for _, j := range jobs {
 		if _, err := s.db.SQL.ExecContext(ctx, `UPDATE tracking_hosts SET due_at = now(), fence = fence + 1 WHERE id = $1 AND fence = $2`, j.host.ID, *j.fence); err != nil {
 			return err

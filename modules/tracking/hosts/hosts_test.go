@@ -1,7 +1,8 @@
-package tracking
+package hosts
 
 import (
 	"context"
+	"log/slog"
 	"strings"
 	"testing"
 	"time"
@@ -11,10 +12,13 @@ import (
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/ent/domain"
 	"github.com/postrider/postrider/ent/trackinghost"
+	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/db/dbtest"
 	"github.com/postrider/postrider/runtime/event"
 	"github.com/postrider/postrider/runtime/expect"
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/id"
+	"github.com/postrider/postrider/runtime/mail/dnsx"
 	"github.com/postrider/postrider/runtime/mail/dnsx/dnsxtest"
 )
 
@@ -34,9 +38,35 @@ func (r registry) add(accountID, name string, status domain.Status) string {
 	return domainID
 }
 
+const testTarget = "mail.example.org"
+
+type world struct {
+	*Service
+
+	registry registry
+	zone     *dnsxtest.Server
+	db       *db.DB
+	ada, eve string // account ids
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	w := &world{registry: registry{}, zone: dnsxtest.New(t), db: dbtest.New(t), ada: id.New(id.Account), eve: id.New(id.Account)}
+	resolver, err := dnsx.New(dnsx.Config{Server: w.zone.Addr(), Timeout: 250 * time.Millisecond, Rounds: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.Service, err = New(Params{Config: Config{BaseURL: "https://mail.example.com", Target: testTarget, Own: []string{"our.shop.example"}}, DB: w.db, Domains: w.registry,
+		Resolver: resolver, Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
 func (w *world) set(t *testing.T, accountID, domainID, host string) Host {
 	t.Helper()
-	h, err := w.hosts.Set(t.Context(), accountID, domainID, HostInput{Host: host})
+	h, err := w.Set(t.Context(), accountID, domainID, Input{Host: host})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,7 +75,7 @@ func (w *world) set(t *testing.T, accountID, domainID, host string) Host {
 
 func (w *world) verify(t *testing.T, accountID, domainID string) Host {
 	t.Helper()
-	h, err := w.hosts.Verify(t.Context(), accountID, domainID)
+	h, err := w.Verify(t.Context(), accountID, domainID)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -134,13 +164,13 @@ func TestChecksInTheBackgroundVerify(t *testing.T) {
 	if _, err := w.db.SQL.ExecContext(t.Context(), `UPDATE tracking_hosts SET due_at = now()`); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.hosts.Start(t.Context()); err != nil {
+	if err := w.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	var h Host
 	expect.Within(t, 20*time.Second, "it is verified", func() (done bool) {
 		var err error
-		if h, err = w.hosts.Get(t.Context(), w.ada, shop); err != nil {
+		if h, err = w.Get(t.Context(), w.ada, shop); err != nil {
 			t.Fatal(err)
 		}
 		return h.Status == trackinghost.StatusVerified
@@ -148,7 +178,7 @@ func TestChecksInTheBackgroundVerify(t *testing.T) {
 	if next := time.Until(*h.DueAt); next < 10*time.Hour {
 		t.Errorf("the next check is in %s", next)
 	}
-	if err := w.hosts.Stop(t.Context()); err != nil {
+	if err := w.Stop(t.Context()); err != nil {
 		t.Error(err)
 	}
 }
@@ -159,11 +189,11 @@ func TestAnOvertakenCheckStoresNothing(t *testing.T) {
 	w := newWorld(t)
 	shop := w.registry.add(w.ada, "shop.example", domain.StatusVerified)
 	w.set(t, w.ada, shop, "links.shop.example")
-	claim := func() []hostJob {
+	claim := func() []job {
 		if _, err := w.db.SQL.ExecContext(t.Context(), `UPDATE tracking_hosts SET due_at = now()`); err != nil {
 			t.Fatal(err)
 		}
-		jobs, err := w.hosts.claim(t.Context(), 10, time.Minute)
+		jobs, err := w.claim(t.Context(), 10, time.Minute)
 		if err != nil || len(jobs) != 1 {
 			t.Fatalf("claiming the one host that is due gives %v, %v, want it", jobs, err)
 		}
@@ -177,14 +207,14 @@ func TestAnOvertakenCheckStoresNothing(t *testing.T) {
 		jobs := claim()
 		overtake()
 		if name == "released" {
-			if err := w.hosts.release(t.Context(), jobs); err != nil {
+			if err := w.release(t.Context(), jobs); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if err := w.hosts.store(t.Context(), []checkedHost{{jobs[0], sighting{points: true}}}); err != nil {
+		if err := w.store(t.Context(), []checked{{jobs[0], sighting{points: true}}}); err != nil {
 			t.Fatal(err)
 		}
-		if h, err := w.hosts.Get(t.Context(), w.ada, shop); err != nil || h.Status != trackinghost.StatusPending {
+		if h, err := w.Get(t.Context(), w.ada, shop); err != nil || h.Status != trackinghost.StatusPending {
 			t.Errorf("%s: after an overtaken check the host is %+v, %v, want pending", name, h, err)
 		}
 	}
@@ -197,17 +227,17 @@ func TestHostsThatCannotBeAreRefusedWithTheReason(t *testing.T) {
 	for host, want := range map[string]string{"": "is required", "shop.example": "must lie below shop.example, as in links.shop.example", "links.other.example": "must lie below",
 		"xshop.example": "must lie below", "rp.shop.example": "is the return path", "our.shop.example": "is a host of this service", "a b.shop.example": "",
 		"links.shop.example:8080": "", "https://links.shop.example": "", "*.shop.example": "", "192.0.2.1": "", strings.Repeat("a", 64) + ".shop.example": "", "a\nb.shop.example": ""} {
-		_, err := w.hosts.Set(t.Context(), w.ada, shop, HostInput{Host: host})
+		_, err := w.Set(t.Context(), w.ada, shop, Input{Host: host})
 		if fields := fault.From(err).Fields; fields["host"] == "" || !strings.Contains(fields["host"], want) {
 			t.Errorf("setting the host %q gives %v, want an error of host that says %q", host, err, want)
 		}
 	}
 	pending := w.registry.add(w.ada, "new.example", domain.StatusPending)
-	if _, err := w.hosts.Set(t.Context(), w.ada, pending, HostInput{Host: "links.new.example"}); fault.From(err).Code != fault.CodeDomainNotVerified {
+	if _, err := w.Set(t.Context(), w.ada, pending, Input{Host: "links.new.example"}); fault.From(err).Code != fault.CodeDomainNotVerified {
 		t.Errorf("of a domain that is not verified: %v", err)
 	}
-	w.hosts.config.Target = ""
-	if _, err := w.hosts.Set(t.Context(), w.ada, shop, HostInput{Host: "links.shop.example"}); fault.From(err).Code != fault.CodeConflict {
+	w.config.Target = ""
+	if _, err := w.Set(t.Context(), w.ada, shop, Input{Host: "links.shop.example"}); fault.From(err).Code != fault.CodeConflict {
 		t.Errorf("without a target: %v", err)
 	}
 }
@@ -218,27 +248,27 @@ func TestHostsKeepToTheirAccount(t *testing.T) {
 	shop, sub := w.registry.add(w.ada, "shop.example", domain.StatusVerified), w.registry.add(w.eve, "sub.shop.example", domain.StatusVerified)
 	w.set(t, w.ada, shop, "go.sub.shop.example")
 	for name, err := range map[string]error{
-		"get":    second(w.hosts.Get(t.Context(), w.eve, shop)),
-		"verify": second(w.hosts.Verify(t.Context(), w.eve, shop)),
-		"delete": w.hosts.Delete(t.Context(), w.eve, shop),
-		"set":    second(w.hosts.Set(t.Context(), w.eve, shop, HostInput{Host: "x.shop.example"})),
-		"none":   second(w.hosts.Get(t.Context(), w.eve, sub)),
-		"remove": w.hosts.Delete(t.Context(), w.eve, sub),
+		"get":    second(w.Get(t.Context(), w.eve, shop)),
+		"verify": second(w.Verify(t.Context(), w.eve, shop)),
+		"delete": w.Delete(t.Context(), w.eve, shop),
+		"set":    second(w.Set(t.Context(), w.eve, shop, Input{Host: "x.shop.example"})),
+		"none":   second(w.Get(t.Context(), w.eve, sub)),
+		"remove": w.Delete(t.Context(), w.eve, sub),
 	} {
 		if fault.KindOf(err) != fault.NotFound {
 			t.Errorf("%s: another account's host gives %v, want not found", name, err)
 		}
 	}
-	if _, err := w.hosts.Set(t.Context(), w.eve, sub, HostInput{Host: "go.sub.shop.example"}); fault.From(err).Code != fault.CodeConflict {
+	if _, err := w.Set(t.Context(), w.eve, sub, Input{Host: "go.sub.shop.example"}); fault.From(err).Code != fault.CodeConflict {
 		t.Errorf("a host that is taken: %v", err)
 	}
 	// Once its holder's domain does not count any more, it is free.
 	w.registry[shop].Status = domain.StatusFailed
 	w.set(t, w.eve, sub, "go.sub.shop.example")
-	if _, err := w.hosts.Get(t.Context(), w.ada, shop); fault.KindOf(err) != fault.NotFound {
+	if _, err := w.Get(t.Context(), w.ada, shop); fault.KindOf(err) != fault.NotFound {
 		t.Errorf("the former holder still has it: %v", err)
 	}
-	if err := w.hosts.Delete(t.Context(), w.eve, sub); err != nil {
+	if err := w.Delete(t.Context(), w.eve, sub); err != nil {
 		t.Error(err)
 	}
 }
@@ -253,79 +283,17 @@ func TestADomainThatGoesTakesItsHostAlong(t *testing.T) {
 		w.set(t, w.ada, shop, "links.shop.example")
 		fact := event.New(w.ada, typ, time.Now(), event.Domain{DomainID: shop, Name: "shop.example"})
 		stranger := event.New(w.eve, typ, time.Now(), event.Domain{DomainID: shop, Name: "shop.example"})
-		if err := w.hosts.handle(t.Context(), w.db.SQL, stranger); err != nil {
+		if err := w.handle(t.Context(), w.db.SQL, stranger); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := w.hosts.Get(t.Context(), w.ada, shop); err != nil {
+		if _, err := w.Get(t.Context(), w.ada, shop); err != nil {
 			t.Errorf("%s of another account took it: %v", typ, err)
 		}
-		if err := w.hosts.handle(t.Context(), w.db.SQL, fact); err != nil {
+		if err := w.handle(t.Context(), w.db.SQL, fact); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := w.hosts.Get(t.Context(), w.ada, shop); fault.KindOf(err) != fault.NotFound {
+		if _, err := w.Get(t.Context(), w.ada, shop); fault.KindOf(err) != fault.NotFound {
 			t.Errorf("%s left it: %v", typ, err)
 		}
 	}
-}
-
-// issuer is the double of what gets certificates.
-type issuer struct{ ready map[string]bool }
-
-func (i issuer) Ready(_ context.Context, host string) bool { return i.ready[host] }
-func (i issuer) Certificate(context.Context, string) Certificate {
-	return Certificate{Status: CertificatePending}
-}
-func (i issuer) Obtain(hosts ...string) {
-	for _, host := range hosts {
-		i.ready[host] = true
-	}
-}
-
-func TestLinksStandUnderAHostOnceItCanBeServed(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t)
-	shop := w.registry.add(w.ada, "shop.example", domain.StatusVerified)
-	i := issuer{map[string]bool{}}
-	base := func(account, baseURL string, c Certificates) string {
-		r, err := NewRewriter(RewriterParams{Config: Config{BaseURL: baseURL}, DB: w.db, Certificates: c, Box: pinnedKey(t), Logger: quiet()})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer r.Close()
-		html, _, err := r.Rewrite(t.Context(), Message{AccountID: account, EmailID: testEmail, DomainID: shop, Clicks: true}, `<a href="https://e.com/">`, "")
-		if err != nil {
-			t.Fatal(err)
-		}
-		link, _, _ := strings.Cut(strings.TrimPrefix(html, `<a href="`), ClickPath)
-		return link
-	}
-	check := func(stage, want string, c Certificates) {
-		t.Helper()
-		if got := base(w.ada, testBase, c); got != want {
-			t.Errorf("%s: links stand under %s", stage, got)
-		}
-	}
-	check("no host", testBase, i)
-	w.set(t, w.ada, shop, "links.shop.example")
-	check("pending", testBase, i)
-	w.zone.Set(t, "links.shop.example", "links.shop.example. 60 IN CNAME "+testTarget+".")
-	w.verify(t, w.ada, shop)
-	check("no TLS here", testBase, nil)
-	check("no certificate yet", testBase, i)
-	w.hosts.certificates = i
-	if h := w.verify(t, w.ada, shop); h.Certificate.Status != CertificatePending {
-		t.Errorf("the certificate of a verified host is %+v, want pending", h.Certificate)
-	}
-	check("verified, with a certificate", "https://links.shop.example", i)
-	if got := base(w.ada, "http://127.0.0.1:8080", nil); got != "http://links.shop.example:8080" {
-		t.Errorf("in development links stand under %s", got)
-	}
-	if got := base(w.eve, testBase, i); got != testBase {
-		t.Errorf("another account's links stand under %s", got)
-	}
-	// Nothing waits for a database that is away.
-	if err := w.db.Close(); err != nil {
-		t.Fatal(err)
-	}
-	check("the database is away", testBase, i)
 }

@@ -1,4 +1,4 @@
-package tracking
+package hosts
 
 import (
 	"context"
@@ -12,6 +12,7 @@ import (
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/ent/trackinghost"
 	"github.com/postrider/postrider/modules/domains"
+	"github.com/postrider/postrider/modules/tracking/weburl"
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/mail/address"
@@ -29,8 +30,8 @@ type resolver interface {
 	LookupCNAME(ctx context.Context, name string) (string, error)
 }
 
-// HostsParams are the parameters of NewHosts.
-type HostsParams struct {
+// Params of New.
+type Params struct {
 	fx.In
 
 	Config       Config
@@ -42,8 +43,8 @@ type HostsParams struct {
 	Workers      *worker.Metrics `optional:"true"`
 }
 
-// Hosts knows under which hosts of their own domains send tracked links. Safe for concurrent use.
-type Hosts struct {
+// Service knows the tracking hosts of domains. Safe for concurrent use.
+type Service struct {
 	config       Config
 	db           *db.DB
 	domains      Domains
@@ -51,16 +52,16 @@ type Hosts struct {
 	certificates Certificates // nil: nothing gets any
 	log          *slog.Logger
 	own          map[string]bool // hosts of this installation
-	checks       *worker.Worker[hostJob, sighting]
+	checks       *worker.Worker[job, sighting]
 }
 
-// NewHosts makes Hosts; nothing is checked before Start.
-func NewHosts(p HostsParams) (*Hosts, error) {
+// New makes the service; nothing is checked before Start.
+func New(p Params) (*Service, error) {
 	if err := p.Config.Validate(); err != nil {
 		return nil, err
 	}
 	config := p.Config.withDefaults()
-	s := &Hosts{config: config, db: p.DB, domains: p.Domains, dns: p.Resolver.Uncached(), certificates: p.Certificates, log: p.Logger, own: map[string]bool{}}
+	s := &Service{config: config, db: p.DB, domains: p.Domains, dns: p.Resolver.Uncached(), certificates: p.Certificates, log: p.Logger, own: map[string]bool{}}
 	for _, host := range append([]string{config.Target}, config.Own...) {
 		s.own[strings.ToLower(strings.TrimSuffix(host, "."))] = true
 	}
@@ -70,13 +71,13 @@ func NewHosts(p HostsParams) (*Hosts, error) {
 }
 
 // Start begins to check hosts in the background.
-func (s *Hosts) Start(ctx context.Context) error { return s.checks.Start(ctx) }
+func (s *Service) Start(ctx context.Context) error { return s.checks.Start(ctx) }
 
 // Stop lets running checks end and stores what they saw.
-func (s *Hosts) Stop(ctx context.Context) error { return s.checks.Stop(ctx) }
+func (s *Service) Stop(ctx context.Context) error { return s.checks.Stop(ctx) }
 
-// HostInput is the input of Set.
-type HostInput struct{ Host string }
+// Input is the input of Set.
+type Input struct{ Host string }
 
 // Host is the tracking host of a domain as callers see it.
 type Host struct {
@@ -85,25 +86,9 @@ type Host struct {
 	Certificate Certificate
 }
 
-// Certificate says whether a host can be served over TLS.
-type Certificate struct {
-	Status  string     // not_needed, unavailable, pending, issued, failed
-	Expires *time.Time // of the issued one
-	Error   string     // why it failed, one sentence
-}
-
-// What a certificate's status can be.
-const (
-	CertificateNotNeeded   = "not_needed"  // the installation is reached without TLS: development
-	CertificateUnavailable = "unavailable" // nothing here gets certificates: links keep the installation's own host
-	CertificatePending     = "pending"
-	CertificateIssued      = "issued"
-	CertificateFailed      = "failed"
-)
-
 // Set makes a name below the domain its tracking host. It is pending until its
 // CNAME record was seen; the same name again changes nothing.
-func (s *Hosts) Set(ctx context.Context, accountID, domainID string, in HostInput) (Host, error) {
+func (s *Service) Set(ctx context.Context, accountID, domainID string, in Input) (Host, error) {
 	d, err := s.domains.Get(ctx, accountID, domainID)
 	if err != nil {
 		return Host{}, err
@@ -133,20 +118,20 @@ func (s *Hosts) Set(ctx context.Context, accountID, domainID string, in HostInpu
 }
 
 // Another name begins anew, and is looked up soon.
-const putHostSQL = `
+const putSQL = `
 INSERT INTO tracking_hosts AS t (account_id, domain_id, host, status, due_at) VALUES ($1, $2, $3, 'pending', now() + interval '1 minute')
 ON CONFLICT (domain_id) DO UPDATE SET account_id = $1, host = $3, status = 'pending', found = NULL, error = '', verified_at = NULL, last_checked_at = NULL,
        failing_since = NULL, due_at = now() + interval '1 minute', fence = t.fence + 1, created_at = now(), updated_at = now()
  WHERE t.host <> $3 OR t.account_id <> $1`
 
-func (s *Hosts) put(ctx context.Context, accountID, domainID, host string) error {
-	_, err := s.db.SQL.ExecContext(ctx, putHostSQL, accountID, domainID, host)
+func (s *Service) put(ctx context.Context, accountID, domainID, host string) error {
+	_, err := s.db.SQL.ExecContext(ctx, putSQL, accountID, domainID, host)
 	return err
 }
 
 // evict frees a name whose holder may not use it any more: its domain is gone,
 // or not verified, and somebody else has it now.
-func (s *Hosts) evict(ctx context.Context, host string) error {
+func (s *Service) evict(ctx context.Context, host string) error {
 	held, err := s.db.Ent.TrackingHost.Query().Where(trackinghost.Host(host)).Only(ctx)
 	if err != nil {
 		return ignoreMissing(err)
@@ -164,7 +149,7 @@ func (s *Hosts) evict(ctx context.Context, host string) error {
 
 // parse gives the name as it is stored, or one sentence fragment on what is
 // wrong with it.
-func (s *Hosts) parse(domain, input string) (host, reason string) {
+func (s *Service) parse(domain, input string) (host, reason string) {
 	input = strings.Trim(input, " ")
 	if input == "" {
 		return "", "is required"
@@ -186,7 +171,7 @@ func (s *Hosts) parse(domain, input string) (host, reason string) {
 }
 
 // Get gives the tracking host of a domain.
-func (s *Hosts) Get(ctx context.Context, accountID, domainID string) (Host, error) {
+func (s *Service) Get(ctx context.Context, accountID, domainID string) (Host, error) {
 	if _, err := s.domains.Get(ctx, accountID, domainID); err != nil {
 		return Host{}, err
 	}
@@ -200,10 +185,10 @@ func (s *Hosts) Get(ctx context.Context, accountID, domainID string) (Host, erro
 	return s.shown(ctx, row), nil
 }
 
-func (s *Hosts) shown(ctx context.Context, row *ent.TrackingHost) Host {
+func (s *Service) shown(ctx context.Context, row *ent.TrackingHost) Host {
 	h := Host{TrackingHost: row, Target: s.config.Target}
 	switch {
-	case !s.config.secure():
+	case !weburl.Secure(s.config.BaseURL):
 		h.Certificate.Status = CertificateNotNeeded
 	case s.certificates == nil:
 		h.Certificate.Status = CertificateUnavailable
@@ -215,7 +200,7 @@ func (s *Hosts) shown(ctx context.Context, row *ent.TrackingHost) Host {
 
 // Delete takes the tracking host from a domain. Links that were sent under it
 // work as long as its CNAME record stays and its certificate holds.
-func (s *Hosts) Delete(ctx context.Context, accountID, domainID string) error {
+func (s *Service) Delete(ctx context.Context, accountID, domainID string) error {
 	if _, err := s.domains.Get(ctx, accountID, domainID); err != nil {
 		return err
 	}
@@ -231,7 +216,7 @@ func (s *Hosts) Delete(ctx context.Context, accountID, domainID string) error {
 
 // Verify looks the CNAME record up now. A host that stays unverified is no
 // error: the answer says what to do.
-func (s *Hosts) Verify(ctx context.Context, accountID, domainID string) (Host, error) {
+func (s *Service) Verify(ctx context.Context, accountID, domainID string) (Host, error) {
 	h, err := s.Get(ctx, accountID, domainID)
 	if err != nil {
 		return Host{}, err
@@ -240,7 +225,7 @@ func (s *Hosts) Verify(ctx context.Context, accountID, domainID string) (Host, e
 	if err := ctx.Err(); err != nil {
 		return Host{}, fmt.Errorf("verify tracking host: %w", err) // the caller has gone, and took the look-up along
 	}
-	if err := s.store(ctx, []checkedHost{{job: hostJob{host: h.TrackingHost}, seen: seen}}); err != nil {
+	if err := s.store(ctx, []checked{{job: job{host: h.TrackingHost}, seen: seen}}); err != nil {
 		return Host{}, fmt.Errorf("verify tracking host: %w", err)
 	}
 	return s.Get(ctx, accountID, domainID)

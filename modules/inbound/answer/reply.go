@@ -1,0 +1,107 @@
+package answer
+
+import (
+	"strings"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/ent/schema/shape"
+	"github.com/postrider/postrider/modules/sending"
+	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/mail/address"
+)
+
+// To gives whom a reply goes to, as RFC 5322 section 3.6.2 says: the addresses of Reply-To, else that of From.
+func To(e *ent.ReceivedEmail) (to []sending.Mailbox) {
+	for _, list := range [][]string{e.ReplyTo, {e.From}, {e.FromAddress}} {
+		for _, display := range list {
+			if parsed, err := address.Parse(display); err == nil && len(to) < sending.MaxRecipients {
+				to = append(to, sending.Mailbox{Text: parsed.String()})
+			}
+		}
+		if len(to) > 0 {
+			return to
+		}
+	}
+	return nil
+}
+
+// Threaded adds the fields that join a reply to its thread, unless the email has
+// nothing to join to.
+func Threaded(headers []shape.Header, e *ent.ReceivedEmail) ([]shape.Header, error) {
+	inReplyTo, references := thread(e)
+	if inReplyTo == "" {
+		return headers, nil
+	}
+	for _, h := range headers {
+		if strings.EqualFold(h.Name, "In-Reply-To") || strings.EqualFold(h.Name, "References") {
+			return nil, fault.InvalidField("headers."+h.Name, "is written by the service")
+		}
+	}
+	return append(append([]shape.Header{}, headers...), shape.Header{Name: "In-Reply-To", Value: inReplyTo}, shape.Header{Name: "References", Value: references}), nil
+}
+
+// maxReferences keeps a field below what a header value may have, 998 characters.
+const maxReferences = 900
+
+// thread gives the fields of a reply (RFC 5322 section 3.6.4): the ids of the parent's
+// References, or of its In-Reply-To when it has none, then its own. When they are too
+// many the first, where the thread began, and the last stay.
+func thread(e *ent.ReceivedEmail) (inReplyTo, references string) {
+	own := bracketed(e.MessageID)
+	if own == "" {
+		return "", ""
+	}
+	var before []string
+	for _, id := range e.References {
+		if id = bracketed(id); id != "" {
+			before = append(before, id)
+		}
+	}
+	if len(before) == 0 && e.InReplyTo != nil {
+		if id := bracketed(*e.InReplyTo); id != "" {
+			before = []string{id}
+		}
+	}
+	room := maxReferences - len(own)
+	if len(before) > 0 && len(before[0])+1 <= room {
+		room -= len(before[0]) + 1
+		rest := before[1:]
+		for i := len(rest) - 1; i >= 0; i-- {
+			if room -= len(rest[i]) + 1; room < 0 {
+				rest = rest[i+1:]
+				break
+			}
+		}
+		references = strings.Join(append([]string{before[0]}, rest...), " ") + " "
+	}
+	return own, references + own
+}
+
+// bracketed is a message id as a field has it; empty when a stranger's id could not
+// stand there.
+func bracketed(id string) string {
+	if id == "" || len(id) > 250 || strings.ContainsFunc(id, func(r rune) bool { return r <= ' ' || r >= 0x7f || r == '<' || r == '>' }) {
+		return ""
+	}
+	return "<" + id + ">"
+}
+
+// maxSubject is the longest subject, in characters.
+const maxSubject = 998
+
+// Subject puts a prefix before a subject, once.
+func Subject(prefix, subject string) string {
+	subject = strings.TrimSpace(strings.Map(func(r rune) rune {
+		if address.ValidateSubject(string(r)) != nil {
+			return ' '
+		}
+		return r
+	}, subject))
+	if len(subject) > len(prefix) && strings.EqualFold(subject[:len(prefix)+1], prefix+":") {
+		prefix = ""
+	} else {
+		prefix += ": "
+	}
+	runes := []rune(prefix + subject)
+	return strings.TrimSpace(string(runes[:min(len(runes), maxSubject)]))
+}

@@ -1,0 +1,91 @@
+package relay
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/maypok86/otter/v2"
+	"go.uber.org/fx"
+
+	"github.com/postrider/postrider/runtime/cache"
+	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/lastuse"
+	"github.com/postrider/postrider/runtime/page"
+	"github.com/postrider/postrider/runtime/worker"
+)
+
+// Signals tells other processes of revocations.
+type Signals interface {
+	Wake(channel string)
+	Subscribe(channel string) (<-chan struct{}, func())
+}
+
+// revokedChannel is woken when a credential was revoked.
+const revokedChannel = "smtp credential revoked"
+
+// CredentialsParams are the parameters of NewCredentials.
+type CredentialsParams struct {
+	fx.In
+
+	Config   Config
+	DB       *db.DB
+	Accounts Accounts
+	Signals  Signals
+	Cursors  *page.Codec
+	Logger   *slog.Logger
+	Workers  *worker.Metrics `optional:"true"`
+}
+
+// Credentials knows who may hand in mail, and makes and revokes their passwords. Safe for concurrent use.
+type Credentials struct {
+	config   Config
+	db       *db.DB
+	accounts Accounts
+	signals  Signals
+	cursors  *page.Codec
+	known    cache.Cache[passwordHash, credential]
+	used     *lastuse.Recorder
+	tasks    *worker.Tasks
+	once     sync.Once
+}
+
+// NewCredentials makes Credentials; Start runs the background work.
+func NewCredentials(p CredentialsParams) (*Credentials, error) {
+	if err := p.Config.Validate(); err != nil {
+		return nil, err
+	}
+	known, err := otter.New(&otter.Options[passwordHash, credential]{MaximumSize: 10_000,
+		ExpiryCalculator: otter.ExpiryWritingFunc(func(e otter.Entry[passwordHash, credential]) time.Duration {
+			return max(believedFor-time.Since(e.Value.askedAt), time.Nanosecond)
+		})})
+	if err != nil {
+		return nil, err
+	}
+	return &Credentials{config: p.Config.withDefaults(), db: p.DB, accounts: p.Accounts, signals: p.Signals, cursors: p.Cursors, known: known,
+		used: lastuse.New(p.DB.SQL, "smtp_credentials"), tasks: worker.NewTasks(p.Logger, p.Workers)}, nil
+}
+
+// Start begins to write last_used_at and to hear of revocations elsewhere.
+func (s *Credentials) Start(context.Context) error {
+	s.tasks.Start(
+		worker.Every("last use of SMTP credentials", s.config.LastUsedEvery, s.used.Flush),
+		worker.OnWake("revoked SMTP credentials", s.signals, revokedChannel, func(context.Context) error {
+			s.known.InvalidateAll()
+			return nil
+		}),
+	)
+	return nil
+}
+
+// Stop writes what is left of last_used_at. Listeners have ended by then.
+func (s *Credentials) Stop(ctx context.Context) error {
+	var err error
+	s.once.Do(func() {
+		s.tasks.Stop(ctx)
+		s.known.StopAllGoroutines()
+		err = s.used.Flush(ctx)
+	})
+	return err
+}
