@@ -9,7 +9,9 @@ import (
 	"context"
 
 	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/graph/connection"
 	"github.com/postrider/postrider/graph/generated"
+	"github.com/postrider/postrider/graph/inquiry"
 	"github.com/postrider/postrider/graph/model"
 	"github.com/postrider/postrider/modules/accounts/rights"
 )
@@ -23,7 +25,7 @@ func (r *accountResolver) Usage(ctx context.Context, obj *model.Account) (*model
 }
 
 func (r *queryResolver) Account(ctx context.Context) (*model.Account, error) {
-	caller, err := authorized(ctx, rights.ReadAccount)
+	caller, err := inquiry.Authorized(ctx, rights.ReadAccount)
 	if err != nil {
 		return nil, err
 	}
@@ -36,13 +38,13 @@ func (r *queryResolver) Account(ctx context.Context) (*model.Account, error) {
 
 func (r *queryResolver) APIKeys(ctx context.Context, first *int, after *string, last *int, before *string, filter *model.APIKeyFilter) (*model.APIKeyConnection, error) {
 	service := part[Accounts](r.parts)
-	found, err := listed[model.APIKeyEdge](ctx, rights.Write, place{first, after, last, before}, keyFilter(filter), // as over REST: keys open everything
-		service.FilteredKeys, service.CountKeys, each(itself[*ent.APIKey]))
+	found, err := connection.Listed[model.APIKeyEdge](ctx, rights.Write, connection.At(first, after, last, before), keyFilter(filter), // as over REST: keys open everything
+		service.FilteredKeys, service.CountKeys, connection.Each(itself[*ent.APIKey]))
 	return &model.APIKeyConnection{Connection: found}, err
 }
 
 func (r *queryResolver) APIKey(ctx context.Context, id string) (*ent.APIKey, error) {
-	caller, err := authorized(ctx, rights.Write)
+	caller, err := inquiry.Authorized(ctx, rights.Write)
 	if err != nil {
 		return nil, err
 	}

@@ -8,6 +8,8 @@ import (
 	"sync"
 
 	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/graph/connection"
+	"github.com/postrider/postrider/graph/inquiry"
 	"github.com/postrider/postrider/graph/model"
 	"github.com/postrider/postrider/modules/automations"
 	"github.com/postrider/postrider/modules/automations/expression"
@@ -105,7 +107,7 @@ func toRunTimeline(ctx context.Context, list []automations.TimelineEntry) ([]*mo
 		case e.Fact != nil:
 			entry.Type, entry.SubjectID, entry.Data = string(e.Fact.Type), filled(e.Fact.SubjectID), e.Fact.Data
 		}
-		if err := spend(ctx, len(entry.Data)); err != nil {
+		if err := inquiry.Spend(ctx, len(entry.Data)); err != nil {
 			return nil, err
 		}
 		out[i] = entry
@@ -122,7 +124,7 @@ func (r *Resolver) customEventPage(ctx context.Context, accountID string, rows [
 		}
 	}
 	runs := r.runsOf(ctx, accountID, ids)
-	return shownAs(rows, func(row *ent.CustomEvent) *model.CustomEvent { return &model.CustomEvent{CustomEvent: row, Runs: runs} })
+	return connection.Shown(rows, func(row *ent.CustomEvent) *model.CustomEvent { return &model.CustomEvent{CustomEvent: row, Runs: runs} })
 }
 
 func toMatches(e *model.CustomEvent) []*model.CustomEventMatch {
@@ -168,7 +170,7 @@ func toCondition(ctx context.Context, e *expression.Explanation) (*model.Explain
 		if err != nil {
 			return nil, fmt.Errorf("encode a part of a condition: %w", err)
 		}
-		if err := spend(ctx, len(value)); err != nil {
+		if err := inquiry.Spend(ctx, len(value)); err != nil {
 			return nil, err
 		}
 		out.Parts[i] = &model.ExplainedPart{Text: p.Text, Value: value, Error: filled(p.Error)}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 
 	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/graph/connection"
 	"github.com/postrider/postrider/graph/generated"
 	"github.com/postrider/postrider/graph/model"
 	"github.com/postrider/postrider/modules/automations"
@@ -61,13 +62,13 @@ func automationCosts(c *generated.ComplexityRoot) {
 	few := func(child int) int { return times(fewPerEmail, child) }
 	body := func(int) int { return bodyCost }
 	c.Query.Automations = func(child int, first *int, _ *string, last *int, _ *string, _ *model.AutomationFilter) int {
-		return times(pageSize(first, last), child)
+		return times(connection.Size(first, last), child)
 	}
 	c.Query.AutomationRuns = func(child int, first *int, _ *string, last *int, _ *string, _ *model.AutomationRunFilter) int {
-		return times(pageSize(first, last), child)
+		return times(connection.Size(first, last), child)
 	}
 	c.Query.CustomEvents = func(child int, first *int, _ *string, last *int, _ *string, _ *model.CustomEventFilter) int {
-		return times(pageSize(first, last), child)
+		return times(connection.Size(first, last), child)
 	}
 	c.Automation.Steps = few
 	c.Automation.Versions = func(child int) int { return lookCost + times(page.DefaultLimit, child) }

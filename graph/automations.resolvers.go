@@ -12,7 +12,9 @@ import (
 	"time"
 
 	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/graph/connection"
 	"github.com/postrider/postrider/graph/generated"
+	"github.com/postrider/postrider/graph/inquiry"
 	"github.com/postrider/postrider/graph/model"
 	"github.com/postrider/postrider/modules/accounts/rights"
 	"github.com/postrider/postrider/modules/automations"
@@ -61,7 +63,7 @@ func (r *automationResolver) Stats(ctx context.Context, obj *model.Automation) (
 }
 
 func (r *automationRunResolver) Event(ctx context.Context, obj *model.AutomationRun) (json.RawMessage, error) {
-	return spent(ctx, obj.AutomationRun.Event)
+	return inquiry.Spent(ctx, obj.AutomationRun.Event)
 }
 
 func (r *automationRunResolver) Error(ctx context.Context, obj *model.AutomationRun) (*string, error) {
@@ -107,7 +109,7 @@ func (r *automationRunResolver) Emails(ctx context.Context, obj *model.Automatio
 }
 
 func (r *automationRunStepResolver) Output(ctx context.Context, obj *ent.AutomationStep) (json.RawMessage, error) {
-	return spent(ctx, obj.Output)
+	return inquiry.Spent(ctx, obj.Output)
 }
 
 func (r *automationRunStepResolver) Error(ctx context.Context, obj *ent.AutomationStep) (*string, error) {
@@ -127,11 +129,11 @@ func (r *automationStepStatsResolver) Sms(ctx context.Context, obj *model.Automa
 }
 
 func (r *automationVersionResolver) Definition(ctx context.Context, obj *ent.AutomationVersion) (json.RawMessage, error) {
-	return spent(ctx, obj.Definition)
+	return inquiry.Spent(ctx, obj.Definition)
 }
 
 func (r *customEventResolver) Data(ctx context.Context, obj *model.CustomEvent) (json.RawMessage, error) {
-	return spent(ctx, obj.Data)
+	return inquiry.Spent(ctx, obj.Data)
 }
 
 func (r *customEventResolver) Source(ctx context.Context, obj *model.CustomEvent) (model.CustomEventSource, error) {
@@ -143,7 +145,7 @@ func (r *customEventResolver) Matches(ctx context.Context, obj *model.CustomEven
 }
 
 func (r *customEventResolver) Explanation(ctx context.Context, obj *model.CustomEvent) (*model.CustomEventExplanation, error) {
-	caller, err := authorized(ctx, rights.Read)
+	caller, err := inquiry.Authorized(ctx, rights.Read)
 	if err != nil {
 		return nil, err
 	}
@@ -163,7 +165,7 @@ func (r *customEventMatchResolver) Run(ctx context.Context, obj *model.CustomEve
 }
 
 func (r *emailResolver) Automation(ctx context.Context, obj *model.Email) (*model.EmailAutomation, error) {
-	if _, err := authorized(ctx, rights.Read); err != nil {
+	if _, err := inquiry.Authorized(ctx, rights.Read); err != nil {
 		return nil, err
 	}
 	return originOf(obj)
@@ -175,23 +177,23 @@ func (r *emailAutomationResolver) Run(ctx context.Context, obj *model.EmailAutom
 }
 
 func (r *queryResolver) Automations(ctx context.Context, first *int, after *string, last *int, before *string, filter *model.AutomationFilter) (*model.AutomationConnection, error) {
-	caller, request, err := askedPage(ctx, rights.Read, first, after, last, before)
+	caller, request, err := connection.Asked(ctx, rights.Read, first, after, last, before)
 	if err != nil {
 		return nil, err
 	}
 	wanted := automationFilter(request, filter)
 	found, err := part[Automations](r.parts).List(ctx, caller.AccountID, wanted)
 	if err != nil {
-		return nil, argumentError(pageError(request, err), "q", "query")
+		return nil, connection.ArgumentError(connection.PageError(request, err), "q", "query")
 	}
 	nodes := r.automationPage(ctx, caller.AccountID, found.Items)
-	return &model.AutomationConnection{Connection: connection[model.AutomationEdge](page.With(found, nodes), func(ctx context.Context, most int) (int, error) {
+	return &model.AutomationConnection{Connection: connection.Of[model.AutomationEdge](page.With(found, nodes), func(ctx context.Context, most int) (int, error) {
 		return part[Automations](r.parts).CountAutomations(ctx, caller.AccountID, wanted, most)
 	})}, nil
 }
 
 func (r *queryResolver) Automation(ctx context.Context, id string) (*model.Automation, error) {
-	caller, err := authorized(ctx, rights.Read)
+	caller, err := inquiry.Authorized(ctx, rights.Read)
 	if err != nil {
 		return nil, err
 	}
@@ -203,23 +205,23 @@ func (r *queryResolver) Automation(ctx context.Context, id string) (*model.Autom
 }
 
 func (r *queryResolver) AutomationRuns(ctx context.Context, first *int, after *string, last *int, before *string, filter *model.AutomationRunFilter) (*model.AutomationRunConnection, error) {
-	caller, request, err := askedPage(ctx, rights.Read, first, after, last, before)
+	caller, request, err := connection.Asked(ctx, rights.Read, first, after, last, before)
 	if err != nil {
 		return nil, err
 	}
 	wanted := runFilter(request, filter)
 	found, err := part[Automations](r.parts).Runs(ctx, caller.AccountID, wanted)
 	if err != nil {
-		return noneIfMissing[model.AutomationRunConnection](nil, argumentError(pageError(request, err), "since", "startedAt", "until", "startedAt"))
+		return noneIfMissing[model.AutomationRunConnection](nil, connection.ArgumentError(connection.PageError(request, err), "since", "startedAt", "until", "startedAt"))
 	}
 	nodes := r.runPage(ctx, caller.AccountID, found.Items, r.detailsOf(ctx, caller.AccountID, found.Items))
-	return &model.AutomationRunConnection{Connection: connection[model.AutomationRunEdge](page.With(found, nodes), func(ctx context.Context, most int) (int, error) {
+	return &model.AutomationRunConnection{Connection: connection.Of[model.AutomationRunEdge](page.With(found, nodes), func(ctx context.Context, most int) (int, error) {
 		return part[Automations](r.parts).CountRuns(ctx, caller.AccountID, wanted, most)
 	})}, nil
 }
 
 func (r *queryResolver) AutomationRun(ctx context.Context, id string) (*model.AutomationRun, error) {
-	caller, err := authorized(ctx, rights.Read)
+	caller, err := inquiry.Authorized(ctx, rights.Read)
 	if err != nil {
 		return nil, err
 	}
@@ -238,13 +240,13 @@ func (r *queryResolver) CustomEvents(ctx context.Context, first *int, after *str
 		f.Request = p
 		return service.Events(ctx, accountID, f)
 	}
-	found, err := listed[model.CustomEventEdge](ctx, rights.ReadSent, place{first, after, last, before}, eventFilter(filter),
+	found, err := connection.Listed[model.CustomEventEdge](ctx, rights.ReadSent, connection.At(first, after, last, before), eventFilter(filter),
 		list, service.CountEvents, r.customEventPage, "since", "createdAt", "until", "createdAt")
 	return &model.CustomEventConnection{Connection: found}, err
 }
 
 func (r *queryResolver) CustomEvent(ctx context.Context, id string) (*model.CustomEvent, error) {
-	caller, err := authorized(ctx, rights.ReadSent)
+	caller, err := inquiry.Authorized(ctx, rights.ReadSent)
 	if err != nil {
 		return nil, err
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/ent/automation"
 	"github.com/postrider/postrider/ent/schema/shape"
+	"github.com/postrider/postrider/graph/refusal"
 	module "github.com/postrider/postrider/modules/automations"
 	"github.com/postrider/postrider/modules/automations/expression"
 	"github.com/postrider/postrider/modules/automations/figures"
@@ -349,7 +350,7 @@ func TestLargeDataOfAutomationsIsBounded(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, setup{emails: 1})
 	for _, field := range []string{"customEvents(first: 100) { nodes { data } }", "automationRuns(first: 100) { nodes { event } }", "automations(first: 100) { nodes { versions { definition } } }"} {
-		if a := s.ask(t, fmt.Sprintf(`{ %s }`, field), nil); a.status != 400 || a.codes() != codeTooComplex {
+		if a := s.ask(t, fmt.Sprintf(`{ %s }`, field), nil); a.status != 400 || a.codes() != refusal.CodeTooComplex {
 			t.Errorf("%s got status %d and %.200s, want it refused as too complex", field, a.status, a.body)
 		}
 	}

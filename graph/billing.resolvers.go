@@ -9,12 +9,13 @@ import (
 	"context"
 	"time"
 
+	"github.com/postrider/postrider/graph/inquiry"
 	"github.com/postrider/postrider/graph/model"
 	"github.com/postrider/postrider/modules/accounts/rights"
 )
 
 func (r *queryResolver) Usage(ctx context.Context, since *time.Time, until *time.Time, by model.UsagePeriodLength) (*model.UsageReport, error) {
-	caller, err := authorized(ctx, rights.ReadBilling)
+	caller, err := inquiry.Authorized(ctx, rights.ReadBilling)
 	if err != nil {
 		return nil, err
 	}
@@ -26,7 +27,7 @@ func (r *queryResolver) Usage(ctx context.Context, since *time.Time, until *time
 }
 
 func (r *queryResolver) Billing(ctx context.Context) (*model.Billing, error) {
-	caller, err := authorized(ctx, rights.ReadBilling)
+	caller, err := inquiry.Authorized(ctx, rights.ReadBilling)
 	if err != nil {
 		return nil, err
 	}
@@ -38,7 +39,7 @@ func (r *queryResolver) Billing(ctx context.Context) (*model.Billing, error) {
 }
 
 func (r *queryResolver) Plans(ctx context.Context) ([]*model.PlanOffer, error) {
-	caller, err := authorized(ctx, rights.ReadAccount)
+	caller, err := inquiry.Authorized(ctx, rights.ReadAccount)
 	if err != nil {
 		return nil, err
 	}

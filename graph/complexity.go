@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"github.com/postrider/postrider/graph/connection"
 	"github.com/postrider/postrider/graph/generated"
 	"github.com/postrider/postrider/graph/model"
 )
@@ -22,18 +23,18 @@ const (
 
 func costs() generated.ComplexityRoot {
 	var c generated.ComplexityRoot
-	connection := func(child int, first *int, _ *string, last *int, _ *string) int {
-		return times(pageSize(first, last), child)
+	pageCost := func(child int, first *int, _ *string, last *int, _ *string) int {
+		return times(connection.Size(first, last), child)
 	}
 	few := func(child int) int { return times(fewPerEmail, child) }
 	body := func(int) int { return bodyCost }
 
 	c.Query.Emails = func(child int, first *int, after *string, last *int, before *string, _ *model.EmailFilter) int {
-		return connection(child, first, after, last, before)
+		return pageCost(child, first, after, last, before)
 	}
-	c.Query.Members, c.Query.Invitations = connection, connection
+	c.Query.Members, c.Query.Invitations = pageCost, pageCost
 	c.Query.Domains = func(child int, first *int, after *string, last *int, before *string, _ *model.DomainFilter) int {
-		return connection(child, first, after, last, before)
+		return pageCost(child, first, after, last, before)
 	}
 	operatorCosts(&c)
 	requestCosts(&c)
@@ -46,28 +47,30 @@ func costs() generated.ComplexityRoot {
 	webhookCosts(&c)
 	receivedCosts(&c)
 	automationCosts(&c)
-	c.Query.Events = func(child int, first *int, _ *string, _ []string) int { return times(pageSize(first, nil), child) }
+	c.Query.Events = func(child int, first *int, _ *string, _ []string) int {
+		return times(connection.Size(first, nil), child)
+	}
 	c.Query.APIKeys = func(child int, first *int, after *string, last *int, before *string, _ *model.APIKeyFilter) int {
-		return connection(child, first, after, last, before)
+		return pageCost(child, first, after, last, before)
 	}
 	c.Query.SMTPCredentials = func(child int, first *int, after *string, last *int, before *string, _ *model.SMTPCredentialFilter) int {
-		return connection(child, first, after, last, before)
+		return pageCost(child, first, after, last, before)
 	}
 	c.Account.Usage = func(child int) int { return lookCost + child }
 	c.Query.Templates = func(child int, first *int, after *string, last *int, before *string, _ *model.TemplateFilter) int {
-		return connection(child, first, after, last, before)
+		return pageCost(child, first, after, last, before)
 	}
 	c.Template.HTML = body
 	c.Template.Text = body
 	c.Template.Versions = func(child int, first *int, after *string, last *int, before *string) int {
-		return lookCost + connection(child, first, after, last, before)
+		return lookCost + pageCost(child, first, after, last, before)
 	}
 	c.Email.Recipients = few
 	c.Email.Attempts = few
 	c.Email.Timeline = few
 	c.Email.Engagement = func(child int) int { return countCost + child }
 	c.Email.Engagements = func(child int, first *int) int {
-		return lookCost + times((pageSize(first, nil)+visitsAtOne-1)/visitsAtOne, child)
+		return lookCost + times((connection.Size(first, nil)+visitsAtOne-1)/visitsAtOne, child)
 	}
 	c.EmailContent.Attachments = few
 	c.EmailContent.HTML = body
@@ -76,7 +79,7 @@ func costs() generated.ComplexityRoot {
 	c.Domain.Records = func(child int) int { return times(recordCount, child) }
 	c.Domain.DKIMKeys = func(child int) int { return times(keyCount, child) }
 	c.Domain.Health = func(child int, first *int) int {
-		return lookCost + times((pageSize(first, nil)+checksAtOne-1)/checksAtOne, child)
+		return lookCost + times((connection.Size(first, nil)+checksAtOne-1)/checksAtOne, child)
 	}
 	c.Domain.SendingCounts = func(int, *int) int { return lookCost }
 	return c

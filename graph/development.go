@@ -1,6 +1,8 @@
 package graph
 
-import "github.com/postrider/postrider/graph/model"
+import (
+	"github.com/postrider/postrider/graph/model"
+)
 
 // ModuleDevelopment is no module of the product: its fields are there in development mode.
 const ModuleDevelopment = "development"

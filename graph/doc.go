@@ -32,5 +32,10 @@
 //
 // A list reads what hangs off its entries once per page and not once per entry
 // (model.EmailPage). Size, tokens, depth, aliases, directives and the complexity
-// of a query are bounded, see limits.go.
+// of a query are bounded, see package limits.
+//
+// # Where things stand
+//
+// Here are the resolvers and what they show, two files for each SDL file. HTTP is in package transport,
+// the SDL in schema, lists in connection, the caller in inquiry, errors in refusal.
 package graph

@@ -9,7 +9,9 @@ import (
 	"context"
 
 	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/graph/connection"
 	"github.com/postrider/postrider/graph/generated"
+	"github.com/postrider/postrider/graph/inquiry"
 	"github.com/postrider/postrider/graph/model"
 	"github.com/postrider/postrider/modules/accounts/rights"
 	"github.com/postrider/postrider/modules/sending/records"
@@ -34,13 +36,13 @@ func (r *domainResolver) SendingCounts(ctx context.Context, obj *model.Domain, d
 
 func (r *queryResolver) Domains(ctx context.Context, first *int, after *string, last *int, before *string, filter *model.DomainFilter) (*model.DomainConnection, error) {
 	service := part[Domains](r.parts)
-	found, err := listed[model.DomainEdge](ctx, rights.Read, place{first, after, last, before}, domainFilter(filter),
+	found, err := connection.Listed[model.DomainEdge](ctx, rights.Read, connection.At(first, after, last, before), domainFilter(filter),
 		service.Filtered, service.Count, r.domainPage)
 	return &model.DomainConnection{Connection: found}, err
 }
 
 func (r *queryResolver) Domain(ctx context.Context, id string) (*model.Domain, error) {
-	caller, err := authorized(ctx, rights.Read)
+	caller, err := inquiry.Authorized(ctx, rights.Read)
 	if err != nil {
 		return nil, err
 	}

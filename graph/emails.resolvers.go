@@ -11,7 +11,9 @@ import (
 	"time"
 
 	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/graph/connection"
 	"github.com/postrider/postrider/graph/generated"
+	"github.com/postrider/postrider/graph/inquiry"
 	"github.com/postrider/postrider/graph/model"
 	"github.com/postrider/postrider/modules/accounts/rights"
 	"github.com/postrider/postrider/modules/sending/records"
@@ -103,20 +105,20 @@ func (r *emailContentResolver) Raw(ctx context.Context, obj *model.EmailContent)
 	if raw == nil || err != nil {
 		return nil, err
 	}
-	if err := spend(ctx, len(raw)); err != nil {
+	if err := inquiry.Spend(ctx, len(raw)); err != nil {
 		return nil, err
 	}
 	return new(strings.ToValidUTF8(string(raw), "\uFFFD")), nil
 }
 
 func (r *queryResolver) Emails(ctx context.Context, first *int, after *string, last *int, before *string, filter *model.EmailFilter) (*model.EmailConnection, error) {
-	found, err := listed[model.EmailEdge](ctx, rights.ReadSent, place{first, after, last, before}, emailFilter(filter),
+	found, err := connection.Listed[model.EmailEdge](ctx, rights.ReadSent, connection.At(first, after, last, before), emailFilter(filter),
 		r.listEmails, part[Emails](r.parts).Count, r.emailPage, "since", "createdAt", "until", "createdAt", "domain", "domainId", "q", "query")
 	return &model.EmailConnection{Connection: found}, err
 }
 
 func (r *queryResolver) Email(ctx context.Context, id string) (*model.Email, error) {
-	caller, err := authorized(ctx, rights.ReadSent)
+	caller, err := inquiry.Authorized(ctx, rights.ReadSent)
 	if err != nil {
 		return nil, err
 	}

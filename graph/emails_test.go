@@ -10,6 +10,7 @@ import (
 
 	"github.com/vektah/gqlparser/v2/ast"
 
+	"github.com/postrider/postrider/graph/schema"
 	"github.com/postrider/postrider/runtime/expect"
 	"github.com/postrider/postrider/runtime/page"
 )
@@ -18,7 +19,7 @@ import (
 // soon as it exists.
 func everything(t *testing.T, typeName string) string {
 	t.Helper()
-	s, err := schema(allModules)
+	s, err := schema.Served(allModules)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,7 +47,7 @@ func everything(t *testing.T, typeName string) string {
 	return selection(s.Types[typeName])
 }
 
-func isNode(def *ast.Definition) bool { return slices.Contains(def.Interfaces, nodeInterface) }
+func isNode(def *ast.Definition) bool { return slices.Contains(def.Interfaces, schema.NodeInterface) }
 
 func TestEmailAnswersEveryField(t *testing.T) {
 	t.Parallel()

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/postrider/postrider/graph/limits"
+	"github.com/postrider/postrider/graph/refusal"
 	"github.com/postrider/postrider/runtime/fault"
 )
 
@@ -55,7 +57,7 @@ func TestDatabaseAwayIs503(t *testing.T) {
 		for _, method := range []string{"List", "Timeline"} {
 			s := newServer(t, setup{emails: 2, hook: breaking(method, func() error { return err })})
 			a := s.ask(t, `{ emails { nodes { id timeline { id } } } }`, nil)
-			if a.status != 503 || a.header.Get("Retry-After") != "5" || !strings.HasPrefix(a.codes(), "delivery_unavailable") || a.message() != awayMessage {
+			if a.status != 503 || a.header.Get("Retry-After") != "5" || !strings.HasPrefix(a.codes(), "delivery_unavailable") || a.message() != refusal.AwayMessage {
 				t.Errorf("%s: when %s finds the database away the answer is %d %v %s, want 503 with Retry-After 5 and delivery_unavailable", name, method, a.status, a.header, a.body)
 			}
 			if strings.Contains(s.log.String(), "level=ERROR") {
@@ -124,8 +126,8 @@ func TestMistakesAreToldWithoutWhatWasSent(t *testing.T) {
 	if a := s.ask(t, `query($v: EmailFilter) { emails(filter: $v) { nodes { id } } }`, map[string]any{"v": map[string]any{long: 1}}); strings.Contains(a.body, long) || a.codes() != "validation_error" {
 		t.Errorf("a long name of a variable's field got %s", a.body)
 	}
-	if a := s.ask(t, `{`+repeated(19, " x%d { y }")+`}`, nil); len(a.Errors) != mistakesTold {
-		t.Errorf("19 mistakes got %d errors, want %d", len(a.Errors), mistakesTold)
+	if a := s.ask(t, `{`+repeated(19, " x%d { y }")+`}`, nil); len(a.Errors) != limits.Mistakes {
+		t.Errorf("19 mistakes got %d errors, want %d", len(a.Errors), limits.Mistakes)
 	}
 }
 
@@ -144,7 +146,7 @@ func TestVariablesOfAnyKindAreTheCallersMistake(t *testing.T) {
 	} {
 		for _, v := range values {
 			a := s.ask(t, query, map[string]any{"v": v})
-			if a.status >= 500 || strings.Contains(a.body, codeInternal) {
+			if a.status >= 500 || strings.Contains(a.body, refusal.CodeInternal) {
 				t.Errorf("%s with %v: %d %s", query, v, a.status, a.body)
 			}
 		}

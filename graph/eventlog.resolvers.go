@@ -8,17 +8,19 @@ package graph
 import (
 	"context"
 
+	"github.com/postrider/postrider/graph/connection"
 	"github.com/postrider/postrider/graph/generated"
+	"github.com/postrider/postrider/graph/inquiry"
 	"github.com/postrider/postrider/graph/model"
 	"github.com/postrider/postrider/modules/accounts/rights"
 )
 
 func (r *queryResolver) Events(ctx context.Context, first *int, after *string, types []string) (*model.EventPage, error) {
-	caller, err := authorized(ctx, rights.Read)
+	caller, err := inquiry.Authorized(ctx, rights.Read)
 	if err != nil {
 		return nil, err
 	}
-	request, err := pageRequest(first, nil, nil, nil)
+	request, err := connection.Request(first, nil, nil, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -30,7 +32,7 @@ func (r *queryResolver) Events(ctx context.Context, first *int, after *string, t
 }
 
 func (r *subscriptionResolver) Events(ctx context.Context, after *string, types []string) (<-chan *model.Event, error) {
-	caller, err := authorized(ctx, rights.Read)
+	caller, err := inquiry.Authorized(ctx, rights.Read)
 	if err != nil {
 		return nil, err
 	}
@@ -38,7 +40,7 @@ func (r *subscriptionResolver) Events(ctx context.Context, after *string, types 
 	if err != nil {
 		return nil, err
 	}
-	begun(ctx)
+	inquiry.Begun(ctx)
 	return followEvents(ctx, stream), nil
 }
 

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/postrider/postrider/graph/refusal"
 )
 
 // FuzzQuery sends any query text and variables: whatever they are, the answer is
@@ -25,7 +27,7 @@ func FuzzQuery(f *testing.F) {
 		body := `{"query":` + quoted(query) + `,"variables":` + variables + `}`
 		start := time.Now()
 		a := s.send(t, request(t, s.url, "svc_full", body))
-		if a.status >= 500 || strings.Contains(a.body, codeInternal) {
+		if a.status >= 500 || strings.Contains(a.body, refusal.CodeInternal) {
 			t.Errorf("%d %s\nlog: %s", a.status, a.body, s.log)
 		}
 		if took := time.Since(start); took > 3*time.Second {

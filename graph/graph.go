@@ -16,6 +16,11 @@ import (
 
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/graph/generated"
+	"github.com/postrider/postrider/graph/limits"
+	"github.com/postrider/postrider/graph/refusal"
+	"github.com/postrider/postrider/graph/schema"
+	"github.com/postrider/postrider/graph/transport"
+	"github.com/postrider/postrider/graph/trusted"
 	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/accounts/admission"
 	"github.com/postrider/postrider/modules/domains"
@@ -98,26 +103,20 @@ var (
 	_ Queue         = (*queue.Service)(nil)
 )
 
-// RateLimit counts one request of an account and sets the ratelimit headers. Its
-// refusal is a fault of kind Limit.
-type RateLimit interface {
-	Admit(ctx context.Context, account accounts.Account, header http.Header) error
-}
-
 // Options is what New needs.
 type Options struct {
 	On       []string // the modules that are switched on
 	Auth     Authenticator
-	People   admission.Sessions // who is signed in; nil: nobody is
-	Origins  []string           // URLs under which pages of this installation are served, the base URL first
-	Rate     RateLimit          // nil: requests are not counted
+	People   admission.Sessions  // who is signed in; nil: nobody is
+	Origins  []string            // URLs under which pages of this installation are served, the base URL first
+	Rate     transport.RateLimit // nil: requests are not counted
 	Accounts Accounts
-	Parts    []Part         // of the modules that are on, in any order
-	Trusted  Documents      // which people run
-	Open     bool           // in development people may run others too
-	Audit    Recorder       // of mutations; nil: none is recorded
-	Proxies  []netip.Prefix // whose X-Forwarded-For counts
-	Budget   *intake.Budget // of bodies, and of answers that are large
+	Parts    []Part             // of the modules that are on, in any order
+	Trusted  trusted.Documents  // which people run
+	Open     bool               // in development people may run others too
+	Audit    transport.Recorder // of mutations; nil: none is recorded
+	Proxies  []netip.Prefix     // whose X-Forwarded-For counts
+	Budget   *intake.Budget     // of bodies, and of answers that are large
 	Logger   *slog.Logger
 }
 
@@ -140,7 +139,7 @@ func (o Options) validate() error {
 
 // New makes the handler of /graphql, for any method.
 func New(o Options) (http.Handler, error) {
-	whole, err := wholeSchema()
+	whole, err := schema.Whole()
 	if err != nil {
 		return nil, err
 	}
@@ -148,23 +147,24 @@ func New(o Options) (http.Handler, error) {
 	if err := errors.Join(append(missingParts(whole, o.On, given), o.validate())...); err != nil {
 		return nil, err
 	}
-	prune(whole, o.On)
+	schema.Prune(whole, o.On)
 	root := &Resolver{parts: parts{}, on: o.On}
 	for _, p := range given {
 		root.parts[p.kind] = p.serves
 	}
 	exec := executor.New(generated.NewExecutableSchema(generated.Config{Schema: whole, Resolvers: root, Complexity: costs()}))
-	errs := errorPresenter{logger: o.Logger}
-	exec.SetErrorPresenter(errs.present)
-	exec.SetRecoverFunc(errs.recovered)
-	exec.SetParserTokenLimit(maxTokens)
-	exec.SetQueryCache(lru.New[*ast.QueryDocument](cachedQueries))
-	exec.Use(shapeLimit{})
-	exec.Use(extension.FixedComplexityLimit(maxComplexity))
+	errs := refusal.Presenter{Logger: o.Logger}
+	exec.SetErrorPresenter(errs.Present)
+	exec.SetRecoverFunc(errs.Recovered)
+	exec.SetParserTokenLimit(limits.Tokens)
+	exec.SetQueryCache(lru.New[*ast.QueryDocument](limits.CachedQueries))
+	exec.Use(limits.Shape{})
+	exec.Use(extension.FixedComplexityLimit(limits.Complexity))
 	exec.Use(extension.Introspection{})
 	door, err := admission.New(o.Auth, o.People, o.Origins...)
 	if err != nil {
 		return nil, fmt.Errorf("graph: %w", err)
 	}
-	return &handler{door: door, rate: o.Rate, accounts: o.Accounts, budget: o.Budget, exec: exec, trusted: o.Trusted, pruned: o.Trusted.within(whole), open: o.Open, errors: errs, audit: o.Audit, logger: o.Logger, proxies: o.Proxies}, nil
+	return transport.New(transport.Options{Door: door, Rate: o.Rate, Accounts: o.Accounts, Budget: o.Budget, Executor: exec, Trusted: o.Trusted, Pruned: o.Trusted.Within(whole), Open: o.Open,
+		Errors: errs, Audit: o.Audit, Proxies: o.Proxies, Logger: o.Logger}), nil
 }

@@ -9,12 +9,13 @@ import (
 	"context"
 	"slices"
 
+	"github.com/postrider/postrider/graph/inquiry"
 	"github.com/postrider/postrider/graph/model"
 	"github.com/postrider/postrider/modules/accounts/rights"
 )
 
 func (r *queryResolver) Health(ctx context.Context) (*model.Health, error) {
-	caller, err := authorized(ctx, rights.Read)
+	caller, err := inquiry.Authorized(ctx, rights.Read)
 	if err != nil {
 		return nil, err
 	}

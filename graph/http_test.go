@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/postrider/postrider/graph/limits"
 	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/runtime/fault"
 )
@@ -167,10 +168,10 @@ func TestLargeBodiesAreRefused(t *testing.T) {
 		frame := `{"query":"{ __typename }","variables":{"x":""}}`
 		return strings.Replace(frame, `""`, `"`+strings.Repeat("x", size-len(frame))+`"`, 1)
 	}
-	if a := s.send(t, request(t, s.url, "svc_full", of(maxBody))); a.status != 200 {
+	if a := s.send(t, request(t, s.url, "svc_full", of(limits.Body))); a.status != 200 {
 		t.Errorf("at the limit: %d %s", a.status, a.body)
 	}
-	if a := s.send(t, request(t, s.url, "svc_full", of(maxBody+1))); a.status != 413 || !strings.Contains(a.body, `"code":"payload_too_large"`) {
+	if a := s.send(t, request(t, s.url, "svc_full", of(limits.Body+1))); a.status != 413 || !strings.Contains(a.body, `"code":"payload_too_large"`) {
 		t.Errorf("over the limit: %d %s", a.status, a.body)
 	}
 }

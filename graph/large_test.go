@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/postrider/postrider/graph/inquiry"
+	"github.com/postrider/postrider/graph/limits"
 	"github.com/postrider/postrider/runtime/expect"
 	"github.com/postrider/postrider/runtime/intake"
 )
@@ -46,9 +48,9 @@ func TestLargeAnswersLieOnDiskWhileTheyAreTaken(t *testing.T) {
 func TestTheBodiesOfARequestAreBounded(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, setup{})
-	ctx := withAllowance(t.Context())
+	ctx := inquiry.WithAllowance(t.Context())
 	for i, want := range []bool{true, true, false} {
-		if err := spend(ctx, maxResult/2); (err == nil) != want {
+		if err := inquiry.Spend(ctx, limits.Result/2); (err == nil) != want {
 			t.Errorf("half of it for the %d. time: %v", i+1, err)
 		}
 	}

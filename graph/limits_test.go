@@ -14,6 +14,10 @@ import (
 	"github.com/vektah/gqlparser/v2/validator/rules"
 
 	"github.com/postrider/postrider/graph/generated"
+	"github.com/postrider/postrider/graph/limits"
+	"github.com/postrider/postrider/graph/refusal"
+	"github.com/postrider/postrider/graph/schema"
+	"github.com/postrider/postrider/rest/dashboard"
 	"github.com/postrider/postrider/runtime/intake"
 	"github.com/postrider/postrider/runtime/page"
 )
@@ -49,28 +53,28 @@ func TestQueriesThatAskForTooMuchAreRefused(t *testing.T) {
 		"complexity of aliases":    {`{` + repeated(15, ` a%d: emails(first: 100) { nodes { id subject from to status lastEvent createdAt sentAt } }`) + `}`, "complexity"},
 		"complexity of both":       {`{ emails(first: 100) { edges { node { timeline { data } recipients { address kind state } attempts { number } } } nodes { timeline { data } recipients { address kind state } attempts { number } } } domains(first: 100) ` + everything(t, "DomainConnection") + ` }`, "complexity"},
 		"page out of range":        {`{ emails(first: 2000000000) { nodes { content { html } } } }`, "complexity 12201"},
-		"depth":                    {`{ viewer {` + strings.Repeat(" account {", maxDepth-1) + " id" + strings.Repeat(" }", maxDepth) + ` }`, "the query is deeper than 10 levels"},
-		"depth of introspection":   {deep(maxIntrospection + 1), "the introspection is deeper than 16 levels"},
-		"root fields":              {`{` + strings.Repeat(" __typename", maxRootFields+1) + `}`, "the query has more than 20 root fields"},
+		"depth":                    {`{ viewer {` + strings.Repeat(" account {", limits.Depth-1) + " id" + strings.Repeat(" }", limits.Depth) + ` }`, "the query is deeper than 10 levels"},
+		"depth of introspection":   {deep(limits.Introspection + 1), "the introspection is deeper than 16 levels"},
+		"root fields":              {`{` + strings.Repeat(" __typename", limits.RootFields+1) + `}`, "the query has more than 20 root fields"},
 		"root fields in fragments": {`{ ...F ... { ...F ...F } } fragment F on Query {` + strings.Repeat(" __typename", 7) + `}`, "the query has more than 20 root fields"},
-		"aliases":                  {`{` + repeated(maxAliases+1, " a%d: __typename") + `}`, "the query has more than 15 aliases"},
-		"aliases in fragments":     {`{ ...F ...F } fragment F on Query {` + repeated(maxAliases/2+1, " a%d: __typename") + `}`, "the query has more than 15 aliases"},
-		"directives":               {`{ __typename` + strings.Repeat(" @include(if: true)", maxDirectives+1) + `}`, "the query has more than 30 directives"},
-		"selections":               {`{ viewer {` + strings.Repeat(" __typename", maxSelections) + `} }`, "the query selects more than 1000 fields"},
-		"text":                     {`{ __typename }` + strings.Repeat(" ", maxQuery), "the query text is longer than 65536 octets"},
+		"aliases":                  {`{` + repeated(limits.Aliases+1, " a%d: __typename") + `}`, "the query has more than 15 aliases"},
+		"aliases in fragments":     {`{ ...F ...F } fragment F on Query {` + repeated(limits.Aliases/2+1, " a%d: __typename") + `}`, "the query has more than 15 aliases"},
+		"directives":               {`{ __typename` + strings.Repeat(" @include(if: true)", limits.Directives+1) + `}`, "the query has more than 30 directives"},
+		"selections":               {`{ viewer {` + strings.Repeat(" __typename", limits.Selections) + `} }`, "the query selects more than 1000 fields"},
+		"text":                     {`{ __typename }` + strings.Repeat(" ", limits.Query), "the query text is longer than 65536 octets"},
 		"fragment bomb":            {`{ ...F0 } ` + bomb(60, "Query", "__typename"), "the query selects more than 1000 fields"},
 		"fragment bomb, empty":     {`{ ...F0 } ` + bomb(60, "Query", "...F59"), `Cannot spread fragment "F59" within itself.`},
 		"fragment bomb, unused":    {`{ __typename } ` + bomb(60, "Query", "__typename"), "the query selects more than 1000 fields"},
 		"introspection bomb":       {`{ __schema { types { ...F0 } } } ` + bomb(60, "__Type", "name"), "the query selects more than 1000 fields"},
 		"introspection circle":     {`{ __schema { types { fields { type { fields { type { fields { name } } } } } } } }`, "Maximum introspection depth exceeded"},
-		"tokens":                   {`{` + strings.Repeat(" a", maxTokens) + `}`, "the query has more than 2000 tokens"},
+		"tokens":                   {`{` + strings.Repeat(" a", limits.Tokens) + `}`, "the query has more than 2000 tokens"},
 	} {
 		start := time.Now()
 		a := s.ask(t, c.query, nil)
 		if a.status != 400 || !strings.Contains(a.message(), c.message) || a.Data != nil {
 			t.Errorf("%s: got status %d and %.300s, want 400 without data that says %q", name, a.status, a.body, c.message)
 		}
-		if code := a.codes(); code != codeTooComplex && !strings.Contains("introspection circle, fragment bomb, empty", name) {
+		if code := a.codes(); code != refusal.CodeTooComplex && !strings.Contains("introspection circle, fragment bomb, empty", name) {
 			t.Errorf("%s: code %s", name, code)
 		}
 		if took := time.Since(start); took > 2*time.Second {
@@ -90,10 +94,10 @@ func TestOrdinaryQueriesAreWithinTheLimits(t *testing.T) {
 		"large page with states": `{ emails(first: 100) { nodes { id from to subject status lastEvent createdAt sentAt recipients { address kind state diagnostic } } pageInfo { endCursor } } }`,
 		"all domains":            `{ domains(first: 100) { nodes ` + everything(t, "Domain") + ` pageInfo { hasNextPage endCursor } } }`,
 		"introspection":          introspection.Query,
-		"aliases":                `{` + repeated(maxAliases, " a%d: __typename") + `}`,
-		"selections":             `{ viewer {` + strings.Repeat(" __typename", maxSelections-1) + `} }`,
-		"root fields":            `query A {` + strings.Repeat(" __typename", maxRootFields) + `} query B {` + strings.Repeat(" __typename", maxRootFields) + `}`,
-		"depth of introspection": deep(maxIntrospection),
+		"aliases":                `{` + repeated(limits.Aliases, " a%d: __typename") + `}`,
+		"selections":             `{ viewer {` + strings.Repeat(" __typename", limits.Selections-1) + `} }`,
+		"root fields":            `query A {` + strings.Repeat(" __typename", limits.RootFields) + `} query B {` + strings.Repeat(" __typename", limits.RootFields) + `}`,
+		"depth of introspection": deep(limits.Introspection),
 	} {
 		body, err := json.Marshal(map[string]any{"query": query, "operationName": map[bool]string{true: "A"}[strings.HasPrefix(query, "query A")]})
 		if err != nil {
@@ -133,8 +137,8 @@ func TestLargeResultsAreRefused(t *testing.T) {
 		switch {
 		case fits && (a.status != 200 || len(a.Errors) != 0):
 			t.Errorf("%d of 1 MB: got status %d and %s, want 200", count, a.status, a.codes())
-		case !fits && (a.status != 400 || a.codes() != codeResultTooLarge || a.Data != nil || !strings.Contains(a.message(), "more than 5 MB")):
-			t.Errorf("%d of 1 MB: got status %d and %.300s, want 400 %s without data", count, a.status, a.body, codeResultTooLarge)
+		case !fits && (a.status != 400 || a.codes() != refusal.CodeResultTooLarge || a.Data != nil || !strings.Contains(a.message(), "more than 5 MB")):
+			t.Errorf("%d of 1 MB: got status %d and %.300s, want 400 %s without data", count, a.status, a.body, refusal.CodeResultTooLarge)
 		}
 	}
 	if left := s.held.Held(); left != (intake.Held{}) {
@@ -145,14 +149,17 @@ func TestLargeResultsAreRefused(t *testing.T) {
 // Every document of the dashboard is within the limits, with the largest page that a variable may ask for.
 func TestDocumentsOfTheDashboardAreWithinTheLimits(t *testing.T) {
 	t.Parallel()
-	documents := dashboardDocuments(t)
-	served, err := wholeSchema()
+	documents, err := dashboard.Documents()
+	if err != nil || len(documents) < 20 {
+		t.Fatalf("%d documents, %v", len(documents), err)
+	}
+	served, err := schema.Whole()
 	if err != nil {
 		t.Fatal(err)
 	}
 	executable := generated.NewExecutableSchema(generated.Config{Schema: served, Complexity: costs()})
 	for _, text := range documents {
-		if err := (shapeLimit{}).MutateOperationParameters(t.Context(), &graphql.RawParams{Query: text}); err != nil {
+		if err := (limits.Shape{}).MutateOperationParameters(t.Context(), &graphql.RawParams{Query: text}); err != nil {
 			t.Errorf("%.40s: %v", text, err)
 			continue
 		}
@@ -168,8 +175,8 @@ func TestDocumentsOfTheDashboardAreWithinTheLimits(t *testing.T) {
 				pages[v.Variable] = int64(page.MaxLimit)
 			}
 		}
-		if cost := complexity.Calculate(t.Context(), executable, op, pages); cost > maxComplexity {
-			t.Errorf("%s has complexity %d, want at most %d", op.Name, cost, maxComplexity)
+		if cost := complexity.Calculate(t.Context(), executable, op, pages); cost > limits.Complexity {
+			t.Errorf("%s has complexity %d, want at most %d", op.Name, cost, limits.Complexity)
 		}
 	}
 }

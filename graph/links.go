@@ -7,7 +7,9 @@ import (
 	"sync"
 
 	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/graph/connection"
 	"github.com/postrider/postrider/graph/generated"
+	"github.com/postrider/postrider/graph/inquiry"
 	"github.com/postrider/postrider/graph/model"
 	"github.com/postrider/postrider/modules/accounts/rights"
 	"github.com/postrider/postrider/modules/automations"
@@ -42,14 +44,14 @@ func (r *Resolver) linksOf(ctx context.Context, accountID string, rows []*ent.Em
 		shown, err := r.templatePage(ctx, accountID, found)
 		return byID(shown, func(t *model.Template) string { return t.ID }), err
 	})
-	page.Runs = r.runsOf(ctx, accountID, shownAs(rows, func(e *ent.Email) string { return given(e.RunID) }))
+	page.Runs = r.runsOf(ctx, accountID, connection.Shown(rows, func(e *ent.Email) string { return given(e.RunID) }))
 	page.Suppressed = sync.OnceValues(func() (map[string]*model.Suppression, error) { return r.suppressedOf(ctx, accountID, page) })
 	page.Deliveries = sync.OnceValues(func() (map[string][]*model.WebhookDelivery, error) { return r.deliveriesOf(ctx, accountID, page) })
 }
 
 // deliveriesOf gives what endpoints were told of the emails of a page, by the event's id.
 func (r *Resolver) deliveriesOf(ctx context.Context, accountID string, page *model.EmailPage) (map[string][]*model.WebhookDelivery, error) {
-	if caller, err := callerOf(ctx); err != nil || caller.Authorize(rights.Read) != nil {
+	if caller, err := inquiry.Caller(ctx); err != nil || caller.Authorize(rights.Read) != nil {
 		return nil, err
 	}
 	timelines, err := page.Timeline()
@@ -90,7 +92,7 @@ func emailDeliveries(e *model.Email) ([]*model.WebhookDelivery, error) {
 // linked asks once for all that the rows of a page point at; nothing, where the caller may not read it.
 func linked[R, T any](ctx context.Context, right rights.Operation, of func(R) string, rows []R, ask func(ids []string) (map[string]T, error)) func() (map[string]T, error) {
 	return sync.OnceValues(func() (map[string]T, error) {
-		caller, err := callerOf(ctx)
+		caller, err := inquiry.Caller(ctx)
 		if err != nil || caller.Authorize(right) != nil {
 			return nil, err
 		}
@@ -139,7 +141,7 @@ func (r *Resolver) runsOf(ctx context.Context, accountID string, ids []string) m
 
 // suppressedOf gives the suppressions of the recipients of a page, by their addresses.
 func (r *Resolver) suppressedOf(ctx context.Context, accountID string, page *model.EmailPage) (map[string]*model.Suppression, error) {
-	if caller, err := callerOf(ctx); err != nil || caller.Authorize(rights.Read) != nil {
+	if caller, err := inquiry.Caller(ctx); err != nil || caller.Authorize(rights.Read) != nil {
 		return nil, err
 	}
 	recipients, err := page.Recipients()

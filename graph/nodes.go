@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/postrider/postrider/graph/connection"
 	"github.com/postrider/postrider/graph/generated"
 	"github.com/postrider/postrider/graph/model"
 	"github.com/postrider/postrider/runtime/fault"
@@ -27,7 +28,7 @@ func nodeCosts(c *generated.ComplexityRoot) {
 		if kinds == 0 {
 			kinds = len(searches)
 		}
-		return times(min(kinds, len(searches)), nodeCost+times(pageSize(first, nil), child))
+		return times(min(kinds, len(searches)), nodeCost+times(connection.Size(first, nil), child))
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/postrider/postrider/graph/inquiry"
 	"github.com/postrider/postrider/graph/model"
 	"github.com/postrider/postrider/runtime/fault"
 )
@@ -34,7 +35,7 @@ func (r *queryResolver) Nodes(ctx context.Context, ids []string) ([]model.Node, 
 }
 
 func (r *queryResolver) Search(ctx context.Context, query string, types []model.SearchType, first *int) ([]*model.SearchResult, error) {
-	caller, err := callerOf(ctx)
+	caller, err := inquiry.Caller(ctx)
 	if err != nil {
 		return nil, err
 	}

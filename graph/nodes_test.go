@@ -8,6 +8,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/postrider/postrider/graph/refusal"
+	"github.com/postrider/postrider/graph/trusted"
 	"github.com/postrider/postrider/modules/statistics"
 )
 
@@ -122,8 +124,8 @@ func TestHealthOfAccountAndInstallation(t *testing.T) {
 
 func TestPeopleRunTrustedDocuments(t *testing.T) {
 	t.Parallel()
-	const trusted = `{ viewer { role } }`
-	s := newServer(t, setup{trusted: Documents{"abc": trusted}})
+	const role = `{ viewer { role } }`
+	s := newServer(t, setup{trusted: trusted.Documents{"abc": role}})
 	ask := func(body string) answer {
 		r := request(t, s.url, "", body)
 		r.Header.Del("Authorization")
@@ -138,8 +140,8 @@ func TestPeopleRunTrustedDocuments(t *testing.T) {
 		t.Errorf("a trusted document beside a query: %s", got.body)
 	}
 	for body, code := range map[string]string{
-		`{"query": "{ viewer { role } }"}`: codeUntrusted, `{"query": "{ __schema { types { name } } }"}`: codeUntrusted, `{"documentId": "sha256:abd"}`: codeUnknownDocument,
-		`{"documentId": "abc"}`: codeUnknownDocument, `{"documentId": "sha256:abd", "query": "{ viewer { role } }"}`: codeUnknownDocument,
+		`{"query": "{ viewer { role } }"}`: refusal.CodeUntrusted, `{"query": "{ __schema { types { name } } }"}`: refusal.CodeUntrusted, `{"documentId": "sha256:abd"}`: refusal.CodeUnknownDocument,
+		`{"documentId": "abc"}`: refusal.CodeUnknownDocument, `{"documentId": "sha256:abd", "query": "{ viewer { role } }"}`: refusal.CodeUnknownDocument,
 	} {
 		if got := ask(body); got.status != http.StatusBadRequest || got.codes() != code {
 			t.Errorf("%s got %d %s, want %s", body, got.status, got.body, code)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/graph/connection"
 	"github.com/postrider/postrider/graph/generated"
 	"github.com/postrider/postrider/graph/model"
 	"github.com/postrider/postrider/modules/accounts"
@@ -62,7 +63,7 @@ func operatorCosts(c *generated.ComplexityRoot) {
 	whole := func(child int) int { return lookCost + times(page.MaxLimit, child) }
 	some := func(child int) int { return lookCost + times(10, child) }
 	c.Operator.Accounts = func(child int, first *int, _ *string, last *int, _ *string, _ *model.OperatorAccountFilter) int {
-		return times(pageSize(first, last), child)
+		return times(connection.Size(first, last), child)
 	}
 	c.Operator.QueueByDestination, c.Operator.Lanes = whole, whole
 	c.Operator.Plans, c.Operator.Sources, c.Operator.Processes, c.Operator.Health = some, some, some, some
@@ -121,13 +122,4 @@ func toLane(s delivery.LaneState) *model.DeliveryLane {
 
 func toProcess(p node.Process) *model.InstallationProcess {
 	return &model.InstallationProcess{Name: p.Name, Version: p.Version, Roles: append([]string{}, p.Roles...), StartedAt: p.StartedAt, SeenAt: p.SeenAt, Alive: p.Alive}
-}
-
-// shownAs makes a list of what is shown of another.
-func shownAs[A, B any](list []A, show func(A) B) []B {
-	out := make([]B, len(list))
-	for i, item := range list {
-		out[i] = show(item)
-	}
-	return out
 }

@@ -8,23 +8,25 @@ package graph
 import (
 	"context"
 
+	"github.com/postrider/postrider/graph/connection"
 	"github.com/postrider/postrider/graph/generated"
+	"github.com/postrider/postrider/graph/inquiry"
 	"github.com/postrider/postrider/graph/model"
 	"github.com/postrider/postrider/modules/accounts/rights"
 	"github.com/postrider/postrider/runtime/page"
 )
 
 func (r *operatorResolver) Accounts(ctx context.Context, obj *model.Operator, first *int, after *string, last *int, before *string, filter *model.OperatorAccountFilter) (*model.OperatorAccountConnection, error) {
-	request, err := pageRequest(first, after, last, before)
+	request, err := connection.Request(first, after, last, before)
 	if err != nil {
 		return nil, err
 	}
 	wanted := accountFilter(filter)
 	found, err := part[Desk](r.parts).Accounts(ctx, wanted, request)
 	if err != nil {
-		return nil, argumentError(pageError(request, err), "q", "query")
+		return nil, connection.ArgumentError(connection.PageError(request, err), "q", "query")
 	}
-	return &model.OperatorAccountConnection{Connection: connection[model.OperatorAccountEdge](page.Map(found, toOperatorAccount), func(ctx context.Context, most int) (int, error) {
+	return &model.OperatorAccountConnection{Connection: connection.Of[model.OperatorAccountEdge](page.Map(found, toOperatorAccount), func(ctx context.Context, most int) (int, error) {
 		return part[Desk](r.parts).Count(ctx, wanted, most)
 	})}, nil
 }
@@ -39,7 +41,7 @@ func (r *operatorResolver) Account(ctx context.Context, obj *model.Operator, id 
 
 func (r *operatorResolver) Plans(ctx context.Context, obj *model.Operator) ([]*model.OperatorPlan, error) {
 	found, err := part[Desk](r.parts).Plans(ctx)
-	return shownAs(found, toOperatorPlan), err
+	return connection.Shown(found, toOperatorPlan), err
 }
 
 func (r *operatorResolver) Billing(ctx context.Context, obj *model.Operator) (*model.OperatorBilling, error) {
@@ -57,16 +59,16 @@ func (r *operatorResolver) QueueByDestination(ctx context.Context, obj *model.Op
 
 func (r *operatorResolver) Sources(ctx context.Context, obj *model.Operator) ([]*model.SendingSource, error) {
 	found, err := part[Sources](r.parts).Sources(ctx)
-	return shownAs(found, toSource), err
+	return connection.Shown(found, toSource), err
 }
 
 func (r *operatorResolver) Lanes(ctx context.Context, obj *model.Operator) ([]*model.DeliveryLane, error) {
-	return shownAs(part[Lanes](r.parts).Lanes(), toLane), nil
+	return connection.Shown(part[Lanes](r.parts).Lanes(), toLane), nil
 }
 
 func (r *operatorResolver) Processes(ctx context.Context, obj *model.Operator) ([]*model.InstallationProcess, error) {
 	found, err := part[Processes](r.parts).Processes(ctx)
-	return shownAs(found, toProcess), err
+	return connection.Shown(found, toProcess), err
 }
 
 func (r *operatorResolver) Health(ctx context.Context, obj *model.Operator) ([]*model.HealthFinding, error) {
@@ -74,7 +76,7 @@ func (r *operatorResolver) Health(ctx context.Context, obj *model.Operator) ([]*
 }
 
 func (r *queryResolver) Operator(ctx context.Context) (*model.Operator, error) {
-	caller, err := callerOf(ctx)
+	caller, err := inquiry.Caller(ctx)
 	if err != nil || caller.Authorize(rights.Operate) != nil {
 		return nil, err
 	}

@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"github.com/vektah/gqlparser/v2/ast"
+
+	"github.com/postrider/postrider/graph/schema"
 )
 
 // Part is what one module gives to the schema: the service behind its fields.
@@ -35,24 +37,10 @@ func missingParts(served *ast.Schema, on []string, given []Part) (missing []erro
 	for _, p := range given {
 		have[p.module] = true
 	}
-	for _, module := range modulesOf(served) {
+	for _, module := range schema.Modules(served) {
 		if slices.Contains(on, module) && !have[module] {
 			missing = append(missing, fmt.Errorf("graph: module %s is on and has fields in the schema, but no part serves them", module))
 		}
 	}
 	return missing
-}
-
-// modulesOf lists the modules that the directives of a schema name.
-func modulesOf(s *ast.Schema) []string {
-	var names []string
-	for _, def := range s.Types {
-		for _, f := range def.Fields {
-			if marked := f.Directives.ForName(moduleDirective); marked != nil {
-				names = append(names, marked.Arguments.ForName("name").Value.Raw)
-			}
-		}
-	}
-	slices.Sort(names)
-	return slices.Compact(names)
 }

@@ -8,13 +8,15 @@ package graph
 import (
 	"context"
 
+	"github.com/postrider/postrider/graph/connection"
 	"github.com/postrider/postrider/graph/generated"
+	"github.com/postrider/postrider/graph/inquiry"
 	"github.com/postrider/postrider/graph/model"
 	"github.com/postrider/postrider/modules/accounts/rights"
 )
 
 func (r *queryResolver) Viewer(ctx context.Context) (*model.Viewer, error) {
-	caller, err := callerOf(ctx)
+	caller, err := inquiry.Caller(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -23,27 +25,27 @@ func (r *queryResolver) Viewer(ctx context.Context) (*model.Viewer, error) {
 
 func (r *queryResolver) Members(ctx context.Context, first *int, after *string, last *int, before *string) (*model.MemberConnection, error) {
 	service := part[Teams](r.parts)
-	found, err := listed[model.MemberEdge](ctx, rights.Read, place{first, after, last, before}, struct{}{},
-		unfiltered(service.MemberPage), unfiltered(service.CountMembers), each(toMember))
+	found, err := connection.Listed[model.MemberEdge](ctx, rights.Read, connection.At(first, after, last, before), struct{}{},
+		connection.Unfiltered(service.MemberPage), connection.Unfiltered(service.CountMembers), connection.Each(toMember))
 	return &model.MemberConnection{Connection: found}, err
 }
 
 func (r *queryResolver) Invitations(ctx context.Context, first *int, after *string, last *int, before *string) (*model.InvitationConnection, error) {
 	service := part[Teams](r.parts)
-	found, err := listed[model.InvitationEdge](ctx, rights.Team, place{first, after, last, before}, struct{}{},
-		unfiltered(service.InvitationPage), unfiltered(service.CountInvitations), each(toInvitation))
+	found, err := connection.Listed[model.InvitationEdge](ctx, rights.Team, connection.At(first, after, last, before), struct{}{},
+		connection.Unfiltered(service.InvitationPage), connection.Unfiltered(service.CountInvitations), connection.Each(toInvitation))
 	return &model.InvitationConnection{Connection: found}, err
 }
 
 func (r *queryResolver) AuditLog(ctx context.Context, first *int, after *string, last *int, before *string, filter *model.AuditLogFilter) (*model.AuditLogConnection, error) {
 	service := part[AuditLog](r.parts)
-	found, err := listed[model.AuditLogEdge](ctx, rights.Team, place{first, after, last, before}, auditFilter(filter),
-		service.List, service.Count, each(toAuditEntry))
+	found, err := connection.Listed[model.AuditLogEdge](ctx, rights.Team, connection.At(first, after, last, before), auditFilter(filter),
+		service.List, service.Count, connection.Each(toAuditEntry))
 	return &model.AuditLogConnection{Connection: found}, err
 }
 
 func (r *viewerResolver) Account(ctx context.Context, obj *model.Viewer) (*model.Account, error) {
-	caller, err := callerOf(ctx)
+	caller, err := inquiry.Caller(ctx)
 	if err != nil || caller.AccountID == "" || caller.Authorize(rights.ReadAccount) != nil {
 		return nil, err
 	}
@@ -63,7 +65,7 @@ func (r *viewerResolver) Modules(ctx context.Context, obj *model.Viewer) ([]stri
 }
 
 func (r *viewerResolver) Development(ctx context.Context, obj *model.Viewer) (*model.Development, error) {
-	caller, err := callerOf(ctx)
+	caller, err := inquiry.Caller(ctx)
 	if err != nil || caller.Authorize(rights.Write) != nil { // the key is of scope full
 		return nil, err
 	}

@@ -3,7 +3,10 @@ package graph
 import (
 	"context"
 
+	"github.com/postrider/postrider/graph/connection"
 	"github.com/postrider/postrider/graph/generated"
+	"github.com/postrider/postrider/graph/inquiry"
+	"github.com/postrider/postrider/graph/limits"
 	"github.com/postrider/postrider/graph/model"
 	"github.com/postrider/postrider/modules/accounts/rights"
 	"github.com/postrider/postrider/modules/sending/queue"
@@ -14,7 +17,7 @@ import (
 // queueCosts counts the queue by its length, and the domains as a page of the largest.
 func queueCosts(c *generated.ComplexityRoot) {
 	c.Query.Queue = func(child int, first *int, _ *string, last *int, _ *string, _ *model.QueueFilter) int {
-		return times(pageSize(first, last), child)
+		return times(connection.Size(first, last), child)
 	}
 	c.Query.QueueByDestination = func(child int, _ *model.QueueFilter) int { return times(page.MaxLimit, child) }
 	change := func(child int, _ model.QueueSelection, _ bool) int { return changeCost + child }
@@ -23,14 +26,14 @@ func queueCosts(c *generated.ComplexityRoot) {
 }
 
 // changeCost lets a request ask for about ten changes: each may take long.
-const changeCost = maxComplexity / 12
+const changeCost = limits.Complexity / 12
 
 // maxRecipients bounds the ids of one change.
 const maxRecipients = 1000
 
 // changeQueue does what the account asks for, by keys that may change things.
 func (r *Resolver) changeQueue(ctx context.Context, of model.QueueSelection, c queue.AccountChange) (*queue.Result, error) {
-	caller, err := authorized(ctx, rights.Write)
+	caller, err := inquiry.Authorized(ctx, rights.Write)
 	if err != nil {
 		return nil, err
 	}
@@ -82,7 +85,7 @@ func (r *Resolver) queuePage(ctx context.Context, accountID string, rows []queue
 		ids[i] = row.EmailID
 	}
 	emails := r.emailsOf(ctx, accountID, ids)
-	return shownAs(rows, func(q queue.Queued) *model.QueuedRecipient {
+	return connection.Shown(rows, func(q queue.Queued) *model.QueuedRecipient {
 		return &model.QueuedRecipient{ID: q.ID, EmailID: q.EmailID, Address: q.Address, Destination: q.Destination, State: q.State, Running: q.Running,
 			Attempts: q.Attempts, NextAttemptAt: q.NextAttempt, QueuedAt: q.QueuedAt, Diagnostic: filled(q.Diagnostic), Emails: emails}
 	})

@@ -8,7 +8,9 @@ package graph
 import (
 	"context"
 
+	"github.com/postrider/postrider/graph/connection"
 	"github.com/postrider/postrider/graph/generated"
+	"github.com/postrider/postrider/graph/inquiry"
 	"github.com/postrider/postrider/graph/model"
 	"github.com/postrider/postrider/modules/accounts/rights"
 	"github.com/postrider/postrider/modules/sending/queue"
@@ -32,13 +34,13 @@ func (r *mutationResolver) DropDelivery(ctx context.Context, selection model.Que
 
 func (r *queryResolver) Queue(ctx context.Context, first *int, after *string, last *int, before *string, filter *model.QueueFilter) (*model.QueueConnection, error) {
 	service := part[Queue](r.parts)
-	found, err := listed[model.QueueEdge](ctx, rights.Read, place{first, after, last, before}, queueSelection(filter),
+	found, err := connection.Listed[model.QueueEdge](ctx, rights.Read, connection.At(first, after, last, before), queueSelection(filter),
 		service.QueueOf, service.CountOf, r.queuePage)
 	return &model.QueueConnection{Connection: found}, err
 }
 
 func (r *queryResolver) QueueByDestination(ctx context.Context, filter *model.QueueFilter) ([]*model.QueueBacklog, error) {
-	caller, err := authorized(ctx, rights.Read)
+	caller, err := inquiry.Authorized(ctx, rights.Read)
 	if err != nil {
 		return nil, err
 	}

@@ -8,12 +8,15 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/postrider/postrider/graph/refusal"
+	"github.com/postrider/postrider/graph/schema"
 )
 
 // mutations are all there are, each asked for the same selection.
 func mutations(t *testing.T, selection, more string) map[string]string {
 	t.Helper()
-	served, err := schema(allModules)
+	served, err := schema.Served(allModules)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -161,7 +164,7 @@ func TestOneRequestAsksForAboutTenChanges(t *testing.T) {
 	if a := ask(10); a.status != 200 || len(a.Errors) != 0 {
 		t.Errorf("ten: %d %s", a.status, a.body)
 	}
-	if a := ask(13); a.codes() != codeTooComplex {
+	if a := ask(13); a.codes() != refusal.CodeTooComplex {
 		t.Errorf("thirteen: %d %s", a.status, a.body)
 	}
 }

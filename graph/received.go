@@ -7,7 +7,9 @@ import (
 
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/ent/schema/shape"
+	"github.com/postrider/postrider/graph/connection"
 	"github.com/postrider/postrider/graph/generated"
+	"github.com/postrider/postrider/graph/inquiry"
 	"github.com/postrider/postrider/graph/model"
 	"github.com/postrider/postrider/modules/accounts/rights"
 	"github.com/postrider/postrider/modules/inbound"
@@ -29,7 +31,7 @@ var _ Received = (*inbound.Service)(nil)
 // receivedCosts counts a list by its length; a content is a whole message that is read.
 func receivedCosts(c *generated.ComplexityRoot) {
 	c.Query.ReceivedEmails = func(child int, first *int, _ *string, last *int, _ *string, _ *model.ReceivedEmailFilter) int {
-		return times(pageSize(first, last), child)
+		return times(connection.Size(first, last), child)
 	}
 	c.ReceivedEmail.Content = func(child int) int { return bodyCost + child }
 	c.ReceivedEmail.Attachments = func(child int) int { return times(fewPerEmail, child) }
@@ -69,7 +71,7 @@ func (r *Resolver) receivedPage(ctx context.Context, accountID string, rows []*e
 			return r.deliveriesBy(ctx, accountID, found), err
 		}),
 	}
-	return shownAs(rows, func(row *ent.ReceivedEmail) *model.ReceivedEmail {
+	return connection.Shown(rows, func(row *ent.ReceivedEmail) *model.ReceivedEmail {
 		return &model.ReceivedEmail{ReceivedEmail: row, Page: shared}
 	})
 }
@@ -88,7 +90,7 @@ func (r *Resolver) receivedContent(ctx context.Context, e *ent.ReceivedEmail) (*
 	if err != nil {
 		return nil, err
 	}
-	if err := spend(ctx, len(m.HTML)+len(m.Text)); err != nil {
+	if err := inquiry.Spend(ctx, len(m.HTML)+len(m.Text)); err != nil {
 		return nil, err
 	}
 	out := &model.ReceivedContent{HTML: filled(m.HTML), Text: filled(m.Text), Headers: []*shape.Header{}}

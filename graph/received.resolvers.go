@@ -10,19 +10,21 @@ import (
 
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/ent/schema/shape"
+	"github.com/postrider/postrider/graph/connection"
 	"github.com/postrider/postrider/graph/generated"
+	"github.com/postrider/postrider/graph/inquiry"
 	"github.com/postrider/postrider/graph/model"
 	"github.com/postrider/postrider/modules/accounts/rights"
 )
 
 func (r *queryResolver) ReceivedEmails(ctx context.Context, first *int, after *string, last *int, before *string, filter *model.ReceivedEmailFilter) (*model.ReceivedEmailConnection, error) {
-	found, err := listed[model.ReceivedEmailEdge](ctx, rights.Read, place{first, after, last, before}, receivedFilter(filter),
+	found, err := connection.Listed[model.ReceivedEmailEdge](ctx, rights.Read, connection.At(first, after, last, before), receivedFilter(filter),
 		r.listReceived, part[Received](r.parts).Count, r.receivedPage, "since", "receivedAt", "until", "receivedAt", "domain", "domainId", "q", "query")
 	return &model.ReceivedEmailConnection{Connection: found}, err
 }
 
 func (r *queryResolver) ReceivedEmail(ctx context.Context, id string) (*model.ReceivedEmail, error) {
-	caller, err := authorized(ctx, rights.Read)
+	caller, err := inquiry.Authorized(ctx, rights.Read)
 	if err != nil {
 		return nil, err
 	}
@@ -34,7 +36,7 @@ func (r *queryResolver) ReceivedEmail(ctx context.Context, id string) (*model.Re
 }
 
 func (r *queryResolver) AddressRules(ctx context.Context, domainID string) (*model.AddressRules, error) {
-	caller, err := authorized(ctx, rights.Read)
+	caller, err := inquiry.Authorized(ctx, rights.Read)
 	if err != nil {
 		return nil, err
 	}

@@ -8,6 +8,8 @@ package graph
 import (
 	"context"
 
+	"github.com/postrider/postrider/graph/connection"
+	"github.com/postrider/postrider/graph/inquiry"
 	"github.com/postrider/postrider/graph/model"
 	"github.com/postrider/postrider/modules/accounts/rights"
 	"github.com/postrider/postrider/modules/relay"
@@ -19,13 +21,13 @@ func (r *queryResolver) SMTPCredentials(ctx context.Context, first *int, after *
 		wanted.Revoked = filter.Revoked
 	}
 	service := part[SMTPCredentials](r.parts)
-	found, err := listed[model.SMTPCredentialEdge](ctx, rights.Write, place{first, after, last, before}, wanted, // as over REST, and as with keys
-		service.Filtered, service.Count, each(r.toSMTPCredential))
+	found, err := connection.Listed[model.SMTPCredentialEdge](ctx, rights.Write, connection.At(first, after, last, before), wanted, // as over REST, and as with keys
+		service.Filtered, service.Count, connection.Each(r.toSMTPCredential))
 	return &model.SMTPCredentialConnection{Connection: found}, err
 }
 
 func (r *queryResolver) SMTPCredential(ctx context.Context, id string) (*model.SMTPCredential, error) {
-	caller, err := authorized(ctx, rights.Write)
+	caller, err := inquiry.Authorized(ctx, rights.Write)
 	if err != nil {
 		return nil, err
 	}

@@ -11,6 +11,8 @@ import (
 
 	"github.com/vektah/gqlparser/v2"
 	"github.com/vektah/gqlparser/v2/ast"
+
+	"github.com/postrider/postrider/graph/schema"
 )
 
 // releasedFile has the schema of the latest release. It is written by make release-schema, when one is made.
@@ -40,19 +42,19 @@ func TestTheReleasedSchemaIsKept(t *testing.T) {
 // everyModulesSDL is the schema with every module on, as an installation serves it.
 func everyModulesSDL(t *testing.T) string {
 	t.Helper()
-	whole, err := wholeSchema()
+	whole, err := schema.Whole()
 	if err != nil {
 		t.Fatal(err)
 	}
 	var on []string
 	for _, def := range whole.Types {
 		for _, f := range def.Fields {
-			for _, d := range f.Directives.ForNames(moduleDirective) {
+			for _, d := range f.Directives.ForNames(schema.ModuleDirective) {
 				on = append(on, d.Arguments.ForName("name").Value.Raw)
 			}
 		}
 	}
-	text, err := SDL(slices.DeleteFunc(on, func(name string) bool { return name == ModuleDevelopment }))
+	text, err := schema.SDL(slices.DeleteFunc(on, func(name string) bool { return name == ModuleDevelopment }))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +92,7 @@ func withoutDeprecated(s *ast.Schema) *ast.Schema {
 		}
 		def.EnumValues = slices.DeleteFunc(def.EnumValues, func(v *ast.EnumValueDefinition) bool { return gone(v.Directives) })
 	}
-	live := reachable(s)
+	live := schema.Reachable(s)
 	for name := range s.Types {
 		if !live[name] {
 			delete(s.Types, name)

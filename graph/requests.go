@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/graph/connection"
 	"github.com/postrider/postrider/graph/generated"
 	"github.com/postrider/postrider/graph/model"
 	"github.com/postrider/postrider/modules/accounts/rights"
@@ -22,7 +23,7 @@ var _ APIRequests = (*apilog.Service)(nil)
 
 func requestCosts(c *generated.ComplexityRoot) {
 	c.Query.APIRequests = func(child int, first *int, _ *string, last *int, _ *string, _ *model.APIRequestFilter) int {
-		return times(pageSize(first, last), child)
+		return times(connection.Size(first, last), child)
 	}
 }
 

@@ -9,7 +9,9 @@ import (
 	"context"
 
 	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/graph/connection"
 	"github.com/postrider/postrider/graph/generated"
+	"github.com/postrider/postrider/graph/inquiry"
 	"github.com/postrider/postrider/graph/model"
 	"github.com/postrider/postrider/modules/accounts/rights"
 	"github.com/postrider/postrider/modules/apilog"
@@ -51,14 +53,14 @@ func (r *aPIRequestResolver) Email(ctx context.Context, obj *model.APIRequest) (
 
 func (r *queryResolver) APIRequests(ctx context.Context, first *int, after *string, last *int, before *string, filter *model.APIRequestFilter) (*model.APIRequestConnection, error) {
 	service := part[APIRequests](r.parts)
-	found, err := listed[model.APIRequestEdge](ctx, rights.Read, place{first, after, last, before}, requestFilter(filter), service.List, service.Count,
+	found, err := connection.Listed[model.APIRequestEdge](ctx, rights.Read, connection.At(first, after, last, before), requestFilter(filter), service.List, service.Count,
 		r.requestPage, "since", "createdAt", "until", "createdAt", "status_from", "status", "status_below", "status",
 		"api_key_id", "apiKeyId", "user_id", "userId", "request_id", "requestId", "email_id", "emailId")
 	return &model.APIRequestConnection{Connection: found}, err
 }
 
 func (r *queryResolver) APIRequest(ctx context.Context, id string) (*model.APIRequest, error) {
-	caller, err := authorized(ctx, rights.Read)
+	caller, err := inquiry.Authorized(ctx, rights.Read)
 	if err != nil {
 		return nil, err
 	}

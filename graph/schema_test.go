@@ -8,6 +8,7 @@ import (
 	"github.com/vektah/gqlparser/v2"
 	"github.com/vektah/gqlparser/v2/ast"
 
+	"github.com/postrider/postrider/graph/schema"
 	"github.com/postrider/postrider/runtime/expect"
 )
 
@@ -17,7 +18,7 @@ func TestServedSchema(t *testing.T) {
 		"schema.graphql":               allModules,
 		"schema_accounts_only.graphql": {"accounts"},
 	} {
-		text, err := SDL(on)
+		text, err := schema.SDL(on)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -31,7 +32,7 @@ func TestServedSchema(t *testing.T) {
 
 func TestEverythingIsDocumented(t *testing.T) {
 	t.Parallel()
-	s, err := schema(allModules)
+	s, err := schema.Served(allModules)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +63,7 @@ func TestEverythingIsDocumented(t *testing.T) {
 
 func TestEveryRootFieldNamesItsModule(t *testing.T) {
 	t.Parallel()
-	s, err := schema(nil)
+	s, err := schema.Served(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -140,7 +141,7 @@ func TestPruneTakesFieldsOfSharedTypesAndWhatOnlyTheyLedTo(t *testing.T) {
 		union Result = A | B
 		input Filter { kind: Kind  at: Stamp }
 		scalar Stamp`})
-	prune(s, []string{"a"})
+	schema.Prune(s, []string{"a"})
 	var left []string
 	for name, def := range s.Types {
 		if !def.BuiltIn {

@@ -14,6 +14,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/postrider/postrider/graph/transport"
+	"github.com/postrider/postrider/graph/trusted"
 	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/accounts/audit"
 	"github.com/postrider/postrider/runtime/intake"
@@ -49,10 +51,10 @@ type setup struct {
 	html   string   // of theirs; "" is a short one
 	pace   intake.Pace
 	auth   fakeAuth
-	rate   RateLimit
+	rate   transport.RateLimit
 	hook   map[string]func() error
 
-	trusted Documents // with them people run nothing else
+	trusted trusted.Documents // with them people run nothing else
 }
 
 func newServer(t testing.TB, s setup) *server {

@@ -8,6 +8,7 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 
 	"github.com/postrider/postrider/graph/generated"
+	"github.com/postrider/postrider/graph/inquiry"
 	"github.com/postrider/postrider/graph/model"
 	"github.com/postrider/postrider/modules/statistics"
 )
@@ -71,7 +72,7 @@ func statisticsFilter(f *model.StatisticsFilter) (out statistics.Filter) {
 // asksLatency tells whether the field that is resolved asks how long deliveries took, which costs a
 // statement.
 func asksLatency(ctx context.Context) bool {
-	return selects(graphql.GetFieldContext(ctx).Field.Selections, func(typeName, field string) bool { return typeName == "EmailFigures" && field == "latency" })
+	return inquiry.Selects(graphql.GetFieldContext(ctx).Field.Selections, func(typeName, field string) bool { return typeName == "EmailFigures" && field == "latency" })
 }
 
 func toStatistics(a statistics.Answer) *model.EmailStatistics {
@@ -127,7 +128,7 @@ func (r *Resolver) toReasons(ctx context.Context, accountID string, list []stati
 		out[i] = &model.BounceReason{BounceClass: reason.Class, EnhancedCode: reason.EnhancedCode, Host: reason.Host, Count: int(reason.Recipients),
 			Example: &model.BounceExample{Diagnostic: reason.Diagnostic, EmailID: reason.EmailID}}
 	}
-	wanted := selects(graphql.GetFieldContext(ctx).Field.Selections, func(typeName, field string) bool { return typeName == "BounceExample" && field == "email" })
+	wanted := inquiry.Selects(graphql.GetFieldContext(ctx).Field.Selections, func(typeName, field string) bool { return typeName == "BounceExample" && field == "email" })
 	if !wanted || len(ids) == 0 {
 		return out, nil
 	}

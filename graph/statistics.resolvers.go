@@ -9,13 +9,14 @@ import (
 	"context"
 	"strings"
 
+	"github.com/postrider/postrider/graph/inquiry"
 	"github.com/postrider/postrider/graph/model"
 	"github.com/postrider/postrider/modules/accounts/rights"
 	"github.com/postrider/postrider/modules/statistics"
 )
 
 func (r *queryResolver) EmailStatistics(ctx context.Context, rangeArg model.TimeRange, interval model.StatisticsInterval, timezone string, groupBy *model.StatisticsDimension, top int, filter *model.StatisticsFilter, placedBy model.StatisticsMoment) (*model.EmailStatistics, error) {
-	caller, err := authorized(ctx, rights.Read)
+	caller, err := inquiry.Authorized(ctx, rights.Read)
 	if err != nil {
 		return nil, err
 	}
@@ -28,7 +29,7 @@ func (r *queryResolver) EmailStatistics(ctx context.Context, rangeArg model.Time
 }
 
 func (r *queryResolver) TopBounceReasons(ctx context.Context, rangeArg model.TimeRange, filter *model.StatisticsFilter, first int) ([]*model.BounceReason, error) {
-	caller, err := authorized(ctx, rights.Read)
+	caller, err := inquiry.Authorized(ctx, rights.Read)
 	if err != nil {
 		return nil, err
 	}
@@ -40,7 +41,7 @@ func (r *queryResolver) TopBounceReasons(ctx context.Context, rangeArg model.Tim
 }
 
 func (r *queryResolver) ReceivedStatistics(ctx context.Context, rangeArg model.TimeRange, interval model.StatisticsInterval, timezone string, groupBy *model.ReceivedDimension, top int) (*model.ReceivedStatistics, error) {
-	caller, err := authorized(ctx, rights.Read)
+	caller, err := inquiry.Authorized(ctx, rights.Read)
 	if err != nil {
 		return nil, err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/graph/connection"
 	"github.com/postrider/postrider/graph/generated"
 	"github.com/postrider/postrider/graph/model"
 	"github.com/postrider/postrider/modules/suppression"
@@ -27,10 +28,10 @@ var _ Suppressions = (*suppression.Service)(nil)
 // suppressionCosts counts the two lists by their length.
 func suppressionCosts(c *generated.ComplexityRoot) {
 	c.Query.Suppressions = func(child int, first *int, _ *string, last *int, _ *string, _ *model.SuppressionFilter) int {
-		return times(pageSize(first, last), child)
+		return times(connection.Size(first, last), child)
 	}
 	c.Query.CategoryOptOuts = func(child int, first *int, _ *string, last *int, _ *string, _ *model.CategoryOptOutFilter) int {
-		return times(pageSize(first, last), child)
+		return times(connection.Size(first, last), child)
 	}
 }
 
@@ -41,7 +42,7 @@ func (r *Resolver) suppressionPage(ctx context.Context, accountID string, rows [
 		ids[i] = given(row.EmailID)
 	}
 	emails := r.emailsOf(ctx, accountID, ids)
-	return shownAs(rows, func(row *ent.Suppression) *model.Suppression {
+	return connection.Shown(rows, func(row *ent.Suppression) *model.Suppression {
 		return &model.Suppression{Suppression: row, Emails: emails}
 	})
 }

@@ -9,7 +9,9 @@ import (
 	"context"
 
 	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/graph/connection"
 	"github.com/postrider/postrider/graph/generated"
+	"github.com/postrider/postrider/graph/inquiry"
 	"github.com/postrider/postrider/graph/model"
 	"github.com/postrider/postrider/modules/accounts/rights"
 	"github.com/postrider/postrider/modules/suppression"
@@ -26,13 +28,13 @@ func (r *queryResolver) Suppressions(ctx context.Context, first *int, after *str
 		f.Request = p
 		return service.List(ctx, accountID, f)
 	}
-	found, err := listed[model.SuppressionEdge](ctx, rights.Read, place{first, after, last, before}, suppressionFilter(filter),
+	found, err := connection.Listed[model.SuppressionEdge](ctx, rights.Read, connection.At(first, after, last, before), suppressionFilter(filter),
 		list, service.Count, r.suppressionPage, "since", "createdAt", "until", "createdAt")
 	return &model.SuppressionConnection{Connection: found}, err
 }
 
 func (r *queryResolver) Suppression(ctx context.Context, id string) (*model.Suppression, error) {
-	caller, err := authorized(ctx, rights.Read)
+	caller, err := inquiry.Authorized(ctx, rights.Read)
 	if err != nil {
 		return nil, err
 	}
@@ -44,22 +46,22 @@ func (r *queryResolver) Suppression(ctx context.Context, id string) (*model.Supp
 }
 
 func (r *queryResolver) CategoryOptOuts(ctx context.Context, first *int, after *string, last *int, before *string, filter *model.CategoryOptOutFilter) (*model.CategoryOptOutConnection, error) {
-	caller, request, err := askedPage(ctx, rights.Read, first, after, last, before)
+	caller, request, err := connection.Asked(ctx, rights.Read, first, after, last, before)
 	if err != nil {
 		return nil, err
 	}
 	wanted := optOutFilter(request, filter)
 	found, err := part[Suppressions](r.parts).OptOuts(ctx, caller.AccountID, wanted)
 	if err != nil {
-		return nil, pageError(request, err)
+		return nil, connection.PageError(request, err)
 	}
-	return &model.CategoryOptOutConnection{Connection: connection[model.CategoryOptOutEdge](found, func(ctx context.Context, most int) (int, error) {
+	return &model.CategoryOptOutConnection{Connection: connection.Of[model.CategoryOptOutEdge](found, func(ctx context.Context, most int) (int, error) {
 		return part[Suppressions](r.parts).CountOptOuts(ctx, caller.AccountID, wanted, most)
 	})}, nil
 }
 
 func (r *queryResolver) CategoryOptOut(ctx context.Context, id string) (*ent.CategoryOptOut, error) {
-	caller, err := authorized(ctx, rights.Read)
+	caller, err := inquiry.Authorized(ctx, rights.Read)
 	if err != nil {
 		return nil, err
 	}

@@ -8,7 +8,9 @@ package graph
 import (
 	"context"
 
+	"github.com/postrider/postrider/graph/connection"
 	"github.com/postrider/postrider/graph/generated"
+	"github.com/postrider/postrider/graph/inquiry"
 	"github.com/postrider/postrider/graph/model"
 	"github.com/postrider/postrider/modules/accounts/rights"
 	"github.com/postrider/postrider/modules/templates"
@@ -17,26 +19,26 @@ import (
 )
 
 func (r *queryResolver) Templates(ctx context.Context, first *int, after *string, last *int, before *string, filter *model.TemplateFilter) (*model.TemplateConnection, error) {
-	caller, request, err := askedPage(ctx, rights.Read, first, after, last, before)
+	caller, request, err := connection.Asked(ctx, rights.Read, first, after, last, before)
 	if err != nil {
 		return nil, err
 	}
 	wanted := templateFilter(request, filter)
 	found, err := part[Templates](r.parts).List(ctx, caller.AccountID, wanted)
 	if err != nil {
-		return nil, argumentError(pageError(request, err), "q", "query")
+		return nil, connection.ArgumentError(connection.PageError(request, err), "q", "query")
 	}
 	nodes, err := r.templatePage(ctx, caller.AccountID, found.Items)
 	if err != nil {
 		return nil, err
 	}
-	return &model.TemplateConnection{Connection: connection[model.TemplateEdge](page.With(found, nodes), func(ctx context.Context, most int) (int, error) {
+	return &model.TemplateConnection{Connection: connection.Of[model.TemplateEdge](page.With(found, nodes), func(ctx context.Context, most int) (int, error) {
 		return part[Templates](r.parts).Count(ctx, caller.AccountID, wanted, most)
 	})}, nil
 }
 
 func (r *queryResolver) Template(ctx context.Context, id string) (*model.Template, error) {
-	caller, err := authorized(ctx, rights.Read)
+	caller, err := inquiry.Authorized(ctx, rights.Read)
 	if err != nil {
 		return nil, err
 	}
@@ -71,19 +73,19 @@ func (r *templateResolver) Text(ctx context.Context, obj *model.Template) (*stri
 }
 
 func (r *templateResolver) Versions(ctx context.Context, obj *model.Template, first *int, after *string, last *int, before *string) (*model.TemplateVersionConnection, error) {
-	caller, request, err := askedPage(ctx, rights.Read, first, after, last, before)
+	caller, request, err := connection.Asked(ctx, rights.Read, first, after, last, before)
 	if err != nil {
 		return nil, err
 	}
 	found, err := part[Templates](r.parts).Versions(ctx, caller.AccountID, obj.ID, request)
 	if err != nil {
-		return nil, pageError(request, err)
+		return nil, connection.PageError(request, err)
 	}
 	nodes, err := toVersions(found.Items)
 	if err != nil {
 		return nil, err
 	}
-	return &model.TemplateVersionConnection{Connection: connection[model.TemplateVersionEdge](page.With(found, nodes), func(ctx context.Context, most int) (int, error) {
+	return &model.TemplateVersionConnection{Connection: connection.Of[model.TemplateVersionEdge](page.With(found, nodes), func(ctx context.Context, most int) (int, error) {
 		return part[Templates](r.parts).CountVersions(ctx, caller.AccountID, obj.ID, most)
 	})}, nil
 }

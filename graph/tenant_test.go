@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/postrider/postrider/graph/schema"
 	"github.com/postrider/postrider/runtime/expect"
 )
 
@@ -14,7 +15,7 @@ var foreignIDs = map[string]string{"node": "msg_999", "email": "msg_999", "domai
 func TestAnotherAccountsIDsAnswerLikeUnknownOnes(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, setup{emails: 1})
-	served, err := schema(allModules)
+	served, err := schema.Served(allModules)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,7 +55,7 @@ func TestListsHoldOnlyTheCallersOwn(t *testing.T) {
 func TestScopesDecideWhatAKeyReads(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, setup{emails: 1})
-	served, err := schema(allModules)
+	served, err := schema.Served(allModules)
 	if err != nil {
 		t.Fatal(err)
 	}

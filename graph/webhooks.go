@@ -8,6 +8,7 @@ import (
 
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/ent/webhookdelivery"
+	"github.com/postrider/postrider/graph/connection"
 	"github.com/postrider/postrider/graph/generated"
 	"github.com/postrider/postrider/graph/model"
 	"github.com/postrider/postrider/modules/webhooks"
@@ -41,13 +42,13 @@ var _ Webhooks = (*webhooks.Service)(nil)
 // webhookCosts counts the lists by their length; attempts are looked for once for all of them.
 func webhookCosts(c *generated.ComplexityRoot) {
 	c.Query.Webhooks = func(child int, first *int, _ *string, last *int, _ *string, _ *model.WebhookFilter) int {
-		return times(pageSize(first, last), child)
+		return times(connection.Size(first, last), child)
 	}
 	c.Query.WebhookDeliveries = func(child int, _ string, first *int, _ *string, last *int, _ *string, _ *model.WebhookDeliveryFilter) int {
-		return times(pageSize(first, last), child)
+		return times(connection.Size(first, last), child)
 	}
 	c.Webhook.Deliveries = func(child int, first int, _ *webhookdelivery.State) int {
-		return lookCost + times(pageSize(&first, nil), child)
+		return lookCost + times(connection.Size(&first, nil), child)
 	}
 	c.WebhookDelivery.Attempts = func(child int) int { return times(fewPerEmail, child) }
 }
@@ -83,7 +84,7 @@ func (r *Resolver) deliveriesBy(ctx context.Context, accountID string, found map
 	shown := byID(r.deliveryPage(ctx, accountID, rows), func(d *model.WebhookDelivery) string { return d.ID })
 	out := make(map[string][]*model.WebhookDelivery, len(found))
 	for of, list := range found {
-		out[of] = shownAs(list, func(d *ent.WebhookDelivery) *model.WebhookDelivery { return shown[d.ID] })
+		out[of] = connection.Shown(list, func(d *ent.WebhookDelivery) *model.WebhookDelivery { return shown[d.ID] })
 	}
 	return out
 }
@@ -102,7 +103,7 @@ func (r *Resolver) webhookPage(ctx context.Context, accountID string, rows []*en
 		found, err := part[Webhooks](r.parts).Latest(ctx, accountID, a.state, a.first, ids...)
 		return r.deliveriesBy(ctx, accountID, found), err
 	})
-	return shownAs(rows, func(row *ent.Webhook) *model.Webhook {
+	return connection.Shown(rows, func(row *ent.Webhook) *model.Webhook {
 		return &model.Webhook{Webhook: row, Latest: func(first int, state string) (map[string][]*model.WebhookDelivery, error) {
 			return latest(asked{first, state})
 		}}
@@ -126,10 +127,10 @@ func deliveryFilter(request page.Request, in *model.WebhookDeliveryFilter) webho
 }
 
 func (r *Resolver) toWebhookStatistics(ctx context.Context, accountID string, a webhooks.Answer) *model.WebhookStatistics {
-	rows := shownAs(a.Endpoints, func(e webhooks.EndpointFigures) *ent.Webhook { return e.Webhook })
+	rows := connection.Shown(a.Endpoints, func(e webhooks.EndpointFigures) *ent.Webhook { return e.Webhook })
 	endpoints := r.webhookPage(ctx, accountID, rows)
 	out := &model.WebhookStatistics{Totals: toWebhookFigures(a.Totals), Endpoints: make([]*model.WebhookEndpointFigures, len(endpoints)),
-		Buckets: shownAs(a.Buckets, func(b timeseries.Bucket[webhooks.Figures]) *model.WebhookBucket {
+		Buckets: connection.Shown(a.Buckets, func(b timeseries.Bucket[webhooks.Figures]) *model.WebhookBucket {
 			return &model.WebhookBucket{Start: b.Start, Figures: toWebhookFigures(b.Figures)}
 		})}
 	for i, e := range a.Endpoints {

@@ -11,7 +11,9 @@ import (
 
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/ent/webhookdelivery"
+	"github.com/postrider/postrider/graph/connection"
 	"github.com/postrider/postrider/graph/generated"
+	"github.com/postrider/postrider/graph/inquiry"
 	"github.com/postrider/postrider/graph/model"
 	"github.com/postrider/postrider/modules/accounts/rights"
 	"github.com/postrider/postrider/runtime/fault"
@@ -21,13 +23,13 @@ import (
 
 func (r *queryResolver) Webhooks(ctx context.Context, first *int, after *string, last *int, before *string, filter *model.WebhookFilter) (*model.WebhookConnection, error) {
 	service := part[Webhooks](r.parts)
-	found, err := listed[model.WebhookEdge](ctx, rights.Read, place{first, after, last, before}, endpointFilter(filter),
+	found, err := connection.Listed[model.WebhookEdge](ctx, rights.Read, connection.At(first, after, last, before), endpointFilter(filter),
 		service.Filtered, service.Count, r.webhookPage)
 	return &model.WebhookConnection{Connection: found}, err
 }
 
 func (r *queryResolver) Webhook(ctx context.Context, id string) (*model.Webhook, error) {
-	caller, err := authorized(ctx, rights.Read)
+	caller, err := inquiry.Authorized(ctx, rights.Read)
 	if err != nil {
 		return nil, err
 	}
@@ -39,23 +41,23 @@ func (r *queryResolver) Webhook(ctx context.Context, id string) (*model.Webhook,
 }
 
 func (r *queryResolver) WebhookDeliveries(ctx context.Context, webhookID string, first *int, after *string, last *int, before *string, filter *model.WebhookDeliveryFilter) (*model.WebhookDeliveryConnection, error) {
-	caller, request, err := askedPage(ctx, rights.Read, first, after, last, before)
+	caller, request, err := connection.Asked(ctx, rights.Read, first, after, last, before)
 	if err != nil {
 		return nil, err
 	}
 	wanted := deliveryFilter(request, filter)
 	found, err := part[Webhooks](r.parts).Deliveries(ctx, caller.AccountID, webhookID, wanted)
 	if err != nil {
-		return noneIfMissing[model.WebhookDeliveryConnection](nil, argumentError(pageError(request, err), "since", "createdAt", "until", "createdAt"))
+		return noneIfMissing[model.WebhookDeliveryConnection](nil, connection.ArgumentError(connection.PageError(request, err), "since", "createdAt", "until", "createdAt"))
 	}
 	nodes := r.deliveryPage(ctx, caller.AccountID, found.Items)
-	return &model.WebhookDeliveryConnection{Connection: connection[model.WebhookDeliveryEdge](page.With(found, nodes), func(ctx context.Context, most int) (int, error) {
+	return &model.WebhookDeliveryConnection{Connection: connection.Of[model.WebhookDeliveryEdge](page.With(found, nodes), func(ctx context.Context, most int) (int, error) {
 		return part[Webhooks](r.parts).CountDeliveries(ctx, caller.AccountID, webhookID, wanted, most)
 	})}, nil
 }
 
 func (r *queryResolver) WebhookDelivery(ctx context.Context, id string) (*model.WebhookDelivery, error) {
-	caller, err := authorized(ctx, rights.Read)
+	caller, err := inquiry.Authorized(ctx, rights.Read)
 	if err != nil {
 		return nil, err
 	}
@@ -67,7 +69,7 @@ func (r *queryResolver) WebhookDelivery(ctx context.Context, id string) (*model.
 }
 
 func (r *queryResolver) WebhookStatistics(ctx context.Context, rangeArg model.TimeRange, interval model.StatisticsInterval, timezone string, webhookID *string) (*model.WebhookStatistics, error) {
-	caller, err := authorized(ctx, rights.Read)
+	caller, err := inquiry.Authorized(ctx, rights.Read)
 	if err != nil {
 		return nil, err
 	}

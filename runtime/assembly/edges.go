@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-
 	"net/http"
 	"slices"
 	"strings"
@@ -13,6 +12,7 @@ import (
 	"go.uber.org/fx"
 
 	"github.com/postrider/postrider/graph"
+	"github.com/postrider/postrider/graph/schema"
 	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/accounts/admission"
 	"github.com/postrider/postrider/modules/accounts/audit"
@@ -134,12 +134,12 @@ func (p edgeParams) handler(on []string, health *probes.Probes) (http.Handler, e
 		return nil, err
 	}
 	mux := http.NewServeMux()
-	sdl, err := graph.SDLHandler(graphModules(p.Config.Mode, on))
+	sdl, err := schema.SDLHandler(graphModules(p.Config.Mode, on))
 	if err != nil {
 		return nil, err
 	}
 	mux.Handle("/graphql", query)
-	mux.Handle("GET "+graph.SDLPath, sdl)
+	mux.Handle("GET "+schema.SDLPath, sdl)
 	mux.HandleFunc("GET /healthz", health.Live)
 	mux.HandleFunc("GET /readyz", health.Ready)
 	mux.Handle("GET /metrics", p.metrics())

@@ -1,4 +1,4 @@
-package graph
+package transport
 
 import (
 	"bytes"
@@ -11,6 +11,8 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
+	"github.com/postrider/postrider/graph/inquiry"
+	"github.com/postrider/postrider/graph/refusal"
 	"github.com/postrider/postrider/modules/accounts/rights"
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/sse"
@@ -22,15 +24,6 @@ import (
 // answer: what can be refused is refused before the stream begins. The protocol's
 // `complete` means that there is nothing more to come, which is never so here: a
 // stream that has to end is cut, and its reader subscribes again.
-
-type begunKey struct{}
-
-// begun is called by a resolver whose subscription goes on from here.
-func begun(ctx context.Context) {
-	if flag, ok := ctx.Value(begunKey{}).(*bool); ok {
-		*flag = true
-	}
-}
 
 func (h *handler) subscribe(ctx context.Context, w http.ResponseWriter, r *http.Request, operation *graphql.OperationContext) {
 	refuse := func(why string) {
@@ -46,16 +39,16 @@ func (h *handler) subscribe(ctx context.Context, w http.ResponseWriter, r *http.
 		return
 	}
 	goesOn := false
-	ctx, cancel := context.WithCancel(context.WithValue(ctx, begunKey{}, &goesOn))
+	ctx, cancel := context.WithCancel(inquiry.WithBegun(ctx, &goesOn))
 	defer cancel()
 	responses, ctx := h.exec.DispatchOperation(ctx, operation)
 	if !goesOn {
 		answer := responses(ctx)
 		status := http.StatusBadRequest
 		switch {
-		case hasCode(answer.Errors, fault.CodeUnavailable):
+		case refusal.Has(answer.Errors, fault.CodeUnavailable):
 			status = http.StatusServiceUnavailable
-		case hasCode(answer.Errors, codeInternal):
+		case refusal.Has(answer.Errors, refusal.CodeInternal):
 			status = http.StatusInternalServerError
 		}
 		h.answer(w, r, status, answer)

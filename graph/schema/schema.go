@@ -1,4 +1,4 @@
-package graph
+package schema
 
 import (
 	"embed"
@@ -13,17 +13,18 @@ import (
 	"github.com/vektah/gqlparser/v2/formatter"
 )
 
-//go:embed schema/*.graphqls
+//go:embed *.graphqls
 var sdl embed.FS
 
+// Names that the SDL gives: of the directive that says which module a field is of, and of what has an id.
 const (
-	moduleDirective = "module"
-	nodeInterface   = "Node"
+	ModuleDirective = "module"
+	NodeInterface   = "Node"
 )
 
 // SDL is the schema as it is served with the given modules switched on.
 func SDL(on []string) (string, error) {
-	served, err := schema(on)
+	served, err := Served(on)
 	if err != nil {
 		return "", err
 	}
@@ -50,24 +51,24 @@ func SDLHandler(on []string) (http.Handler, error) {
 	}), nil
 }
 
-// schema parses the SDL anew, because pruning changes what was parsed.
-func schema(on []string) (*ast.Schema, error) {
-	parsed, err := wholeSchema()
+// Served parses the SDL anew, because pruning changes what was parsed.
+func Served(on []string) (*ast.Schema, error) {
+	parsed, err := Whole()
 	if err == nil {
-		prune(parsed, on)
+		Prune(parsed, on)
 	}
 	return parsed, err
 }
 
-// wholeSchema parses the SDL as it is written.
-func wholeSchema() (*ast.Schema, error) {
-	entries, err := sdl.ReadDir("schema")
+// Whole parses the SDL as it is written.
+func Whole() (*ast.Schema, error) {
+	entries, err := sdl.ReadDir(".")
 	if err != nil {
 		return nil, fmt.Errorf("graph: read SDL: %w", err)
 	}
 	var sources []*ast.Source
 	for _, e := range entries {
-		text, err := sdl.ReadFile("schema/" + e.Name())
+		text, err := sdl.ReadFile(e.Name())
 		if err != nil {
 			return nil, fmt.Errorf("graph: read SDL: %w", err)
 		}
@@ -80,21 +81,21 @@ func wholeSchema() (*ast.Schema, error) {
 	return parsed, nil
 }
 
-// prune removes the fields of modules that are off, and every type that no
+// Prune removes the fields of modules that are off, and every type that no
 // remaining field leads to. The directive itself goes too: callers have no use
 // for it.
-func prune(s *ast.Schema, on []string) {
+func Prune(s *ast.Schema, on []string) {
 	for _, def := range s.Types {
 		def.Fields = slices.DeleteFunc(def.Fields, func(f *ast.FieldDefinition) bool {
-			return slices.ContainsFunc(f.Directives.ForNames(moduleDirective), func(marked *ast.Directive) bool {
+			return slices.ContainsFunc(f.Directives.ForNames(ModuleDirective), func(marked *ast.Directive) bool {
 				return !slices.Contains(on, marked.Arguments.ForName("name").Value.Raw)
 			})
 		})
 		for _, f := range def.Fields {
-			f.Directives = slices.DeleteFunc(f.Directives, func(d *ast.Directive) bool { return d.Name == moduleDirective })
+			f.Directives = slices.DeleteFunc(f.Directives, func(d *ast.Directive) bool { return d.Name == ModuleDirective })
 		}
 	}
-	delete(s.Directives, moduleDirective)
+	delete(s.Directives, ModuleDirective)
 	delete(s.Directives, "defer")                         // the parser's own; an answer is one
 	if s.Mutation != nil && len(s.Mutation.Fields) == 0 { // a type without fields is no type
 		s.Mutation = nil
@@ -103,7 +104,7 @@ func prune(s *ast.Schema, on []string) {
 		s.Subscription = nil
 	}
 
-	live := reachable(s)
+	live := Reachable(s)
 	gone := func(def *ast.Definition) bool { return !live[def.Name] }
 	for name := range s.Types {
 		if !live[name] {
@@ -120,9 +121,9 @@ func prune(s *ast.Schema, on []string) {
 	}
 }
 
-// reachable names the types that the root types, the directives and
+// Reachable names the types that the root types, the directives and
 // introspection lead to.
-func reachable(s *ast.Schema) map[string]bool {
+func Reachable(s *ast.Schema) map[string]bool {
 	live := map[string]bool{}
 	var visit func(name string)
 	arguments := func(list ast.ArgumentDefinitionList) {
@@ -143,7 +144,7 @@ func reachable(s *ast.Schema) map[string]bool {
 		for _, name := range slices.Concat(def.Interfaces, def.Types) {
 			visit(name)
 		}
-		if name == nodeInterface { // its types have fields of their own, if their modules are on
+		if name == NodeInterface { // its types have fields of their own, if their modules are on
 			return
 		}
 		for _, p := range s.PossibleTypes[name] { // behind an interface
@@ -164,4 +165,18 @@ func reachable(s *ast.Schema) map[string]bool {
 		}
 	}
 	return live
+}
+
+// Modules lists the modules that the directives of a schema name.
+func Modules(s *ast.Schema) []string {
+	var names []string
+	for _, def := range s.Types {
+		for _, f := range def.Fields {
+			if marked := f.Directives.ForName(ModuleDirective); marked != nil {
+				names = append(names, marked.Arguments.ForName("name").Value.Raw)
+			}
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
 }

@@ -1,4 +1,4 @@
-package graph
+package trusted
 
 import (
 	"cmp"
@@ -12,6 +12,8 @@ import (
 	"github.com/vektah/gqlparser/v2/gqlerror"
 	"github.com/vektah/gqlparser/v2/parser"
 	"github.com/vektah/gqlparser/v2/validator/rules"
+
+	"github.com/postrider/postrider/graph/refusal"
 )
 
 // Documents are the queries that the pages of this installation make: texts by their SHA-256 in
@@ -21,34 +23,30 @@ type Documents map[string]string
 
 const documentPrefix = "sha256:"
 
-// text is what a document's id stands for.
-func (d Documents) text(documentID string) (string, *gqlerror.Error) {
+// Text is what a document's id stands for.
+func (d Documents) Text(documentID string) (string, *gqlerror.Error) {
 	if text := d[strings.TrimPrefix(documentID, documentPrefix)]; text != "" && strings.HasPrefix(documentID, documentPrefix) {
 		return text, nil
 	}
-	return "", coded(codeUnknownDocument, "No document has the id that `documentId` names; reload the page, which may be older than the service")
+	return "", refusal.Coded(refusal.CodeUnknownDocument, "No document has the id that `documentId` names; reload the page, which may be older than the service")
 }
 
-// untrusted refuses a person's request that brings a query of its own.
-func untrusted() *gqlerror.Error {
-	return coded(codeUntrusted, "A person who is signed in runs the queries of the dashboard only, by `documentId`; use an API key for others")
+// Refuse refuses a person's request that brings a query of its own.
+func Refuse() *gqlerror.Error {
+	return refusal.Coded(refusal.CodeUntrusted, "A person who is signed in runs the queries of the dashboard only, by `documentId`; use an API key for others")
 }
 
-func coded(code, message string) *gqlerror.Error {
-	return &gqlerror.Error{Message: message, Extensions: map[string]any{"code": code}}
-}
-
-// within gives the documents as far as a schema has their fields. A page asks for what all modules have, in
+// Within gives the documents as far as a schema has their fields. A page asks for what all modules have, in
 // one document, and finds what those have that are on. A document of which nothing is left stays as it is: its
 // answer says what there is not.
-func (d Documents) within(served *ast.Schema) Documents {
+func (d Documents) Within(served *ast.Schema) Documents {
 	out := make(Documents, len(d))
 	for id, text := range d {
 		out[id] = text
 		if valid(served, text) {
 			continue
 		}
-		if pruned := pruneDocument(served, text); valid(served, pruned) {
+		if pruned := prune(served, text); valid(served, pruned) {
 			out[id] = pruned
 		}
 	}
@@ -60,9 +58,9 @@ func valid(served *ast.Schema, text string) bool {
 	return wrong == nil && len(doc.Operations) > 0
 }
 
-// pruneDocument leaves out the fields that a schema has not, then the fragments and variables that nothing
+// prune leaves out the fields that a schema has not, then the fragments and variables that nothing
 // uses any more. Of an object of which no field is left only __typename is asked: that it is there is told.
-func pruneDocument(served *ast.Schema, text string) string {
+func prune(served *ast.Schema, text string) string {
 	doc, err := parser.ParseQuery(&ast.Source{Input: text})
 	if err != nil {
 		return text

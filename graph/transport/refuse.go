@@ -1,9 +1,10 @@
-package graph
+package transport
 
 import (
 	"errors"
 	"net/http"
 
+	"github.com/postrider/postrider/graph/refusal"
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/intake"
 	"github.com/postrider/postrider/runtime/telemetry"
@@ -40,10 +41,10 @@ func (h *handler) refuseError(w http.ResponseWriter, r *http.Request, err error)
 		h.refuse(w, r, http.StatusTooManyRequests, known)
 	case fault.Away:
 		w.Header().Set("Retry-After", fault.WholeSeconds(retryAfter))
-		h.refuse(w, r, http.StatusServiceUnavailable, (&fault.Error{Code: fault.CodeUnavailable, Message: awayMessage}).Because(err))
+		h.refuse(w, r, http.StatusServiceUnavailable, (&fault.Error{Code: fault.CodeUnavailable, Message: refusal.AwayMessage}).Because(err))
 	default:
 		h.logger.ErrorContext(r.Context(), "GraphQL caller cannot be admitted", telemetry.KeyError, err)
-		h.refuse(w, r, http.StatusInternalServerError, (&fault.Error{Message: internalMessage(r.Context())}).Because(err))
+		h.refuse(w, r, http.StatusInternalServerError, (&fault.Error{Message: refusal.InternalMessage(r.Context())}).Because(err))
 	}
 }
 
@@ -54,7 +55,7 @@ func (h *handler) refuseBody(w http.ResponseWriter, r *http.Request, err error) 
 		h.refuse(w, r, http.StatusRequestEntityTooLarge, &fault.Error{Code: fault.CodePayloadTooLarge, Message: "The body is larger than 1 MB"})
 	case errors.Is(err, intake.ErrSlow):
 		w.Header().Set("Connection", "close")
-		h.refuse(w, r, http.StatusRequestTimeout, &fault.Error{Code: codeRequestTimeout, Message: "The body did not arrive in time"})
+		h.refuse(w, r, http.StatusRequestTimeout, &fault.Error{Code: refusal.CodeRequestTimeout, Message: "The body did not arrive in time"})
 	case errors.Is(err, intake.ErrCut), errors.Is(err, intake.ErrFull):
 		w.Header().Set("Connection", "close")
 		h.refuseError(w, r, fault.Unavailable(err))

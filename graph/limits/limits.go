@@ -1,9 +1,8 @@
-package graph
+package limits
 
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"slices"
 	"strings"
 
@@ -11,50 +10,53 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 	"github.com/vektah/gqlparser/v2/parser"
+
+	"github.com/postrider/postrider/graph/refusal"
 )
 
 // What a request may ask for. Introspection is measured apart: the query of common
 // tools has 250 tokens and a depth of 15.
 const (
-	maxBody          = 1 << 20
-	maxQuery         = 64 << 10 // octets of the query text
-	maxTokens        = 2000
-	maxDepth         = 10
-	maxIntrospection = 16 // levels, from __schema or __type on
-	maxRootFields    = 20
-	maxAliases       = 15
-	maxDirectives    = 30
-	maxSelections    = 1000    // fields and fragments, with fragments written out
-	maxComplexity    = 12100   // see complexity.go
-	maxResult        = 5 << 20 // octets of an answer
-	cachedQueries    = 128     // at most 8 MB of text
+	Body          = 1 << 20
+	Query         = 64 << 10 // octets of the query text
+	Tokens        = 2000
+	Depth         = 10
+	Introspection = 16 // levels, from __schema or __type on
+	RootFields    = 20
+	Aliases       = 15
+	Directives    = 30
+	Selections    = 1000    // fields and fragments, with fragments written out
+	Complexity    = 12100   // see graph/complexity.go
+	Result        = 5 << 20 // octets of an answer
+	CachedQueries = 128     // at most 8 MB of text
+	Mistakes      = 10      // of a query that are told, of which there may be hundreds
 )
 
-// shapeLimit refuses queries by their shape. It runs before validation, because
+// Shape refuses queries by their shape. It runs before validation, because
 // some of gqlparser's rules take exponential time over fragments that spread
 // others twice, and gqlgen's complexity limit does as well.
-type shapeLimit struct{}
+type Shape struct{}
 
 var _ interface {
 	graphql.HandlerExtension
 	graphql.OperationParameterMutator
-} = shapeLimit{}
+} = Shape{}
 
 // ExtensionName is gqlgen's name for it.
-func (shapeLimit) ExtensionName() string { return "ShapeLimit" }
+func (Shape) ExtensionName() string { return "ShapeLimit" }
 
 // Validate has nothing to check in the schema.
-func (shapeLimit) Validate(graphql.ExecutableSchema) error { return nil }
+func (Shape) Validate(graphql.ExecutableSchema) error { return nil }
 
 // MutateOperationParameters changes nothing; it is the first hook there is.
-func (shapeLimit) MutateOperationParameters(_ context.Context, request *graphql.RawParams) *gqlerror.Error {
-	if len(request.Query) > maxQuery {
-		return tooComplex("the query text is longer than %d octets", maxQuery)
+func (Shape) MutateOperationParameters(_ context.Context, request *graphql.RawParams) *gqlerror.Error {
+	if len(request.Query) > Query {
+		return refusal.TooComplex("the query text is longer than %d octets", Query)
 	}
-	doc, err := parser.ParseQueryWithTokenLimit(&ast.Source{Input: request.Query}, maxTokens)
+	doc, err := parser.ParseQueryWithTokenLimit(&ast.Source{Input: request.Query}, Tokens)
 	switch {
 	case err != nil && strings.Contains(err.Error(), "exceeded token limit"):
-		return tooComplex("the query has more than %d tokens", maxTokens)
+		return refusal.TooComplex("the query has more than %d tokens", Tokens)
 	case err != nil:
 		return nil //nolint:nilerr // the executor meets the same error and reports it
 	}
@@ -84,18 +86,18 @@ type extent struct{ depth, introspection, level, roots, aliases, directives, sel
 
 func (s extent) refusal() *gqlerror.Error {
 	switch {
-	case s.depth > maxDepth:
-		return tooComplex("the query is deeper than %d levels", maxDepth)
-	case s.introspection > maxIntrospection:
-		return tooComplex("the introspection is deeper than %d levels", maxIntrospection)
-	case s.aliases > maxAliases:
-		return tooComplex("the query has more than %d aliases", maxAliases)
-	case s.directives > maxDirectives:
-		return tooComplex("the query has more than %d directives", maxDirectives)
-	case s.selections > maxSelections:
-		return tooComplex("the query selects more than %d fields, with fragments written out", maxSelections)
-	case s.roots > maxRootFields:
-		return tooComplex("the query has more than %d root fields", maxRootFields)
+	case s.depth > Depth:
+		return refusal.TooComplex("the query is deeper than %d levels", Depth)
+	case s.introspection > Introspection:
+		return refusal.TooComplex("the introspection is deeper than %d levels", Introspection)
+	case s.aliases > Aliases:
+		return refusal.TooComplex("the query has more than %d aliases", Aliases)
+	case s.directives > Directives:
+		return refusal.TooComplex("the query has more than %d directives", Directives)
+	case s.selections > Selections:
+		return refusal.TooComplex("the query selects more than %d fields, with fragments written out", Selections)
+	case s.roots > RootFields:
+		return refusal.TooComplex("the query has more than %d root fields", RootFields)
 	}
 	return nil
 }
@@ -169,14 +171,5 @@ func (m *measure) fragment(name string) extent {
 	return s
 }
 
-// bounded gives an answer that is not too large, or its refusal as a whole: a part of an
-// answer would look like all of it.
-func (h *handler) bounded(ctx context.Context, answer *graphql.Response) (int, *graphql.Response) {
-	if len(answer.Data) <= maxResult && !hasCode(answer.Errors, codeResultTooLarge) {
-		return http.StatusOK, answer
-	}
-	err := coded(codeResultTooLarge, resultTooLarge)
-	return http.StatusBadRequest, &graphql.Response{Errors: gqlerror.List{h.errors.present(ctx, err)}}
-}
-
-var resultTooLarge = fmt.Sprintf("The answer has more than %d MB; ask for fewer entries or fewer fields. The REST API gives one entry whole", maxResult>>20)
+// ResultTooLarge is what is said of an answer with too many octets.
+var ResultTooLarge = fmt.Sprintf("The answer has more than %d MB; ask for fewer entries or fewer fields. The REST API gives one entry whole", Result>>20)

@@ -1,4 +1,4 @@
-package graph
+package refusal
 
 import (
 	"context"
@@ -18,27 +18,28 @@ import (
 
 // Codes that only GraphQL has.
 const (
-	codeTooComplex     = "query_too_complex"
-	codeResultTooLarge = "result_too_large"
-	codeInternal       = "internal_error"
+	CodeTooComplex     = "query_too_complex"
+	CodeResultTooLarge = "result_too_large"
+	CodeInternal       = "internal_error"
 
-	codeUntrusted       = "query_not_trusted"
-	codeUnknownDocument = "unknown_document"
+	CodeUntrusted       = "query_not_trusted"
+	CodeUnknownDocument = "unknown_document"
 
-	codeRequestTimeout = "request_timeout" // as in REST
+	CodeRequestTimeout = "request_timeout" // as in REST
 )
 
-const awayMessage = "The service cannot read this right now; try again"
+// AwayMessage is what is said while the database is away.
+const AwayMessage = "The service cannot read this right now; try again"
 
 // errPanic stands for a panic that was logged where it was recovered.
 var errPanic = errors.New("resolver panicked")
 
-// errorPresenter is the one place where errors become what callers read.
-type errorPresenter struct{ logger *slog.Logger }
+// Presenter is the one place where errors become what callers read.
+type Presenter struct{ Logger *slog.Logger }
 
-// present answers a refusal in full, and of a defect only the request id. The
+// Present answers a refusal in full, and of a defect only the request id. The
 // log has the rest.
-func (p errorPresenter) present(ctx context.Context, err error) *gqlerror.Error {
+func (p Presenter) Present(ctx context.Context, err error) *gqlerror.Error {
 	out := &gqlerror.Error{Path: graphql.GetPath(ctx)}
 	var placed *gqlerror.Error
 	if errors.As(err, &placed) {
@@ -53,11 +54,11 @@ func (p errorPresenter) present(ctx context.Context, err error) *gqlerror.Error 
 	known := fault.From(err)
 	switch {
 	case known.Kind == fault.Away && known.Code != fault.CodeBodyUnavailable, errors.Is(err, context.Canceled) && ctx.Err() != nil: // or the caller has left
-		out.Message, out.Extensions = awayMessage, map[string]any{"code": fault.CodeUnavailable}
+		out.Message, out.Extensions = AwayMessage, map[string]any{"code": fault.CodeUnavailable}
 	case known.Kind == fault.Internal:
-		out.Message, out.Extensions = internalMessage(ctx), map[string]any{"code": codeInternal}
+		out.Message, out.Extensions = InternalMessage(ctx), map[string]any{"code": CodeInternal}
 		if !errors.Is(err, errPanic) {
-			p.logger.ErrorContext(ctx, "GraphQL field has no answer", telemetry.KeyError, fmt.Errorf("%s: %w", out.Path, err))
+			p.Logger.ErrorContext(ctx, "GraphQL field has no answer", telemetry.KeyError, fmt.Errorf("%s: %w", out.Path, err))
 		}
 	default:
 		out.Message, out.Extensions = known.Message, refusal(known)
@@ -66,9 +67,9 @@ func (p errorPresenter) present(ctx context.Context, err error) *gqlerror.Error 
 	return out
 }
 
-// recovered logs a panic; what it returns is presented as an internal error.
-func (p errorPresenter) recovered(ctx context.Context, value any) error {
-	p.logger.ErrorContext(ctx, "GraphQL resolver panicked", telemetry.KeyError, fmt.Sprint(value), telemetry.KeyStack, string(debug.Stack()))
+// Recovered logs a panic; what it returns is presented as an internal error.
+func (p Presenter) Recovered(ctx context.Context, value any) error {
+	p.Logger.ErrorContext(ctx, "GraphQL resolver panicked", telemetry.KeyError, fmt.Sprint(value), telemetry.KeyStack, string(debug.Stack()))
 	return errPanic
 }
 
@@ -87,7 +88,8 @@ func refusal(known *fault.Error) map[string]any {
 	return out
 }
 
-func internalMessage(ctx context.Context) string {
+// InternalMessage is what is said of a defect: which request it was.
+func InternalMessage(ctx context.Context) string {
 	if id := telemetry.RequestID(ctx); id != "" {
 		return "Internal error (request " + id + ")"
 	}
@@ -122,26 +124,32 @@ func shortPath(path ast.Path) ast.Path {
 // libraryCode translates the codes of gqlgen.
 func libraryCode(err *gqlerror.Error) string {
 	switch err.Extensions["code"] {
-	case codeUntrusted, codeUnknownDocument, codeResultTooLarge:
+	case CodeUntrusted, CodeUnknownDocument, CodeResultTooLarge:
 		return err.Extensions["code"].(string)
-	case codeTooComplex, "COMPLEXITY_LIMIT_EXCEEDED":
-		return codeTooComplex
+	case CodeTooComplex, "COMPLEXITY_LIMIT_EXCEEDED":
+		return CodeTooComplex
 	}
 	return fault.CodeValidation
 }
 
-func tooComplex(format string, args ...any) *gqlerror.Error {
+// TooComplex refuses a query that asks for too much.
+func TooComplex(format string, args ...any) *gqlerror.Error {
 	err := gqlerror.Errorf(format, args...)
-	err.Extensions = map[string]any{"code": codeTooComplex}
+	err.Extensions = map[string]any{"code": CodeTooComplex}
 	return err
 }
 
-// hasCode tells whether one of the errors has the code.
-func hasCode(errs gqlerror.List, code string) bool {
+// Has tells whether one of the errors has the code.
+func Has(errs gqlerror.List, code string) bool {
 	for _, e := range errs {
 		if e.Extensions["code"] == code {
 			return true
 		}
 	}
 	return false
+}
+
+// Coded makes an error with a code.
+func Coded(code, message string) *gqlerror.Error {
+	return &gqlerror.Error{Message: message, Extensions: map[string]any{"code": code}}
 }

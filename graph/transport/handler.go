@@ -1,4 +1,4 @@
-package graph
+package transport
 
 import (
 	"bufio"
@@ -19,6 +19,10 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
+	"github.com/postrider/postrider/graph/inquiry"
+	"github.com/postrider/postrider/graph/limits"
+	"github.com/postrider/postrider/graph/refusal"
+	"github.com/postrider/postrider/graph/trusted"
 	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/accounts/admission"
 	"github.com/postrider/postrider/modules/accounts/audit"
@@ -36,9 +40,40 @@ const (
 	// be answered.
 	timeout    = 5 * time.Second
 	retryAfter = 5 * time.Second
-
-	mistakesTold = 10 // of a query, which may have hundreds
 )
+
+// RateLimit counts one request of an account and sets the ratelimit headers. Its
+// refusal is a fault of kind Limit.
+type RateLimit interface {
+	Admit(ctx context.Context, account accounts.Account, header http.Header) error
+}
+
+// Accounts tells what an account may do.
+type Accounts interface {
+	Account(ctx context.Context, accountID string) (accounts.Account, error)
+}
+
+// Options is what New needs.
+type Options struct {
+	Door     *admission.Door
+	Rate     RateLimit // nil: requests are not counted
+	Accounts Accounts
+	Budget   *intake.Budget // of bodies, and of answers that are large
+	Executor *executor.Executor
+	Trusted  trusted.Documents // as keys run them
+	Pruned   trusted.Documents // as people do
+	Open     bool              // people may run any query
+	Errors   refusal.Presenter
+	Audit    Recorder       // of mutations; nil: none is recorded
+	Proxies  []netip.Prefix // whose X-Forwarded-For counts
+	Logger   *slog.Logger
+}
+
+// New makes the handler, for any method.
+func New(o Options) http.Handler {
+	return &handler{door: o.Door, rate: o.Rate, accounts: o.Accounts, budget: o.Budget, exec: o.Executor, trusted: o.Trusted, pruned: o.Pruned, open: o.Open, errors: o.Errors,
+		audit: o.Audit, proxies: o.Proxies, logger: o.Logger}
+}
 
 // handler is the HTTP side. It stands in for gqlgen's own, which echoes bodies
 // that it cannot decode, accepts more transports than we do and answers 422.
@@ -48,10 +83,10 @@ type handler struct {
 	accounts Accounts
 	budget   *intake.Budget
 	exec     *executor.Executor
-	trusted  Documents // as keys run them
-	pruned   Documents // as people do
-	open     bool      // people may run any query
-	errors   errorPresenter
+	trusted  trusted.Documents // as keys run them
+	pruned   trusted.Documents // as people do
+	open     bool              // people may run any query
+	errors   refusal.Presenter
 	proxies  []netip.Prefix
 	audit    Recorder // nil: nothing is recorded
 	logger   *slog.Logger
@@ -80,13 +115,13 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	owner := intake.Owner{Account: caller.AccountID}
-	body, err := h.budget.RequestBody(w, r, owner, maxBody)
+	body, err := h.budget.RequestBody(w, r, owner, limits.Body)
 	if err != nil {
 		h.refuseBody(w, r, err)
 		return
 	}
 	origin := audit.Origin{Addr: visitor.Of(r, h.proxies), Agent: r.UserAgent(), RequestID: w.Header().Get(telemetry.RequestIDHeader)}
-	ctx := graphql.StartOperationTrace(withCaller(audit.WithOrigin(r.Context(), origin), caller))
+	ctx := graphql.StartOperationTrace(inquiry.WithCaller(audit.WithOrigin(r.Context(), origin), caller))
 	timed, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	operation, status, answer := h.prepare(timed, caller, body)
@@ -144,14 +179,14 @@ func (h *handler) prepare(ctx context.Context, caller accounts.Caller, body *int
 	}
 	operation, errs := h.exec.CreateOperationContext(ctx, request)
 	if errs != nil {
-		errs = errs[:min(len(errs), mistakesTold)]
+		errs = errs[:min(len(errs), limits.Mistakes)]
 		return nil, http.StatusBadRequest, h.exec.DispatchError(graphql.WithOperationContext(ctx, operation), errs)
 	}
 	return operation, 0, nil
 }
 
 func (h *handler) panicked(ctx context.Context, value any) *graphql.Response {
-	return &graphql.Response{Errors: gqlerror.List{h.errors.present(ctx, h.errors.recovered(ctx, value))}}
+	return &graphql.Response{Errors: gqlerror.List{h.errors.Present(ctx, h.errors.Recovered(ctx, value))}}
 }
 
 // run executes one GraphQL request.
@@ -164,9 +199,9 @@ func (h *handler) run(ctx context.Context, operation *graphql.OperationContext) 
 	responses, ctx := h.exec.DispatchOperation(ctx, operation)
 	answer = responses(ctx)
 	if answer == nil { // the time was up before it began
-		answer = &graphql.Response{Errors: gqlerror.List{h.errors.present(ctx, fault.Unavailable(ctx.Err()))}}
+		answer = &graphql.Response{Errors: gqlerror.List{h.errors.Present(ctx, fault.Unavailable(ctx.Err()))}}
 	}
-	if hasCode(answer.Errors, fault.CodeUnavailable) {
+	if refusal.Has(answer.Errors, fault.CodeUnavailable) {
 		return http.StatusServiceUnavailable, answer
 	}
 	return h.bounded(ctx, answer)
@@ -200,7 +235,7 @@ func (h *handler) decode(caller accounts.Caller, from io.Reader) (*graphql.RawPa
 		if caller.Person != nil {
 			documents = h.pruned
 		}
-		text, unknown := documents.text(request.DocumentID)
+		text, unknown := documents.Text(request.DocumentID)
 		if unknown != nil && (!h.open || request.Query == "") {
 			return nil, unknown
 		}
@@ -208,7 +243,7 @@ func (h *handler) decode(caller accounts.Caller, from io.Reader) (*graphql.RawPa
 	case request.Query == "":
 		return nil, gqlerror.Errorf("The member \"query\" of the request is missing")
 	case caller.Person != nil && !h.open:
-		return nil, untrusted()
+		return nil, trusted.Refuse()
 	}
 	return &graphql.RawParams{Query: request.Query, OperationName: request.OperationName, Variables: request.Variables,
 		Extensions: request.Extensions}, nil
@@ -278,4 +313,14 @@ func (h *handler) write(w http.ResponseWriter, r *http.Request, status int, medi
 	if _, err := w.Write(out); err != nil { //nolint:gosec // JSON, with nosniff
 		h.logger.DebugContext(r.Context(), "GraphQL answer not taken", telemetry.KeyError, err)
 	}
+}
+
+// bounded gives an answer that is not too large, or its refusal as a whole: a part of an
+// answer would look like all of it.
+func (h *handler) bounded(ctx context.Context, answer *graphql.Response) (int, *graphql.Response) {
+	if len(answer.Data) <= limits.Result && !refusal.Has(answer.Errors, refusal.CodeResultTooLarge) {
+		return http.StatusOK, answer
+	}
+	err := refusal.Coded(refusal.CodeResultTooLarge, limits.ResultTooLarge)
+	return http.StatusBadRequest, &graphql.Response{Errors: gqlerror.List{h.errors.Present(ctx, err)}}
 }

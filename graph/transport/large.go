@@ -1,17 +1,15 @@
-package graph
+package transport
 
 import (
 	"context"
-	"encoding/json"
 	"io"
 	"net/http"
-	"sync/atomic"
 	"time"
 
 	"github.com/99designs/gqlgen/graphql"
-	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
+	"github.com/postrider/postrider/graph/inquiry"
 	"github.com/postrider/postrider/modules/sending/records"
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/intake"
@@ -36,54 +34,7 @@ var bodyFields = map[string]bool{"EmailContent.html": true, "EmailContent.text":
 // selectsBodies tells whether an operation asks for bodies. It was validated, so that no
 // fragment spreads itself.
 func selectsBodies(operation *graphql.OperationContext) bool {
-	return selects(operation.Operation.SelectionSet, func(typeName, field string) bool { return bodyFields[typeName+"."+field] })
-}
-
-// selects tells whether there is such a field somewhere in a selection.
-func selects(set ast.SelectionSet, is func(typeName, field string) bool) bool {
-	for _, selection := range set {
-		switch s := selection.(type) {
-		case *ast.Field:
-			if s.ObjectDefinition != nil && is(s.ObjectDefinition.Name, s.Name) || selects(s.SelectionSet, is) {
-				return true
-			}
-		case *ast.InlineFragment:
-			if selects(s.SelectionSet, is) {
-				return true
-			}
-		case *ast.FragmentSpread:
-			if s.Definition != nil && selects(s.Definition.SelectionSet, is) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-type allowanceKey struct{}
-
-// withAllowance lets a request read bodies up to the bound.
-func withAllowance(ctx context.Context) context.Context {
-	var left atomic.Int64
-	left.Store(maxResult)
-	return context.WithValue(ctx, allowanceKey{}, &left)
-}
-
-// spend counts octets of bodies that a resolver is about to give.
-func spend(ctx context.Context, octets int) error {
-	left, ok := ctx.Value(allowanceKey{}).(*atomic.Int64)
-	if ok && left.Add(-int64(octets)) < 0 {
-		return &fault.Error{Kind: fault.TooLarge, Code: codeResultTooLarge, Message: resultTooLarge}
-	}
-	return nil
-}
-
-// spent gives JSON that counts as a body.
-func spent(ctx context.Context, data json.RawMessage) (json.RawMessage, error) {
-	if err := spend(ctx, len(data)); err != nil {
-		return nil, err
-	}
-	return data, nil
+	return inquiry.Selects(operation.Operation.SelectionSet, func(typeName, field string) bool { return bodyFields[typeName+"."+field] })
 }
 
 // runBodies runs an operation that asks for bodies, and gives its answer as octets that
@@ -92,9 +43,9 @@ func (h *handler) runBodies(ctx context.Context, owner intake.Owner, operation *
 	release, err := h.budget.Work(ctx, owner, bodiesMemory, bodiesWait)
 	if err != nil {
 		away := fault.Unavailable(err)
-		return http.StatusServiceUnavailable, h.exec.DispatchError(graphql.WithOperationContext(ctx, operation), gqlerror.List{h.errors.present(ctx, away)}), func() {}
+		return http.StatusServiceUnavailable, h.exec.DispatchError(graphql.WithOperationContext(ctx, operation), gqlerror.List{h.errors.Present(ctx, away)}), func() {}
 	}
-	status, answer = h.run(withAllowance(ctx), operation)
+	status, answer = h.run(inquiry.WithAllowance(ctx), operation)
 	return status, answer, release
 }
 

@@ -1,0 +1,179 @@
+package connection
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/postrider/postrider/graph/inquiry"
+	"github.com/postrider/postrider/graph/model"
+	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/accounts/rights"
+	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/page"
+)
+
+// Asked gives the caller, if it may do the operation, and the page that the arguments of a
+// connection ask for.
+func Asked(ctx context.Context, op rights.Operation, first *int, after *string, last *int, before *string) (accounts.Caller, page.Request, error) {
+	caller, err := inquiry.Authorized(ctx, op)
+	if err != nil {
+		return caller, page.Request{}, err
+	}
+	request, err := Request(first, after, last, before)
+	return caller, request, err
+}
+
+// Request reads the arguments of a connection.
+func Request(first *int, after *string, last *int, before *string) (page.Request, error) {
+	wrong := fault.Fields{}
+	if first != nil && last != nil {
+		wrong.Add("last", "cannot be beside first")
+	}
+	if after != nil && (last != nil || before != nil) {
+		wrong.Add("after", "goes with first, and before with last")
+	}
+	if before != nil && last == nil {
+		wrong.Add("before", "goes with last")
+	}
+	r := page.Request{Limit: page.DefaultLimit, Back: last != nil}
+	size, sized, cursor, from := "first", first, "after", after
+	if r.Back {
+		size, sized, cursor, from = "last", last, "before", before
+	}
+	if sized != nil {
+		r.Limit = *sized
+	}
+	if r.Limit < 1 || r.Limit > page.MaxLimit {
+		wrong.Add(size, "must be between 1 and %d", page.MaxLimit)
+	}
+	if from != nil {
+		if r.Cursor = *from; r.Cursor == "" {
+			wrong.Add(cursor, "%s", notACursor)
+		}
+	}
+	return r, wrong.Err()
+}
+
+// PageError names a bad cursor as GraphQL callers know it.
+func PageError(r page.Request, err error) error {
+	var known *fault.Error
+	if !errors.As(err, &known) || known.Fields["cursor"] == "" {
+		return err
+	}
+	if r.Back {
+		return fault.InvalidField("before", notACursor)
+	}
+	return fault.InvalidField("after", notACursor)
+}
+
+const notACursor = "is not a cursor of this list; use a cursor, startCursor or endCursor of an earlier answer"
+
+// Of shows a page as a connection with edges E.
+func Of[E interface{ ~struct{ model.Edge[N] } }, N any](found page.Page[N], count model.Counter) model.Connection[N, *E] {
+	out := model.Connection[N, *E]{Edges: make([]*E, len(found.Items)), Nodes: append([]N{}, found.Items...), Counter: count,
+		PageInfo: &model.PageInfo{HasNextPage: found.HasMore, HasPreviousPage: found.HasPrevious}}
+	for i, item := range found.Items {
+		edge := E(struct{ model.Edge[N] }{model.Edge[N]{Cursor: found.Cursors[i], Node: item}})
+		out.Edges[i] = &edge
+	}
+	if n := len(found.Items); n > 0 {
+		out.PageInfo.StartCursor, out.PageInfo.EndCursor = &found.Cursors[0], &found.Cursors[n-1]
+	}
+	return out
+}
+
+// Place is the arguments of a connection.
+type Place struct {
+	First  *int
+	After  *string
+	Last   *int
+	Before *string
+}
+
+// At is the place that arguments give.
+func At(first *int, after *string, last *int, before *string) Place {
+	return Place{First: first, After: after, Last: last, Before: before}
+}
+
+// Listed answers a connection with edges E: what a service lists and counts under a filter F, as it is
+// shown. Errors name arguments as GraphQL callers know them; names are pairs as of ArgumentError.
+func Listed[E interface{ ~struct{ model.Edge[N] } }, N, R, F any](ctx context.Context, op rights.Operation, at Place, filter F,
+	list func(context.Context, string, F, page.Request) (page.Page[R], error), count func(context.Context, string, F, int) (int, error),
+	show func(context.Context, string, []R) []N, names ...string,
+) (model.Connection[N, *E], error) {
+	caller, request, err := Asked(ctx, op, at.First, at.After, at.Last, at.Before)
+	if err != nil {
+		return model.Connection[N, *E]{}, err
+	}
+	found, err := list(ctx, caller.AccountID, filter, request)
+	if err != nil {
+		return model.Connection[N, *E]{}, ArgumentError(PageError(request, err), names...)
+	}
+	return Of[E](page.With(found, show(ctx, caller.AccountID, found.Items)), func(ctx context.Context, most int) (int, error) {
+		return count(ctx, caller.AccountID, filter, most)
+	}), nil
+}
+
+// Unfiltered makes a method of a list without a filter one that takes none.
+func Unfiltered[A, T any](of func(context.Context, string, A) (T, error)) func(context.Context, string, struct{}, A) (T, error) {
+	return func(ctx context.Context, accountID string, _ struct{}, a A) (T, error) { return of(ctx, accountID, a) }
+}
+
+// Each shows rows one by one.
+func Each[R, N any](show func(R) N) func(context.Context, string, []R) []N {
+	return func(_ context.Context, _ string, rows []R) []N { return Shown(rows, show) }
+}
+
+// Size is how many entries a connection is asked for. It takes what is out of range for the
+// largest page: the resolver says what is wrong with it.
+func Size(first, last *int) int {
+	if last != nil {
+		first = last
+	}
+	switch {
+	case first == nil:
+		return page.DefaultLimit
+	case *first < 1 || *first > page.MaxLimit:
+		return page.MaxLimit
+	}
+	return *first
+}
+
+// ArgumentError names arguments as GraphQL callers know them: automationId for automation_id, and
+// what else has another name here, as pairs.
+func ArgumentError(err error, names ...string) error {
+	var known *fault.Error
+	if !errors.As(err, &known) || len(known.Fields) == 0 {
+		return err
+	}
+	renamed := fault.Fields{}
+	for name, reason := range known.Fields {
+		renamed.Add(argumentName(name, names), "%s", reason)
+	}
+	return renamed.Err()
+}
+
+func argumentName(name string, names []string) string {
+	for i := 0; i+1 < len(names); i += 2 {
+		if names[i] == name {
+			return names[i+1]
+		}
+	}
+	first, rest, _ := strings.Cut(name, "_")
+	for word := range strings.SplitSeq(rest, "_") {
+		if word != "" {
+			first += strings.ToUpper(word[:1]) + word[1:]
+		}
+	}
+	return first
+}
+
+// Shown makes a list of what is shown of another.
+func Shown[A, B any](list []A, show func(A) B) []B {
+	out := make([]B, len(list))
+	for i, item := range list {
+		out[i] = show(item)
+	}
+	return out
+}

@@ -1,0 +1,103 @@
+package inquiry
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"sync/atomic"
+
+	"github.com/vektah/gqlparser/v2/ast"
+
+	"github.com/postrider/postrider/graph/limits"
+	"github.com/postrider/postrider/graph/refusal"
+	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/accounts/rights"
+	"github.com/postrider/postrider/runtime/fault"
+)
+
+type callerKey struct{}
+
+// WithCaller gives a context whose resolvers answer the caller.
+func WithCaller(ctx context.Context, c accounts.Caller) context.Context {
+	return context.WithValue(ctx, callerKey{}, c)
+}
+
+// Authorized gives the caller of the request if its key's scope allows the
+// operation. Without a caller nothing is allowed.
+func Authorized(ctx context.Context, op rights.Operation) (accounts.Caller, error) {
+	caller, err := Caller(ctx)
+	if err != nil {
+		return accounts.Caller{}, err
+	}
+	return caller, caller.Authorize(op)
+}
+
+// Caller gives who asks. There is an error where no request is answered, which is a defect.
+func Caller(ctx context.Context) (accounts.Caller, error) {
+	caller, known := ctx.Value(callerKey{}).(accounts.Caller)
+	if !known {
+		return accounts.Caller{}, errors.New("no caller in the context of a resolver")
+	}
+	return caller, nil
+}
+
+// Selects tells whether there is such a field somewhere in a selection.
+func Selects(set ast.SelectionSet, is func(typeName, field string) bool) bool {
+	for _, selection := range set {
+		switch s := selection.(type) {
+		case *ast.Field:
+			if s.ObjectDefinition != nil && is(s.ObjectDefinition.Name, s.Name) || Selects(s.SelectionSet, is) {
+				return true
+			}
+		case *ast.InlineFragment:
+			if Selects(s.SelectionSet, is) {
+				return true
+			}
+		case *ast.FragmentSpread:
+			if s.Definition != nil && Selects(s.Definition.SelectionSet, is) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+type allowanceKey struct{}
+
+// WithAllowance lets a request read bodies up to the bound.
+func WithAllowance(ctx context.Context) context.Context {
+	var left atomic.Int64
+	left.Store(limits.Result)
+	return context.WithValue(ctx, allowanceKey{}, &left)
+}
+
+// Spend counts octets of bodies that a resolver is about to give.
+func Spend(ctx context.Context, octets int) error {
+	left, ok := ctx.Value(allowanceKey{}).(*atomic.Int64)
+	if ok && left.Add(-int64(octets)) < 0 {
+		return &fault.Error{Kind: fault.TooLarge, Code: refusal.CodeResultTooLarge, Message: limits.ResultTooLarge}
+	}
+	return nil
+}
+
+// Spent gives JSON that counts as a body.
+func Spent(ctx context.Context, data json.RawMessage) (json.RawMessage, error) {
+	if err := Spend(ctx, len(data)); err != nil {
+		return nil, err
+	}
+	return data, nil
+}
+
+type begunKey struct{}
+
+// Begun is called by a resolver whose subscription goes on from here.
+func Begun(ctx context.Context) {
+	if flag, ok := ctx.Value(begunKey{}).(*bool); ok {
+		*flag = true
+	}
+}
+
+// WithBegun gives a context in which Begun sets the flag.
+func WithBegun(ctx context.Context, flag *bool) context.Context {
+	return context.WithValue(ctx, begunKey{}, flag)
+}
