@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 
+	"entgo.io/ent/dialect/sql"
+
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/ent/receivedemail"
 	"github.com/postrider/postrider/runtime/db"
@@ -34,23 +36,14 @@ func (s *Service) List(ctx context.Context, accountID string, q ListQuery) (page
 	}
 	var rows []*ent.ReceivedEmail
 	err = s.db.Read(ctx, func(on *ent.Client) error {
-		query := on.ReceivedEmail.Query().Where(receivedemail.AccountID(accountID)).Order(at.Order(receivedemail.FieldID)).Limit(at.Rows())
-		switch {
-		case c.isEmpty() && !at.Back:
-			rows, err = search.Lately(ctx, on, records, at.ID, at.Rows(), func(from string) ([]*ent.ReceivedEmail, error) {
-				return query.Clone().Where(at.Newest(receivedemail.FieldID), receivedemail.IDGTE(from)).Select(listColumns...).All(ctx)
-			})
-			return err
-		case c.isEmpty():
-			query.Where(at.Newest(receivedemail.FieldID))
-		default:
-			found, err := findRecords(ctx, on, accountID, c, at, at.Rows())
-			if err != nil {
-				return fmt.Errorf("search: %w", err)
-			}
-			query.Where(receivedemail.IDIn(found...))
+		var matching func() ([]string, error)
+		if !c.isEmpty() {
+			matching = func() ([]string, error) { return findRecords(ctx, on, accountID, c, at, at.Rows()) }
 		}
-		rows, err = query.Select(listColumns...).All(ctx)
+		rows, err = search.Rows(ctx, on, records, at, matching, func(condition func(*sql.Selector)) ([]*ent.ReceivedEmail, error) {
+			query := on.ReceivedEmail.Query().Where(receivedemail.AccountID(accountID), condition).Order(at.Order(receivedemail.FieldID)).Limit(at.Rows())
+			return query.Select(listColumns...).All(ctx)
+		})
 		return err
 	})
 	if err != nil {

@@ -2,11 +2,15 @@ package search
 
 import (
 	"context"
+	"fmt"
 	"sync"
 	"time"
 
+	"entgo.io/ent/dialect/sql"
+
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/id"
+	"github.com/postrider/postrider/runtime/page"
 )
 
 const (
@@ -31,8 +35,27 @@ func (t Table) Recent(ctx context.Context, on db.Execer, below string) string {
 	return id.Since(t.Prefix, from.Add(-recently))
 }
 
-// Lately gives so many rows, the newest before an id, from what is recent if there are as many.
-func Lately[R any](ctx context.Context, on db.Execer, t Table, below string, rows int, read func(from string) ([]R, error)) ([]R, error) {
+// Rows reads a page of a list that runs from the newest row to the oldest: of the rows that find names by their ids, or of
+// all where find is nil. read gives the rows of the page, in its order, for which a condition holds.
+func Rows[R any](ctx context.Context, on db.Execer, t Table, at page.Place, find func() ([]string, error), read func(condition func(*sql.Selector)) ([]R, error)) ([]R, error) {
+	const column = "id"
+	switch {
+	case find != nil:
+		found, err := find()
+		if err != nil {
+			return nil, fmt.Errorf("search: %w", err)
+		}
+		return read(sql.FieldIn(column, found...))
+	case at.Back:
+		return read(at.Newest(column))
+	}
+	return lately(ctx, on, t, at.ID, at.Rows(), func(from string) ([]R, error) {
+		return read(sql.AndPredicates(at.Newest(column), sql.FieldGTE(column, from)))
+	})
+}
+
+// lately gives so many rows, the newest before an id, from what is recent if there are as many.
+func lately[R any](ctx context.Context, on db.Execer, t Table, below string, rows int, read func(from string) ([]R, error)) ([]R, error) {
 	if recent := t.Recent(ctx, on, below); recent != "" {
 		found, err := read(recent)
 		if err != nil || len(found) == rows {

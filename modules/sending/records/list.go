@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 
+	"entgo.io/ent/dialect/sql"
+
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/ent/email"
 	"github.com/postrider/postrider/ent/engagement"
@@ -45,23 +47,14 @@ func (s *Lists) List(ctx context.Context, accountID string, q ListQuery) (page.P
 	}
 	var rows []*ent.Email
 	err = s.db.Read(ctx, func(on *ent.Client) error {
-		query := on.Email.Query().Where(email.AccountID(accountID)).Order(at.Order(email.FieldID)).Limit(at.Rows())
-		switch {
-		case c.isEmpty() && !at.Back:
-			rows, err = search.Lately(ctx, on, emails, at.ID, at.Rows(), func(from string) ([]*ent.Email, error) {
-				return query.Clone().Where(at.Newest(email.FieldID), email.IDGTE(from)).Select(ListColumns...).All(ctx)
-			})
-			return err
-		case c.isEmpty():
-			query.Where(at.Newest(email.FieldID))
-		default:
-			found, err := find(ctx, on, accountID, c, at, at.Rows())
-			if err != nil {
-				return fmt.Errorf("search: %w", err)
-			}
-			query.Where(email.IDIn(found...))
+		var matching func() ([]string, error)
+		if !c.isEmpty() {
+			matching = func() ([]string, error) { return find(ctx, on, accountID, c, at, at.Rows()) }
 		}
-		rows, err = query.Select(ListColumns...).All(ctx)
+		rows, err = search.Rows(ctx, on, emails, at, matching, func(condition func(*sql.Selector)) ([]*ent.Email, error) {
+			query := on.Email.Query().Where(email.AccountID(accountID), condition).Order(at.Order(email.FieldID)).Limit(at.Rows())
+			return query.Select(ListColumns...).All(ctx)
+		})
 		return err
 	})
 	if err != nil {
