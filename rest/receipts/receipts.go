@@ -8,8 +8,6 @@ package receipts
 
 import (
 	"context"
-	"errors"
-	"io"
 	"log/slog"
 	"net/http"
 	"strings"
@@ -18,6 +16,7 @@ import (
 	"github.com/postrider/postrider/modules/sms/callback"
 	"github.com/postrider/postrider/modules/sms/link"
 	"github.com/postrider/postrider/modules/sms/provider"
+	"github.com/postrider/postrider/rest/posted"
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/intake"
 	"github.com/postrider/postrider/runtime/telemetry"
@@ -42,7 +41,6 @@ const Prefix = link.Prefix
 
 const (
 	bodyLimit = 64 << 10
-	bodyTime  = 10 * time.Second
 	// atOnce bounds the requests that use the database.
 	atOnce   = 16
 	patience = 5 * time.Second
@@ -98,16 +96,12 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func (h *handler) take(w http.ResponseWriter, r *http.Request, token string, take func(context.Context, callback.Request) error) error {
-	if err := http.NewResponseController(w).SetReadDeadline(time.Now().Add(bodyTime)); err != nil && !errors.Is(err, http.ErrNotSupported) {
+	if err := posted.Hurry(w); err != nil {
 		return err
 	}
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, bodyLimit))
-	var large *http.MaxBytesError
-	switch {
-	case errors.As(err, &large):
-		return &fault.Error{Kind: fault.TooLarge, Code: fault.CodePayloadTooLarge, Message: "The body is too large"}
-	case err != nil:
-		return fault.Invalidf("The body could not be read")
+	body, err := posted.Body(w, r, bodyLimit)
+	if err != nil {
+		return err
 	}
 	fields, err := provider.Fields(r.Header.Get("Content-Type"), body)
 	if err != nil {
@@ -123,20 +117,9 @@ func (h *handler) take(w http.ResponseWriter, r *http.Request, token string, tak
 }
 
 func (h *handler) refuse(w http.ResponseWriter, r *http.Request, err error) {
-	f := fault.From(err)
-	telemetry.SetError(r.Context(), f.Code, err)
-	switch f.Kind {
-	case fault.NotFound:
-		http.Error(w, "Not found", http.StatusNotFound)
-	case fault.Invalid:
-		http.Error(w, f.Message, http.StatusBadRequest)
-	case fault.TooLarge:
-		http.Error(w, f.Message, http.StatusRequestEntityTooLarge)
-	case fault.Away:
-		w.Header().Set("Retry-After", "10")
-		http.Error(w, "Try again later", http.StatusServiceUnavailable)
-	default:
-		h.Logger.ErrorContext(r.Context(), "what a provider of text messages tells could not be stored", telemetry.KeyError, err)
-		http.Error(w, "Internal error", http.StatusInternalServerError)
+	if fault.KindOf(err) == fault.Away {
+		later := &fault.Error{Kind: fault.Away, Code: fault.From(err).Code, RetryAfter: 10 * time.Second, Message: "Try again later"}
+		err = later.Because(err)
 	}
+	posted.Refuse(w, r, h.Logger, "what a provider of text messages tells could not be stored", err)
 }

@@ -5,13 +5,13 @@ package stripe
 
 import (
 	"context"
-	"errors"
 	"io"
 	"log/slog"
 	"net/http"
 	"time"
 
 	"github.com/postrider/postrider/modules/billing"
+	"github.com/postrider/postrider/rest/posted"
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/intake"
 	"github.com/postrider/postrider/runtime/telemetry"
@@ -29,7 +29,6 @@ var _ Events = (*billing.Service)(nil)
 
 const (
 	bodyLimit = 512 << 10
-	bodyTime  = 10 * time.Second
 	atOnce    = 8 // requests that use the database
 	patience  = 5 * time.Second
 )
@@ -60,7 +59,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if err := h.take(w, r); err != nil {
-		h.refuse(w, r, err)
+		posted.Refuse(w, r, h.log, "an event of the payment provider could not be stored", err)
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
@@ -70,7 +69,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func (h *handler) take(w http.ResponseWriter, r *http.Request) error {
-	if err := http.NewResponseController(w).SetReadDeadline(time.Now().Add(bodyTime)); err != nil && !errors.Is(err, http.ErrNotSupported) {
+	if err := posted.Hurry(w); err != nil {
 		return err
 	}
 	// Strangers can post too: what they send waits for its turn, and is bounded.
@@ -79,32 +78,9 @@ func (h *handler) take(w http.ResponseWriter, r *http.Request) error {
 		return fault.Unavailable(err)
 	}
 	defer release()
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, bodyLimit))
-	var large *http.MaxBytesError
-	switch {
-	case errors.As(err, &large):
-		return &fault.Error{Kind: fault.TooLarge, Code: fault.CodePayloadTooLarge, Message: "The body is too large"}
-	case err != nil:
-		return fault.Invalidf("The body could not be read")
+	body, err := posted.Body(w, r, bodyLimit)
+	if err != nil {
+		return err
 	}
 	return h.events.Take(r.Context(), body, r.Header.Get("Stripe-Signature"))
-}
-
-func (h *handler) refuse(w http.ResponseWriter, r *http.Request, err error) {
-	f := fault.From(err)
-	telemetry.SetError(r.Context(), f.Code, err)
-	switch f.Kind {
-	case fault.NotFound:
-		http.Error(w, "Not found", http.StatusNotFound)
-	case fault.Invalid:
-		http.Error(w, f.Message, http.StatusBadRequest)
-	case fault.TooLarge:
-		http.Error(w, f.Message, http.StatusRequestEntityTooLarge)
-	case fault.Away:
-		w.Header().Set("Retry-After", fault.WholeSeconds(max(f.RetryAfter, time.Second)))
-		http.Error(w, f.Message, http.StatusServiceUnavailable)
-	default:
-		h.log.ErrorContext(r.Context(), "an event of the payment provider could not be stored", telemetry.KeyError, err)
-		http.Error(w, "Internal error", http.StatusInternalServerError)
-	}
 }
