@@ -6,9 +6,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 
 	"github.com/postrider/postrider/modules/eventexport/jetstream/jetstreamtest"
+	"github.com/postrider/postrider/runtime/db/dbtest"
 	"github.com/postrider/postrider/runtime/event"
 	"github.com/postrider/postrider/runtime/expect"
 	"github.com/postrider/postrider/runtime/fault"
@@ -162,6 +164,28 @@ func TestAFullStreamLosesNothing(t *testing.T) {
 		t.Errorf("%d facts wait while the stream is full, want some, and not those that it took", stuck.Waiting)
 	}
 	resize(t, js, -1)
+	w.caughtUp()
+	w.once()
+}
+
+// A server whose disk is full takes nothing. What happens meanwhile waits, the status has the reason, and everything
+// is in the stream once there is room and the server was started again.
+func TestAFullDiskOfTheServerLosesNothing(t *testing.T) {
+	t.Parallel()
+	folder := dbtest.SmallDisk(t, "16m")
+	w := newWorldAt(t, jetstreamtest.Start(t, func(o *server.Options) { o.StoreDir, o.SyncAlways = folder, true }))
+	w.start(nil)
+	w.happen(20, "acc_a", "acc_b")
+	w.caughtUp()
+	undo := dbtest.Fill(t, folder)
+	w.happen(400, "acc_a", "acc_b")
+	expect.Within(t, patience, "the export fails and says so", func() bool {
+		is := w.standing()
+		return is.Waiting > 0 && strings.Contains(is.Error, "the server does not acknowledge; its disk is full")
+	})
+	undo()
+	w.server.Stop() // it goes on with a full disk's stream only after that
+	w.server.Again()
 	w.caughtUp()
 	w.once()
 }

@@ -38,7 +38,12 @@ type world struct {
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	w := &world{t: t, db: dbtest.New(t), server: jetstreamtest.Start(t, nil), log: &expect.Log{}}
+	return newWorldAt(t, jetstreamtest.Start(t, nil))
+}
+
+func newWorldAt(t *testing.T, server *jetstreamtest.Server) *world {
+	t.Helper()
+	w := &world{t: t, db: dbtest.New(t), server: server, log: &expect.Log{}}
 	w.bus = bus.New(w.db, slog.New(slog.DiscardHandler), bus.Options{})
 	w.config = Config{Poll: 20 * time.Millisecond, Page: 50, Retry: worker.Backoff{Min: 50 * time.Millisecond, Max: 200 * time.Millisecond},
 		Stream: jetstream.Config{Target: targetAt(t, w.server.URL()), Stream: streamName, Prefix: "postrider.facts", Replicas: 1, MaxAge: time.Hour, Name: "test"}}

@@ -61,6 +61,27 @@ func TestARowListsTheAddressesOfItsMachine(t *testing.T) {
 	})
 }
 
+// A row of a newer version says more than this one knows: a column, a role, ways to write addresses. One of an older
+// version says less. Beats go on beside both, and what is known of them counts.
+func TestRowsOfOtherVersionsAreReadAsFarAsTheyAreKnown(t *testing.T) {
+	t.Parallel()
+	d := dbtest.New(t)
+	one := join(t, d, "one")
+	dbtest.Exec(t, d, `ALTER TABLE nodes ADD COLUMN shard jsonb`)
+	dbtest.Exec(t, d, `INSERT INTO nodes (name, version, roles, started_at, seen_at, claims_from, addresses, egress, shard) VALUES
+		('newer', 'v9', '["delivers", "routes"]', now(), now() + interval '1 hour', now(), '["198.51.100.7", "wireguard:office", "198.51.100.0/33"]', 'office', '{"of": 7}')`)
+	dbtest.Exec(t, d, `INSERT INTO nodes (name, version, roles, started_at, seen_at, claims_from) VALUES ('older', 'v0', '[]', now(), now() + interval '1 hour', now())`)
+	within(t, "one sees both", func() bool { return len(one.Others()) == 2 })
+	before := one.Stored()
+	within(t, "beats go on", func() bool { return one.Stored() < before || one.mayClaim() })
+	for _, p := range one.Others() {
+		addr := netip.MustParseAddr("198.51.100.7")
+		if newer := p.Name == "newer"; !p.Alive || p.Is(Delivers) != newer || p.Is("routes") != newer || p.DeliversFrom(addr, "") != newer || len(p.Addresses) > 1 || p.Is(Accepts) {
+			t.Errorf("one sees %+v", p)
+		}
+	}
+}
+
 // Each process counts those that live by what they do; one that was killed is counted no
 // more, and is known to be silent.
 func TestProcessesThatLiveAreCounted(t *testing.T) {

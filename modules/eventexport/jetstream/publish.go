@@ -83,7 +83,9 @@ func (s *Stream) publish(f event.Fact) error {
 	}
 	m := message.NewMessage(f.ID, body)
 	m.Metadata.Set(headerAccount, f.AccountID)
-	if err := s.publisher.Publish(s.subject(f), m); err != nil {
+	if err := s.publisher.Publish(s.subject(f), m); errors.Is(err, nats.ErrTimeout) {
+		return fmt.Errorf("publish %s (%d octets): %w: the server does not acknowledge; its disk is full or slow, or fewer than half of the servers are up", f.ID, len(body), err)
+	} else if err != nil {
 		return fmt.Errorf("publish %s (%d octets): %w", f.ID, len(body), err)
 	}
 	return nil
