@@ -58,6 +58,32 @@ func TestStandbysThatAreAskedFor(t *testing.T) {
 	replicated(t, blind, "")
 }
 
+// Each host of the address is asked who it is: also those that the pools do not use.
+func TestEveryHostSaysWhichClusterItIs(t *testing.T) {
+	t.Parallel()
+	primary, stranger := dbtest.NewServer(t), dbtest.NewServer(t)
+	standby := primary.NewStandby("one")
+	stranger.BecomeForeign()
+	nobody := t.TempDir()
+	d := openURL(t, db.Config{URL: withHosts(t, stranger.URL(), hostOf(t, primary)+","+hostOf(t, standby)+","+nobody, "5432,5432,5432", "read-write")})
+	all, cluster, err := d.AskHosts(t.Context())
+	if err != nil || len(all) != 4 || cluster == "" {
+		t.Fatalf("the hosts are %+v, %q, %v; want four", all, cluster, err)
+	}
+	if p := all[0]; p.Cluster != cluster || p.Standby || p.Err != nil {
+		t.Errorf("the primary is %+v", p)
+	}
+	if s := all[1]; s.Cluster != cluster || !s.Standby || s.Err != nil {
+		t.Errorf("the standby is %+v", s)
+	}
+	if n := all[2]; n.Err == nil || !strings.Contains(n.Host, nobody) {
+		t.Errorf("nobody is %+v", n)
+	}
+	if o := all[3]; o.Cluster != "42" || o.Standby || o.Err != nil {
+		t.Errorf("the stranger is %+v", o)
+	}
+}
+
 // The old primary comes back, believes that it still is one, and takes writes.
 func TestAPrimaryFromBeforeAFailOverIsPassedOver(t *testing.T) {
 	t.Parallel()

@@ -31,7 +31,7 @@ func Database(d *db.DB, c DatabaseConfig) Check {
 			return []Finding{s.finding(Error, err.Error(), "Start the database, and look at DATABASE_URL.")}
 		}
 		all := seen.judge(c)
-		return slices.Concat(all, standbys(ctx, d, c), lookAfter(ctx, d), nodes(ctx, d, c, seen.maxConnections), processes(ctx, d), tablesByMonth(ctx, d))
+		return slices.Concat(all, hosts(ctx, d), standbys(ctx, d, c), lookAfter(ctx, d), nodes(ctx, d, c, seen.maxConnections), processes(ctx, d), tablesByMonth(ctx, d))
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/db/dbtest"
 	"github.com/postrider/postrider/runtime/db/replica"
 )
@@ -81,6 +82,30 @@ func TestSilentProcessesAndWrongClocksAreNamed(t *testing.T) {
 	}
 	if f := got["nodes.clock"][0]; f.Level != Warning || f.Found != "again is -1h0m0s ahead" {
 		t.Errorf("of clocks the doctor says %+v, want the hour that again is behind", f)
+	}
+}
+
+func TestAHostOfAnotherClusterIsNamed(t *testing.T) {
+	t.Parallel()
+	primary, standby := db.HostState{Host: "db1:5432", Cluster: "7"}, db.HostState{Host: "db2:5432", Cluster: "7", Standby: true}
+	for name, c := range map[string]struct {
+		all   []db.HostState
+		level Level
+		want  string
+	}{
+		"well":            {[]db.HostState{primary, standby}, OK, "all 2"},
+		"a stranger":      {[]db.HostState{primary, standby, {Host: "db9:5432", Cluster: "8"}}, Error, "db9:5432 is the server of another cluster"},
+		"two primaries":   {[]db.HostState{primary, primary, standby}, Error, "2 of them take writes"},
+		"one that is off": {[]db.HostState{primary, {Host: "db2:5432", Err: errors.New("connection refused")}}, Warning, "db2:5432: connection refused"},
+		"nobody tells":    {[]db.HostState{{Host: "db1:5432"}, {Host: "db2:5432"}}, OK, "all 2"},
+	} {
+		got := judgeHosts(c.all, primary.Cluster)
+		if len(got) != 1 || got[0].Level != c.level || !strings.HasPrefix(got[0].Found, c.want) {
+			t.Errorf("%s: the doctor says %+v, want %s and %s", name, got, c.level, c.want)
+		}
+	}
+	if got := judgeHosts([]db.HostState{primary}, "7"); len(got) != 0 {
+		t.Errorf("of one host the doctor says %+v, want nothing", got)
 	}
 }
 
