@@ -54,9 +54,10 @@ function Queue({ rows }: { rows: Operator['queueByDestination'] }) {
 function Sources({ rows }: { rows: Source[] }) {
   if (rows.length === 0) return none(Router, 'No source of its own', <>Mail leaves by the address of the machine. <code>postrider source add</code> adds addresses, with warm-up.</>)
   return (
-    <Grid label="Sources" heads={['Address', 'Name', 'Pool', 'State', 'Warm-up']}>
+    <Grid label="Sources" heads={['Address', 'Name', 'Process', 'Pool', 'State', 'Warm-up']}>
       {rows.map((s) => [
-        <code key="a">{s.address}</code>, <span key="h" className="wrap-anywhere">{s.hostname}</span>, <span key="p">{s.pool}{s.accountId && <code className="ml-1 text-xs text-ink-3">{s.accountId}</code>}</span>,
+        <code key="a">{s.address}</code>, <span key="h" className="wrap-anywhere">{s.hostname}</span>,
+        s.node ? <code key="n">{s.node}</code> : <span key="n" className="text-ink-3">any that has it</span>, <span key="p">{s.pool}{s.accountId && <code className="ml-1 text-xs text-ink-3">{s.accountId}</code>}</span>,
         s.pausedAt ? <span key="s" className="inline-flex flex-wrap items-center gap-1.5"><Badge tone="warn" icon={Pause}>Paused</Badge><Time at={s.pausedAt} /></span> : <Badge key="s" tone="ok" icon={CircleCheck}>Sends</Badge>,
         s.warmup ? <WarmUp key="w" {...s.warmup} /> : <span key="w" className="text-ink-3">none</span>,
       ])}
