@@ -10,40 +10,36 @@ import (
 	"github.com/lib/pq"
 )
 
-// HostState is what a host of the address says of itself.
-type HostState struct {
-	Host    string // host:port
-	Cluster string // the system identifier; empty: it does not tell
-	Standby bool
-	Err     error // it cannot be used, not even as a standby
-}
-
-// AskHosts asks every host that the address names, on connections of their own, and tells which cluster the
-// pools use; empty: their server does not tell.
-func (d *DB) AskHosts(ctx context.Context) (all []HostState, cluster string, err error) {
+// AskHosts asks every host that the address names, on connections of their own, and tells of each as host:port
+// which cluster it is, by its system identifier, and whether it is a standby; or why it cannot even be that. It gives
+// the cluster that the pools use. Empty is one that does not tell.
+func (d *DB) AskHosts(ctx context.Context, tell func(host, cluster string, standby bool, err error)) (cluster string, err error) {
 	dsn, err := d.config.dsn(parameter{"connect_timeout", strconv.Itoa(max(1, int(d.config.OpTimeout.Seconds())))})
 	if err != nil {
-		return nil, "", err
+		return "", err
 	}
 	given, err := pq.NewConfig(dsn)
 	if err != nil {
-		return nil, "", err
+		return "", err
 	}
-	all = make([]HostState, len(d.hosts.all))
+	all, errs := make([]fitness, len(d.hosts.all)), make([]error, len(d.hosts.all))
 	var asked sync.WaitGroup
-	for i, host := range d.hosts.all {
+	for i := range all {
+		all[i].riskAccepted, all[i].log = true, slog.New(slog.DiscardHandler)
 		asked.Go(func() {
-			own := &fitness{riskAccepted: true, log: slog.New(slog.DiscardHandler)}
-			to := connector{config: given, hosts: d.hosts, dialer: &dialer{timeout: d.config.OpTimeout}, fitness: own}
+			to := connector{config: given, hosts: d.hosts, dialer: &dialer{timeout: d.config.OpTimeout}, fitness: &all[i]}
 			conn, err := to.connect(ctx, ctx, i, pq.TargetSessionAttrsAny)
 			if err == nil {
 				err = conn.Close()
 			}
-			all[i] = HostState{Host: net.JoinHostPort(host.Host, strconv.Itoa(int(host.Port))), Cluster: own.cluster, Standby: !own.hidden && own.timeline == "", Err: err}
+			errs[i] = err
 		})
 	}
 	asked.Wait()
+	for i, host := range d.hosts.all {
+		tell(net.JoinHostPort(host.Host, strconv.Itoa(int(host.Port))), all[i].cluster, !all[i].hidden && all[i].timeline == "", errs[i])
+	}
 	d.fitness.mutex.Lock()
 	defer d.fitness.mutex.Unlock()
-	return all, d.fitness.cluster, nil
+	return d.fitness.cluster, nil
 }

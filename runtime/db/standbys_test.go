@@ -66,20 +66,28 @@ func TestEveryHostSaysWhichClusterItIs(t *testing.T) {
 	stranger.BecomeForeign()
 	nobody := t.TempDir()
 	d := openURL(t, db.Config{URL: withHosts(t, stranger.URL(), hostOf(t, primary)+","+hostOf(t, standby)+","+nobody, "5432,5432,5432", "read-write")})
-	all, cluster, err := d.AskHosts(t.Context())
+	type host struct {
+		name, cluster string
+		standby       bool
+		err           error
+	}
+	var all []host
+	cluster, err := d.AskHosts(t.Context(), func(name, cluster string, standby bool, err error) {
+		all = append(all, host{name, cluster, standby, err})
+	})
 	if err != nil || len(all) != 4 || cluster == "" {
 		t.Fatalf("the hosts are %+v, %q, %v; want four", all, cluster, err)
 	}
-	if p := all[0]; p.Cluster != cluster || p.Standby || p.Err != nil {
+	if p := all[0]; p.cluster != cluster || p.standby || p.err != nil {
 		t.Errorf("the primary is %+v", p)
 	}
-	if s := all[1]; s.Cluster != cluster || !s.Standby || s.Err != nil {
+	if s := all[1]; s.cluster != cluster || !s.standby || s.err != nil {
 		t.Errorf("the standby is %+v", s)
 	}
-	if n := all[2]; n.Err == nil || !strings.Contains(n.Host, nobody) {
+	if n := all[2]; n.err == nil || !strings.Contains(n.name, nobody) {
 		t.Errorf("nobody is %+v", n)
 	}
-	if o := all[3]; o.Cluster != "42" || o.Standby || o.Err != nil {
+	if o := all[3]; o.cluster != "42" || o.standby || o.err != nil {
 		t.Errorf("the stranger is %+v", o)
 	}
 }

@@ -9,7 +9,6 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/db/dbtest"
 	"github.com/postrider/postrider/runtime/db/replica"
 )
@@ -87,24 +86,24 @@ func TestSilentProcessesAndWrongClocksAreNamed(t *testing.T) {
 
 func TestAHostOfAnotherClusterIsNamed(t *testing.T) {
 	t.Parallel()
-	primary, standby := db.HostState{Host: "db1:5432", Cluster: "7"}, db.HostState{Host: "db2:5432", Cluster: "7", Standby: true}
+	primary, standby := databaseHost{name: "db1:5432", cluster: "7"}, databaseHost{name: "db2:5432", cluster: "7", standby: true}
 	for name, c := range map[string]struct {
-		all   []db.HostState
+		all   []databaseHost
 		level Level
 		want  string
 	}{
-		"well":            {[]db.HostState{primary, standby}, OK, "all 2"},
-		"a stranger":      {[]db.HostState{primary, standby, {Host: "db9:5432", Cluster: "8"}}, Error, "db9:5432 is the server of another cluster"},
-		"two primaries":   {[]db.HostState{primary, primary, standby}, Error, "2 of them take writes"},
-		"one that is off": {[]db.HostState{primary, {Host: "db2:5432", Err: errors.New("connection refused")}}, Warning, "db2:5432: connection refused"},
-		"nobody tells":    {[]db.HostState{{Host: "db1:5432"}, {Host: "db2:5432"}}, OK, "all 2"},
+		"well":            {[]databaseHost{primary, standby}, OK, "all 2"},
+		"a stranger":      {[]databaseHost{primary, standby, {name: "db9:5432", cluster: "8"}}, Error, "db9:5432 is the server of another cluster"},
+		"two primaries":   {[]databaseHost{primary, primary, standby}, Error, "2 of them take writes"},
+		"one that is off": {[]databaseHost{primary, {name: "db2:5432", err: errors.New("connection refused")}}, Warning, "db2:5432: connection refused"},
+		"nobody tells":    {[]databaseHost{{name: "db1:5432"}, {name: "db2:5432"}}, OK, "all 2"},
 	} {
-		got := judgeHosts(c.all, primary.Cluster)
+		got := judgeHosts(c.all, primary.cluster)
 		if len(got) != 1 || got[0].Level != c.level || !strings.HasPrefix(got[0].Found, c.want) {
 			t.Errorf("%s: the doctor says %+v, want %s and %s", name, got, c.level, c.want)
 		}
 	}
-	if got := judgeHosts([]db.HostState{primary}, "7"); len(got) != 0 {
+	if got := judgeHosts([]databaseHost{primary}, "7"); len(got) != 0 {
 		t.Errorf("of one host the doctor says %+v, want nothing", got)
 	}
 }

@@ -7,9 +7,20 @@ import (
 	"github.com/postrider/postrider/runtime/db"
 )
 
+// databaseHost is what one of DATABASE_URL says of itself.
+type databaseHost struct {
+	name    string // host:port
+	cluster string // empty: it does not tell
+	standby bool
+	err     error // it cannot be used, not even as a standby
+}
+
 // hosts looks at every host of an address that names several.
 func hosts(ctx context.Context, d *db.DB) []Finding {
-	all, cluster, err := d.AskHosts(ctx)
+	var all []databaseHost
+	cluster, err := d.AskHosts(ctx, func(name, cluster string, standby bool, err error) {
+		all = append(all, databaseHost{name, cluster, standby, err})
+	})
 	if err != nil {
 		s := subject{"database.hosts", "every host of DATABASE_URL answers"}
 		return []Finding{s.finding(Skipped, err.Error(), "Look at DATABASE_URL.")}
@@ -19,7 +30,7 @@ func hosts(ctx context.Context, d *db.DB) []Finding {
 
 // judgeHosts finds a host of another cluster before it matters: a process that starts while the right ones are
 // away would use it.
-func judgeHosts(all []db.HostState, cluster string) (found []Finding) {
+func judgeHosts(all []databaseHost, cluster string) (found []Finding) {
 	if len(all) < 2 {
 		return nil
 	}
@@ -27,12 +38,12 @@ func judgeHosts(all []db.HostState, cluster string) (found []Finding) {
 	primaries := 0
 	for _, h := range all {
 		switch {
-		case h.Err != nil:
-			found = append(found, s.finding(Warning, h.Host+": "+h.Err.Error(), "Bring the host back, or take it out of DATABASE_URL: it cannot take over."))
-		case cluster != "" && h.Cluster != "" && h.Cluster != cluster:
-			found = append(found, s.finding(Error, h.Host+" is the server of another cluster (its system identifier differs)",
+		case h.err != nil:
+			found = append(found, s.finding(Warning, h.name+": "+h.err.Error(), "Bring the host back, or take it out of DATABASE_URL: it cannot take over."))
+		case cluster != "" && h.cluster != "" && h.cluster != cluster:
+			found = append(found, s.finding(Error, h.name+" is the server of another cluster (its system identifier differs)",
 				"Take it out of DATABASE_URL, on every machine: a process that starts while the others are away would use it, and mail would be in two places."))
-		case h.Cluster != "" && !h.Standby:
+		case h.cluster != "" && !h.standby:
 			primaries++
 		}
 	}
