@@ -34,7 +34,7 @@ var throwAway = map[string]string{
 	"wal_level":                        "minimal", // nobody reads it: as little as possible, and as it is
 	"max_wal_senders":                  "0",
 	"wal_compression":                  "off",
-	"autovacuum_naptime":               "10s",
+	"autovacuum_naptime":               "5min", // each round is a process for each database
 }
 
 // startFromCache starts a server of this process from the ready-made folder.
