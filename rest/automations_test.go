@@ -350,6 +350,30 @@ func TestEventsArePosted(t *testing.T) {
 	}
 }
 
+// An event that is posted again under the other name of name is the same request.
+func TestEventsUnderEitherNameAreEqual(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	compared := func(body string) string {
+		got := b.do(t, request{method: "POST", path: "/api/events", body: body, header: map[string]string{"Idempotency-Key": body}})
+		if got.status != 202 {
+			t.Fatalf("%s: got %d %s, want 202", body, got.status, got.body)
+		}
+		return b.store.bodies[body]
+	}
+	want := compared(`{"name":"a","data":{"type":"b"}}`)
+	for _, body := range []string{`{"type":"a","data":{"type":"b"}}`, `{"data":{"type":"b"},"type":"a","name":"a"}`} {
+		if got := compared(body); got != want {
+			t.Errorf("%s is compared as %s, want %s", body, got, want)
+		}
+	}
+	for _, body := range []string{`{"type":"b","data":{"type":"b"}}`, `{"name":"a","data":{"name":"b"}}`} {
+		if got := compared(body); got == want {
+			t.Errorf("%s is compared as %s, which is another event", body, got)
+		}
+	}
+}
+
 func TestActionsOnAutomations(t *testing.T) {
 	t.Parallel()
 	b := newBundle(t)

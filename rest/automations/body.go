@@ -154,7 +154,7 @@ type event struct {
 func eventBody(e *event) body.Object {
 	return body.Object{Name: "CustomEventInput", Fields: []body.Field{
 		{Name: "name", Type: body.Text(&e.Name), About: "1 to 200 characters; this or type is required.", Example: "user.created"},
-		{Name: "type", Type: body.Text(&e.Type), About: "The same as name."},
+		{Name: "type", Means: "name", Type: body.Text(&e.Type), About: "The same as name."},
 		{Name: "user_id", Type: body.Text(&e.UserID).Length(0, 255), About: "By which runs of the person are found.", Example: "user-17"},
 		{Name: "email", Type: body.Text(&e.Email), About: "By which runs of the person are found where there is no user_id, and where emails go to.", Example: "bob@example.net"},
 		{Name: "data", Type: body.AnyObject(&e.Data), About: "At most 256 KB. Conditions and texts see it as event.data."},

@@ -21,6 +21,9 @@ func (o Object) Aliases() *Names {
 				names.First[name] = f.Name
 			}
 		}
+		if f.Means != "" {
+			names.First[f.Means], names.First[f.Name] = f.Means, f.Means
+		}
 		if inner, is := f.Type.(Aliased); is {
 			if within := inner.Aliases(); within != nil {
 				names.Within[f.Name] = within

@@ -34,6 +34,7 @@ type Object struct {
 type Field struct {
 	Name    string
 	Aliases []string
+	Means   string // the field that this one is another name of, and may stand beside
 	Type    Type
 	Need    Need
 	About   string

@@ -1,6 +1,7 @@
 package problem
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
+	"github.com/danielgtaylor/huma/v2/validation"
 
 	"github.com/postrider/postrider/rest/body"
 	"github.com/postrider/postrider/rest/wire"
@@ -129,7 +131,8 @@ func (p *Problem) Write(w http.ResponseWriter) {
 }
 
 // Huma makes its own errors (a parameter that does not parse) through two
-// package variables; this is the one place that sets them.
+// package variables, and says what is wrong in words of its own, some of which are
+// variables too; this is the one place that sets them.
 func init() { //nolint:gochecknoinits // Huma offers these variables only, and reads them from every request
 	huma.NewError = func(status int, message string, details ...error) huma.StatusError {
 		return humaProblem("", status, message, details)
@@ -138,6 +141,18 @@ func init() { //nolint:gochecknoinits // Huma offers these variables only, and r
 		_, w := humago.Unwrap(ctx)
 		return humaProblem(w.Header().Get(telemetry.RequestIDHeader), status, message, details)
 	}
+	validation.MsgExpectedMinimumNumber = "must be at least %v"
+	validation.MsgExpectedMaximumNumber = "must be at most %v"
+	validation.MsgExpectedOneOf = "must be one of %s"
+	validation.MsgExpectedMaxLength = "is longer than %d characters"
+	validation.MsgExpectedMatchPattern = "must match %s"
+	validation.MsgExpectedRFC3339DateTime = "must be a time as 2026-01-15T09:30:00Z, with Z or an offset"
+}
+
+// ourWords are what we say for messages of Huma that are no variables.
+var ourWords = map[string]string{
+	"invalid integer": "must be a whole number",
+	"invalid boolean": "must be true or false",
 }
 
 // humaProblem gives Huma's 422 our shape. Huma's message and the values it found
@@ -148,7 +163,8 @@ func humaProblem(requestID string, status int, message string, details []error) 
 		var detail huma.ErrorDetailer
 		if errors.As(err, &detail) {
 			_, path, _ := strings.Cut(detail.ErrorDetail().Location, ".")
-			wrong.Add(path, "%s", detail.ErrorDetail().Message)
+			said := detail.ErrorDetail().Message
+			wrong.Add(path, "%s", cmp.Or(ourWords[said], said))
 		}
 	}
 	switch {

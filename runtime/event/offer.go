@@ -23,7 +23,7 @@ func (o Offer) Types() []string {
 func (o Offer) Refusal(t Type) string {
 	switch entry, known := Lookup(t); {
 	case !known || !entry.Public():
-		return "is no event type; there are " + strings.Join(o.Types(), ", ")
+		return "is not an event type; those are " + strings.Join(o.Types(), ", ")
 	case !o.happens(t):
 		return "is an event of the module " + moduleOf(t) + ", which is not on here; there are " + strings.Join(o.Types(), ", ")
 	default:

@@ -25,7 +25,7 @@ func TestFindingA7EventsOfModulesThatAreOffAreNotOffered(t *testing.T) {
 		}
 	}
 	for _, typ := range []Type{"email.exploded", "", EmailRescheduled} {
-		if got := on.Refusal(typ); !strings.HasPrefix(got, "is no event type; there are ") {
+		if got := on.Refusal(typ); !strings.HasPrefix(got, "is not an event type; those are ") {
 			t.Errorf("%q is refused with %q, want the types that there are", typ, got)
 		}
 	}

@@ -92,9 +92,9 @@ func CheckFieldName(name string) error {
 	if len(name) > maxHeaderName {
 		return fmt.Errorf("header name is longer than %d characters", maxHeaderName)
 	}
-	for i := range len(name) {
-		if c := name[i]; c <= ' ' || c > '~' || c == ':' {
-			return fmt.Errorf("header name has %q, which is not allowed", rune(c))
+	for _, c := range name {
+		if c <= ' ' || c > '~' || c == ':' {
+			return fmt.Errorf("header name has %q, which is not allowed", c)
 		}
 	}
 	return nil

@@ -52,7 +52,7 @@ func TestValidateHeaderRefusesWithAReason(t *testing.T) {
 		{"X:Y", "x", "header name has ':', which is not allowed"},
 		{"From ", "x", "header name has ' ', which is not allowed"},
 		{"X\r\nBcc", "x", `header name has '\r', which is not allowed`},
-		{"X-Ü", "x", "header name has 'Ã', which is not allowed"},
+		{"X-Ü", "x", "header name has 'Ü', which is not allowed"},
 		{strings.Repeat("N", 77), "x", "header name is longer than 76 characters"},
 		{"X", "a\r\nBcc: x", "value has a line break"},
 		{"X", "a\nb", "value has a line break"},
