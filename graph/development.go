@@ -14,8 +14,8 @@ type Seeds interface {
 
 // Seeded is what a first request needs. Empty fields: that part is off.
 type Seeded struct {
-	APIKey, InboxURL, Domain string
-	Failures                 []string // local parts at Domain
+	APIKey, InboxURL, InboundURL, Domain string
+	Failures                             []string // local parts at Domain
 }
 
 // ShowSeeds makes the part of development mode.
@@ -25,5 +25,5 @@ func toDevelopment(s *Seeded) *model.Development {
 	if s == nil {
 		return nil
 	}
-	return &model.Development{APIKey: s.APIKey, InboxURL: filled(s.InboxURL), Domain: filled(s.Domain), Failures: append([]string{}, s.Failures...)}
+	return &model.Development{APIKey: s.APIKey, InboxURL: filled(s.InboxURL), InboundURL: filled(s.InboundURL), Domain: filled(s.Domain), Failures: append([]string{}, s.Failures...)}
 }

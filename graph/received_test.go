@@ -2,12 +2,16 @@ package graph
 
 import (
 	"context"
+	"fmt"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/ent/schema/shape"
 	"github.com/postrider/postrider/modules/inbound"
 	"github.com/postrider/postrider/modules/inbound/addressrules"
+	"github.com/postrider/postrider/rest/dashboard"
 	"github.com/postrider/postrider/runtime/expect"
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/page"
@@ -26,8 +30,22 @@ func someReceived() []*ent.ReceivedEmail {
 	return []*ent.ReceivedEmail{whole, {ID: "inb_002", AccountID: ada, SpamStatus: "unknown", ReceivedAt: day}, {ID: "inb_003", AccountID: bob, SpamStatus: "spam", ReceivedAt: day}}
 }
 
+// heavyMail has as much in its headers as a stranger may put there.
+func heavyMail(n int) (out []*ent.ReceivedEmail) {
+	long := func(octets int) string { return strings.Repeat("x", octets) }
+	for i := range n {
+		out = append(out, &ent.ReceivedEmail{ID: fmt.Sprintf("inb_%03d", i), AccountID: ada, SpamStatus: "unknown", Subject: long(16 << 10), From: long(2000), To: slices.Repeat([]string{long(250)}, 1000),
+			Attachments: slices.Repeat([]shape.ReceivedFile{{Filename: long(1024), ContentType: "text/plain"}}, 500)})
+	}
+	return out
+}
+
 func (f fakeReceived) List(_ context.Context, accountID string, q inbound.ListQuery) (page.Page[*ent.ReceivedEmail], error) {
-	out, err := paged(someReceived(), func(e *ent.ReceivedEmail) (string, string) { return e.AccountID, e.ID }, "received", accountID, q.Page)
+	rows := someReceived()
+	if q.Filter.Q == "heavy" {
+		rows = heavyMail(q.Page.Limit)
+	}
+	out, err := paged(rows, func(e *ent.ReceivedEmail) (string, string) { return e.AccountID, e.ID }, "received", accountID, q.Page)
 	if q.Filter.Q == "nothing" {
 		out = page.Page[*ent.ReceivedEmail]{}
 	}
@@ -60,6 +78,29 @@ func (f fakeReceived) Rules(_ context.Context, accountID, domainID string) (addr
 		return addressrules.Rules{}, fault.Missing("domain", domainID)
 	}
 	return addressrules.Rules{Rules: []shape.AddressRule{{Match: "support*", Action: addressrules.Accept}, {Match: "x", Action: addressrules.Reject}}}, nil
+}
+
+// A stranger's mail cannot make the dashboard's list of received mail larger than an answer may be.
+func TestTheListOfReceivedMailTakesHeavyMail(t *testing.T) {
+	t.Parallel()
+	s := newServer(t, setup{})
+	documents, err := dashboard.Documents()
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := false
+	for _, text := range documents {
+		if !strings.Contains(text, "query ReceivedList") {
+			continue
+		}
+		found = true
+		if a := s.ask(t, text, map[string]any{"filter": map[string]any{"query": "heavy"}}); a.status != 200 || len(a.Errors) != 0 {
+			t.Errorf("a page of heavy mail got status %d and %.300s, want 200 without errors", a.status, a.body)
+		}
+	}
+	if !found {
+		t.Error("the dashboard has no document ReceivedList")
+	}
 }
 
 func TestReceivedMailAnswersEveryField(t *testing.T) {

@@ -95,6 +95,17 @@ for (const path of ['/', '/templates', '/automations', `/automations/${automatio
   await visit(page, path)
   await look()
 }
+// Words without a place to break them stay within a narrow page.
+const long = n => 'w'.repeat(n)
+const longEvent = (await api('POST', '/events', { name: long(200), user_id: long(255), data: { [long(90)]: long(2000) } })).event.id
+const longEmail = (await api('POST', '/emails', { from: 'ada@dev.test', to: Array.from({ length: 50 }, (_, i) => `${long(40)}${i}@hostile.test`), subject: long(300), text: long(2000), tags: { [long(100)]: long(200) } })).id
+await page.setViewportSize({ width: 390, height: 900 })
+for (const path of [`/events/${longEvent}`, `/emails/${longEmail}`]) {
+  await visit(page, path)
+  const beyond = await page.evaluate(() => [...document.querySelectorAll('main dd *, main p')].filter(e => e.getBoundingClientRect().right > innerWidth + 1).map(e => e.outerHTML.slice(0, 80)))
+  check(beyond.length === 0, `${path} stays within a narrow page, and not ${beyond[0]}`)
+}
+await page.setViewportSize({ width: 1440, height: 900 })
 await page.keyboard.press('Control+k')
 await page.getByRole('dialog', { name: 'Search or go to' }).waitFor()
 await page.keyboard.type('p8@hostile.test')

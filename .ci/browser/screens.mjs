@@ -15,6 +15,12 @@ if (!process.env.EMPTY) {
   const { emails } = await api('GET', '/emails?status=bounced&limit=1')
   paths.push(`/emails/${emails[0].id}`)
 }
+// tight tells of a list that is wider than its place, or whose last column that shows has no room behind it.
+const tight = () => page.evaluate(() => [...document.querySelectorAll('main table[aria-rowcount]')].flatMap(table => {
+  const box = table.parentElement, head = [...table.querySelectorAll('th')].filter(th => th.getClientRects().length > 0).at(-1)
+  return [...(box.scrollWidth > box.clientWidth ? [`is ${box.scrollWidth - box.clientWidth} px wider than its place`] : []), ...(parseFloat(getComputedStyle(head).paddingRight) < 16 ? [`ends with ${head.innerText} at its edge`] : [])]
+}))
+
 let empty = 0
 for (const path of paths) {
   await visit(page, path)
@@ -26,6 +32,12 @@ for (const path of paths) {
   for (const state of await page.locator('main [data-empty]').filter({ visible: true }).all()) {
     empty++
     if (await state.locator('a, button, pre, code').count() === 0) wrong.push(`${path}: an empty list says no next step: ${await state.innerText()}`)
+  }
+  if (!process.env.EMPTY) {
+    for (const width of [480, 720, 900, 1024, 1150, 1366]) { // where columns come and go
+      await page.setViewportSize({ width, height: 900 })
+      for (const t of await tight()) wrong.push(`${path} ${width}: the list ${t}`)
+    }
   }
   await page.setViewportSize({ width: 1440, height: 900 })
 }

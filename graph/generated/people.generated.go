@@ -602,6 +602,29 @@ func (ec *executionContext) fieldContext_Development_inboxUrl(_ context.Context,
 	return graphql.NewScalarFieldContext("Development", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
+func (ec *executionContext) _Development_inboundUrl(ctx context.Context, field graphql.CollectedField, obj *model.Development) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Development_inboundUrl(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.InboundURL, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Development_inboundUrl(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Development", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
 func (ec *executionContext) _Development_domain(ctx context.Context, field graphql.CollectedField, obj *model.Development) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -1942,6 +1965,11 @@ func (ec *executionContext) _Development(ctx context.Context, sel ast.SelectionS
 			}
 		case "inboxUrl":
 			out.Values[i] = ec._Development_inboxUrl(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "inboundUrl":
+			out.Values[i] = ec._Development_inboundUrl(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}

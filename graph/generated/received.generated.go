@@ -900,6 +900,29 @@ func (ec *executionContext) fieldContext_ReceivedEmail_attachments(_ context.Con
 	return fc, nil
 }
 
+func (ec *executionContext) _ReceivedEmail_attachmentCount(ctx context.Context, field graphql.CollectedField, obj *model.ReceivedEmail) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ReceivedEmail_attachmentCount(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.AttachmentCount(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ReceivedEmail_attachmentCount(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ReceivedEmail", field, true, false, errors.New("field of type Int does not have child fields"))
+}
+
 func (ec *executionContext) _ReceivedEmail_defects(ctx context.Context, field graphql.CollectedField, obj *model.ReceivedEmail) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -1857,6 +1880,11 @@ func (ec *executionContext) _ReceivedEmail(ctx context.Context, sel ast.Selectio
 			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		case "attachments":
 			out.Values[i] = ec._ReceivedEmail_attachments(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "attachmentCount":
+			out.Values[i] = ec._ReceivedEmail_attachmentCount(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}

@@ -483,10 +483,11 @@ type ComplexityRoot struct {
 	}
 
 	Development struct {
-		APIKey   func(childComplexity int) int
-		Domain   func(childComplexity int) int
-		Failures func(childComplexity int) int
-		InboxURL func(childComplexity int) int
+		APIKey     func(childComplexity int) int
+		Domain     func(childComplexity int) int
+		Failures   func(childComplexity int) int
+		InboundURL func(childComplexity int) int
+		InboxURL   func(childComplexity int) int
 	}
 
 	Domain struct {
@@ -1043,6 +1044,7 @@ type ComplexityRoot struct {
 	}
 
 	ReceivedEmail struct {
+		AttachmentCount   func(childComplexity int) int
 		Attachments       func(childComplexity int) int
 		Authentication    func(childComplexity int) int
 		AutoSubmitted     func(childComplexity int) int
@@ -3235,6 +3237,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Development.Failures(childComplexity), true
+	case "Development.inboundUrl":
+		if e.ComplexityRoot.Development.InboundURL == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Development.InboundURL(childComplexity), true
 	case "Development.inboxUrl":
 		if e.ComplexityRoot.Development.InboxURL == nil {
 			break
@@ -5814,6 +5822,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.ReceivedContent.Text(childComplexity), true
 
+	case "ReceivedEmail.attachmentCount":
+		if e.ComplexityRoot.ReceivedEmail.AttachmentCount == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ReceivedEmail.AttachmentCount(childComplexity), true
 	case "ReceivedEmail.attachments":
 		if e.ComplexityRoot.ReceivedEmail.Attachments == nil {
 			break
@@ -9371,6 +9385,8 @@ type Development {
   apiKey: String!
   "Where the mail that was sent is shown; null: the inbox is off."
   inboxUrl: String
+  "Where mail is brought that is to be received, as smtp://127.0.0.1:2525; null: nothing is received."
+  inboundUrl: String
   "A domain that counts as verified; null: domains are off."
   domain: String
   "Local parts of addresses at ` + "`" + `domain` + "`" + ` with which something goes wrong, as ` + "`" + `bounce` + "`" + `."
@@ -9856,6 +9872,8 @@ type ReceivedEmail implements Node {
   size: Int!
   "Its files, without their octets."
   attachments: [ReceivedAttachment!]!
+  "How many files it has: for lists, as the names of many files are a lot of text."
+  attachmentCount: Int!
   "What of the message could not be read."
   defects: [String!]!
   "The address of the server that brought it."
@@ -11959,6 +11977,8 @@ func (ec *executionContext) childFields_Development(ctx context.Context, field g
 		return ec.fieldContext_Development_apiKey(ctx, field)
 	case "inboxUrl":
 		return ec.fieldContext_Development_inboxUrl(ctx, field)
+	case "inboundUrl":
+		return ec.fieldContext_Development_inboundUrl(ctx, field)
 	case "domain":
 		return ec.fieldContext_Development_domain(ctx, field)
 	case "failures":
@@ -12993,6 +13013,8 @@ func (ec *executionContext) childFields_ReceivedEmail(ctx context.Context, field
 		return ec.fieldContext_ReceivedEmail_size(ctx, field)
 	case "attachments":
 		return ec.fieldContext_ReceivedEmail_attachments(ctx, field)
+	case "attachmentCount":
+		return ec.fieldContext_ReceivedEmail_attachmentCount(ctx, field)
 	case "defects":
 		return ec.fieldContext_ReceivedEmail_defects(ctx, field)
 	case "remoteIp":

@@ -69,6 +69,9 @@ type ReceivedEmail struct {
 	Page *ReceivedPage
 }
 
+// AttachmentCount is how many files it has.
+func (e *ReceivedEmail) AttachmentCount() int { return len(e.Attachments) }
+
 // ReceivedPage gives what hangs off the received emails of one page. Each function asks once.
 type ReceivedPage struct {
 	Domains    func() (map[string]*Domain, error)            // by the domain's id

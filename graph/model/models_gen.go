@@ -442,6 +442,8 @@ type Development struct {
 	APIKey string `json:"apiKey"`
 	// Where the mail that was sent is shown; null: the inbox is off.
 	InboxURL *string `json:"inboxUrl,omitempty"`
+	// Where mail is brought that is to be received, as smtp://127.0.0.1:2525; null: nothing is received.
+	InboundURL *string `json:"inboundUrl,omitempty"`
 	// A domain that counts as verified; null: domains are off.
 	Domain *string `json:"domain,omitempty"`
 	// Local parts of addresses at `domain` with which something goes wrong, as `bounce`.

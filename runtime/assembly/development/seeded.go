@@ -27,6 +27,9 @@ func (s *Seeded) take(r Ready, cfg setting.Values) {
 	if r.InboxURL != nil {
 		out.InboxURL = *r.InboxURL
 	}
+	if r.InboundAddr != nil {
+		out.InboundURL = "smtp://" + *r.InboundAddr
+	}
 	if r.VerifiedDomain != nil {
 		out.Domain = *r.VerifiedDomain
 	}

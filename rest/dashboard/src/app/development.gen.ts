@@ -6,6 +6,6 @@ type Exact<T extends { [key: string]: unknown }> = { [K in keyof T]: T[K] };
 export type DevelopmentSeedsQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type DevelopmentSeedsQuery = { viewer: { development: { apiKey: string, inboxUrl: string | null, domain: string | null, failures: Array<string> } | null } };
+export type DevelopmentSeedsQuery = { viewer: { development: { apiKey: string, inboxUrl: string | null, inboundUrl: string | null, domain: string | null, failures: Array<string> } | null } };
 
-export const DevelopmentSeeds = gql<DevelopmentSeedsQuery, DevelopmentSeedsQueryVariables>('DevelopmentSeeds', '35eca9abc0e2ca9cf94b1ef28a088ac237a05aae42ad1fb92e2b6e1afb6a0514', import.meta.env.DEV ? "query DevelopmentSeeds {\n  viewer {\n    development {\n      apiKey\n      inboxUrl\n      domain\n      failures\n    }\n  }\n}" : undefined)
+export const DevelopmentSeeds = gql<DevelopmentSeedsQuery, DevelopmentSeedsQueryVariables>('DevelopmentSeeds', '537d17e080b81993ad66380974e5593b4918d5221ba9897d77ce7487cb7bab0d', import.meta.env.DEV ? "query DevelopmentSeeds {\n  viewer {\n    development {\n      apiKey\n      inboxUrl\n      inboundUrl\n      domain\n      failures\n    }\n  }\n}" : undefined)

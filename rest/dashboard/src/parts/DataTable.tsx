@@ -19,6 +19,20 @@ export interface Column<Row> {
 
 const from = { slim: 'hidden @min-[460px]:table-cell', mid: 'hidden @min-[660px]:table-cell', wide: 'hidden @min-[900px]:table-cell', vast: 'hidden @min-[1120px]:table-cell', huge: 'hidden @min-[1320px]:table-cell' }
 
+// edge is the space behind the column that is the last one shown: where it is the last, or as long as all behind it are hidden.
+const edges = {
+  slim: '@max-[460px]:pr-4 md:@max-[460px]:pr-6', mid: '@max-[660px]:pr-4 md:@max-[660px]:pr-6', wide: '@max-[900px]:pr-4 md:@max-[900px]:pr-6', vast: '@max-[1120px]:pr-4 md:@max-[1120px]:pr-6',
+  huge: '@max-[1320px]:pr-4 md:@max-[1320px]:pr-6',
+}
+const widths = ['slim', 'mid', 'wide', 'vast', 'huge'] as const
+
+function edge<Row>(columns: Column<Row>[], i: number): string {
+  const behind = columns.slice(i + 1).map((c) => c.from)
+  if (behind.length === 0) return 'pr-4 md:pr-6'
+  const next = behind.includes(undefined) ? undefined : widths.find((w) => behind.includes(w))
+  return next ? edges[next] : ''
+}
+
 export interface DataTableProps<Row> {
   label: string
   rows: Row[]
@@ -72,7 +86,7 @@ export function DataTable<Row>(p: DataTableProps<Row>) {
                 <input type="checkbox" aria-label="Select all that are loaded" checked={all} onChange={() => p.onSelect?.(all ? new Set() : new Set(p.rows.map(p.idOf)))} className="block accent-accent-fill" />
               </th>
             )}
-            {p.columns.map((c) => <th key={c.key} scope="col" style={{ '--w': c.width } as CSSProperties} className={`${c.width ? (c.grows ? '@min-[460px]:w-(--w)' : 'w-(--w)') : ''} truncate px-2 font-medium first:pl-4 last:pr-4 md:first:pl-6 md:last:pr-6 ${c.right ? 'text-right' : ''} ${c.from ? from[c.from] : ''}`}>{c.head}</th>)}
+            {p.columns.map((c, i) => <th key={c.key} scope="col" style={{ '--w': c.width } as CSSProperties} className={`${c.width ? (c.grows ? '@min-[460px]:w-(--w)' : 'w-(--w)') : ''} truncate px-2 font-medium first:pl-4 md:first:pl-6 ${edge(p.columns, i)} ${c.right ? 'text-right' : ''} ${c.from ? from[c.from] : ''}`}>{c.head}</th>)}
           </tr>
         </thead>
         <tbody>
@@ -93,7 +107,7 @@ export function DataTable<Row>(p: DataTableProps<Row>) {
                     <input type="checkbox" aria-label={`Select ${p.nameOf(row)}`} checked={p.selected?.has(id) ?? false} onChange={() => p.onSelect?.(toggled(p.selected, id))} className="block accent-accent-fill" />
                   </td>
                 )}
-                {p.columns.map((c) => <td key={c.key} className={`truncate px-2 first:pl-4 last:pr-4 md:first:pl-6 md:last:pr-6 ${c.right ? 'text-right' : ''} ${c.from ? from[c.from] : ''}`}>{c.cell(row)}</td>)}
+                {p.columns.map((c, i) => <td key={c.key} className={`truncate px-2 first:pl-4 md:first:pl-6 ${edge(p.columns, i)} ${c.right ? 'text-right' : ''} ${c.from ? from[c.from] : ''}`}>{c.cell(row)}</td>)}
               </tr>
             )
           })}

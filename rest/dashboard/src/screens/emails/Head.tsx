@@ -1,4 +1,5 @@
 import { Link } from '@tanstack/react-router'
+import { useState } from 'react'
 import { useGraph } from '@/api/graphql'
 import { useViewer } from '@/app/viewer'
 import { Badge } from '@/parts/Badge'
@@ -34,7 +35,7 @@ export function Head({ email }: { email: Email }) {
         {email.cc.length > 0 && <Fact name="Cc"><Addresses list={email.cc} /></Fact>}
         {email.bcc.length > 0 && <Fact name="Bcc"><Addresses list={email.bcc} /></Fact>}
         {email.replyTo.length > 0 && <Fact name="Reply to"><Addresses list={email.replyTo} /></Fact>}
-        {email.tags.length > 0 && <Fact name="Tags"><span className="flex flex-wrap gap-1">{email.tags.map((t) => <Link key={t.name} to="/emails" search={{ q: `tag:${t.name}=${t.value}` } as never} className="chip">{t.name}=<b>{t.value}</b></Link>)}</span></Fact>}
+        {email.tags.length > 0 && <Fact name="Tags"><span className="flex flex-wrap gap-1">{email.tags.map((t) => <Link key={t.name} to="/emails" search={{ q: `tag:${t.name}=${t.value}` } as never} className="chip !h-auto !whitespace-normal wrap-anywhere">{t.name}=<b>{t.value}</b></Link>)}</span></Fact>}
         {key && <Fact name="API key">{key.name} <code className="text-ink-3">{key.prefix}…</code></Fact>}
         {template && <Fact name="Template"><Link className="link" to={`/templates/${template.id}`}>{template.name}</Link></Fact>}
         {automation && <Fact name="Automation"><Link className="link" to={`/automations/${automation.automationId}`}>{automation.automationName ?? automation.automationId}</Link>{automation.stepKey && <span className="text-ink-3"> step <code>{automation.stepKey}</code></span>} <Link className="link" to={`/automations/runs/${automation.runId}`}>run</Link></Fact>}
@@ -46,6 +47,11 @@ export function Head({ email }: { email: Email }) {
   )
 }
 
+const mostAddresses = 8
+
 function Addresses({ list }: { list: string[] }) {
-  return list.map((address) => <span key={address} className="flex items-center gap-1"><Link className="link min-w-0 wrap-anywhere" to="/emails" search={{ q: `to:${address}` } as never} title="Emails to this address">{address}</Link><CopyButton text={address} label={`Copy ${address}`} className="-my-1" /></span>)
+  const [all, setAll] = useState(list.length <= mostAddresses)
+  const shown = all ? list : list.slice(0, mostAddresses - 1)
+  return <>{shown.map((address) => <span key={address} className="flex items-center gap-1"><Link className="link min-w-0 wrap-anywhere" to="/emails" search={{ q: `to:${address}` } as never} title="Emails to this address">{address}</Link><CopyButton text={address} label={`Copy ${address}`} className="-my-1" /></span>)}
+    {!all && <button type="button" className="link" onClick={() => setAll(true)}>and {list.length - shown.length} more</button>}</>
 }

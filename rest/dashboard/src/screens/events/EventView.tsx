@@ -71,7 +71,7 @@ function MatchItem({ match: m }: { match: Match }) {
 
 function MissItem({ miss: m }: { miss: Miss }) {
   return (
-    <li className="grid min-w-0 gap-2 rounded-card border border-line p-3">
+    <li className="grid min-w-0 gap-2 rounded-card border border-line p-3 wrap-anywhere">
       <p>{misses[m.kind] ?? m.kind}</p>
       <p className="flex flex-wrap gap-x-3 gap-y-1 text-ink-2">
         <span>Name <code>{m.name}</code></span>
@@ -91,7 +91,7 @@ function NoMatch({ name }: { name: string }) {
   const read = useGraph(EventAutomations, {}, { enabled: can('READ') })
   const names = [...new Set(read.data?.automations.nodes.filter((a) => a.status === 'ACTIVE').map((a) => (a.trigger as { event?: string } | null)?.event).filter((n) => n !== undefined))].slice(0, 12)
   return (
-    <div className="grid gap-1 rounded-card border border-line p-3">
+    <div className="grid gap-1 rounded-card border border-line p-3 wrap-anywhere">
       <p>No active automation listened to <code>{name}</code>, and no run waited for it.</p>
       {names.length > 0 && <p className="text-ink-2">Active automations are started by {names.map((n, i) => <span key={n}>{i > 0 && ', '}<code>{n}</code></span>)}.</p>}
       {read.data && names.length === 0 && <p className="text-ink-2">No automation is active. <Link className="link" to={'/automations' as string}>See automations</Link></p>}

@@ -47,7 +47,7 @@ export function ApiKeys({ create }: { create?: ReactNode }) {
     { key: 'name', head: 'Name', grows: true, cell: (k) => <span className="font-medium" title={`${k.name}\n${k.id}`}>{k.name}</span> },
     { key: 'prefix', head: 'Begins with', width: '152px', from: 'mid', cell: (k) => <span className="flex items-center gap-0.5"><code className="text-ink-2">{k.prefix}…</code><CopyButton text={k.id} label={`Copy the id of ${k.name}`} /></span> },
     { key: 'scope', head: 'Scope', width: '88px', from: 'slim', cell: (k) => <span className="chip" title={scopes[k.scope].means}>{scopes[k.scope].word}</span> },
-    { key: 'domains', head: 'Domains', width: '168px', from: 'wide', cell: (k) => <DomainNames ids={k.domainIds} domains={domains} /> },
+    { key: 'domains', head: 'Domains', width: '168px', from: 'vast', cell: (k) => <DomainNames ids={k.domainIds} domains={domains} /> },
     { key: 'used', head: 'Last used', width: '112px', from: 'slim', cell: (k) => <span className="text-xs text-ink-3">{k.lastUsedAt ? <Time at={k.lastUsedAt} /> : 'Never'}</span> },
     { key: 'ends', head: 'Ends', width: '112px', from: 'wide', cell: (k) => <span className="text-xs text-ink-3">{k.revokedAt ? <Time at={k.revokedAt} /> : k.expiresAt ? <Time at={k.expiresAt} /> : 'Never'}</span> },
     { key: 'made', head: 'Made', width: '104px', from: 'wide', cell: (k) => <span className="text-xs text-ink-3"><Time at={k.createdAt} /></span> },

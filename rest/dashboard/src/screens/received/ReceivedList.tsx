@@ -29,7 +29,7 @@ const columns: Column<Row>[] = [
       <span className="block truncate text-xs text-ink-3 @min-[460px]:hidden"><Time at={r.receivedAt} /> · {r.subject || '(no subject)'}</span>
     </>
   ) },
-  { key: 'subject', head: 'Subject', from: 'slim', cell: (r) => <>{r.attachments.length > 0 && <Paperclip aria-label={`${r.attachments.length} files`} className="mr-1 inline !size-3.5 text-ink-3" />}{r.subject || <span className="text-ink-3">(no subject)</span>}</> },
+  { key: 'subject', head: 'Subject', from: 'slim', cell: (r) => <>{r.attachmentCount > 0 && <Paperclip aria-label={r.attachmentCount === 1 ? '1 file' : `${r.attachmentCount} files`} className="mr-1 inline !size-3.5 text-ink-3" />}{r.subject || <span className="text-ink-3">(no subject)</span>}</> },
   { key: 'to', head: 'To', width: '22%', from: 'mid', cell: (r) => <span className="text-ink-2">{r.rcptTo}</span> },
   { key: 'sender', head: 'Sender', width: '150px', from: 'wide', cell: (r) => <Sender {...r.authentication} /> },
   { key: 'at', head: 'Received', width: '110px', right: true, from: 'slim', cell: (r) => <span className="text-ink-3"><Time at={r.receivedAt} /></span> },
@@ -57,7 +57,7 @@ export default function ReceivedList() {
   const may = viewer.can('WRITE')
   const open = (id: string | null) => change({ open: id ?? undefined })
   const { previous, next } = neighbours(list.rows.map((r) => r.id), address.open, open)
-  const domain = viewer.development?.domain
+  const { domain, inboundUrl } = viewer.development ?? {}
   return (
     <>
       <PageHead title="Received">
@@ -78,8 +78,8 @@ export default function ReceivedList() {
           empty={filter ? (
             <EmptyState icon={Inbox} title="Nothing matches" action={<button type="button" className="btn" onClick={() => change({ q: undefined })}>Clear the filter</button>}>No received email matches this filter.</EmptyState>
           ) : (
-            <EmptyState icon={Inbox} title="Nothing has come in yet" command={commandFor(domain)} action={<Link to="/domains" className="btn">Look at your domains</Link>}>
-              {domain ? 'Send a mail to any address of your development domain:' : 'Switch on receiving for a domain, publish its MX record, and write to any address of it.'}
+            <EmptyState icon={Inbox} title="Nothing has come in yet" command={commandFor(domain, inboundUrl)} action={<Link to="/domains" className="btn">Look at your domains</Link>}>
+              {domain && inboundUrl ? 'Send a mail to any address of your development domain:' : 'Switch on receiving for a domain, publish its MX record, and write to any address of it.'}
             </EmptyState>
           )}
         />
@@ -92,7 +92,7 @@ export default function ReceivedList() {
   )
 }
 
-function commandFor(domain: string | null | undefined): string | undefined {
-  if (!domain) return undefined
-  return `printf 'From: bob@example.net\\nTo: support@${domain}\\nSubject: Hello\\n\\nHello.\\n' |\n  curl smtp://127.0.0.1:2525 --mail-from bob@example.net --mail-rcpt support@${domain} --crlf --upload-file -`
+function commandFor(domain: string | null | undefined, inboundUrl: string | null | undefined): string | undefined {
+  if (!domain || !inboundUrl) return undefined
+  return `printf 'From: bob@example.net\\nTo: support@${domain}\\nSubject: Hello\\n\\nHello.\\n' |\n  curl ${inboundUrl} --mail-from bob@example.net --mail-rcpt support@${domain} --crlf --upload-file -`
 }

@@ -36,7 +36,7 @@ export default function List() {
   const rows = q ? list.rows.filter((w) => matches(w, q)) : list.rows
 
   const columns: Column<WebhookRowFragment>[] = [
-    { key: 'state', head: 'State', width: '132px', cell: (w) => { const look = lookOfWebhook(w); return <span title={w.enabled ? undefined : whyOff(w.disabledReason)}><Badge tone={look.tone} icon={look.icon}>{look.word}</Badge></span> } },
+    { key: 'state', head: 'State', width: '140px', cell: (w) => { const look = lookOfWebhook(w); return <span title={w.enabled ? undefined : whyOff(w.disabledReason)}><Badge tone={look.tone} icon={look.icon}>{look.word}</Badge></span> } },
     { key: 'url', head: 'URL', cell: (w) => <Link to={`/webhooks/${w.id}`} className="block truncate font-medium" title={w.url}>{w.url}</Link> },
     { key: 'events', head: 'Events', width: '160px', from: 'mid', cell: (w) => <span className="text-ink-2" title={w.events.join('\n')}>{eventsText(w.events)}</span> },
     { key: 'rate', head: `Success, ${read.choice.name}`, width: '124px', right: true, from: 'slim', cell: (w) => { const f = figures.get(w.id); return <span className={toneText[rateTone(f)]} title={f ? `${f.succeeded} of ${f.successRate.denominator} succeeded, ${f.failed} failed` : undefined}>{rateText(f)}</span> } },
