@@ -183,9 +183,11 @@ func TestOperationsAreChosenByName(t *testing.T) {
 	if a := s.send(t, request(t, s.url, "svc_full", `{`+two+`,"operationName":"B"}`)); a.body != `{"data":{"b":"Query"}}` {
 		t.Errorf("operation B of two got %s, want the data of B alone", a.body)
 	}
-	for _, name := range []string{`"C"`, `null`, `""`} {
-		if a := s.send(t, request(t, s.url, "svc_full", `{`+two+`,"operationName":`+name+`}`)); a.status != 400 || a.codes() != "validation_error" {
-			t.Errorf("the operation name %s of two got %d %s, want 400 validation_error", name, a.status, a.body)
+	const unsaid = "The request has 2 operations: say in operationName which one to run"
+	for name, message := range map[string]string{`"C"`: "operation C not found", `null`: unsaid, `""`: unsaid} {
+		a := s.send(t, request(t, s.url, "svc_full", `{`+two+`,"operationName":`+name+`}`))
+		if a.status != 400 || a.codes() != "validation_error" || a.message() != message {
+			t.Errorf("the operation name %s of two got %d %s, want 400 validation_error with %q", name, a.status, a.body, message)
 		}
 	}
 }

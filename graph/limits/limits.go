@@ -60,6 +60,9 @@ func (Shape) MutateOperationParameters(_ context.Context, request *graphql.RawPa
 	case err != nil:
 		return nil //nolint:nilerr // the executor meets the same error and reports it
 	}
+	if request.OperationName == "" && len(doc.Operations) > 1 { // gqlgen would name an operation without a name
+		return gqlerror.Errorf("The request has %d operations: say in operationName which one to run", len(doc.Operations))
+	}
 	m := measure{fragments: doc.Fragments, known: map[string]extent{}}
 	var whole extent
 	for _, op := range doc.Operations {

@@ -40,9 +40,9 @@ func ParseContentID(id string) (string, error) {
 	if len(id) > 250 {
 		return "", errors.New("is longer than 250 characters")
 	}
-	for i := range len(id) {
-		if id[i] <= ' ' || id[i] > '~' || strings.IndexByte("<>\"\\()", id[i]) >= 0 {
-			return "", fmt.Errorf("has %q, which is not allowed", rune(id[i]))
+	for _, c := range id {
+		if c <= ' ' || c > '~' || strings.ContainsRune("<>\"\\()", c) {
+			return "", fmt.Errorf("has %q, which is not allowed", c)
 		}
 	}
 	return id, nil

@@ -225,6 +225,10 @@ func TestAttachmentValidators(t *testing.T) {
 			t.Errorf("TypeByName(%q) = %q", name, got)
 		}
 	}
+	const said = "has 'ü', which is not allowed"
+	if _, err := mime.ParseContentID("grün"); err == nil || err.Error() != said {
+		t.Errorf("ParseContentID of a letter beyond ASCII says %v, want %q", err, said)
+	}
 }
 
 func BenchmarkCompose2K(b *testing.B) {
