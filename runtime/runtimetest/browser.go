@@ -17,7 +17,8 @@ const scriptTimeout = 10 * time.Minute
 // it does. Its variables come as NAME=value. Without Node.js or Chromium the test is skipped, and says so.
 func Script(t testing.TB, name string, variables ...string) string {
 	t.Helper()
-	chromium := program(t, "chromium", "chromium-browser", "google-chrome")
+	// The shell draws as Chromium does, and starts for a third of its work.
+	chromium := program(t, "chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 	node := program(t, "node")
 	folder := scripts(t)
 	ctx, cancel := context.WithTimeout(t.Context(), scriptTimeout)
@@ -40,7 +41,7 @@ func program(t testing.TB, names ...string) string {
 			return path
 		}
 	}
-	t.Skipf("there is no %s here; on Debian: apt-get install chromium nodejs npm", names[0])
+	t.Skipf("there is no %s here; on Debian: apt-get install chromium-headless-shell nodejs npm", names[0])
 	return ""
 }
 
