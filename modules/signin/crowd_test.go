@@ -43,3 +43,35 @@ func TestACrowdThatGuessesLeavesTheDatabaseAlone(t *testing.T) {
 		t.Errorf("%d attempts came to %v, with %d hashes and %d rows; want wrong passwords and refusals for want of room, with rows and a hash for the former alone", crowd, came, w.Hashes(), rows)
 	}
 }
+
+// Who signs in with an email that nobody has gets the same questions asked, and the same hash, as who is known:
+// time does not tell them apart.
+func TestAnUnknownEmailCostsAsMuchAsAKnownOne(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.setUp(t)
+	emails := []string{"ada@example.com", "nobody@example.com"}
+	try := func(email string) error {
+		_, err := w.SignIn(from(t, "192.0.2.1"), signin.Credentials{Email: email, Password: bobsPassword})
+		return err
+	}
+	for _, email := range emails {
+		before := w.Hashes()
+		if err := try(email); fault.KindOf(err) != fault.Unauthorized || w.Hashes() != before+1 {
+			t.Errorf("%s: %v after %d hashes, want unauthorized after one", email, err, w.Hashes()-before)
+		}
+	}
+	for _, table := range []string{"passwords", "second_factors"} {
+		if _, err := w.db.SQL.ExecContext(t.Context(), `ALTER TABLE `+table+` RENAME TO gone`); err != nil {
+			t.Fatal(err)
+		}
+		for _, email := range emails {
+			if err := try(email); err == nil || fault.KindOf(err) == fault.Unauthorized {
+				t.Errorf("%s without the table %s: %v, want it to be asked", email, table, err)
+			}
+		}
+		if _, err := w.db.SQL.ExecContext(t.Context(), `ALTER TABLE gone RENAME TO `+table); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
