@@ -9,6 +9,7 @@ import (
 
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/ent/schema/shape"
+	"github.com/postrider/postrider/graph/model"
 	"github.com/postrider/postrider/modules/inbound"
 	"github.com/postrider/postrider/modules/inbound/addressrules"
 	"github.com/postrider/postrider/rest/dashboard"
@@ -34,7 +35,7 @@ func someReceived() []*ent.ReceivedEmail {
 func heavyMail(n int) (out []*ent.ReceivedEmail) {
 	long := func(octets int) string { return strings.Repeat("x", octets) }
 	for i := range n {
-		out = append(out, &ent.ReceivedEmail{ID: fmt.Sprintf("inb_%03d", i), AccountID: ada, SpamStatus: "unknown", Subject: long(16 << 10), From: long(2000), To: slices.Repeat([]string{long(250)}, 1000),
+		out = append(out, &ent.ReceivedEmail{ID: fmt.Sprintf("inb_%03d", i), AccountID: ada, SpamStatus: "unknown", Subject: long(16 << 10), From: long(2000), References: slices.Repeat([]string{long(998)}, 260), To: slices.Repeat([]string{long(250)}, 1000),
 			Attachments: slices.Repeat([]shape.ReceivedFile{{Filename: long(1024), ContentType: "text/plain"}}, 500)})
 	}
 	return out
@@ -80,7 +81,7 @@ func (f fakeReceived) Rules(_ context.Context, accountID, domainID string) (addr
 	return addressrules.Rules{Rules: []shape.AddressRule{{Match: "support*", Action: addressrules.Accept}, {Match: "x", Action: addressrules.Reject}}}, nil
 }
 
-// A stranger's mail cannot make the dashboard's list of received mail larger than an answer may be.
+// A stranger's mail cannot make what the dashboard asks of a page of received mail larger than an answer may be.
 func TestTheListOfReceivedMailTakesHeavyMail(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, setup{})
@@ -88,18 +89,31 @@ func TestTheListOfReceivedMailTakesHeavyMail(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	found := false
+	found := 0
 	for _, text := range documents {
-		if !strings.Contains(text, "query ReceivedList") {
+		if !strings.Contains(text, "query ReceivedList") && !strings.Contains(text, "query ReceivedThread") {
 			continue
 		}
-		found = true
+		found++
 		if a := s.ask(t, text, map[string]any{"filter": map[string]any{"query": "heavy"}}); a.status != 200 || len(a.Errors) != 0 {
-			t.Errorf("a page of heavy mail got status %d and %.300s, want 200 without errors", a.status, a.body)
+			t.Errorf("%.40s: a page of heavy mail got status %d and %.300s, want 200 without errors", text, a.status, a.body)
 		}
 	}
-	if !found {
-		t.Error("the dashboard has no document ReceivedList")
+	if found != 2 {
+		t.Errorf("of ReceivedList and ReceivedThread the dashboard has %d, want both", found)
+	}
+}
+
+// Of many references the one with which the thread began and the last stay, and few stay as they are.
+func TestOuterReferences(t *testing.T) {
+	t.Parallel()
+	var all []string
+	for i := range 30 {
+		all = append(all, fmt.Sprintf("%d@example.com", i))
+	}
+	for n, want := range map[int][]string{0: {}, 1: all[:1], 11: all[:11], 12: append([]string{all[0]}, all[2:12]...), 30: append([]string{all[0]}, all[20:]...)} {
+		e := model.ReceivedEmail{ReceivedEmail: &ent.ReceivedEmail{References: all[:n]}}
+		same(t, fmt.Sprintf("of %d", n), want, e.OuterReferences())
 	}
 }
 

@@ -744,6 +744,29 @@ func (ec *executionContext) fieldContext_ReceivedEmail_references(_ context.Cont
 	return graphql.NewScalarFieldContext("ReceivedEmail", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
+func (ec *executionContext) _ReceivedEmail_outerReferences(ctx context.Context, field graphql.CollectedField, obj *model.ReceivedEmail) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ReceivedEmail_outerReferences(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.OuterReferences(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []string) graphql.Marshaler {
+			return ec.marshalNString2ᚕstringᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ReceivedEmail_outerReferences(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ReceivedEmail", field, true, false, errors.New("field of type String does not have child fields"))
+}
+
 func (ec *executionContext) _ReceivedEmail_authentication(ctx context.Context, field graphql.CollectedField, obj *model.ReceivedEmail) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -1817,6 +1840,11 @@ func (ec *executionContext) _ReceivedEmail(ctx context.Context, sel ast.Selectio
 			}
 		case "references":
 			out.Values[i] = ec._ReceivedEmail_references(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "outerReferences":
+			out.Values[i] = ec._ReceivedEmail_outerReferences(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}

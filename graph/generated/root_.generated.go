@@ -1059,6 +1059,7 @@ type ComplexityRoot struct {
 		InReplyTo         func(childComplexity int) int
 		MailFrom          func(childComplexity int) int
 		MessageID         func(childComplexity int) int
+		OuterReferences   func(childComplexity int) int
 		RcptTo            func(childComplexity int) int
 		ReceivedAt        func(childComplexity int) int
 		References        func(childComplexity int) int
@@ -5912,6 +5913,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.ReceivedEmail.MessageID(childComplexity), true
+	case "ReceivedEmail.outerReferences":
+		if e.ComplexityRoot.ReceivedEmail.OuterReferences == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ReceivedEmail.OuterReferences(childComplexity), true
 	case "ReceivedEmail.rcptTo":
 		if e.ComplexityRoot.ReceivedEmail.RcptTo == nil {
 			break
@@ -9860,6 +9867,8 @@ type ReceivedEmail implements Node {
   inReplyTo: String
   "The messages of its thread."
   references: [String!]!
+  "The first of ` + "`" + `references` + "`" + ` and the last ten: for lists, as a stranger may name many and long ones. They show which messages are of one thread."
+  outerReferences: [String!]!
   "Who sent it, as far as that can be found out; nothing is refused because of it."
   authentication: ReceivedAuthentication!
   "What the spam filter says."
@@ -13001,6 +13010,8 @@ func (ec *executionContext) childFields_ReceivedEmail(ctx context.Context, field
 		return ec.fieldContext_ReceivedEmail_inReplyTo(ctx, field)
 	case "references":
 		return ec.fieldContext_ReceivedEmail_references(ctx, field)
+	case "outerReferences":
+		return ec.fieldContext_ReceivedEmail_outerReferences(ctx, field)
 	case "authentication":
 		return ec.fieldContext_ReceivedEmail_authentication(ctx, field)
 	case "spamStatus":

@@ -72,6 +72,16 @@ type ReceivedEmail struct {
 // AttachmentCount is how many files it has.
 func (e *ReceivedEmail) AttachmentCount() int { return len(e.Attachments) }
 
+const lastReferences = 10
+
+// OuterReferences are the first of its references, where the thread began, and the last.
+func (e *ReceivedEmail) OuterReferences() []string {
+	if len(e.References) <= 1+lastReferences {
+		return e.References
+	}
+	return append([]string{e.References[0]}, e.References[len(e.References)-lastReferences:]...)
+}
+
 // ReceivedPage gives what hangs off the received emails of one page. Each function asks once.
 type ReceivedPage struct {
 	Domains    func() (map[string]*Domain, error)            // by the domain's id
