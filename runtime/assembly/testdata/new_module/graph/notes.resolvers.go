@@ -3,11 +3,12 @@ package graph
 import (
 	"context"
 
+	"github.com/postrider/postrider/graph/inquiry"
 	"github.com/postrider/postrider/modules/accounts/rights"
 )
 
 func (r *queryResolver) Notes(ctx context.Context) ([]string, error) {
-	caller, err := authorized(ctx, rights.Read)
+	caller, err := inquiry.Authorized(ctx, rights.Read)
 	if err != nil {
 		return nil, err
 	}
