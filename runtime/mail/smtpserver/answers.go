@@ -47,8 +47,11 @@ func (w *wire) write(line string) error {
 	return err
 }
 
+// noTLS is what go-smtp, which knows of no TLS, says to a STARTTLS that the wire leaves to it.
+const noTLS = "502 5.5.1 TLS not supported\r\n"
+
 // amended puts right what go-smtp says in its answer to EHLO: its own name first (RFC
-// 5321, 4.1.1.1), STARTTLS, and the limit that it was not told.
+// 5321, 4.1.1.1), STARTTLS, and the limit that it was not told. So it does with noTLS.
 func (w *wire) amended(line string) string {
 	if rest, ok := strings.CutPrefix(line, "250-Hello "); ok {
 		line = "250-" + w.server.config.Hostname + " Hello " + rest
@@ -56,6 +59,12 @@ func (w *wire) amended(line string) string {
 			line += "250-STARTTLS\r\n"
 		}
 		return line
+	}
+	if line == noTLS && w.server.config.TLS != nil {
+		if w.state != nil {
+			return replyTLSAlready.line()
+		}
+		return replyTLSSyntax.line()
 	}
 	for _, prefix := range []string{"250-SIZE ", "250 SIZE "} {
 		if strings.HasPrefix(line, prefix) {

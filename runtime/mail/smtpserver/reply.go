@@ -69,6 +69,8 @@ var (
 	replyErrors      = Refuse(421, "4.7.0", "Too many errors")
 	replyChatter     = Refuse(421, "4.7.0", "Too many commands without a message")
 	replyPlainTLS    = Refuse(554, "5.5.1", "Commands behind STARTTLS")
+	replyTLSSyntax   = Refuse(501, "5.5.4", "STARTTLS takes no parameters")
+	replyTLSAlready  = Refuse(503, "5.5.1", "TLS is on already")
 	replyNeedsTLS    = Refuse(538, "5.7.11", "AUTH needs TLS")
 	replyIdle        = Refuse(421, "4.4.2", "Idle for too long")
 	replyStalled     = Refuse(451, "4.4.2", "The message took too long")

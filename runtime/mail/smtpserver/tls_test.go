@@ -90,6 +90,27 @@ func TestNothingInClearSurvivesSTARTTLS(t *testing.T) {
 	}
 }
 
+// A STARTTLS that begins no TLS is told why (RFC 3207, 4).
+func TestSTARTTLSThatBeginsNothing(t *testing.T) {
+	t.Parallel()
+	with := start(t, &keeper{}, func(c *smtpserver.Config) { c.TLS = certificate(t) })
+	c := with.dial(t).hello()
+	c.send("STARTTLS x\r\n")
+	c.expect("501 5.5.4 STARTTLS takes no parameters")
+	c.send("starttls\r\n")
+	c.expect("220 ")
+	c = c.secure()
+	c.send("EHLO client.test\r\n")
+	c.expect("250-mx.test")
+	c.send("STARTTLS\r\nSTARTTLS x\r\n")
+	c.expect("503 5.5.1 TLS is on already", "503 5.5.1 ")
+	c.transaction().send("x\r\n.\r\n")
+	c.expect("250 ")
+	without := start(t, &keeper{}, func(*smtpserver.Config) {}).dial(t).hello()
+	without.send("STARTTLS\r\n")
+	without.expect("502 5.5.1 TLS not supported")
+}
+
 // The rules hold inside TLS.
 func TestRulesHoldInsideTLS(t *testing.T) {
 	t.Parallel()
