@@ -118,7 +118,7 @@ func (f fakeAccounts) Key(_ context.Context, accountID, keyID string) (*ent.APIK
 			return k, f.call("Key")
 		}
 	}
-	return nil, fault.Missing("api key", keyID)
+	return nil, fault.Missing("API key", keyID)
 }
 
 func (f fakeAccounts) SeveralKeys(_ context.Context, accountID string, ids ...string) (out []*ent.APIKey, err error) {

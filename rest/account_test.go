@@ -93,7 +93,7 @@ func (f *fakeAccounts) Keys(_ context.Context, _ string, r page.Request) (page.P
 
 func (f *fakeAccounts) Key(_ context.Context, _, id string) (*ent.APIKey, error) {
 	if id != keyID {
-		return nil, fault.Missing("api key", id)
+		return nil, fault.Missing("API key", id)
 	}
 	return f.key(), f.fail
 }

@@ -172,7 +172,7 @@ func (s *Service) Key(ctx context.Context, accountID, keyID string) (*ent.APIKey
 	found, err := s.db.Ent.APIKey.Query().Where(apikey.ID(keyID), apikey.AccountID(accountID)).Only(ctx)
 	switch {
 	case ent.IsNotFound(err):
-		return nil, fault.Missing("api key", keyID)
+		return nil, fault.Missing("API key", keyID)
 	case err != nil:
 		return nil, fmt.Errorf("key: %w", err)
 	}

@@ -332,6 +332,9 @@ func TestKeysArePagedAndKeptApart(t *testing.T) {
 	wantKind(t, err, fault.Invalid)
 	_, err = s.Key(t.Context(), eve.ID, want[0])
 	wantKind(t, err, fault.NotFound)
+	if said, want := fault.From(err).Message, "No such API key: "+want[0]; said != want {
+		t.Errorf("another account's key: %q, want %q", said, want)
+	}
 	_, err = s.RevokeKey(t.Context(), eve.ID, want[0])
 	wantKind(t, err, fault.NotFound)
 	if key, err := s.Key(t.Context(), ada.ID, want[0]); err != nil || key.RevokedAt != nil {

@@ -177,7 +177,7 @@ func (s *Credentials) Get(ctx context.Context, accountID, credentialID string) (
 	found, err := s.db.Ent.SMTPCredential.Query().Where(smtpcredential.ID(credentialID), smtpcredential.AccountID(accountID)).Only(ctx)
 	switch {
 	case ent.IsNotFound(err):
-		return nil, fault.Missing("smtp credential", credentialID)
+		return nil, fault.Missing("SMTP credential", credentialID)
 	case err != nil:
 		return nil, fmt.Errorf("smtp credential: %w", err)
 	}

@@ -56,7 +56,7 @@ type newKeyAnswer struct {
 	Secret string    `json:"secret" doc:"Shown this once." example:"svc_Zk3v9QpA…"`
 }
 
-var key = rest.Noun{Name: "api key", About: "Id of the API key.", Example: "key_01kf0m4w7he6x8q2v5b3n9c1ta",
+var key = rest.Noun{Name: "API key", About: "Id of the API key.", Example: "key_01kf0m4w7he6x8q2v5b3n9c1ta",
 	Is: func(word string) bool { return id.Is(id.APIKey, word) }}
 
 type keyEdge struct{ keys KeyService }

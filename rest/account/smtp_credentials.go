@@ -50,7 +50,7 @@ type newSMTPCredentialAnswer struct {
 	Password       string               `json:"password" doc:"Shown this once." example:"svs_Zk3v9QpA…"`
 }
 
-var credential = rest.Noun{Name: "smtp credential", About: "Id of the SMTP credential.", Example: "smtp_01kf0m4w7he6x8q2v5b3n9c1ta",
+var credential = rest.Noun{Name: "SMTP credential", About: "Id of the SMTP credential.", Example: "smtp_01kf0m4w7he6x8q2v5b3n9c1ta",
 	Is: func(word string) bool { return id.Is(id.SMTPCredential, word) }}
 
 type smtpCredentialEdge struct{ credentials SMTPCredentialService }

@@ -86,7 +86,7 @@ func (p *pages) html(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if parsed.HTML == "" {
-		return fault.Missing("html of this mail", r.PathValue("id"))
+		return fault.Missing("HTML of this mail", r.PathValue("id"))
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.Header().Set("Content-Security-Policy", mailPolicy)

@@ -115,6 +115,10 @@ func TestARevokedCredentialSendsNothingMore(t *testing.T) {
 	s.say("RSET\r\nMAIL FROM:<ada@dev.test>\r\n")
 	s.expect("250 ")
 	s.expect("535 5.7.8 ")
+	const nobodys = "smtp_01kf0m4w7he6x8q2v5b3n9c1tb"
+	if got := app.Do(t, http.MethodDelete, "/api/smtp-credentials/"+nobodys, nil); got.Status != http.StatusNotFound || !strings.Contains(string(got.Body), "No such SMTP credential: "+nobodys) {
+		t.Errorf("revoking nobody's credential got status %d and %s, want 404", got.Status, got.Body)
+	}
 	s = dialRelay(t, app)
 	s.auth("postrider", password)
 	s.expect("535 5.7.8 ")
