@@ -14,8 +14,6 @@ import (
 	"github.com/postrider/postrider/graph/inquiry"
 	"github.com/postrider/postrider/graph/model"
 	"github.com/postrider/postrider/modules/accounts/rights"
-	"github.com/postrider/postrider/modules/suppression"
-	"github.com/postrider/postrider/runtime/page"
 )
 
 func (r *emailResolver) Suppressions(ctx context.Context, obj *model.Email) ([]*model.Suppression, error) {
@@ -23,13 +21,8 @@ func (r *emailResolver) Suppressions(ctx context.Context, obj *model.Email) ([]*
 }
 
 func (r *queryResolver) Suppressions(ctx context.Context, first *int, after *string, last *int, before *string, filter *model.SuppressionFilter) (*model.SuppressionConnection, error) {
-	service := part[Suppressions](r.parts)
-	list := func(ctx context.Context, accountID string, f suppression.Filter, p page.Request) (page.Page[*ent.Suppression], error) {
-		f.Request = p
-		return service.List(ctx, accountID, f)
-	}
 	found, err := connection.Listed[model.SuppressionEdge](ctx, rights.Read, connection.At(first, after, last, before), suppressionFilter(filter),
-		list, service.Count, r.suppressionPage, "since", "createdAt", "until", "createdAt")
+		r.listSuppressions, part[Suppressions](r.parts).Count, r.suppressionPage, "since", "createdAt", "until", "createdAt")
 	return &model.SuppressionConnection{Connection: found}, err
 }
 
