@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/http"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -135,20 +134,27 @@ func checkEnd(t *testing.T, log string) {
 	}
 }
 
-// A stop while it starts is a stop, not a failure; a command waits for a service
-// whose database is still being made.
+// A stop while it starts is a stop, not a failure, and the next start goes on; a
+// command waits for a service whose database is still being made.
 func TestStopDuringTheStart(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()
+	for _, moment := range []string{"first start: making the database", "embedded postgres is ready", "migration applied"} {
+		service := begun(t, "dev", "--data-dir", data, "--http-addr=127.0.0.1:0")
+		expect.Within(t, 20*time.Second, moment, func() bool { return strings.Contains(service.log.String(), moment) })
+		service.signal(t, syscall.SIGTERM)
+		if err := service.ended(); err != nil {
+			t.Errorf("stopped at %q: it ended with %v", moment, err)
+		}
+	}
 	service := begun(t, "dev", "--data-dir", data, "--http-addr=127.0.0.1:0")
-	expect.Within(t, 20*time.Second, "the data directory is taken", func() bool {
-		_, err := os.Stat(filepath.Join(data, "postgres.lock"))
-		return err == nil
+	expect.Within(t, 20*time.Second, "the service has the data directory", func() bool {
+		return strings.Contains(service.log.String(), "embedded postgres is ready")
 	})
 	createKey(t, data, "early@example.com")
 	service.signal(t, syscall.SIGTERM)
 	if err := service.ended(); err != nil {
-		t.Errorf("the first one ended with %v", err)
+		t.Errorf("the last one ended with %v", err)
 	}
 	away := begun(t, "dev", "--data-dir", t.TempDir(), "--http-addr=127.0.0.1:0", "--database-url=postgres://u@127.0.0.1:1/d?sslmode=disable")
 	expect.Within(t, 20*time.Second, "it waits for the database", func() bool {

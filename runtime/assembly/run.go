@@ -43,16 +43,9 @@ const (
 )
 
 // Run is a whole life of the service: it returns when parent ends and everything has
-// drained, or when something that it cannot do without has failed.
-func Run(parent context.Context, cfg setting.Values, o Options) error {
-	err := run(parent, cfg, o)
-	if parent.Err() != nil && errors.Is(err, context.Canceled) {
-		return nil // stopped while it was starting
-	}
-	return err
-}
-
-func run(parent context.Context, cfg setting.Values, o Options) (err error) {
+// drained, or when something that it cannot do without has failed. A parent that ends
+// during the start is no failure.
+func Run(parent context.Context, cfg setting.Values, o Options) (err error) {
 	ctx, fail := context.WithCancelCause(parent)
 	defer fail(nil)
 	lines := telemetry.NewJoinedWriter(o.Log)
@@ -80,7 +73,7 @@ func run(parent context.Context, cfg setting.Values, o Options) (err error) {
 	// 3. The database: ours or another's, migrated.
 	opened, err := store.Open(ctx, cfg, log)
 	if err != nil {
-		return err
+		return cutShort(parent, log, err)
 	}
 	end := ending{log: log}
 	defer func() { end.of(opened, err) }()
@@ -94,11 +87,11 @@ func run(parent context.Context, cfg setting.Values, o Options) (err error) {
 	starting, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
 	if err := app.Start(starting); err != nil {
-		return fmt.Errorf("start: %w", err)
+		return cutShort(parent, log, fmt.Errorf("start: %w", err))
 	}
 	// 5. Say where everything is; in development mode there is an account to use.
 	if err := announce(ctx, cfg, o, opened, seeds, log); err != nil {
-		return errors.Join(err, stopApp(app, drainTimeout))
+		return errors.Join(cutShort(parent, log, err), stopApp(app, drainTimeout))
 	}
 	told := make(chan struct{})
 	go func() {
@@ -123,6 +116,17 @@ func run(parent context.Context, cfg setting.Values, o Options) (err error) {
 	// 8. Drain, in the reverse order of the start. The deferred calls above stop
 	// the database last.
 	return errors.Join(failed, stopApp(app, drainTimeout-delay))
+}
+
+// cutShort is the error of a step of the start. Once parent has ended there is none:
+// what was cut off says so in its own words (PostgreSQL a canceled statement, initdb a
+// signal), and the next start does it again. The words go to the log.
+func cutShort(parent context.Context, log *slog.Logger, err error) error {
+	if parent.Err() == nil {
+		return err
+	}
+	log.Info("stopped while it was starting", telemetry.KeyError, err)
+	return nil
 }
 
 // ending is the last part of a life: it says when it begins and when it is over.
