@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/postrider/postrider/modules/sending/compose"
+	"github.com/postrider/postrider/modules/sending/lifecycle"
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/mail/smtpclient"
 )
@@ -46,19 +47,19 @@ func (d Job) Address() string { return d.address }
 // is known that it had not started, and is now recorded as that.
 const takeSQL = `
 WITH claimed AS (
-	UPDATE recipients r SET due_at = now() + $3 * interval '1 microsecond', fence = r.fence + 1, attempts = r.attempts + 1, lane = NULL
-	FROM unnest($1::bigint[], $2::text[], $6::bool[]) AS v (id, way, ahead) WHERE r.id = v.id
+	UPDATE recipients r SET due_at = now() + $5 * interval '1 microsecond', fence = r.fence + 1, attempts = r.attempts + 1, lane = NULL
+	FROM unnest($1::text[], $2::bigint[], $3::text[], $4::bool[]) AS v (email_id, id, way, ahead) WHERE ` + lifecycle.RecipientSQL + `
 	RETURNING r.id, r.fence, r.email_id, r.account_id, r.address, r.attempts, r.queued_at, r.delay_notified_at, v.way, v.ahead
 ), cut_off AS (
 	UPDATE attempts a SET outcome = ` + notStartedSQL + `, finished_at = now()
-	FROM claimed c WHERE c.attempts > 1 AND a.recipient_id = c.id AND a.outcome IS NULL
+	FROM claimed c WHERE c.attempts > 1 AND a.email_id BETWEEN c.email_id AND c.email_id AND a.recipient_id = c.id AND a.fence < c.fence AND a.outcome IS NULL
 ), opened AS (
 	INSERT INTO attempts (recipient_id, email_id, account_id, number, fence, started_at, phase, reply, remote_host, remote_addr, tls, way, node, ahead)
-	SELECT id, email_id, account_id, attempts, fence, now(), '', '', '', '', '', way, NULLIF($5::int, 0), ahead FROM claimed
+	SELECT id, email_id, account_id, attempts, fence, now(), '', '', '', '', '', way, NULLIF($7::int, 0), ahead FROM claimed
 )
 SELECT id, fence, email_id, account_id, address, attempts,
 	(extract(epoch FROM now() - queued_at) * 1000000)::bigint,
-	delay_notified_at IS NULL OR delay_notified_at <= now() - $4 * interval '1 microsecond'
+	delay_notified_at IS NULL OR delay_notified_at <= now() - $6 * interval '1 microsecond'
 FROM claimed`
 
 // claim takes up to limit deliveries under a lease, with their messages.
@@ -148,13 +149,13 @@ func end(list []pickedRow, jobs []Job) {
 // take makes deliveries of the rows that may be.
 func (c *claimer) take(ctx context.Context, tx *db.PreparedTx, list []pickedRow, lease time.Duration) ([]Job, error) {
 	var ids []int64
-	var labels []string
+	var emails, labels []string
 	var ahead []bool
 	byID := map[int64]pickedRow{}
 	for _, row := range list {
 		if row.verdict == take || row.verdict == untried {
 			ids, labels, byID[row.id] = append(ids, row.id), append(labels, row.way.Label), row
-			ahead = append(ahead, row.ahead())
+			emails, ahead = append(emails, row.emailID), append(ahead, row.ahead())
 		}
 	}
 	if len(ids) == 0 {
@@ -165,7 +166,7 @@ func (c *claimer) take(ctx context.Context, tx *db.PreparedTx, list []pickedRow,
 	}
 	jobs, err := db.All(ctx, tx, func(d *Job) []any {
 		return []any{&d.recipientID, &d.fence, &d.emailID, &d.accountID, &d.address, &d.attempt, db.ScanMicroseconds(&d.age), &d.noticeDue}
-	}, takeSQL, db.Array(ids), db.Array(labels), lease.Microseconds(), delayNoticeEvery.Microseconds(), c.node.ID(), db.Array(ahead))
+	}, takeSQL, db.Array(emails), db.Array(ids), db.Array(labels), db.Array(ahead), lease.Microseconds(), delayNoticeEvery.Microseconds(), c.node.ID())
 	if err != nil {
 		return nil, fmt.Errorf("claim recipients: %w", err)
 	}
@@ -203,15 +204,15 @@ func attachMessages(ctx context.Context, tx *db.PreparedTx, jobs []Job) error {
 }
 
 const extendSQL = `
-UPDATE recipients r SET due_at = now() + $3 * interval '1 microsecond'
-FROM unnest($1::bigint[], $2::bigint[]) AS v (id, fence)
-WHERE r.id = v.id AND r.fence = v.fence AND r.due_at IS NOT NULL
+UPDATE recipients r SET due_at = now() + $4 * interval '1 microsecond'
+FROM unnest($1::text[], $2::bigint[], $3::bigint[]) AS v (email_id, id, fence)
+WHERE ` + lifecycle.RecipientSQL + ` AND r.fence = v.fence AND r.due_at IS NOT NULL
 RETURNING r.id`
 
 // extend prolongs the leases of deliveries that still run.
 func (c *claimer) extend(ctx context.Context, jobs []Job, lease time.Duration) ([]bool, error) {
-	ids, fences := fencing(jobs)
-	ours, err := db.All(ctx, c.db.Hot, db.Value[int64], extendSQL, ids, fences, lease.Microseconds())
+	emails, ids, fences := fencing(jobs)
+	ours, err := db.All(ctx, c.db.Hot, db.Value[int64], extendSQL, emails, ids, fences, lease.Microseconds())
 	if err != nil {
 		return nil, fmt.Errorf("extend leases: %w", err)
 	}
@@ -230,11 +231,11 @@ func (c *claimer) release(ctx context.Context, jobs []Job) error {
 	return undo(ctx, c.db.Hot, jobs, 0, nil)
 }
 
-// fencing gives the ids and the fences of jobs, as arguments of a statement.
-func fencing(jobs []Job) (ids, fences any) {
-	id, fence := make([]int64, len(jobs)), make([]int64, len(jobs))
+// fencing gives the emails, the ids and the fences of jobs, as arguments of a statement.
+func fencing(jobs []Job) (emails, ids, fences any) {
+	emailID, id, fence := make([]string, len(jobs)), make([]int64, len(jobs)), make([]int64, len(jobs))
 	for i, j := range jobs {
-		id[i], fence[i] = j.recipientID, j.fence
+		emailID[i], id[i], fence[i] = j.emailID, j.recipientID, j.fence
 	}
-	return db.Array(id), db.Array(fence)
+	return db.Array(emailID), db.Array(id), db.Array(fence)
 }

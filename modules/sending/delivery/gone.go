@@ -13,13 +13,13 @@ import (
 // minute. The fence goes up: should the node live after all, its outcomes change nothing.
 const handBackOfSQL = `
 WITH held AS (
-	SELECT r.id, a.id AS attempt FROM recipients r JOIN attempts a ON a.recipient_id = r.id AND a.fence = r.fence
+	SELECT r.email_id, r.id, r.fence FROM recipients r JOIN attempts a ON a.email_id BETWEEN r.email_id AND r.email_id AND a.recipient_id = r.id AND a.fence = r.fence
 	WHERE r.due_at > now() AND r.due_at <= now() + interval '1 minute' AND r.lane IS NULL AND r.held_by IS NULL AND a.outcome IS NULL AND a.node = $1
 	ORDER BY r.id FOR UPDATE OF r SKIP LOCKED
 ), closed AS (
-	UPDATE attempts a SET outcome = ` + notStartedSQL + `, finished_at = now() FROM held WHERE a.id = held.attempt
+	UPDATE attempts a SET outcome = ` + notStartedSQL + `, finished_at = now() FROM held WHERE a.email_id BETWEEN held.email_id AND held.email_id AND a.recipient_id = held.id AND a.fence = held.fence
 ), back AS (
-	UPDATE recipients r SET due_at = now(), fence = r.fence + 1 FROM held WHERE r.id = held.id RETURNING 1
+	UPDATE recipients r SET due_at = now(), fence = r.fence + 1 FROM held WHERE r.email_id BETWEEN held.email_id AND held.email_id AND r.id = held.id RETURNING 1
 )
 SELECT count(*) FROM back`
 

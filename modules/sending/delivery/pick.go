@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/postrider/postrider/modules/outbound"
+	"github.com/postrider/postrider/modules/sending/lifecycle"
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/mail/smtpclient"
 )
@@ -20,8 +21,9 @@ import (
 
 // pickedRow is a due recipient that this claim has locked.
 type pickedRow struct {
-	id   int64
-	lane sql.NullString // where it was drawn from; null: the common queue
+	id      int64
+	emailID string
+	lane    sql.NullString // where it was drawn from; null: the common queue
 	outbound.Question
 
 	way     smtpclient.Way
@@ -55,14 +57,14 @@ type ticket interface {
 // been silent since, and others may be about to store what is due.
 const pickSQL = `
 WITH common AS (
-	SELECT id FROM recipients WHERE due_at <= now() AND lane IS NULL AND held_by IS NULL AND ($5::timestamptz IS NULL OR now() < $5) ORDER BY due_at LIMIT $1 FOR UPDATE SKIP LOCKED
+	SELECT id, email_id, lane, destination, via, account_id FROM recipients WHERE due_at <= now() AND lane IS NULL AND held_by IS NULL AND ($5::timestamptz IS NULL OR now() < $5) ORDER BY due_at LIMIT $1 FOR UPDATE SKIP LOCKED
 ), drawn AS (
-	SELECT r.id FROM unnest($2::text[], $3::int[], $4::bigint[]) AS l (lane, room, late), LATERAL (
-		SELECT id FROM recipients WHERE lane = l.lane AND due_at <= now() - l.late * interval '1 microsecond' AND ($5::timestamptz IS NULL OR now() < $5)
+	SELECT r.* FROM unnest($2::text[], $3::int[], $4::bigint[]) AS l (lane, room, late), LATERAL (
+		SELECT id, email_id, lane, destination, via, account_id FROM recipients WHERE lane = l.lane AND due_at <= now() - l.late * interval '1 microsecond' AND ($5::timestamptz IS NULL OR now() < $5)
 		ORDER BY due_at LIMIT l.room FOR UPDATE SKIP LOCKED) r
 )
-SELECT r.id, r.lane, r.destination, r.via, r.account_id, e.domain_id
-FROM (SELECT id FROM common UNION ALL SELECT id FROM drawn) found JOIN recipients r ON r.id = found.id JOIN emails e ON e.id = r.email_id`
+SELECT found.id, found.email_id, found.lane, found.destination, found.via, found.account_id, e.domain_id
+FROM (SELECT * FROM common UNION ALL SELECT * FROM drawn) found JOIN emails e ON e.id = found.email_id`
 
 // draw is what to take from a lane's parked rows.
 type draw struct {
@@ -79,7 +81,7 @@ func pick(ctx context.Context, tx *db.PreparedTx, common int, draws []draw, unti
 		lanes[i], rooms[i], late[i] = d.lane, int64(d.room), d.late.Microseconds()
 	}
 	return db.All(ctx, tx, func(row *pickedRow) []any {
-		return []any{&row.id, &row.lane, &row.Destination, &row.Via, &row.AccountID, &row.DomainID}
+		return []any{&row.id, &row.emailID, &row.lane, &row.Destination, &row.Via, &row.AccountID, &row.DomainID}
 	}, pickSQL, common, db.Array(lanes), db.Array(rooms), db.Array(late), orNull(until))
 }
 
@@ -163,17 +165,18 @@ type parkedRows struct {
 func (p parkedRows) any() bool { return p.others || len(p.lanes) > 0 }
 
 // parkSQL puts rows that were picked into their lanes.
-const parkSQL = `UPDATE recipients r SET lane = v.lane FROM unnest($1::bigint[], $2::text[]) AS v (id, lane) WHERE r.id = v.id`
+const parkSQL = `
+UPDATE recipients r SET lane = v.lane FROM unnest($1::text[], $2::bigint[], $3::text[]) AS v (email_id, id, lane) WHERE ` + lifecycle.RecipientSQL
 
 func (c *claimer) parkRows(ctx context.Context, tx *db.PreparedTx, list []pickedRow) (parked parkedRows, err error) {
 	var ids []int64
-	var labels []string
+	var emails, labels []string
 	for _, row := range list {
 		if row.verdict != park {
 			continue
 		}
 		label := laneLabel(row.way.Label, row.Destination)
-		ids, labels = append(ids, row.id), append(labels, label)
+		emails, ids, labels = append(emails, row.emailID), append(ids, row.id), append(labels, label)
 		if parked.others = parked.others || row.away; !row.away {
 			parked.lanes = append(parked.lanes, label)
 		}
@@ -181,7 +184,7 @@ func (c *claimer) parkRows(ctx context.Context, tx *db.PreparedTx, list []picked
 	if len(ids) == 0 {
 		return parked, nil
 	}
-	if _, err := tx.ExecContext(ctx, parkSQL, db.Array(ids), db.Array(labels)); err != nil {
+	if _, err := tx.ExecContext(ctx, parkSQL, db.Array(emails), db.Array(ids), db.Array(labels)); err != nil {
 		return parkedRows{}, fmt.Errorf("park recipients: %w", err)
 	}
 	slices.Sort(parked.lanes)

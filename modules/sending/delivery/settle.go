@@ -146,6 +146,7 @@ func labelsOf(jobs []Job) []string {
 
 // ended is the columns of finished deliveries.
 var ended = batch.New("v",
+	batch.Text("email_id", func(f *finished) string { return f.job.emailID }),
 	batch.Int("id", func(f *finished) int64 { return f.job.recipientID }),
 	batch.Int("fence", func(f *finished) int64 { return f.job.fence }),
 	batch.Text("state", func(f *finished) recipient.State { return f.verdict.state }),
@@ -174,14 +175,14 @@ WITH done AS (
 ), tried AS (
 	UPDATE attempts a SET finished_at = clock_timestamp(), outcome = v.outcome, phase = v.phase, code = NULLIF(v.code, 0),
 		enhanced_code = NULLIF(v.enhanced_code, ''), reply = v.reply, remote_host = v.remote_host, remote_addr = v.remote_addr, tls = v.tls, tls_policy = v.tls_policy, local_addr = v.local_addr, class = v.class
-	FROM done v WHERE a.recipient_id = v.id AND a.fence = v.fence
+	FROM done v WHERE a.email_id BETWEEN v.email_id AND v.email_id AND a.recipient_id = v.id AND a.fence = v.fence
 )
 UPDATE recipients r SET state = v.state, fence = r.fence + 1, via = v.via, code = NULLIF(v.code, 0), enhanced_code = NULLIF(v.enhanced_code, ''),
 	diagnostic = NULLIF(v.reply, ''), remote_mta = NULLIF(v.remote_host, ''),
 	due_at = CASE WHEN v.state = 'deferred' THEN now() + v.wait * interval '1 microsecond' END,
 	settled_at = CASE WHEN v.state <> 'deferred' THEN now() END,
 	delay_notified_at = CASE WHEN v.notify THEN now() ELSE r.delay_notified_at END
-FROM done v WHERE r.id = v.id AND r.fence = v.fence AND r.due_at IS NOT NULL
+FROM done v WHERE ` + lifecycle.RecipientSQL + ` AND r.fence = v.fence AND r.due_at IS NOT NULL
 RETURNING r.id`)
 
 // updateRecipients gives the deliveries whose fence held.
@@ -211,7 +212,7 @@ type emailChanges map[string]*emailChange
 
 const (
 	lockEmailsSQL = `SELECT id, status, last_event, coalesce(bounce_reason, '') FROM emails WHERE id = ANY($1) ORDER BY id FOR UPDATE`
-	tallySQL      = `SELECT email_id, state, count(*) FROM recipients WHERE email_id = ANY($1) GROUP BY 1, 2`
+	tallySQL      = `SELECT r.email_id, r.state, count(*) FROM unnest($1::text[]) AS e (id) JOIN recipients r ON r.email_id = e.id GROUP BY 1, 2`
 )
 
 // lockEmails takes the emails' rows, in id order so that two batches never wait

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/postrider/postrider/ent/email"
+	"github.com/postrider/postrider/modules/sending/lifecycle"
 	"github.com/postrider/postrider/runtime/bus"
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/db/batch"
@@ -17,6 +18,7 @@ import (
 
 // plainRows is the columns of finished deliveries that are plain.
 var plainRows = batch.New("v",
+	batch.Text("email_id", func(f *finished) string { return f.job.emailID }),
 	batch.Int("id", func(f *finished) int64 { return f.job.recipientID }),
 	batch.Int("fence", func(f *finished) int64 { return f.job.fence }),
 	batch.Int("code", func(f *finished) int { return f.out.Code }),
@@ -40,11 +42,11 @@ WITH done AS (
 ), tried AS (
 	UPDATE attempts a SET finished_at = clock_timestamp(), outcome = 'delivered', phase = v.phase, code = NULLIF(v.code, 0), enhanced_code = NULLIF(v.enhanced_code, ''),
 		reply = v.reply, remote_host = v.remote_host, remote_addr = v.remote_addr, tls = v.tls, tls_policy = v.tls_policy, local_addr = v.local_addr
-	FROM done v WHERE a.recipient_id = v.id AND a.fence = v.fence
+	FROM done v WHERE a.email_id BETWEEN v.email_id AND v.email_id AND a.recipient_id = v.id AND a.fence = v.fence
 ), settled AS (
 	UPDATE recipients r SET state = 'delivered', fence = r.fence + 1, code = NULLIF(v.code, 0), enhanced_code = NULLIF(v.enhanced_code, ''),
 		diagnostic = NULLIF(v.reply, ''), remote_mta = NULLIF(v.remote_host, ''), due_at = NULL, settled_at = now()
-	FROM done v WHERE r.id = v.id AND r.fence = v.fence AND r.due_at IS NOT NULL
+	FROM done v WHERE ` + lifecycle.RecipientSQL + ` AND r.fence = v.fence AND r.due_at IS NOT NULL
 	RETURNING r.email_id, v.fact_id
 ), told AS (
 	UPDATE emails e SET status = CASE WHEN e.status = 'sent' THEN 'delivered' ELSE e.status END, last_event = '` + string(event.EmailDelivered) + `',

@@ -44,6 +44,11 @@ func Finished() []string {
 	return []string{string(email.StatusDelivered), string(email.StatusBounced), string(email.StatusFailed), string(email.StatusCancelled)}
 }
 
+// RecipientSQL finds the recipient r of the row v of a batch, by its number, and says by its email in which month it is,
+// where recipients are split by month. It is a range, so that no plan that was made for small tables finds it by its email
+// alone: that would read all recipients of the email for each of them. Attempts are found likewise.
+const RecipientSQL = `r.id = v.id AND r.email_id BETWEEN v.email_id AND v.email_id`
+
 // Tally counts an email's recipients by state.
 type Tally map[recipient.State]int
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/postrider/postrider/modules/sending/lifecycle"
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/event"
 	"github.com/postrider/postrider/runtime/fault"
@@ -34,23 +35,27 @@ const stepSize = 1000
 // has to fulfil when its row is locked, and what is set then. A row that another
 // transaction has locked at this moment is passed over, and tried once more at the end.
 const (
+	// A step has the emails $1 and the numbers $2 of recipients.
+	stepSQL     = `unnest($1::text[], $2::bigint[]) AS v (email_id, id) JOIN recipients r ON ` + lifecycle.RecipientSQL
+	stepOnlySQL = `WHERE ` + lifecycle.RecipientSQL
+
 	retrySQL = `
 UPDATE recipients r SET due_at = now(), lane = NULL
-FROM (SELECT r.id FROM recipients r WHERE r.id = ANY($1) AND r.due_at IS NOT NULL AND (r.due_at > now() OR r.lane IS NOT NULL)
-	AND r.held_by IS NULL AND NOT ` + runningSQL + ` ORDER BY r.id FOR UPDATE SKIP LOCKED) v
-WHERE r.id = v.id RETURNING r.id`
+FROM (SELECT r.email_id, r.id FROM ` + stepSQL + ` WHERE r.due_at IS NOT NULL AND (r.due_at > now() OR r.lane IS NOT NULL)
+	AND r.held_by IS NULL AND NOT ` + runningSQL + ` ORDER BY r.id FOR UPDATE OF r SKIP LOCKED) v
+` + stepOnlySQL + ` RETURNING r.id`
 
 	holdSQL = `
 UPDATE recipients r SET lane = NULL, held_by = 'operator'
-FROM (SELECT r.id FROM recipients r WHERE r.id = ANY($1) AND r.due_at IS NOT NULL AND r.held_by IS DISTINCT FROM 'operator'
-	ORDER BY r.id FOR UPDATE SKIP LOCKED) v
-WHERE r.id = v.id RETURNING r.id`
+FROM (SELECT r.email_id, r.id FROM ` + stepSQL + ` WHERE r.due_at IS NOT NULL AND r.held_by IS DISTINCT FROM 'operator'
+	ORDER BY r.id FOR UPDATE OF r SKIP LOCKED) v
+` + stepOnlySQL + ` RETURNING r.id`
 
 	holdForAccountSQL = `
 UPDATE recipients r SET lane = NULL, held_by = 'account'
-FROM (SELECT r.id FROM recipients r WHERE r.id = ANY($1) AND r.due_at IS NOT NULL AND r.held_by IS NULL
-	ORDER BY r.id FOR UPDATE SKIP LOCKED) v
-WHERE r.id = v.id RETURNING r.id`
+FROM (SELECT r.email_id, r.id FROM ` + stepSQL + ` WHERE r.due_at IS NOT NULL AND r.held_by IS NULL
+	ORDER BY r.id FOR UPDATE OF r SKIP LOCKED) v
+` + stepOnlySQL + ` RETURNING r.id`
 
 	releaseHeldSQL       = releaseWhereSQL + `r.held_by IS NOT NULL` + releaseEndSQL
 	releaseForAccountSQL = releaseWhereSQL + `r.held_by = 'account'` + releaseEndSQL
@@ -58,15 +63,15 @@ WHERE r.id = v.id RETURNING r.id`
 	// One that still runs keeps its lease.
 	releaseWhereSQL = `
 UPDATE recipients r SET held_by = NULL, due_at = CASE WHEN v.running THEN r.due_at ELSE now() END
-FROM (SELECT r.id, ` + runningSQL + ` AS running FROM recipients r WHERE r.id = ANY($1) AND r.due_at IS NOT NULL AND `
+FROM (SELECT r.email_id, r.id, ` + runningSQL + ` AS running FROM ` + stepSQL + ` WHERE r.due_at IS NOT NULL AND `
 	releaseEndSQL = `
-	ORDER BY r.id FOR UPDATE SKIP LOCKED) v
-WHERE r.id = v.id RETURNING r.id`
+	ORDER BY r.id FOR UPDATE OF r SKIP LOCKED) v
+` + stepOnlySQL + ` RETURNING r.id`
 
 	dropSQL = `
-UPDATE recipients r SET state = 'failed', due_at = NULL, lane = NULL, held_by = NULL, settled_at = now(), fence = r.fence + 1, diagnostic = $2
-FROM (SELECT r.id FROM recipients r WHERE r.id = ANY($1) AND r.due_at IS NOT NULL ORDER BY r.id FOR UPDATE SKIP LOCKED) v
-WHERE r.id = v.id RETURNING r.id, r.email_id, r.address`
+UPDATE recipients r SET state = 'failed', due_at = NULL, lane = NULL, held_by = NULL, settled_at = now(), fence = r.fence + 1, diagnostic = $3
+FROM (SELECT r.email_id, r.id FROM ` + stepSQL + ` WHERE r.due_at IS NOT NULL ORDER BY r.id FOR UPDATE OF r SKIP LOCKED) v
+` + stepOnlySQL + ` RETURNING r.id, r.email_id, r.address`
 )
 
 // Retry makes recipients due now, in the common queue. What is held stays held, and
@@ -88,9 +93,10 @@ func (s *Service) Release(ctx context.Context, c Change) (Result, error) {
 
 // update is a step that changes nothing but recipients.
 func (s *Service) update(statement string) step {
-	return func(ctx context.Context, ids []int64) (changed []int64, err error) {
+	return func(ctx context.Context, all []found) (changed []int64, err error) {
+		emails, ids := numbers(all)
 		err = s.db.InHotTx(ctx, func(tx *sql.Tx) error {
-			changed, err = db.All(ctx, tx, db.Value[int64], statement, db.Array(ids))
+			changed, err = db.All(ctx, tx, db.Value[int64], statement, emails, ids)
 			return err
 		})
 		return changed, err
@@ -98,21 +104,36 @@ func (s *Service) update(statement string) step {
 }
 
 // step changes those of at most stepSize recipients that it applies to.
-type step func(ctx context.Context, ids []int64) (changed []int64, err error)
+type step func(ctx context.Context, all []found) (changed []int64, err error)
+
+// found is a recipient that a selection names. Its email says in which month it is, where those are apart.
+type found struct {
+	emailID string
+	id      int64
+}
+
+// numbers gives the emails and the ids, as arguments of a statement.
+func numbers(all []found) (emails, ids any) {
+	emailIDs, numbers := make([]string, len(all)), make([]int64, len(all))
+	for i, f := range all {
+		emailIDs[i], numbers[i] = f.emailID, f.id
+	}
+	return db.Array(emailIDs), db.Array(numbers)
+}
 
 func (s *Service) change(ctx context.Context, name string, c Change, do step) (Result, error) {
 	if err := c.Selection.Validate().Err(); err != nil {
 		return Result{}, err
 	}
-	ids, err := s.find(ctx, c.Selection)
-	result := Result{Matched: len(ids)}
+	all, err := s.find(ctx, c.Selection)
+	result := Result{Matched: len(all)}
 	if err != nil || c.DryRun {
 		return result, err
 	}
-	var left []int64
+	var left []found
 	for pass := range 2 { // the second for rows that were locked
 		done := 0
-		for chunk := range slices.Chunk(ids, stepSize) {
+		for chunk := range slices.Chunk(all, stepSize) {
 			changed, err := do(ctx, chunk)
 			if err != nil {
 				return result, fmt.Errorf("%s: %w", name, err)
@@ -124,29 +145,31 @@ func (s *Service) change(ctx context.Context, name string, c Change, do step) (R
 				c.Progress(done, result.Matched)
 			}
 		}
-		ids, left = left, nil
+		all, left = left, nil
 	}
 	return result, nil
 }
 
-// find gives the ids of the selection. They are found once: later steps would read
+// find gives the recipients of the selection. They are found once: later steps would read
 // the whole queue each.
-func (s *Service) find(ctx context.Context, of Selection) ([]int64, error) {
+func (s *Service) find(ctx context.Context, of Selection) ([]found, error) {
 	var query db.Query
-	query.Text = `SELECT r.id FROM ` + of.from(&query, `r.id`) + ` ORDER BY r.id`
-	ids, err := db.All(ctx, s.db.SQL, db.Value[int64], query.Text, query.Args...)
+	query.Text = `SELECT r.email_id, r.id FROM ` + of.from(&query, `r.email_id, r.id`) + ` ORDER BY r.id`
+	all, err := db.All(ctx, s.db.SQL, columnsOfFound, query.Text, query.Args...)
 	if err != nil {
 		return nil, fmt.Errorf("find in queue: %w", err)
 	}
-	return ids, nil
+	return all, nil
 }
 
-func without(all, some []int64) []int64 {
+func columnsOfFound(f *found) []any { return []any{&f.emailID, &f.id} }
+
+func without(all []found, some []int64) []found {
 	gone := make(map[int64]bool, len(some))
 	for _, id := range some {
 		gone[id] = true
 	}
-	return slices.DeleteFunc(slices.Clone(all), func(id int64) bool { return gone[id] })
+	return slices.DeleteFunc(slices.Clone(all), func(f found) bool { return gone[f.id] })
 }
 
 // CodeDropped is failure.code of email.failed for a recipient that an operator dropped.
@@ -162,10 +185,10 @@ func (s *Service) Drop(ctx context.Context, c Change, reason string) (Result, er
 	if err := validateReason(reason); err != nil {
 		return Result{}, err
 	}
-	return s.change(ctx, "drop", c, func(ctx context.Context, ids []int64) (changed []int64, err error) {
+	return s.change(ctx, "drop", c, func(ctx context.Context, all []found) (changed []int64, err error) {
 		var facts []event.Fact
 		err = s.db.InHotTx(ctx, func(tx *sql.Tx) error {
-			changed, facts, err = s.drop(ctx, tx, ids, reason)
+			changed, facts, err = s.drop(ctx, tx, all, reason)
 			return err
 		})
 		if err == nil {

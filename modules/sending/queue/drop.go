@@ -32,8 +32,9 @@ type dropping struct {
 
 // drop settles those of the recipients that are not settled yet. Recipients are
 // locked before emails, and emails in the order of their ids, as by everybody.
-func (s *Service) drop(ctx context.Context, tx *sql.Tx, ids []int64, reason string) (changed []int64, facts []event.Fact, err error) {
-	gone, err := db.All(ctx, tx, func(d *dropped) []any { return []any{&d.id, &d.emailID, &d.address} }, dropSQL, db.Array(ids), reason)
+func (s *Service) drop(ctx context.Context, tx *sql.Tx, all []found, reason string) (changed []int64, facts []event.Fact, err error) {
+	numbered, ids := numbers(all)
+	gone, err := db.All(ctx, tx, func(d *dropped) []any { return []any{&d.id, &d.emailID, &d.address} }, dropSQL, numbered, ids, reason)
 	if err != nil || len(gone) == 0 {
 		return nil, nil, err
 	}
@@ -61,7 +62,7 @@ func (s *Service) drop(ctx context.Context, tx *sql.Tx, ids []int64, reason stri
 	return changed, facts, nil
 }
 
-const tallySQL = `SELECT email_id, state, count(*) FROM recipients WHERE email_id = ANY($1) GROUP BY 1, 2`
+const tallySQL = `SELECT r.email_id, r.state, count(*) FROM unnest($1::text[]) AS e (id) JOIN recipients r ON r.email_id = e.id GROUP BY 1, 2`
 
 const lockDroppingSQL = `
 SELECT id, account_id, "from", "to", coalesce(cc, '[]'), subject, status, coalesce(tags, '[]'), created_at

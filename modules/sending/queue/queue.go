@@ -77,7 +77,7 @@ type Queued struct {
 // planner does not read all attempts there ever were.
 const queueColumns = `r.id, r.email_id, r.account_id, r.address, r.destination, r.state, r.lane, r.held_by, r.attempts, r.due_at, r.queued_at, r.diagnostic, ` + runningSQL + ` AS running`
 
-const runningSQL = `(r.due_at > now() AND r.attempts > 0 AND coalesce((SELECT a.outcome IS NULL FROM attempts a WHERE a.recipient_id = r.id AND a.fence = r.fence), false))`
+const runningSQL = `(r.due_at > now() AND r.attempts > 0 AND coalesce((SELECT a.outcome IS NULL FROM attempts a WHERE a.email_id BETWEEN r.email_id AND r.email_id AND a.recipient_id = r.id AND a.fence = r.fence), false))`
 
 const queueStateSQL = `CASE WHEN r.held_by IS NOT NULL THEN 'held' WHEN r.lane IS NOT NULL THEN 'parked' ELSE r.state END`
 

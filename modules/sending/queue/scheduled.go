@@ -36,7 +36,7 @@ WITH due AS (
 ), opened AS (
 	UPDATE emails e SET status = 'sent', uncommon = NULL, release_at = NULL FROM due WHERE e.id = due.id RETURNING e.id
 )
-UPDATE recipients r SET due_at = now() FROM opened o WHERE r.email_id = o.id AND r.settled_at IS NULL RETURNING r.id`
+UPDATE recipients r SET due_at = now() FROM opened o WHERE r.email_id = o.id AND r.settled_at IS NULL RETURNING r.email_id, r.id`
 
 // scheduledStep is how many emails one transaction of DropScheduled ends at most.
 const scheduledStep = 200
@@ -52,12 +52,12 @@ func (s *Service) DropScheduled(ctx context.Context, before time.Time, reason st
 		var ended []int64
 		var facts []event.Fact
 		err := s.db.InHotTx(ctx, func(tx *sql.Tx) error {
-			ids, err := db.All(ctx, tx, db.Value[int64], openScheduledSQL, before, scheduledStep)
-			if err != nil || len(ids) == 0 {
+			all, err := db.All(ctx, tx, columnsOfFound, openScheduledSQL, before, scheduledStep)
+			if err != nil || len(all) == 0 {
 				ended = nil
 				return err
 			}
-			ended, facts, err = s.drop(ctx, tx, ids, reason)
+			ended, facts, err = s.drop(ctx, tx, all, reason)
 			return err
 		})
 		if err != nil {

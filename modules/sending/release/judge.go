@@ -43,6 +43,7 @@ type releasing struct {
 
 // envelope is one recipient of it.
 type envelope struct {
+	emailID     string
 	recipientID int64
 	address     string
 	diagnostic  string // why it is not written to
@@ -180,6 +181,7 @@ var (
 		batch.Text("last_event", func(r *releasing) string { return r.lastEventNow() }),
 	)
 	refusedRows = batch.New("refused",
+		batch.Text("email_id", func(e envelope) string { return e.emailID }),
 		batch.Int("id", func(e envelope) int64 { return e.recipientID }),
 		batch.Text("diagnostic", func(e envelope) string { return e.diagnostic }),
 	)
@@ -198,7 +200,7 @@ WITH released AS (
 	FROM released e WHERE r.email_id = e.id AND e.status = 'sent'
 )
 UPDATE recipients r SET state = 'failed', settled_at = now(), diagnostic = refused.diagnostic
-FROM ` + refusedRows.Source() + ` WHERE r.id = refused.id`)
+FROM ` + refusedRows.Source() + ` WHERE r.email_id BETWEEN refused.email_id AND refused.email_id AND r.id = refused.id`)
 
 func (b releases) store(ctx context.Context, tx *sql.Tx) error {
 	released := make([]*releasing, len(b))

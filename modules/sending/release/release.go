@@ -181,7 +181,7 @@ SELECT id, account_id, "from", "to", coalesce(cc, '[]'), subject, coalesce(tags,
 	(extract(epoch FROM now() - coalesce(scheduled_at, release_at)) * 1000000)::bigint, coalesce(expires_at <= now(), false)
 FROM emails WHERE id = ANY($1) AND status IN ('scheduled', 'queued') AND release_at <= now() ORDER BY id FOR UPDATE SKIP LOCKED`
 
-const envelopeSQL = `SELECT id, email_id, address FROM recipients WHERE email_id = ANY($1) ORDER BY id`
+const envelopeSQL = `SELECT r.id, r.email_id, r.address FROM unnest($1::text[]) AS e (id) JOIN recipients r ON r.email_id = e.id ORDER BY r.id`
 
 func lockDue(ctx context.Context, tx *sql.Tx, candidates []candidate) (releases, error) {
 	byID := make(map[string]candidate, len(candidates))
@@ -202,17 +202,13 @@ func lockDue(ctx context.Context, tx *sql.Tx, candidates []candidate) (releases,
 		batch[i].candidate = byID[batch[i].id]
 		at[batch[i].id] = i
 	}
-	type row struct {
-		emailID string
-		envelope
-	}
-	recipients, err := db.All(ctx, tx, func(r *row) []any { return []any{&r.recipientID, &r.emailID, &r.address} }, envelopeSQL, db.Array(ids))
+	recipients, err := db.All(ctx, tx, func(e *envelope) []any { return []any{&e.recipientID, &e.emailID, &e.address} }, envelopeSQL, db.Array(ids))
 	if err != nil {
 		return nil, fmt.Errorf("read envelopes: %w", err)
 	}
 	for _, r := range recipients {
 		if i, locked := at[r.emailID]; locked {
-			batch[i].envelope = append(batch[i].envelope, r.envelope)
+			batch[i].envelope = append(batch[i].envelope, r)
 		}
 	}
 	return batch, nil
