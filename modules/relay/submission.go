@@ -56,26 +56,40 @@ func newSubmission(raw []byte, envelope []address.Address) (submission, error) {
 		}
 	}
 	m.Relayed = &sending.Relayed{MIME: verbatim.Join(h.kept, body), MessageID: h.messageID}
-	if m.Unsubscribe == nil || !*m.Unsubscribe {
-		if m.Relayed.Unsubscribable, err = unsubscribable(m.Relayed.MIME); err != nil {
-			return sub, err
-		}
+	changed := m.Unsubscribe != nil && *m.Unsubscribe
+	if m.Relayed.Places, err = places(m.Relayed.MIME, changed); err != nil {
+		return sub, err
 	}
 	err = readFiles(m.Relayed, h.kept)
 	return sub, err
 }
 
-// unsubscribable tells whether a text of the message has {{unsubscribe_url}}. Only texts
-// that are encoded have to be read for that.
-func unsubscribable(raw []byte) (bool, error) {
+// places counts {{unsubscribe_url}} in the texts of a message: in those that the link is put
+// into, if it is, else in those that a reader sees. Only texts that are encoded have to be read
+// for that, and those that have the word.
+func places(raw []byte, changed bool) (n int, err error) {
 	if !encodedText.Match(raw) && !bytes.Contains(raw, []byte("unsubscribe_url")) {
-		return false, nil
+		return 0, nil
 	}
-	read, err := message.Read(bytes.NewReader(raw))
+	if !changed {
+		read, err := message.Read(bytes.NewReader(raw))
+		if err != nil {
+			return 0, err
+		}
+		return sending.Places(read.HTML, read.Text), nil
+	}
+	read, err := verbatim.Read(raw)
 	if err != nil {
-		return false, err
+		return 0, err
 	}
-	return sending.Unsubscribable(read.HTML, read.Text), nil
+	for _, text := range read.Texts {
+		if text.HTML {
+			n += sending.Places(text.Content, "")
+		} else {
+			n += sending.Places("", text.Content)
+		}
+	}
+	return n, nil
 }
 
 var encodedText = regexp.MustCompile(`(?i)content-transfer-encoding:\s*(base64|quoted-printable)`)

@@ -119,8 +119,8 @@ type Relayed struct {
 	MessageID string // of the header, without angle brackets; empty: there is none
 	Files     []message.File
 	Names     []string // all file names in it, whether or not they make files
-	// Unsubscribable says that a text in it has {{unsubscribe_url}}.
-	Unsubscribable bool
+	// Places counts {{unsubscribe_url}} in its texts, not much further than a message may have.
+	Places int
 }
 
 // asksForAll tells whether subject and to are required: over SMTP they are not.

@@ -1,6 +1,7 @@
 package sending
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -42,6 +43,29 @@ func TestFindingA6NoPlaceForALinkThatNobodyPutsIn(t *testing.T) {
 		"percent-encoded": {with("s", `<a href="%7B%7Bunsubscribe_url%7D%7D">`, "", nil), fault.Fields{"html": reason}},
 		"on":              {with("s", `<a href="{{unsubscribe_url}}">`, "{{unsubscribe_url}}", &on), fault.Fields{}},
 		"the word alone":  {with("unsubscribe_url", "<p>unsubscribe_url</p>", "{unsubscribe_url}", &off), fault.Fields{}},
+	} {
+		if diff := cmp.Diff(c.want, c.message.Validate()); diff != "" {
+			t.Errorf("%s: what is wrong (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+func TestAMessageHasFewPlacesForTheLink(t *testing.T) {
+	t.Parallel()
+	const reason = "contains {{unsubscribe_url}} more than 100 times"
+	on := true
+	with := func(html, text string) Message {
+		m := simple("bob@example.net")
+		m.HTML, m.Text, m.Unsubscribe = html, text, &on
+		return m
+	}
+	for name, c := range map[string]struct {
+		message Message
+		want    fault.Fields
+	}{
+		"a hundred in each": {with("<p>"+strings.Repeat("%7B%7Bunsubscribe_url%7D%7D", 100), strings.Repeat("{{unsubscribe_url}}", 100)), fault.Fields{}},
+		"one more":          {with("<p>"+strings.Repeat("%7B%7Bunsubscribe_url%7D%7D", 101), strings.Repeat("{{unsubscribe_url}}", 101)), fault.Fields{"html": reason, "text": reason}},
+		"the word alone":    {with("<p>"+strings.Repeat("unsubscribe_url", 200), "x"), fault.Fields{}},
 	} {
 		if diff := cmp.Diff(c.want, c.message.Validate()); diff != "" {
 			t.Errorf("%s: what is wrong (-want +got):\n%s", name, diff)

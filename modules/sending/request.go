@@ -2,6 +2,7 @@ package sending
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"time"
 
@@ -71,6 +72,7 @@ func (m Message) validateUnsubscribe(wrong fault.Fields) {
 		}
 		return
 	}
+	m.refuseCrowd(wrong)
 	for _, h := range m.Headers {
 		if strings.EqualFold(h.Name, unsubscribe.Field) || strings.EqualFold(h.Name, unsubscribe.FieldPost) {
 			wrong.Add("headers."+h.Name, "is written by the service when unsubscribe is true")
@@ -91,14 +93,29 @@ func (m Message) refuseToken(wrong fault.Fields) {
 	if unsubscribe.InSubjectOrText(m.Text) {
 		wrong.Add("text", reason)
 	}
-	if m.Relayed != nil && m.Relayed.Unsubscribable {
+	if m.Relayed != nil && m.Relayed.Places > 0 {
 		wrong.Add("unsubscribe", "must be true for a message that contains {{unsubscribe_url}}: the recipient would see it")
 	}
 }
 
-// Unsubscribable tells whether a message with these bodies has {{unsubscribe_url}} in it.
-func Unsubscribable(html, text string) bool {
-	return unsubscribe.InMarkup(html) || unsubscribe.InSubjectOrText(text)
+// refuseCrowd refuses a message with too many places for the link. The subject has a bound
+// of its own, with the link in it.
+func (m Message) refuseCrowd(wrong fault.Fields) {
+	reason := fmt.Sprintf("contains {{unsubscribe_url}} more than %d times", unsubscribe.MaxPlaces)
+	if unsubscribe.PlacesInMarkup(m.HTML) > unsubscribe.MaxPlaces {
+		wrong.Add("html", "%s", reason)
+	}
+	if unsubscribe.PlacesInText(m.Text) > unsubscribe.MaxPlaces {
+		wrong.Add("text", "%s", reason)
+	}
+	if m.Relayed != nil && m.Relayed.Places > unsubscribe.MaxPlaces {
+		wrong.Add("unsubscribe", "is refused: the message %s", reason)
+	}
+}
+
+// Places counts {{unsubscribe_url}} in bodies; of each, not much further than a message may have.
+func Places(html, text string) int {
+	return unsubscribe.PlacesInMarkup(html) + unsubscribe.PlacesInText(text)
 }
 
 // filled gives the message with what a rendered template adds: the request's own

@@ -41,7 +41,7 @@ func sendBody(m *sending.Message) body.Object {
 				"`unsubscribe` and `category` of the request win over the template's. The bodies are the template's if it has any: `html` and `text` are then refused."},
 			body.Field{Name: "category", Type: body.Text(&m.Category).Length(1, suppression.MaxCategory).NotEmpty("is empty; leave it out for none"),
 				About: "What kind of mail this is, in your words, on one line. An unsubscribe then stops this category only, and who has opted out of it is suppressed. Left out: as the template says, else none."},
-			body.Field{Name: "unsubscribe", Type: body.Maybe(&m.Unsubscribe, body.Boolean), About: "Managed unsubscribe. Left out: as the template says, else off."},
+			body.Field{Name: "unsubscribe", Type: body.Maybe(&m.Unsubscribe, body.Boolean), About: "Managed unsubscribe. Left out: as the template says, else off. `html` and `text` may have `{{unsubscribe_url}}` 100 times each."},
 		),
 		AnyOf: [][]string{{"template"}, {"from", "subject", "html"}, {"from", "subject", "text"}},
 		Check: func(d *body.Decoder) {

@@ -37,6 +37,23 @@ func has(token *regexp.Regexp, text string) bool {
 	return strings.Contains(text, "unsubscribe_url") && token.MatchString(text)
 }
 
+// MaxPlaces is how many places for the link a text may have. Every place becomes a link ten
+// times as long, so without a bound a message grows tenfold as it is composed.
+const MaxPlaces = 100
+
+// PlacesInText counts the places for the link in a text, up to one more than MaxPlaces.
+func PlacesInText(text string) int { return places(token, text) }
+
+// PlacesInMarkup counts those in HTML.
+func PlacesInMarkup(text string) int { return places(tokenHTML, text) }
+
+func places(token *regexp.Regexp, text string) int {
+	if !strings.Contains(text, "unsubscribe_url") {
+		return 0
+	}
+	return len(token.FindAllStringIndex(text, MaxPlaces+1))
+}
+
 // Links makes links to unsubscribe with.
 type Links interface {
 	Link(u suppression.Unsubscribe) string
