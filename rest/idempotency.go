@@ -116,7 +116,7 @@ func namesOf(n *body.Names) *idempotency.Names {
 	if n == nil {
 		return nil
 	}
-	out := &idempotency.Names{First: n.First, Within: map[string]*idempotency.Names{}}
+	out := &idempotency.Names{First: n.First, Within: map[string]*idempotency.Names{}, OneOrMany: n.OneOrMany}
 	for name, within := range n.Within {
 		out.Within[name] = namesOf(within)
 	}
@@ -124,8 +124,8 @@ func namesOf(n *body.Names) *idempotency.Names {
 }
 
 // claim takes the key of the call, if it has one, or gives the answer that was kept
-// under it. A call without a body is compared as if it had an empty one, and a field under an
-// alias as if it had its own name.
+// under it. A call without a body is compared as if it had an empty one, a field under an
+// alias as if it had its own name, and a list of one address as that address.
 func (c *Call) claim(ctx context.Context, store Idempotency, names *idempotency.Names) (*idempotency.Claim, *idempotency.Answer, error) {
 	if c.idempotencyKey == "" {
 		return nil, nil, nil

@@ -1,9 +1,11 @@
 package body
 
-// Names are the names of the fields of an object that have several.
+// Names are the names of the fields of an object that have several, and those of the fields that
+// can be written in two ways.
 type Names struct {
-	First  map[string]string // of each of these names
-	Within map[string]*Names // of the fields that such an object holds, by its first name
+	First     map[string]string // of each of these names
+	Within    map[string]*Names // of the fields that such an object holds, by its first name
+	OneOrMany map[string]bool   // the fields, by first name, that have an item or a list of items
 }
 
 // Aliased is a type in which fields have aliases. A type of a resource may be one.
@@ -11,10 +13,13 @@ type Aliased interface {
 	Aliases() *Names
 }
 
-// Aliases tells the names of the fields that have several, here and in what they hold; nil: no
-// field has. Requests that differ only in them are equal.
+// itemOrList is a type of which one item says the same as a list with that item alone.
+type itemOrList interface{ itemOrList() }
+
+// Aliases tells the names of the fields that have several, here and in what they hold, and which
+// fields have an item or a list; nil: no field does. Requests that differ only in that are equal.
 func (o Object) Aliases() *Names {
-	names := &Names{First: map[string]string{}, Within: map[string]*Names{}}
+	names := &Names{First: map[string]string{}, Within: map[string]*Names{}, OneOrMany: map[string]bool{}}
 	for _, f := range o.Fields {
 		if len(f.Aliases) > 0 {
 			for _, name := range f.Names() {
@@ -24,13 +29,16 @@ func (o Object) Aliases() *Names {
 		if f.Means != "" {
 			names.First[f.Means], names.First[f.Name] = f.Means, f.Means
 		}
+		if _, is := f.Type.(itemOrList); is {
+			names.OneOrMany[f.Name] = true
+		}
 		if inner, is := f.Type.(Aliased); is {
 			if within := inner.Aliases(); within != nil {
 				names.Within[f.Name] = within
 			}
 		}
 	}
-	if len(names.First)+len(names.Within) == 0 {
+	if len(names.First)+len(names.Within)+len(names.OneOrMany) == 0 {
 		return nil
 	}
 	return names

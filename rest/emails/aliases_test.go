@@ -23,6 +23,9 @@ func TestFindingA5EveryAliasOfASendIsKnown(t *testing.T) {
 			t.Errorf("the alias %s of an attachment stands for %q, want %q", alias, got, want)
 		}
 	}
+	if diff := cmp.Diff(map[string]bool{"to": true, "cc": true, "bcc": true, "reply_to": true}, send.OneOrMany); diff != "" {
+		t.Errorf("the fields that have an address or a list of them (-want +got):\n%s", diff)
+	}
 	batch := batchBody(new([]sending.BatchItem)).Aliases()
 	if diff := cmp.Diff(map[string]*body.Names{"emails": send}, batch.Within); diff != "" {
 		t.Errorf("the aliases in a batch are not those of a send (-want +got):\n%s", diff)

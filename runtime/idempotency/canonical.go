@@ -17,7 +17,8 @@ import (
 // are different requests. An empty body is canonical.
 //
 // names says which members have several names; nil: none. A member is in the canonical form
-// under its first name. One of them that is null is left out, which means the same.
+// under its first name. One of them that is null is left out, which means the same. A list of one
+// item is that item where names says that both mean the same.
 //
 // It is for comparing only: of a long string, as the data of an attachment is, it
 // has the SHA-256, so that a large body does not exist twice.
@@ -36,6 +37,9 @@ func Canonical(jsonBody []byte, names *Names) ([]byte, error) {
 type Names struct {
 	First  map[string]string // of each name, where there are several; also of itself
 	Within map[string]*Names // of what a member has, by its first name
+
+	// OneOrMany are the members, by first name, that have an item or a list of items.
+	OneOrMany map[string]bool
 }
 
 func (n *Names) first(name string) (first string, several bool) {
@@ -54,6 +58,8 @@ func (n *Names) within(first string) *Names {
 	}
 	return n.Within[first]
 }
+
+func (n *Names) oneOrMany(first string) bool { return n != nil && n.OneOrMany[first] }
 
 // canonicaliser walks JSON that is known to be valid: it checks nothing. Depth
 // is bounded by json.Valid (10,000).
@@ -80,7 +86,8 @@ func (c *canonicaliser) value(out []byte, names *Names) []byte {
 	case '{':
 		return c.object(out, names)
 	case '[':
-		return c.array(out, names)
+		out, _ = c.array(out, names)
+		return out
 	case '"':
 		return appendString(out, c.stringToken())
 	default:
@@ -109,18 +116,31 @@ func (c *canonicaliser) stringToken() []byte {
 	return c.in[start:c.pos]
 }
 
-func (c *canonicaliser) array(out []byte, names *Names) []byte {
+func (c *canonicaliser) array(out []byte, names *Names) (_ []byte, items int) {
 	c.pos++
 	out = append(out, '[')
-	for first := true; c.next() != ']'; first = false {
-		if !first {
+	for ; c.next() != ']'; items++ {
+		if items > 0 {
 			c.pos++ // the comma
 			out = append(out, ',')
 		}
 		out = c.value(out, names)
 	}
 	c.pos++
-	return append(out, ']')
+	return append(out, ']'), items
+}
+
+// itemOrList is value for a member that has an item or a list of items.
+func (c *canonicaliser) itemOrList(out []byte, names *Names) []byte {
+	if c.next() != '[' {
+		return c.value(out, names)
+	}
+	begin := len(out)
+	out, items := c.array(out, names)
+	if items != 1 {
+		return out
+	}
+	return slices.Delete(out, begin, begin+1)[:len(out)-2]
 }
 
 type member struct {
@@ -149,7 +169,11 @@ func (c *canonicaliser) object(out []byte, names *Names) []byte {
 		}
 		m := member{name: name, start: len(out)}
 		out = appendQuoted(out, name)
-		out = c.value(append(out, ':'), names.within(name))
+		if out = append(out, ':'); names.oneOrMany(name) {
+			out = c.itemOrList(out, names.within(name))
+		} else {
+			out = c.value(out, names.within(name))
+		}
 		m.end = len(out)
 		members = append(members, m)
 		out = append(out, ',')

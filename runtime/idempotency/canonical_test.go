@@ -155,3 +155,22 @@ func TestFindingA5AliasesAreOneField(t *testing.T) {
 		t.Error("two bodies with different texts have one canonical form")
 	}
 }
+
+func TestAListOfOneIsItsItemWhereNamesSaysSo(t *testing.T) {
+	t.Parallel()
+	names := &idempotency.Names{First: map[string]string{"reply_to": "reply_to", "replyTo": "reply_to"}, OneOrMany: map[string]bool{"to": true, "reply_to": true}}
+	for body, want := range map[string]string{
+		`{"to":"a"}`:                        `{"to":"a"}`,
+		`{"to":[ "a" ]}`:                    `{"to":"a"}`,
+		`{"to":[{"name":"n","email":"a"}]}`: `{"to":{"email":"a","name":"n"}}`,
+		`{"to":["a","b"]}`:                  `{"to":["a","b"]}`,
+		`{"to":[]}`:                         `{"to":[]}`,
+		`{"to":[["a"]]}`:                    `{"to":["a"]}`,
+		`{"replyTo":["a"],"cc":["a"]}`:      `{"cc":["a"],"reply_to":"a"}`,
+	} {
+		got, err := idempotency.Canonical([]byte(body), names)
+		if err != nil || string(got) != want {
+			t.Errorf("the canonical form of %s is %s (%v), want %s", body, got, err, want)
+		}
+	}
+}
