@@ -123,7 +123,8 @@ func (e *edge) reading(g *rest.Group) {
 	rest.ListBy(g, rest.Operation{
 		Path: "/received-emails", ID: "listReceivedEmails", Needs: rights.Read,
 		Summary: "List received emails",
-		Description: "Newest first, without bodies and the octets of files. Emails that arrive while you page do not move what you have not seen yet. Filters can be " +
+		Description: "Newest first, without bodies and the octets of files. Of an email's `to`, `cc`, `reply_to`, `references` (the last ones), `defects` and `attachments` a list has what fits into 8 KiB each: " +
+			"`attachment_count` says how many files there are, and the email by itself has all. Emails that arrive while you page do not move what you have not seen yet. Filters can be " +
 			"combined; give the same ones with each cursor.",
 		Example: receivedExample(false),
 	}, rest.Plural{Member: "received_emails", Schema: "ReceivedList"}, e.list, newReceivedItem)
@@ -143,10 +144,6 @@ func (e *edge) list(ctx context.Context, c *rest.Call, in *query) (found page.Pa
 		return found, err
 	}
 	return e.mail.List(ctx, c.AccountID, inbound.ListQuery{Page: in.Request(), Filter: filter})
-}
-
-func newReceivedItem(e *ent.ReceivedEmail) receivedItem {
-	return receivedItem{newReceivedHead(e), receivedFiles(e.Attachments)}
 }
 
 func newReceivedHead(e *ent.ReceivedEmail) ReceivedHead {
