@@ -52,6 +52,9 @@ func inline(source string) (out string, err error) {
 	case before.style > maxStyle, before.rules*len(before.shape) > maxMatches:
 		return "", errors.New("there is too much of it")
 	}
+	if err := checkSelectors(hidden.source); err != nil {
+		return "", err
+	}
 	p, err := premailer.NewPremailerFromString(hidden.source, premailer.NewOptions())
 	if err != nil {
 		return "", fmt.Errorf("the HTML cannot be read: %w", err)

@@ -124,6 +124,10 @@ func TestInliningIsBoundedInTime(t *testing.T) {
 		"<style>" + strings.Repeat("p p p p p{color:red}", 500) + "</style>" + strings.Repeat("<p>x</p>", 10_000),
 		"<style>" + strings.Repeat("a,b,c,", 2_000) + "d{color:red}</style>" + strings.Repeat("<p>x</p>", 10_000),
 		"<style>p{" + strings.Repeat("color:red;", 15_000) + "}</style>" + strings.Repeat("<p>x</p>", 1_000),
+		"<style>.none ~ p ~ p ~ p ~ p ~ p{color:red}</style>" + strings.Repeat("<p>x</p>", 300),
+		"<style>.none div div div div div div div p{color:red}</style>" + strings.Repeat("<div>", 200) + "<p>x</p>" + strings.Repeat("</div>", 200),
+		"<style>" + strings.Repeat("p:nth-last-child(2n+1){color:red}", 900) + "</style>" + strings.Repeat("<p>x</p>", 2_500),
+		"<style>div:has(div:has(div:has(div:has(.none)))){color:red}</style>" + strings.Repeat("<div>", 200) + strings.Repeat("</div>", 200),
 		"<style>p{", "<style>@media", "<style>p{color", "<style>@media x{p{", "<style>@import", "<style>@font-face", "<style>p{color:", "<style>}}}}{{",
 	} {
 		began := time.Now()
