@@ -21,6 +21,7 @@ import (
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/intake"
 	"github.com/postrider/postrider/runtime/telemetry"
+	"github.com/postrider/postrider/runtime/turnstile"
 	"github.com/postrider/postrider/runtime/visitor"
 )
 
@@ -68,6 +69,9 @@ func (c *Call) SetCookie(value string) {
 // AddCookie puts another cookie beside the answer.
 func (c *Call) AddCookie(cookie *http.Cookie) { c.header.Add("Set-Cookie", cookie.String()) }
 
+// slowWork bounds, for the whole process, what requests do that keeps a processor busy.
+var slowWork = turnstile.NewShares(8)
+
 // guard stands in front of an operation: nothing of a request is parsed, and no
 // octet of its body read, before its caller is known and may ask.
 func (a *API) guard(op Operation) func(huma.Context, func(huma.Context)) {
@@ -80,6 +84,9 @@ func (a *API) guard(op Operation) func(huma.Context, func(huma.Context)) {
 		defer c.close()
 		if err == nil {
 			ctx := context.WithValue(audit.WithOrigin(hc.Context(), origin), callKey{}, c)
+			if c.AccountID != "" {
+				ctx = slowWork.With(ctx, c.AccountID)
+			}
 			err = c.guarded(func() { next(huma.WithContext(hc, ctx)) })
 			a.record(ctx, c, op, hc.Status(), r.PathValue("id"))
 		}

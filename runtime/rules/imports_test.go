@@ -54,7 +54,7 @@ var importRules = []importRule{
 	{"ent/", isEntOrSelf, "the data model stands on the ground and imports nothing of the project"},
 }
 
-const edgeReason = "an edge decodes, calls one service and encodes: it sees services, ent types and runtime/{fault,event,id,idempotency,intake,loopback,node,page,secret,sse,telemetry,timeseries,visitor}, never the ent client, the bus, a worker or the other edge"
+const edgeReason = "an edge decodes, calls one service and encodes: it sees services, ent types and runtime/{fault,event,id,idempotency,intake,loopback,node,page,secret,sse,telemetry,timeseries,turnstile,visitor}, never the ent client, the bus, a worker or the other edge"
 
 func TestImportsFollowTheArchitecture(t *testing.T) {
 	t.Parallel()
@@ -98,7 +98,7 @@ func edgeMay(pkg, imported string) bool {
 	case isEnt(imported):
 		return imported != "ent/migrate" && !strings.HasPrefix(imported, "ent/schema/mixin")
 	default:
-		return oneOf("runtime/fault", "runtime/event", "runtime/id", "runtime/idempotency", "runtime/intake", "runtime/loopback", "runtime/node", "runtime/page", "runtime/secret", "runtime/sse", "runtime/telemetry", "runtime/timeseries", "runtime/visitor", "runtime/mail/message")(pkg, imported)
+		return oneOf("runtime/fault", "runtime/event", "runtime/id", "runtime/idempotency", "runtime/intake", "runtime/loopback", "runtime/node", "runtime/page", "runtime/secret", "runtime/sse", "runtime/telemetry", "runtime/timeseries", "runtime/turnstile", "runtime/visitor", "runtime/mail/message")(pkg, imported)
 	}
 }
 

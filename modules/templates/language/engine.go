@@ -9,6 +9,8 @@ import (
 
 	"github.com/osteele/liquid"
 	"github.com/osteele/liquid/render"
+
+	"github.com/postrider/postrider/runtime/fault"
 )
 
 // unsubscribeURL is the reserved variable. A render leaves it as it stands.
@@ -82,7 +84,7 @@ func (e *Engine) Compile(name, source string) (p *Part, err error) {
 }
 
 // Render puts values into the gaps of a part. The error is a sentence for the author, or
-// that of the context (IsOver).
+// that of the context or of kind Limit (IsOver).
 func (p *Part) Render(b *Budget, values map[string]any) (text string, err error) {
 	defer recovered(&err, "cannot be rendered with these variables")
 	bindings := make(map[string]any, len(values)+2)
@@ -93,6 +95,7 @@ func (p *Part) Render(b *Budget, values map[string]any) (text string, err error)
 		bindings[key] = metered{b, value}
 	}
 	out := &output{budget: b}
+	defer b.rest()
 	failed := p.compiled.FRender(out, bindings)
 	switch {
 	case b.broken != nil:
@@ -103,9 +106,10 @@ func (p *Part) Render(b *Budget, values map[string]any) (text string, err error)
 	return out.String(), nil
 }
 
-// IsOver tells whether an error is that of a context, which is nobody's mistake.
+// IsOver tells whether an error is that of a context, or of too much at once: there is no mistake in
+// the template.
 func IsOver(err error) bool {
-	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
+	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) || fault.KindOf(err) == fault.Limit
 }
 
 // explained is the library's error without where it was, in one short line.

@@ -8,6 +8,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/turnstile"
 )
 
 func fillWith(t testing.TB, e *Engine, source string, values map[string]any) (string, error) {
@@ -197,6 +200,38 @@ func TestRenderEndsWithItsContext(t *testing.T) {
 	cancel()
 	if _, err := p.Render(NewBudget(ctx), map[string]any{"l": make([]any, MaxList)}); !errors.Is(err, context.Canceled) {
 		t.Errorf("rendering with a cancelled context gives %v, want context.Canceled", err)
+	}
+}
+
+func TestSlowRendersOfAnOwnerAreBounded(t *testing.T) {
+	t.Parallel()
+	slow, err := HTML.Compile("html", "{% for a in l %}{% for b in l %}{% if a == b %}{% endif %}{% endfor %}{% endfor %}")
+	if err != nil {
+		t.Fatal(err)
+	}
+	fast, err := HTML.Compile("html", "{{ x }}")
+	if err != nil {
+		t.Fatal(err)
+	}
+	shares := turnstile.NewShares(0)
+	leave, err := shares.Enter(t.Context(), "acc_1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx := shares.With(t.Context(), "acc_1")
+	if _, err := slow.Render(NewBudget(ctx), map[string]any{"l": make([]any, MaxList)}); fault.From(err).Code != fault.CodeRateLimit || !IsOver(err) {
+		t.Errorf("a slow render beside another one of its owner gives %v, want %s", err, fault.CodeRateLimit)
+	}
+	if got, err := fast.Render(NewBudget(ctx), map[string]any{"x": "y"}); err != nil || got != "y" {
+		t.Errorf("a quick render beside a slow one gives %q and %v, want y", got, err)
+	}
+	leave()
+	b := NewBudget(ctx)
+	_, _ = slow.Render(b, map[string]any{"l": make([]any, MaxList)})
+	if leave, err := shares.Enter(t.Context(), "acc_1"); err != nil || b.leave != nil {
+		t.Errorf("after a slow render its place is still taken: %v", err)
+	} else {
+		leave()
 	}
 }
 
