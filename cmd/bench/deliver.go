@@ -1,8 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -13,13 +17,70 @@ import (
 	"github.com/postrider/postrider/cmd/bench/process"
 	"github.com/postrider/postrider/cmd/bench/receivers"
 	"github.com/postrider/postrider/cmd/bench/signing"
+	"github.com/postrider/postrider/cmd/bench/stored"
 )
 
 // benchDelivery posts messages from 16 clients to a server that delivers to a
 // sink, and counts what the sink has accepted until all have arrived.
 func benchDelivery(ctx context.Context, p plan, dir string) ([]target, error) {
+	if p.split {
+		return p.splitDelivery(ctx, dir)
+	}
 	t, err := endToEnd(ctx, p, dir)
 	return []target{t}, err
+}
+
+// splitDelivery compares delivery from tables that are split into thirteen months with plain ones, in turns. Both hold the mail of these months.
+func (p plan) splitDelivery(ctx context.Context, dir string) ([]target, error) {
+	t := target{name: "end to end: tables by month / plain", least: 0.8}
+	cpu := target{name: "PostgreSQL's time for a message: tables by month / plain", most: 1.5}
+	sink, err := receivers.NewSink(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer sink.Close()
+	var servers [2]*server // plain, split
+	for i, name := range []string{"plain", "split"} {
+		folder := filepath.Join(dir, name)
+		if err := os.Mkdir(folder, 0o755); err != nil {
+			return nil, err
+		}
+		progress("starting Postrider to deliver from tables that are %s", name)
+		if servers[i], err = start(ctx, p.binary, folder, "POSTRIDER_OUTBOUND=smtp://"+sink.Addr(), "POSTRIDER_MODULES=-retention"); err != nil {
+			return nil, err
+		}
+		defer servers[i].stop()
+		year := stored.MonthsBefore(time.Now(), "emails", 13)
+		if name == "split" {
+			if err := errors.Join(stored.Partition(ctx, p.binary, folder, stored.WithEmails...), stored.SplitEmails(ctx, servers[i].Ready.DatabaseURL, year)); err != nil {
+				return nil, err
+			}
+		}
+		if err := stored.Year(ctx, servers[i].Ready.DatabaseURL, cmp.Or(p.emails, 100_000), year); err != nil {
+			return nil, err
+		}
+		if _, _, err := sendAndWait(ctx, servers[i].Ready, sink, p.messages/10, 16); err != nil { // warm-up
+			return nil, err
+		}
+	}
+	progress("%d rounds of %d messages from each", p.rounds, p.messages)
+	var rates, costs [2][]float64
+	for range p.rounds {
+		for i, s := range servers {
+			before := process.CPUBelow(s.cmd.Process.Pid) - process.UsageOf(s.cmd.Process.Pid).CPU
+			took, _, err := sendAndWait(ctx, s.Ready, sink, p.messages, 16)
+			if err != nil {
+				return nil, err
+			}
+			after := process.CPUBelow(s.cmd.Process.Pid) - process.UsageOf(s.cmd.Process.Pid).CPU
+			rates[i], costs[i] = append(rates[i], float64(p.messages)/took.Seconds()), append(costs[i], (after-before).Seconds()*1000/float64(p.messages))
+		}
+		last := len(rates[0]) - 1
+		t.ratios, cpu.ratios = append(t.ratios, rates[1][last]/rates[0][last]), append(cpu.ratios, costs[1][last]/costs[0][last])
+	}
+	fmt.Printf("%-46s %9s %9s\n%-46s %7.0f/s %7.0f/s\n%-46s %7.2f s %7.2f s\n\n", "", "plain", "split", "messages end to end", figures.Median(rates[0]), figures.Median(rates[1]),
+		"PostgreSQL for 1,000 messages", figures.Median(costs[0]), figures.Median(costs[1]))
+	return []target{t, cpu}, nil
 }
 
 func endToEnd(ctx context.Context, p plan, dir string) (target, error) {

@@ -13,7 +13,6 @@ import (
 	"github.com/postrider/postrider/cmd/bench/figures"
 	"github.com/postrider/postrider/cmd/bench/reading"
 	"github.com/postrider/postrider/cmd/bench/stored"
-	"github.com/postrider/postrider/runtime/id"
 )
 
 // The sizes that a page is compared over.
@@ -113,7 +112,7 @@ func benchMonths(ctx context.Context, p plan, dir string) (out []target, err err
 		return nil, err
 	}
 	year := stored.MonthsBefore(time.Now(), "emails", 12)
-	if err := stored.SplitMonths(ctx, servers[1].Ready.DatabaseURL, "emails", id.Email, year); err != nil {
+	if err := stored.SplitEmails(ctx, servers[1].Ready.DatabaseURL, year); err != nil {
 		return nil, err
 	}
 	progress("storing %d emails of %d months in each", emails, len(year))

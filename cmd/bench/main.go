@@ -82,7 +82,7 @@ func main() {
 	flag.IntVar(&p.rounds, "rounds", 3, "times that each measurement is made")
 	flag.IntVar(&p.messages, "messages", 3000, "messages of an end-to-end round")
 	flag.IntVar(&p.emails, "emails", 0, "emails that lists, months and statistics are measured with; 0: a million, and ten millions for the last")
-	flag.BoolVar(&p.split, "split", false, "measure webhooks with deliveries split by month, four of them")
+	flag.BoolVar(&p.split, "split", false, "measure webhooks with deliveries split by month, four of them; delivery beside tables that are split, thirteen months")
 	limit := flag.Duration("limit", 25*time.Minute, "the end of a run that hangs")
 	only := flag.String("only", "", "measure only this: "+strings.Join(partNames(), ", "))
 	flag.Parse()

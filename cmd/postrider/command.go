@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/alecthomas/kong"
@@ -188,7 +189,7 @@ func (s *session) planMigrations(cfg setting.Values) error {
 type partitionCommand struct {
 	toolSettings
 
-	Tables []string `arg:"" enum:"facts,received_emails,webhook_deliveries,emails" help:"facts, received_emails, webhook_deliveries, emails; all of them." name:"table" optional:""`
+	Tables []string `arg:"" enum:"facts,received_emails,webhook_deliveries,emails,recipients,attempts" help:"facts, received_emails, webhook_deliveries, emails, recipients, attempts; all of them." name:"table" optional:""`
 	Plan   bool     `help:"Say what would be done, in SQL, and change nothing."                xor:"way"`
 	Undo   bool     `help:"Make the tables plain again, while all rows are in the first month." xor:"way"`
 }
@@ -197,6 +198,9 @@ func (c *partitionCommand) Run(s *session) error {
 	tables, err := months.Named(c.Tables...)
 	if err != nil {
 		return err
+	}
+	if c.Undo { // the last one first
+		slices.Reverse(tables)
 	}
 	tell := func(what string) { fmt.Fprintln(s.out, what) }
 	return c.withStore(s, func(of services) error {

@@ -20,6 +20,12 @@ type Month struct {
 	Begin, Below time.Time
 }
 
+// of is the part of another table for the same month.
+func (m Month) of(table string) string { return table + m.Name[len(m.Name)-len("_2006_01"):] }
+
+// WithEmails are the tables that emails have rows in and that are split by their ids.
+var WithEmails = []string{"emails", "recipients", "attempts"}
+
 // MonthsBefore are n months of a table, the last of which is that of the time.
 func MonthsBefore(now time.Time, table string, n int) (all []Month) {
 	this := time.Date(now.UTC().Year(), now.UTC().Month(), 1, 0, 0, 0, 0, time.UTC)
@@ -64,13 +70,23 @@ func SplitMonths(ctx context.Context, databaseURL, table string, prefix id.Prefi
 		if i == len(all)-1 {
 			to = below // it may be made for more than this month
 		}
-		statements = append(statements, fmt.Sprintf(`CREATE TABLE %s PARTITION OF %s FOR VALUES FROM ('%s') TO (%s)`, m.Name, table, id.Since(prefix, m.Begin), to))
+		statements = append(statements, fmt.Sprintf(`CREATE TABLE %s PARTITION OF %s FOR VALUES FROM ('%s') TO (%s)`, m.of(table), table, id.Since(prefix, m.Begin), to))
 	}
 	_, err = conn.ExecContext(ctx, strings.Join(statements, ";"))
 	return err
 }
 
-// Year inserts delivered emails without bodies, evenly over a year, the older ones first.
+// SplitEmails is SplitMonths of them.
+func SplitEmails(ctx context.Context, databaseURL string, all []Month) error {
+	for _, table := range WithEmails {
+		if err := SplitMonths(ctx, databaseURL, table, id.Email, all); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Year inserts delivered emails without bodies, with a recipient and an attempt each, evenly over a year, the older ones first.
 func Year(ctx context.Context, databaseURL string, emails int, year []Month) error {
 	const chunk = 10_000
 	begin, end := year[0].Begin, time.Now().Add(-time.Hour)
@@ -79,31 +95,48 @@ func Year(ctx context.Context, databaseURL string, emails int, year []Month) err
 		low := id.Since(id.Email, made)
 		insert := strings.NewReplacer(`'msg_00000000' || lpad(i::text, 18, '0')`, fmt.Sprintf(`'%s' || lpad(i::text, 16, '0')`, low[:len(low)-16]),
 			`repeat('One line of what was bought. ', 10)`, `''`, `now()`, fmt.Sprintf(`timestamptz '%s'`, made.Format(time.RFC3339))).Replace(emailsSQL)
-		if err := postgres.Exec(ctx, databaseURL, fmt.Sprintf(insert, at+1, min(at+chunk, emails))); err != nil {
+		ids := fmt.Sprintf(`'%[1]s' || lpad('%[2]d', 16, '0') AND '%[1]s' || lpad('%[3]d', 16, '0')`, low[:len(low)-16], at+1, min(at+chunk, emails))
+		if err := errors.Join(postgres.Exec(ctx, databaseURL, fmt.Sprintf(insert, at+1, min(at+chunk, emails))), postgres.Exec(ctx, databaseURL, recipientsSQL+ids),
+			postgres.Exec(ctx, databaseURL, attemptsSQL+ids)); err != nil {
 			return err
 		}
 	}
-	return errors.Join(postgres.Exec(ctx, databaseURL, `VACUUM ANALYZE emails`), postgres.Exec(ctx, databaseURL, `CHECKPOINT`))
+	var failed []error
+	for _, table := range WithEmails {
+		failed = append(failed, postgres.Exec(ctx, databaseURL, `VACUUM ANALYZE `+table))
+	}
+	return errors.Join(append(failed, postgres.Exec(ctx, databaseURL, `CHECKPOINT`))...)
 }
+
+const (
+	recipientsSQL = `
+INSERT INTO recipients (email_id, account_id, kind, address, destination, state, fence, attempts, created_at, settled_at)
+SELECT id, account_id, 'to', "to" ->> 0, 'example.net', 'delivered', 2, 1, created_at, created_at FROM emails WHERE id BETWEEN `
+	attemptsSQL = `
+INSERT INTO attempts (recipient_id, email_id, account_id, number, fence, started_at, finished_at, outcome, phase, code, reply)
+SELECT id, email_id, account_id, 1, 1, created_at, created_at, 'delivered', 'dot', 250, '250 2.0.0 OK: queued' FROM recipients WHERE email_id BETWEEN `
+)
 
 // Forget deletes the emails of a month, as retention has done when all are too old.
 func Forget(ctx context.Context, databaseURL string, m Month) error {
-	return errors.Join(postgres.Exec(ctx, databaseURL, fmt.Sprintf(`DELETE FROM emails WHERE id < '%s'`, id.Since(id.Email, m.Below))), postgres.Exec(ctx, databaseURL, `CHECKPOINT`))
+	return errors.Join(postgres.Exec(ctx, databaseURL, fmt.Sprintf(`DELETE FROM attempts WHERE email_id < '%[1]s'; DELETE FROM emails WHERE id < '%[1]s'`, id.Since(id.Email, m.Below))), postgres.Exec(ctx, databaseURL, `CHECKPOINT`))
 }
 
-// Gone is an error while the part of a month is there.
+// Gone is an error while a part of a month is there.
 func Gone(ctx context.Context, databaseURL string, m Month) (err error) {
 	conn, err := sql.Open("postgres", databaseURL)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, conn.Close()) }()
-	var there bool
-	if err := conn.QueryRowContext(ctx, `SELECT to_regclass($1) IS NOT NULL`, m.Name).Scan(&there); err != nil {
-		return err
-	}
-	if there {
-		return fmt.Errorf("%s was to be dropped and is there", m.Name)
+	for _, table := range WithEmails {
+		var there bool
+		if err := conn.QueryRowContext(ctx, `SELECT to_regclass($1) IS NOT NULL`, m.of(table)).Scan(&there); err != nil {
+			return err
+		}
+		if there {
+			return fmt.Errorf("%s was to be dropped and is there", m.of(table))
+		}
 	}
 	return nil
 }

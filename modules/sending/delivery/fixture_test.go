@@ -76,7 +76,7 @@ func (f *fixture) send(t *testing.T, m sending.Message) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return receipt.ID
+	return f.Spread(t, receipt.ID)
 }
 
 func (f *fixture) state(t *testing.T, id string) (*ent.Email, []*ent.Recipient, []*ent.Attempt, []string) {

@@ -54,7 +54,8 @@ type ticket interface {
 
 // pickSQL locks due rows of the common queue, and of each lane that has room. It locks
 // none from the time $5 on, where there is one: the process that has sent it may have
-// been silent since, and others may be about to store what is due.
+// been silent since, and others may be about to store what is due. Each email is looked up by itself: how many rows are due is
+// not how many are picked, and no plan for many, which reads all emails, is to come of it.
 const pickSQL = `
 WITH common AS (
 	SELECT id, email_id, lane, destination, via, account_id FROM recipients WHERE due_at <= now() AND lane IS NULL AND held_by IS NULL AND ($5::timestamptz IS NULL OR now() < $5) ORDER BY due_at LIMIT $1 FOR UPDATE SKIP LOCKED
@@ -64,7 +65,7 @@ WITH common AS (
 		ORDER BY due_at LIMIT l.room FOR UPDATE SKIP LOCKED) r
 )
 SELECT found.id, found.email_id, found.lane, found.destination, found.via, found.account_id, e.domain_id
-FROM (SELECT * FROM common UNION ALL SELECT * FROM drawn) found JOIN emails e ON e.id = found.email_id`
+FROM (SELECT * FROM common UNION ALL SELECT * FROM drawn) found, LATERAL (SELECT domain_id FROM emails WHERE id = found.email_id LIMIT 1) e`
 
 // draw is what to take from a lane's parked rows.
 type draw struct {

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -46,6 +47,8 @@ type Parts struct {
 	Logger      *slog.Logger
 	Near        *Neighbours
 	Peer        *Peer
+
+	spread atomic.Int32 // emails, over months
 }
 
 // New makes parts over a database of their own.

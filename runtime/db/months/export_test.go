@@ -35,3 +35,11 @@ func (s *State) UncheckedOf() int { return len(s.unchecked) }
 
 // KeepersLock is the lock of whoever changes parts.
 const KeepersLock = int64(keepersLock)
+
+// KeyNames are the indexes that differ between the forms of a table.
+func KeyNames(t Table) (names []string) {
+	for _, k := range t.keys() {
+		names = append(names, k.name)
+	}
+	return names
+}

@@ -75,7 +75,7 @@ func one[T any](t *testing.T, d *db.DB, statement string, args ...any) T {
 	return v
 }
 
-// The rows that the tests store: an email with a recipient, a fact, a delivery to a webhook, a received email.
+// The rows that the tests store: an email with a recipient, which may have its email already, an attempt, a fact, a delivery to a webhook, a received email.
 const (
 	emailSQL = `
 WITH stored AS (
@@ -85,6 +85,14 @@ WITH stored AS (
 )
 INSERT INTO recipients (email_id, account_id, kind, destination, address, state, fence, attempts, created_at, queued_at, via)
 SELECT id, account_id, 'to', 'example.net', 'bob@example.net', 'queued', 0, 0, now(), now(), '' FROM stored`
+	recipientSQL = `
+WITH stored AS (
+	INSERT INTO emails (id, account_id, domain_id, "from", from_address, "to", cc, bcc, reply_to, headers, tags, subject, text, message_id, attachment_count, unsubscribe, status, last_event, created_at, release_at)
+	VALUES ($1::text, 'acc_1', 'dom_1', 'ada@dev.test', 'ada@dev.test', '["bob@example.net"]', '[]', '[]', '[]', '[]', '[]', 'Hello', 'Hi', $1::text || '@dev.test', 0, false, 'sent', 'email.sent', now(), now())
+	ON CONFLICT (id) DO NOTHING
+)
+INSERT INTO recipients (email_id, account_id, kind, destination, address, state, fence, attempts, created_at, queued_at, via) VALUES ($1, 'acc_1', 'to', 'example.net', 'bob@example.net', 'queued', 0, 0, now(), now(), '')`
+	attemptSQL  = `INSERT INTO attempts (recipient_id, email_id, account_id, number, fence, started_at) VALUES (hashtextextended($1::text, 0), $1, 'acc_1', 1, 1, now())`
 	factSQL     = `INSERT INTO facts (id, account_id, type, subject_id, data, created_at) VALUES ($1, 'acc_1', 'email.sent', 'msg_1', '{}', now())`
 	deliverySQL = `
 INSERT INTO webhook_deliveries (id, account_id, webhook_id, event_id, event_type, event_created_at, state, attempts, replays, error, created_at)
@@ -97,7 +105,7 @@ SELECT $1, 'acc_1', 'dom_1', id, 'ada@dev.test', '', 'bob@example.net', 'bob@exa
 )
 
 func storeSQL(table months.Table) string {
-	return map[string]string{"emails": emailSQL, "facts": factSQL, "webhook_deliveries": deliverySQL, "received_emails": receivedSQL}[table.Name]
+	return map[string]string{"emails": emailSQL, "facts": factSQL, "webhook_deliveries": deliverySQL, "received_emails": receivedSQL, "recipients": recipientSQL, "attempts": attemptSQL}[table.Name]
 }
 
 // at is an id of a time, the nth of its millisecond.
@@ -115,7 +123,7 @@ func store(t *testing.T, d *db.DB, table months.Table, rowID string) {
 // placeOf is the part that holds a row.
 func placeOf(t *testing.T, d *db.DB, table months.Table, rowID string) string {
 	t.Helper()
-	return one[string](t, d, `SELECT tableoid::regclass::text FROM `+table.Name+` WHERE id = $1`, rowID)
+	return one[string](t, d, `SELECT tableoid::regclass::text FROM `+table.Name+` WHERE `+table.Column+` = $1`, rowID)
 }
 
 // explain runs a statement and gives its plan.

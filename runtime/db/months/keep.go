@@ -109,7 +109,7 @@ func (s session) ahead(ctx context.Context, state *State, now time.Time, kept *K
 	if err != nil {
 		return err
 	}
-	step := Step{What: t.Name + " has months ahead", Statements: []string{hangs.lock(t), detach(t, rest.Name)}, empty: []string{rest.Name}, Brief: true}
+	step := Step{What: t.Name + " has months ahead", Statements: []string{hangs.lock(t), detach(t, rest.Name), dropTable(rest.Name)}, empty: []string{rest.Name}, Brief: true}
 	from := rest.From
 	var made []string
 	for from < t.bound(this.AddDate(0, mostAhead+1, 0)) {
@@ -118,7 +118,7 @@ func (s session) ahead(ctx context.Context, state *State, now time.Time, kept *K
 		made = append(made, t.month(from))
 		from = below
 	}
-	step.Statements = append(step.Statements, attach(t, rest.Name, from, ""))
+	step.Statements = append(step.Statements, hangs.part(t, rest.Name, from, ""))
 	if _, err := s.patiently(ctx, step.What, func(on db.Execer) error { return step.run(ctx, on) }); err != nil {
 		return err
 	}
@@ -189,10 +189,9 @@ func (s session) replace(ctx context.Context, t Table, gone, empty []string, bel
 		step.Statements = append(step.Statements, detach(t, name))
 	}
 	if slices.Contains(gone, t.past()) {
-		step.Statements = append(step.Statements, attach(t, t.past(), "", below))
-	} else {
-		step.Statements = append(step.Statements, hangs.part(t, t.past(), "", below))
+		step.Statements = append(step.Statements, dropTable(t.past()))
 	}
+	step.Statements = append(step.Statements, hangs.part(t, t.past(), "", below))
 	for _, name := range gone {
 		if name != t.past() {
 			dropped = append(dropped, name)
@@ -220,7 +219,7 @@ func (s session) dropDetached(ctx context.Context, t Table) error {
 		return err
 	}
 	for _, name := range names {
-		if _, err := s.patiently(ctx, name, func(on db.Execer) error { return run(ctx, on, "DROP TABLE "+quote(name)) }); err != nil {
+		if _, err := s.patiently(ctx, name, func(on db.Execer) error { return run(ctx, on, dropTable(name)) }); err != nil {
 			return err
 		}
 	}

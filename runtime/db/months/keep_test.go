@@ -64,11 +64,11 @@ func TestMonthsComeAndGo(t *testing.T) {
 		}
 		later := this.AddDate(0, 12, 5)
 		// An old month in front keeps newer ones that are empty.
-		dbtest.Exec(t, d, `DELETE FROM `+table.Name+` WHERE id = $1`, rows[3])
+		dbtest.Exec(t, d, `DELETE FROM `+table.Name+` WHERE `+table.Column+` = $1`, rows[3])
 		if kept, err := months.KeepAt(t.Context(), d, table, later); err != nil || len(kept.Dropped) > 0 {
 			t.Errorf("with rows in the first month: %+v, %v", kept, err)
 		}
-		dbtest.Exec(t, d, `DELETE FROM `+table.Name+` WHERE id <= $1`, rows[3])
+		dbtest.Exec(t, d, `DELETE FROM `+table.Name+` WHERE `+table.Column+` <= $1`, rows[3])
 		before := look(t, d, table)
 		kept, err := months.KeepAt(t.Context(), d, table, later)
 		if err != nil || len(kept.Dropped) != len(before.Months)-len(look(t, d, table).Months)+1 || len(kept.Dropped) < 2 {
@@ -88,7 +88,7 @@ func TestMonthsComeAndGo(t *testing.T) {
 		if place := placeOf(t, d, table, old); place != table.Name+"_past" {
 			t.Errorf("a row of a month that was dropped is in %s", place)
 		}
-		dbtest.Exec(t, d, `DELETE FROM `+table.Name+` WHERE id <= $1`, rows[4])
+		dbtest.Exec(t, d, `DELETE FROM `+table.Name+` WHERE `+table.Column+` <= $1`, rows[4])
 		if kept, err := months.KeepAt(t.Context(), d, table, later); err != nil || len(kept.Dropped) != 1 {
 			t.Errorf("behind the past: %+v, %v", kept, err)
 		}
@@ -240,13 +240,15 @@ func TestPlansOfSplitTablesLookAtOneMonth(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer func() { _ = conn.Close() }()
+		by := table.Column
 		for statement, reads := range map[string]int{
-			`SELECT * FROM ` + table.Name + ` WHERE id = $1 AND id < $2`:                                                                    1,
-			`SELECT * FROM ` + table.Name + ` WHERE id = ANY (ARRAY[$1::text]) AND id < $2`:                                                 1,
-			`SELECT * FROM ` + table.Name + ` WHERE account_id = 'acc_1' AND id <= $1 AND id < $2 ORDER BY id DESC LIMIT 10`:                1,
-			`SELECT * FROM ` + table.Name + ` WHERE id <= $1 AND id < $2 ORDER BY id DESC LIMIT 10`:                                         1,
-			`SELECT e.id FROM unnest(ARRAY[$1::text]) v (id) JOIN ` + table.Name + ` e ON e.id = v.id WHERE v.id < $2`:                      1,
-			`UPDATE ` + table.Name + ` e SET account_id = e.account_id FROM unnest(ARRAY[$1::text]) v (id) WHERE e.id = v.id AND v.id < $2`: 1,
+			`SELECT * FROM ` + table.Name + ` WHERE ` + by + ` = $1 AND ` + by + ` < $2`:                                                                                   1,
+			`SELECT * FROM ` + table.Name + ` WHERE ` + by + ` = ANY (ARRAY[$1::text]) AND ` + by + ` < $2`:                                                                1,
+			`SELECT * FROM ` + table.Name + ` WHERE account_id = 'acc_1' AND ` + by + ` <= $1 AND ` + by + ` < $2 ORDER BY ` + by + ` DESC LIMIT 10`:                       1,
+			`SELECT * FROM ` + table.Name + ` WHERE ` + by + ` <= $1 AND ` + by + ` < $2 ORDER BY ` + by + ` DESC LIMIT 10`:                                                1,
+			`SELECT e.id FROM unnest(ARRAY[$1::text]) v (id) JOIN ` + table.Name + ` e ON e.` + by + ` = v.id WHERE v.id < $2`:                                             1,
+			`UPDATE ` + table.Name + ` e SET account_id = e.account_id FROM unnest(ARRAY[$1::text]) v (id) WHERE e.` + by + ` = v.id AND v.id < $2`:                        1,
+			`UPDATE ` + table.Name + ` e SET account_id = e.account_id FROM unnest(ARRAY[$1::text]) v (id) WHERE e.` + by + ` BETWEEN v.id AND v.id AND e.account_id < $2`: 1,
 		} {
 			plan := explain(t.Context(), t, conn, statement, rows[130], "~")
 			if got := strings.Count(plan, " using ") - strings.Count(plan, "(never executed)"); got != reads {

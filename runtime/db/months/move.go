@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/postrider/postrider/runtime/db"
@@ -108,10 +106,7 @@ func stepsOf(ctx context.Context, on db.Execer, t Table) (steps []Step, err erro
 	if err != nil {
 		return nil, err
 	}
-	for _, r := range state.unchecked {
-		steps = append(steps, Step{What: fmt.Sprintf("looking whether each row of %s has its row of %s", r.table, t.Name),
-			Statements: []string{fmt.Sprintf("ALTER TABLE %s VALIDATE CONSTRAINT %s", r.table, quote(r.name))}})
-	}
+	steps = append(steps, check(t, state.unchecked)...)
 	if len(steps) > 0 {
 		steps = append(steps, Step{What: "reading the statistics of " + t.Name, Statements: []string{"ANALYZE " + quote(t.Name)}})
 	}
@@ -133,13 +128,13 @@ func splitting(ctx context.Context, on db.Execer, state *State) ([]Step, error) 
 	steps := limiting(t, t.Name, &bound, state.limit)
 	first := t.first(bound)
 	all := append([]string{hangs.lock(t)}, hangs.release()...)
-	if at := slices.IndexFunc(hangs.indexes, func(i index) bool { return i.name == t.loose }); at >= 0 && hangs.indexes[at].loosen("") != "" {
-		i := &hangs.indexes[at]
-		steps = append(steps, Step{What: "making the index " + i.name + " anew, which is not unique", Statements: []string{dropLoose(t), i.loosen(quote(t.looseName()))}})
-		all = append(all, "DROP INDEX "+quote(i.name), fmt.Sprintf("ALTER INDEX %s RENAME TO %s", quote(t.looseName()), quote(i.name)))
-		i.definition = strings.Replace(i.definition, "CREATE UNIQUE INDEX", "CREATE INDEX", 1)
-	}
+	keys := t.rekey(hangs.indexes, t.split, t.Name, t.Name)
+	hangs.indexes = keys.indexes
+	steps, all = append(steps, keys.beside...), append(all, keys.brief...)
 	all = append(all, fmt.Sprintf("ALTER TABLE %s RENAME TO %s", quote(t.Name), quote(first)))
+	if t.numbered {
+		all = append(all, setAside(t))
+	}
 	for _, i := range hangs.indexes {
 		all = append(all, i.rename(first, aside(i.name)))
 	}
@@ -196,7 +191,7 @@ func limitFor(ctx context.Context, on db.Execer, t Table) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	latest, err := db.One(ctx, on, db.Value[string], `SELECT coalesce(max(id), '') FROM `+quote(t.Name))
+	latest, err := db.One(ctx, on, db.Value[string], `SELECT coalesce(max(`+t.Column+`), '') FROM `+quote(t.Name))
 	if err != nil {
 		return "", err
 	}
@@ -212,12 +207,13 @@ func limitFor(ctx context.Context, on db.Execer, t Table) (string, error) {
 
 // dropLimits takes the proof of a move back that did not come to its end, and what else it has made.
 func (s session) dropLimits(ctx context.Context, t Table) error {
-	if t.loose != "" {
-		made, err := db.One(ctx, s.conn, db.Value[bool], `SELECT to_regclass($1) IS NOT NULL`, t.looseName())
-		if err == nil && made {
-			err = s.beside(ctx, dropLoose(t))
-		}
-		if err != nil {
+	_, nexts := t.keyNames()
+	left, err := db.All(ctx, s.conn, db.Value[string], `SELECT name FROM unnest($1::text[]) name WHERE to_regclass(name) IS NOT NULL`, db.Array(nexts))
+	if err != nil {
+		return err
+	}
+	for _, name := range left {
+		if err := s.beside(ctx, dropNext(name)); err != nil {
 			return err
 		}
 	}
@@ -236,10 +232,8 @@ func (s session) dropLimits(ctx context.Context, t Table) error {
 	return nil
 }
 
-func dropLoose(t Table) string { return "DROP INDEX CONCURRENTLY IF EXISTS " + quote(t.looseName()) }
-
 func limit(t Table, table, bound string) string {
-	return fmt.Sprintf("ALTER TABLE %s ADD CONSTRAINT %s CHECK (id < %s) NOT VALID", quote(table), quote(t.limitName()), literal(bound))
+	return fmt.Sprintf("ALTER TABLE %s ADD CONSTRAINT %s CHECK (%s < %s) NOT VALID", quote(table), quote(t.limitName()), t.Column, literal(bound))
 }
 
 func unlimit(t Table, table string) string {
@@ -286,7 +280,11 @@ func joining(ctx context.Context, on db.Execer, state *State) ([]Step, error) {
 		step.empty = append(step.empty, m.Name)
 	}
 	all := append([]string{hangs.lock(t)}, hangs.release()...)
-	all = append(all, detach(t, first.Name), "DROP TABLE "+quote(t.Name), fmt.Sprintf("ALTER TABLE %s RENAME TO %s", quote(first.Name), quote(t.Name)))
+	all = append(all, detach(t, first.Name))
+	if t.numbered {
+		all = append(append(all, setAside(t)), hangs.renumber(t, first.Name)...)
+	}
+	all = append(all, "DROP TABLE "+quote(t.Name), fmt.Sprintf("ALTER TABLE %s RENAME TO %s", quote(first.Name), quote(t.Name)))
 	indexes, err := db.All(ctx, on, func(i *index) []any { return []any{&i.name, &i.definition, &i.primary} }, pairsSQL, first.Name)
 	if err != nil {
 		return nil, err
@@ -294,12 +292,11 @@ func joining(ctx context.Context, on db.Execer, state *State) ([]Step, error) {
 	for _, i := range indexes { // what were parts of indexes
 		all = append(all, i.rename(t.Name, i.definition))
 	}
-	all = append(all, hangs.refer()...)
-	step.Statements = all
-	steps := []Step{step}
-	for _, r := range hangs.references {
-		steps = append(steps, Step{What: fmt.Sprintf("looking whether each row of %s has its row of %s", r.table, t.Name),
-			Statements: []string{fmt.Sprintf("ALTER TABLE %s VALIDATE CONSTRAINT %s", r.table, quote(r.name))}})
+	var steps []Step
+	if len(t.plain) > 0 {
+		keys := t.rekey(hangs.indexes, t.plain, first.Name, t.Name)
+		steps, all = append(steps, keys.beside...), append(all, keys.brief...)
 	}
-	return steps, nil
+	step.Statements = append(all, hangs.refer()...)
+	return append(append(steps, step), check(t, hangs.references)...), nil
 }

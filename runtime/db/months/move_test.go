@@ -36,27 +36,27 @@ func TestMoveBesideWriters(t *testing.T) {
 		if n := one[int](t, d, `SELECT count(*) FROM `+table.Name); n != stored {
 			t.Errorf("%d rows, %d were stored", n, stored)
 		}
-		if n := one[int](t, d, `SELECT count(DISTINCT id) FROM `+table.Name); n != stored {
+		if n := one[int](t, d, `SELECT count(DISTINCT `+table.Column+`) FROM `+table.Name); n != stored {
 			t.Errorf("%d different ids, %d were stored", n, stored)
 		}
 		state := look(t, d, table)
 		if !state.Split || state.UncheckedOf() > 0 || len(state.Months) < 2 {
 			t.Errorf("%s stands so: %+v", table.Name, state)
 		}
-		sameIndexes(t, d, plain(t), table)
+		sameIndexes(t, d, plain(t), table, months.KeyNames(table)...)
 	})
 }
 
-// sameIndexes compares the indexes and constraints of a split table with those of a plain one. One is not unique any more:
-// ids keep apart what it kept apart before.
-func sameIndexes(t *testing.T, split, plain *db.DB, table months.Table) {
+// sameIndexes compares the indexes and constraints of a split table with those of a plain one, but for some. One is not unique
+// any more: ids keep apart what it kept apart before.
+func sameIndexes(t *testing.T, split, plain *db.DB, table months.Table, but ...string) {
 	t.Helper()
 	const all = `SELECT string_agg(x, E'\n' ORDER BY x) FROM (
-		SELECT replace(replace(pg_get_indexdef(indexrelid), ' ON ONLY ', ' ON '), 'UNIQUE INDEX webhookdelivery_event_id_webhook_id', 'INDEX webhookdelivery_event_id_webhook_id') || ' ' || indisvalid AS x FROM pg_index WHERE indrelid = $1::regclass
-		UNION ALL SELECT conrelid::regclass || ' ' || conname || ' ' || pg_get_constraintdef(oid) FROM pg_constraint WHERE (conrelid = $1::regclass OR confrelid = $1::regclass) AND conparentid = 0
-		UNION ALL SELECT row_number() OVER (ORDER BY attnum) || ' ' || attname || ' ' || format_type(atttypid, atttypmod) || ' ' || attnotnull || ' ' || attcollation || ' ' || coalesce(pg_get_expr(d.adbin, d.adrelid), '') || ' ' || attstorage::text
+		SELECT replace(replace(pg_get_indexdef(indexrelid), ' ON ONLY ', ' ON '), 'UNIQUE INDEX webhookdelivery_event_id_webhook_id', 'INDEX webhookdelivery_event_id_webhook_id') || ' ' || indisvalid AS x FROM pg_index JOIN pg_class c ON c.oid = indexrelid WHERE indrelid = $1::regclass AND c.relname <> ALL ($2)
+		UNION ALL SELECT conrelid::regclass || ' ' || conname || ' ' || pg_get_constraintdef(oid) FROM pg_constraint WHERE (conrelid = $1::regclass OR confrelid = $1::regclass) AND conparentid = 0 AND conname <> ALL ($2)
+		UNION ALL SELECT row_number() OVER (ORDER BY attnum) || ' ' || attname || ' ' || format_type(atttypid, atttypmod) || ' ' || attnotnull || ' ' || attcollation || ' ' || coalesce(pg_get_expr(d.adbin, d.adrelid), '') || ' ' || attstorage::text || attidentity::text
 			FROM pg_attribute a LEFT JOIN pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum WHERE attrelid = $1::regclass AND attnum > 0 AND NOT attisdropped) s`
-	if got, want := one[string](t, split, all, table.Name), one[string](t, plain, all, table.Name); got != want {
+	if got, want := one[string](t, split, all, table.Name, db.Array(but)), one[string](t, plain, all, table.Name, db.Array(but)); got != want {
 		t.Errorf("split:\n%s\nplain:\n%s", got, want)
 	}
 }
@@ -98,14 +98,15 @@ func (w *writers) write(door db.Execer, table months.Table) error {
 		return fmt.Errorf("store %s: %d rows, %w", made, n, err)
 	}
 	w.stored.Add(1)
-	column := map[string]string{"emails": "subject", "facts": "type", "received_emails": "subject", "webhook_deliveries": "event_type"}[table.Name]
-	if n, err := db.Exec(ctx, door, `UPDATE `+table.Name+` SET `+column+` = `+column+` || 'x' WHERE id = $1`, made); err != nil || n != 1 {
+	column := map[string]string{"emails": "subject", "facts": "type", "received_emails": "subject", "webhook_deliveries": "event_type", "recipients": "destination", "attempts": "reply"}[table.Name]
+	by := table.Column
+	if n, err := db.Exec(ctx, door, `UPDATE `+table.Name+` SET `+column+` = `+column+` || 'x' WHERE `+by+` = $1`, made); err != nil || n != 1 {
 		return fmt.Errorf("change %s: %d rows, %w", made, n, err)
 	}
-	if n, err := db.Exec(ctx, door, `UPDATE `+table.Name+` e SET `+column+` = 'claimed' FROM (SELECT id FROM `+table.Name+` WHERE `+column+` <> 'claimed' AND id <= $1 ORDER BY id LIMIT 2 FOR UPDATE SKIP LOCKED) o WHERE e.id = o.id`, made); err != nil {
+	if n, err := db.Exec(ctx, door, `UPDATE `+table.Name+` e SET `+column+` = 'claimed' FROM (SELECT `+by+` FROM `+table.Name+` WHERE `+column+` <> 'claimed' AND `+by+` <= $1 ORDER BY `+by+` LIMIT 2 FOR UPDATE SKIP LOCKED) o WHERE e.`+by+` = o.`+by, made); err != nil {
 		return fmt.Errorf("claim: %d rows, %w", n, err)
 	}
-	found, err := db.All(ctx, door, db.Value[string], `SELECT id FROM `+table.Name+` WHERE account_id = $1 AND id <= $2 ORDER BY id DESC LIMIT 1`, "acc_1", made)
+	found, err := db.All(ctx, door, db.Value[string], `SELECT `+by+` FROM `+table.Name+` WHERE account_id = $1 AND `+by+` <= $2 ORDER BY `+by+` DESC LIMIT 1`, "acc_1", made)
 	if err != nil || len(found) != 1 || found[0] != made {
 		return fmt.Errorf("the newest is %v, want %s: %w", found, made, err)
 	}
@@ -338,7 +339,7 @@ func TestUndo(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), "has rows") {
 			t.Errorf("with rows in two months: %v", err)
 		}
-		dbtest.Exec(t, d, `DELETE FROM `+table.Name+` WHERE id = $1`, late)
+		dbtest.Exec(t, d, `DELETE FROM `+table.Name+` WHERE `+table.Column+` = $1`, late)
 		store(t, d, table, id.New(table.Prefix))
 		if err := months.Undo(t.Context(), d, table, discard, quiet); err != nil {
 			t.Fatal(err)

@@ -16,17 +16,29 @@ import (
 // Table is one that grows with mail.
 type Table struct {
 	Name   string
-	Prefix id.Prefix // of its ids
+	Column string    // whose ranges its months are
+	Prefix id.Prefix // of the ids in it
 
-	loose string // its unique index without the id, which does not stay unique: ids follow from the columns
-	needs string // the migration that programs have which know that; others are refused from the move on
+	plain, split []key  // what it is found by in one form alone
+	numbered     bool   // its own ids are numbers that it gives
+	needs        string // the migration that programs have which can do without one of the plain keys; others are refused from the move on
 }
 
-var tables = []Table{{Name: "facts", Prefix: id.Fact}, {Name: "received_emails", Prefix: id.ReceivedEmail},
-	{Name: "webhook_deliveries", Prefix: id.WebhookDelivery, loose: "webhookdelivery_event_id_webhook_id", needs: "delivery_ids_of_events"},
-	{Name: "emails", Prefix: id.Email}}
+var tables = []Table{{Name: "facts", Column: "id", Prefix: id.Fact}, {Name: "received_emails", Column: "id", Prefix: id.ReceivedEmail},
+	// Ids follow from the columns of its unique index, which does not stay unique, and is not made so again.
+	{Name: "webhook_deliveries", Column: "id", Prefix: id.WebhookDelivery, split: []key{{name: "webhookdelivery_event_id_webhook_id", columns: "event_id, webhook_id"}}, needs: "delivery_ids_of_events"},
+	{Name: "emails", Column: "id", Prefix: id.Email},
+	// Programs from before look for the numbers alone: indexes of these stay for them, and for operators.
+	{Name: "recipients", Column: "email_id", Prefix: id.Email, numbered: true,
+		plain: []key{{name: "recipients_pkey", columns: "id", unique: true, primary: true}, {name: "recipient_email_id", columns: "email_id"}},
+		split: []key{{name: "recipients_pkey", columns: "email_id, id", unique: true, primary: true}, {name: "recipient_id", columns: "id"}}},
+	{Name: "attempts", Column: "email_id", Prefix: id.Email, numbered: true,
+		plain: []key{{name: "attempts_pkey", columns: "id", unique: true, primary: true}, {name: "attempt_email_id", columns: "email_id"},
+			{name: "attempt_recipient_id_fence", columns: "recipient_id, fence", unique: true}},
+		split: []key{{name: "attempts_pkey", columns: "email_id, recipient_id, fence", unique: true, primary: true}, {name: "attempt_id", columns: "id"},
+			{name: "attempt_recipient_id_fence", columns: "recipient_id, fence"}}}}
 
-// Tables are those that can be split, the simplest first.
+// Tables are those that can be split, in the order in which it is done: what refers to another comes after it.
 func Tables() []Table { return slices.Clone(tables) }
 
 // Named gives the tables of the names, or all of them.
@@ -69,9 +81,6 @@ func (t Table) month(from string) string { return t.Name + "_" + id.Time(from).U
 func (t Table) past() string             { return t.Name + "_past" }
 func (t Table) rest() string             { return t.Name + "_rest" }
 
-// looseName is the index that takes the place of the unique one.
-func (t Table) looseName() string { return t.loose + "_loose" }
-
 // Narrow tells whether programs from before cannot work on the table once it is split.
 func (t Table) Narrow() bool { return t.needs != "" }
 
@@ -93,7 +102,7 @@ type State struct {
 	Months []Month // by their bounds; of a split table
 
 	limit     string       // the bound that a plain table is being moved with; empty: it is not
-	unchecked []constraint // references to a split table that hold for new rows only, as yet
+	unchecked []constraint // references to a split table that hold for new rows only as yet, or for each part of a table by itself
 }
 
 // rest is the last part.
@@ -105,8 +114,9 @@ const (
 SELECT c.relname, pg_get_expr(c.relpartbound, c.oid), pg_total_relation_size(c.oid) FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
 WHERE i.inhparent = $1::regclass`
 	uncheckedSQL = `
-SELECT quote_ident(r.relname), k.conname, '' FROM pg_constraint k JOIN pg_class r ON r.oid = k.conrelid
-WHERE k.confrelid = $1::regclass AND k.contype = 'f' AND k.conparentid = 0 AND NOT k.convalidated ORDER BY 1, 2`
+SELECT quote_ident(r.relname), k.conname, pg_get_constraintdef(k.oid), coalesce(quote_ident(whole.relname), '') FROM pg_constraint k JOIN pg_class r ON r.oid = k.conrelid
+LEFT JOIN pg_inherits h ON h.inhrelid = r.oid AND r.relispartition LEFT JOIN pg_class whole ON whole.oid = h.inhparent
+WHERE k.confrelid = $1::regclass AND k.contype = 'f' AND k.conparentid = 0 AND (NOT k.convalidated OR whole.oid IS NOT NULL) ORDER BY 1, 2`
 	limitSQL = `SELECT coalesce((SELECT pg_get_constraintdef(oid) FROM pg_constraint WHERE conrelid = to_regclass($1) AND conname = $2 AND contype = 'c'), '')`
 )
 

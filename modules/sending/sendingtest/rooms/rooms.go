@@ -98,7 +98,7 @@ func (r *Rooms) Send(t *testing.T, m sending.Message) string {
 	if err != nil {
 		t.Fatalf("send: %v", err)
 	}
-	return receipt.ID
+	return r.Spread(t, receipt.ID)
 }
 
 // State gives an email, its recipients, their attempts and the types of its facts.
