@@ -20,7 +20,8 @@ func TestClaimsReadByTheirIndexes(t *testing.T) {
 		args      []any
 		indexes   []string
 	}{
-		"claim":      {pickSQL, []any{100, `{" example.net"}`, `{10}`, `{0}`, nil}, []string{"recipient_due", "recipient_lane"}},
+		"claim":      {pickSQL, []any{100, nil}, []string{"recipient_due"}},
+		"with lanes": {pickDrawnSQL, []any{100, nil, `{" example.net"}`, `{10}`, `{0}`}, []string{"recipient_due", "recipient_lane"}},
 		"find lanes": {findLanesSQL, nil, []string{"recipient_lane"}},
 		"hand back":  {handBackOfSQL, []any{7}, []string{"recipient_due"}},
 	} {

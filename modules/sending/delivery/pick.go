@@ -52,20 +52,27 @@ type ticket interface {
 	Ahead() bool // there was no connection for it
 }
 
-// pickSQL locks due rows of the common queue, and of each lane that has room. It locks
-// none from the time $5 on, where there is one: the process that has sent it may have
-// been silent since, and others may be about to store what is due. Each email is looked up by itself: how many rows are due is
-// not how many are picked, and no plan for many, which reads all emails, is to come of it.
-const pickSQL = `
-WITH common AS (
-	SELECT id, email_id, lane, destination, via, account_id FROM recipients WHERE due_at <= now() AND lane IS NULL AND held_by IS NULL AND ($5::timestamptz IS NULL OR now() < $5) ORDER BY due_at LIMIT $1 FOR UPDATE SKIP LOCKED
-), drawn AS (
-	SELECT r.* FROM unnest($2::text[], $3::int[], $4::bigint[]) AS l (lane, room, late), LATERAL (
-		SELECT id, email_id, lane, destination, via, account_id FROM recipients WHERE lane = l.lane AND due_at <= now() - l.late * interval '1 microsecond' AND ($5::timestamptz IS NULL OR now() < $5)
+// pickSQL locks due rows of the common queue. It locks none from the time $2 on, where there is one: the process that has sent
+// it may have been silent since, and others may be about to store what is due. Each email is looked up by itself: how many rows
+// are due is not how many are picked, and no plan for many, which reads all emails, is to come of it. pickDrawnSQL also
+// locks those of each lane that has room. Mostly none has, and looking into the lanes of all months is not free.
+const (
+	pickSQL      = pickCommonSQL + pickFoundSQL + `common` + pickEmailSQL
+	pickDrawnSQL = pickCommonSQL + `, drawn AS (
+	SELECT r.* FROM unnest($3::text[], $4::int[], $5::bigint[]) AS l (lane, room, late), LATERAL (
+		SELECT id, email_id, lane, destination, via, account_id FROM recipients WHERE lane = l.lane AND due_at <= now() - l.late * interval '1 microsecond' AND ($2::timestamptz IS NULL OR now() < $2)
 		ORDER BY due_at LIMIT l.room FOR UPDATE SKIP LOCKED) r
-)
+)` + pickFoundSQL + `(SELECT * FROM common UNION ALL SELECT * FROM drawn)` + pickEmailSQL
+
+	pickCommonSQL = `
+WITH common AS (
+	SELECT id, email_id, lane, destination, via, account_id FROM recipients WHERE due_at <= now() AND lane IS NULL AND held_by IS NULL AND ($2::timestamptz IS NULL OR now() < $2) ORDER BY due_at LIMIT $1 FOR UPDATE SKIP LOCKED
+)`
+	pickFoundSQL = `
 SELECT found.id, found.email_id, found.lane, found.destination, found.via, found.account_id, e.domain_id
-FROM (SELECT * FROM common UNION ALL SELECT * FROM drawn) found, LATERAL (SELECT domain_id FROM emails WHERE id = found.email_id LIMIT 1) e`
+FROM `
+	pickEmailSQL = ` found, LATERAL (SELECT domain_id FROM emails WHERE id = found.email_id LIMIT 1) e`
+)
 
 // draw is what to take from a lane's parked rows.
 type draw struct {
@@ -77,13 +84,17 @@ type draw struct {
 // pick locks up to common rows of the common queue and what the draws say, before a time
 // by the clock of the database.
 func pick(ctx context.Context, tx *db.PreparedTx, common int, draws []draw, until time.Time) ([]pickedRow, error) {
+	statement, args := pickSQL, []any{common, orNull(until)}
 	lanes, rooms, late := make([]string, len(draws)), make([]int64, len(draws)), make([]int64, len(draws))
 	for i, d := range draws {
 		lanes[i], rooms[i], late[i] = d.lane, int64(d.room), d.late.Microseconds()
 	}
+	if len(draws) > 0 {
+		statement, args = pickDrawnSQL, append(args, db.Array(lanes), db.Array(rooms), db.Array(late))
+	}
 	return db.All(ctx, tx, func(row *pickedRow) []any {
 		return []any{&row.id, &row.emailID, &row.lane, &row.Destination, &row.Via, &row.AccountID, &row.DomainID}
-	}, pickSQL, common, db.Array(lanes), db.Array(rooms), db.Array(late), orNull(until))
+	}, statement, args...)
 }
 
 // orNull is a time for a statement, null for none.
