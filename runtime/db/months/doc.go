@@ -6,7 +6,8 @@
 //
 // A table is plain, or split: then it is PostgreSQL's partitioned table, and its rows lie in months. A
 // month is a range of ids, because ids begin with the time (runtime/id): the primary key stays (id), and
-// foreign keys stay. A bound is the least id of a month. The months before the first and after the last one
+// foreign keys stay. Recipients and attempts have numbers of their own, which say nothing of the time: their months are ranges of their
+// emails' ids, and statements that find them take those along. A bound is the least id of a month. The months before the first and after the last one
 // that have a table of their own lie in the past and the rest: together they hold every id there can be, so no
 // row is refused for its month.
 //
@@ -29,14 +30,18 @@
 // A rest with rows (no process ran for months, or a clock is wrong) is taken for a month by Move; Keep
 // leaves it alone and says so.
 //
-// # What stays whole
+// # References
 //
-// Recipients and attempts are found by their own numbers, which say nothing of the time: every statement
-// would have to bring the email's id along.
+// PostgreSQL (up to 17) adds no reference to a split table without reading it under the lock. So what refers to a table that is exchanged
+// while it is split itself has references of its parts for a time, each checked beside the traffic, and one as a whole in the end.
 //
 // # What stays unique
 //
-// An index of a split table is unique only with the id in it. Deliveries to webhooks, which were unique by event and
+// An index of a split table is unique only with the column of its months in it. The keys of recipients and attempts have the email's id
+// in them then; that keeps apart what it did before, as each has one email, and numbers come from one sequence that is handed over. The
+// keys are made anew beside the traffic before the exchange, also on the way back. Indexes of the numbers alone stay, not unique: programs from before look by them, and operators.
+//
+// Deliveries to webhooks, which were unique by event and
 // endpoint, have ids that follow from the two, so that the primary key does the same. Programs from before do not know
 // that: they are refused from the move on, and the index is made anew without being unique.
 package months
