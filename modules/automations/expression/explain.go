@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"cel.dev/cel-go/cel"
@@ -66,7 +67,7 @@ func (p *Program) exhaust(ctx context.Context, scope Scope) (state interpreter.E
 			state = nil
 		}
 	}()
-	program, err := p.env.Program(p.checked, cel.CostLimit(maxCost), cel.InterruptCheckFrequency(everyLoops), cel.EvalOptions(cel.OptExhaustiveEval))
+	program, err := p.env.Program(p.checked, append(slices.Clone(bounds), cel.EvalOptions(cel.OptExhaustiveEval))...)
 	if err != nil {
 		return nil
 	}

@@ -74,7 +74,7 @@ func Compile(text string, kind Kind) (*Program, error) {
 	if got := checked.OutputType(); !got.IsExactType(want) && !got.IsExactType(cel.DynType) {
 		return nil, fmt.Errorf("gives a value of the type %s; it must give %s", got, map[Kind]string{Boolean: "true or false", Timestamp: "a timestamp"}[kind])
 	}
-	program, err := env.Program(checked, cel.CostLimit(maxCost), cel.InterruptCheckFrequency(everyLoops))
+	program, err := env.Program(checked, bounds...)
 	if err != nil {
 		return nil, fmt.Errorf("cannot be compiled: %w", err)
 	}

@@ -1,0 +1,255 @@
+package expression
+
+import (
+	"errors"
+	"regexp"
+	"regexp/syntax"
+	"strings"
+
+	"cel.dev/cel-go/cel"
+	"cel.dev/cel-go/common/types"
+	"cel.dev/cel-go/common/types/ref"
+	"cel.dev/cel-go/common/types/traits"
+	"cel.dev/cel-go/interpreter"
+)
+
+// The bounds of one call. CEL counts the cost of a call when it is over, and one call can make a text of
+// gigabytes, or look for an expression for minutes.
+const (
+	maxMade     = 256 << 10 // octets of a text that a call makes
+	maxPattern  = 1000      // octets of a regular expression
+	maxProgram  = 500       // its instructions, about one for each character that is looked for
+	maxMatching = 5_000_000 // instructions, times octets of the text: about 50 ms
+)
+
+var (
+	errPattern = errors.New("the regular expression is too large, or too large for so long a text")
+	errMade    = errors.New("makes a text that is too long")
+)
+
+// bounds are those of every program.
+var bounds = []cel.ProgramOption{cel.CostTracking(costs{}), cel.CostLimit(maxCost), cel.InterruptCheckFrequency(everyLoops), cel.CustomDecoratorV2(bounded)}
+
+// boundedCalls are the functions of which one call may be too much, done within bounds. They return nil
+// for arguments that they do not know, which the library judges.
+var boundedCalls = map[string]func(args []ref.Val) ref.Val{"matches": matches, "replace": replace, "join": join, "format": format}
+
+func bounded(i interpreter.InterpretableV2) (interpreter.InterpretableV2, error) {
+	call, is := i.(interpreter.InterpretableCall)
+	if !is || boundedCalls[call.Function()] == nil {
+		return i, nil
+	}
+	return &boundedCall{call, boundedCalls[call.Function()]}, nil
+}
+
+type boundedCall struct {
+	interpreter.InterpretableCall
+
+	do func(args []ref.Val) ref.Val
+}
+
+// Exec implements interpreter.InterpretableV2.
+func (c *boundedCall) Exec(frame *interpreter.ExecutionFrame) ref.Val {
+	args := make([]ref.Val, 0, len(c.Args()))
+	for _, arg := range c.Args() {
+		args = append(args, arg.Exec(frame))
+	}
+	value := c.do(args)
+	if value == nil {
+		return c.InterpretableCall.Exec(frame)
+	}
+	if tracker := frame.CostTracker(); tracker != nil {
+		tracker.EvalVarArgs(frame, c.ID(), c.InterpretableCall, args, value)
+	}
+	return value
+}
+
+// textsOf gives arguments that are all texts.
+func textsOf(args []ref.Val) []string {
+	var out []string
+	for _, arg := range args {
+		text, is := arg.(types.String)
+		if !is {
+			return nil
+		}
+		out = append(out, string(text))
+	}
+	return out
+}
+
+func matches(args []ref.Val) ref.Val {
+	texts := textsOf(args)
+	if len(texts) != 2 {
+		return nil
+	}
+	if isLarge(texts[1], len(texts[0])) {
+		return types.WrapErr(errPattern)
+	}
+	found, err := regexp.MatchString(texts[1], texts[0])
+	if err != nil {
+		return types.WrapErr(err)
+	}
+	return types.Bool(found)
+}
+
+func isLarge(pattern string, octets int) bool {
+	if len(pattern) > maxPattern {
+		return true
+	}
+	parsed, err := syntax.Parse(pattern, syntax.Perl)
+	if err != nil {
+		return false // matches() says what is wrong with it
+	}
+	size := instructions(parsed)
+	return size > maxProgram || size*octets > maxMatching
+}
+
+// instructions tells how large a program becomes, without making it. It stops counting where it is too
+// large.
+func instructions(re *syntax.Regexp) int {
+	n := 1
+	if re.Op == syntax.OpLiteral {
+		n = len(re.Rune)
+	}
+	for _, sub := range re.Sub {
+		n += instructions(sub)
+	}
+	if re.Op == syntax.OpRepeat {
+		n *= max(re.Min, re.Max, 1)
+	}
+	return min(n, maxProgram+1)
+}
+
+func replace(args []ref.Val) ref.Val {
+	texts := textsOf(args[:min(3, len(args))])
+	if len(texts) != 3 {
+		return nil
+	}
+	text, old, with, times := texts[0], texts[1], texts[2], -1
+	if len(args) == 4 {
+		n, is := args[3].(types.Int)
+		if !is {
+			return nil
+		}
+		times = int(n)
+	}
+	places := strings.Count(text, old)
+	if times >= 0 {
+		places = min(places, times)
+	}
+	if len(text)+places*max(0, len(with)-len(old)) > maxMade {
+		return types.WrapErr(errMade)
+	}
+	return types.String(strings.Replace(text, old, with, times))
+}
+
+func join(args []ref.Val) ref.Val {
+	list, is := args[0].(traits.Lister)
+	between := textsOf(args[1:])
+	if !is || len(between) != len(args)-1 {
+		return nil
+	}
+	separator := strings.Join(between, "")
+	made := strings.Builder{}
+	for i, at := 0, list.Iterator(); at.HasNext() == types.True; i++ {
+		text, is := at.Next().(types.String)
+		if !is {
+			return nil
+		}
+		if i > 0 {
+			made.WriteString(separator)
+		}
+		if made.WriteString(string(text)); made.Len() > maxMade {
+			return types.WrapErr(errMade)
+		}
+	}
+	return types.String(made.String())
+}
+
+// format leaves the work to the library, unless what it is given is too much: an argument is written once.
+func format(args []ref.Val) ref.Val {
+	size := 0
+	for _, arg := range args {
+		size += octets(arg)
+	}
+	if size > maxMade {
+		return types.WrapErr(errMade)
+	}
+	return nil
+}
+
+// costs tells what calls cost that CEL takes for cheap however large their arguments are.
+type costs struct{}
+
+// CallCost implements cost.ActualCostEstimator; nil leaves it to the library.
+func (costs) CallCost(function, _ string, args []ref.Val, _ ref.Val) *uint64 {
+	size := 0
+	switch function {
+	case "_==_", "_!=_":
+		size = min(octets(args[0]), octets(args[1]))
+	case "size", "bytes", "string", "format", "replace", "join", "@in":
+		for _, arg := range args {
+			if !isAsked(function, arg) {
+				size += octets(arg)
+			}
+		}
+	default:
+		return nil
+	}
+	cost := uint64(1 + size/10)
+	return &cost
+}
+
+// isAsked tells whether a function looks at an argument without reading it.
+func isAsked(function string, arg ref.Val) bool {
+	_, isMap := arg.(traits.Mapper)
+	_, isList := arg.(traits.Lister)
+	return function == "size" && (isMap || isList) || function == "@in" && isMap
+}
+
+// octets tells about how large a value is. It stops counting where it is too large for everything.
+func octets(v any) int {
+	const enough, each = 2 * maxMade, 8
+	switch v := v.(type) {
+	case types.String:
+		return each + len(v)
+	case string:
+		return each + len(v)
+	case types.Bytes:
+		return each + len(v)
+	case []any:
+		n := each
+		for i := 0; i < len(v) && n < enough; i++ {
+			n += octets(v[i])
+		}
+		return n
+	case []ref.Val:
+		n := each
+		for i := 0; i < len(v) && n < enough; i++ {
+			n += octets(v[i])
+		}
+		return n
+	case map[string]any:
+		n := each
+		for name, member := range v {
+			if n += len(name) + octets(member); n > enough {
+				break
+			}
+		}
+		return n
+	case traits.Lister:
+		return octetsOf(v.Iterator(), func(item ref.Val) int { return octets(item) })
+	case traits.Mapper:
+		return octetsOf(v.Iterator(), func(key ref.Val) int { return octets(key) + octets(v.Get(key)) })
+	default:
+		return each
+	}
+}
+
+func octetsOf(at traits.Iterator, of func(ref.Val) int) int {
+	n := 8
+	for at.HasNext() == types.True && n < 2*maxMade {
+		n += of(at.Next())
+	}
+	return n
+}

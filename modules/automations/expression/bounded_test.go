@@ -1,0 +1,90 @@
+package expression_test
+
+import (
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/postrider/postrider/modules/automations/expression"
+)
+
+func TestOneCallIsBounded(t *testing.T) { //nolint:paralleltest // memory is measured
+	values := scope(t, `{"data": {"s": "`+strings.Repeat("a", 150_000)+`", "l": [`+strings.TrimSuffix(strings.Repeat(`"a",`, 20_000), ",")+`], "p": "(a?){500}a{500}b"}}`)
+	for text, want := range map[string]string{
+		`event.data.s.matches(event.data.p)`:                                                                 "",
+		`event.data.l.exists(x, x.matches("a{900}"))`:                                                        "",
+		`event.data.l.exists(x, x.matches("a{400}"))`:                                                        "cost",
+		`event.data.s.replace("a", event.data.s).size() == 0`:                                                "too long",
+		`event.data.s.replace("", event.data.s).size() == 0`:                                                 "too long",
+		`event.data.s.replace("a", event.data.s, 3).size() == 0`:                                             "too long",
+		`event.data.l.join(event.data.s).size() == 0`:                                                        "too long",
+		`"%s%s%s".format([event.data, event.data, event.data]).size() == 0`:                                  "cost",
+		`event.data.l.exists(x, "%s%s%s".format([event.data, event.data, event.data]) == "a")`:               "cost",
+		`event.data.l.exists(x, event.data.l.join("") == "b")`:                                               "cost",
+		`event.data.l.exists(x, event.data.s.size() == 1)`:                                                   "cost",
+		`event.data.l.exists(x, bytes(event.data.s) == b"b")`:                                                "cost",
+		`event.data.l.exists(x, string(event.data.s) == "b")`:                                                "cost",
+		`event.data.l.exists(x, event.data.s in event.data.l)`:                                               "cost",
+		`event.data.l.exists(x, event.data == event.data && false)`:                                          "cost",
+		`event.data.l.exists(x, event.data.l != event.data.l)`:                                               "cost",
+		`event.data.s.replace("a","b").replace("b","c").replace("c","d").replace("d","aa").size() == 300000`: "cost",
+	} {
+		p, err := expression.Compile(text, expression.Boolean)
+		if err != nil {
+			t.Errorf("%s does not compile: %v", text, err)
+			continue
+		}
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		began := time.Now()
+		_, err = p.True(t.Context(), values)
+		took := time.Since(began)
+		runtime.ReadMemStats(&after)
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s ends with %v, want an error with %q", text, err, want)
+		}
+		if made := (after.TotalAlloc - before.TotalAlloc) >> 20; made > 50 || took > 5*time.Second {
+			t.Errorf("%s takes %d MB and %s", text, made, took)
+		}
+	}
+}
+
+func TestBoundedCallsSayTheSame(t *testing.T) {
+	t.Parallel()
+	values := scope(t, `{"data": {"s": "Ada Lovelace", "list": ["a", "b"], "mixed": ["a", 1], "n": 1}}`)
+	for text, want := range map[string]string{
+		`event.data.s.matches("^A.a")`:                                           "",
+		`!matches(event.data.s, "^b")`:                                           "",
+		`event.data.s.matches("(")`:                                              "missing closing",
+		`event.data.n.matches("1")`:                                              "no such overload",
+		`event.data.gone.matches("1")`:                                           "no such key",
+		`event.data.s.replace("a", "o") == "Ado Loveloce"`:                       "",
+		`event.data.s.replace("a", "o", 1) == "Ado Lovelace"`:                    "",
+		`event.data.s.replace("a", "o", -1) == "Ado Loveloce"`:                   "",
+		`event.data.s.replace("a", 1) == ""`:                                     "no matching overload",
+		`event.data.list.join() == "ab"`:                                         "",
+		`event.data.list.join(", ") == "a, b"`:                                   "",
+		`event.data.mixed.join("") == ""`:                                        "join: invalid input",
+		`"%s is %d".format([event.data.s, event.data.n]) == "Ada Lovelace is 1"`: "",
+		`["x"].join("y").replace("x", "z").matches("z")`:                         "",
+		`"a" in event.data.list && !("c" in event.data.list)`:                    "",
+		`event.data == event.data && event.data.list != ["a"]`:                   "",
+		`size(event.data.list) == 2 && event.data.s.size() == 12`:                "",
+	} {
+		p, err := expression.Compile(text, expression.Boolean)
+		if err != nil {
+			if want == "" || !strings.Contains(err.Error(), want) {
+				t.Errorf("%s does not compile: %v", text, err)
+			}
+			continue
+		}
+		got, err := p.True(t.Context(), values)
+		switch {
+		case want == "" && (err != nil || !got):
+			t.Errorf("%s gives %t and %v, want true", text, got, err)
+		case want != "" && (err == nil || !strings.Contains(err.Error(), want)):
+			t.Errorf("%s ends with %v, want an error with %q", text, err, want)
+		}
+	}
+}
