@@ -2,6 +2,8 @@ package db
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"log/slog"
 	"net"
 	"strconv"
@@ -42,4 +44,32 @@ func (d *DB) AskHosts(ctx context.Context, tell func(host, cluster string, stand
 	d.fitness.mutex.Lock()
 	defer d.fitness.mutex.Unlock()
 	return d.fitness.cluster, nil
+}
+
+// MayFill refuses to have tables made in a database without any, where the address names several hosts and not
+// all of them answer as one cluster: this one may be a stranger's, and the mail on a host that is away. The error of
+// a host that does not answer is part of the refusal.
+func (d *DB) MayFill(ctx context.Context) error {
+	if len(d.hosts.all) < 2 {
+		return nil
+	}
+	made, err := d.HasTables(ctx)
+	if err != nil || made {
+		return err
+	}
+	const remedy = "Bring it back, or take it out of the address. For a new installation, run `postrider migrate` once with an address that names the primary alone"
+	var refused []error
+	first, of := "", ""
+	_, err = d.AskHosts(ctx, func(host, cluster string, _ bool, err error) {
+		switch {
+		case err != nil:
+			refused = append(refused, fmt.Errorf("the database that answers has no tables of Postrider, and none were made, because another host may have the mail: it cannot be asked (%w). %s", err, remedy))
+		case cluster == "":
+		case first == "":
+			first, of = cluster, host
+		case cluster != first:
+			refused = append(refused, fmt.Errorf("the database that answers has no tables of Postrider, and none were made, because the hosts are of different clusters: %s and %s differ in their system identifier. Take out the wrong one", of, host))
+		}
+	})
+	return errors.Join(err, errors.Join(refused...))
 }

@@ -72,13 +72,18 @@ func CheckSchema(ctx context.Context, d *DB) error {
 	return nil
 }
 
+// HasTables tells whether somebody has brought the database to our schema, whatever its version.
+func (d *DB) HasTables(ctx context.Context) (bool, error) {
+	return One(ctx, d.SQL, Value[bool], `SELECT to_regclass('schema_migrations') IS NOT NULL`)
+}
+
 // compareSchema gives the migrations that the database lacks.
 func compareSchema(ctx context.Context, d *DB) ([]migration, error) {
 	files, err := readMigrations(migrations.Files)
 	if err != nil {
 		return nil, err
 	}
-	made, err := One(ctx, d.SQL, Value[bool], `SELECT to_regclass('schema_migrations') IS NOT NULL`)
+	made, err := d.HasTables(ctx)
 	var applied []migration
 	if err == nil && made {
 		applied, err = appliedMigrations(ctx, d.SQL)

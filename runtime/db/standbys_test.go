@@ -92,6 +92,42 @@ func TestEveryHostSaysWhichClusterItIs(t *testing.T) {
 	}
 }
 
+// An empty database may be a stranger's, and the mail on a host that is away.
+func TestAnEmptyDatabaseIsFilledOnlyWhereEveryHostAnswers(t *testing.T) {
+	t.Parallel()
+	primary, stranger, full := dbtest.NewServer(t), dbtest.NewServer(t), dbtest.NewServer(t)
+	standby := primary.NewStandby("one")
+	primary.Empty()
+	stranger.Empty()
+	stranger.BecomeForeign()
+	nobody := t.TempDir()
+	for name, c := range map[string]struct {
+		server, before string
+		want           string // in the refusal; empty: none
+		away           bool   // the refusal may pass
+	}{
+		"a primary with its standby":                  {primary.URL(), hostOf(t, standby), "", false},
+		"a primary, and a host that is away":          {primary.URL(), nobody, nobody, true},
+		"two hosts of different clusters":             {primary.URL(), hostOf(t, stranger), "different clusters", false},
+		"a primary with tables, and one that is away": {full.URL(), nobody, "", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := openURL(t, db.Config{URL: withHosts(t, c.server, c.before, "5432", "read-write")})
+			err := d.MayFill(t.Context())
+			if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+				t.Errorf("whether tables may be made: %v, want %q", err, c.want)
+			}
+			if got := fault.IsDatabaseAway(err); got != c.away {
+				t.Errorf("that the refusal may pass is %t, want %t: %v", got, c.away, err)
+			}
+		})
+	}
+	if err := openURL(t, db.Config{URL: primary.URL()}).MayFill(t.Context()); err != nil {
+		t.Errorf("an address with one host: %v, want no refusal", err)
+	}
+}
+
 // The old primary comes back, believes that it still is one, and takes writes.
 func TestAPrimaryFromBeforeAFailOverIsPassedOver(t *testing.T) {
 	t.Parallel()

@@ -42,7 +42,7 @@ func judgeHosts(all []databaseHost, cluster string) (found []Finding) {
 			found = append(found, s.finding(Warning, h.name+": "+h.err.Error(), "Bring the host back, or take it out of DATABASE_URL: it cannot take over."))
 		case cluster != "" && h.cluster != "" && h.cluster != cluster:
 			found = append(found, s.finding(Error, h.name+" is the server of another cluster (its system identifier differs)",
-				"Take it out of DATABASE_URL, on every machine: a process that starts while the others are away would use it, and mail would be in two places."))
+				"Take it out of DATABASE_URL, on every machine: a process that starts while the others are away would use it if it has tables of Postrider, and mail would be in two places."))
 		case h.cluster != "" && !h.standby:
 			primaries++
 		}

@@ -53,7 +53,11 @@ const (
 // and brings it to the schema of this version, unless POSTRIDER_MIGRATE is off. It waits a minute for a database that is
 // away.
 func Open(ctx context.Context, cfg setting.Values, log *slog.Logger) (*Store, error) {
-	s, err := open(ctx, cfg, log, nothing)
+	check := mayBegin
+	if config.Migrate.Of(cfg) == config.MigrateOff { // nothing will be made
+		check = anyDatabase
+	}
+	s, err := open(ctx, cfg, log, check)
 	if err == nil {
 		warnOfRoom(ctx, cfg, s.DB, log)
 	}
@@ -72,25 +76,27 @@ func OpenExisting(ctx context.Context, cfg setting.Values, log *slog.Logger) (*S
 			return nil, errors.Join(fmt.Errorf("POSTRIDER_DATA_DIR: %s has no database, and none was made: name the data directory or the DATABASE_URL of the service, or start the service first", config.DataDir.Of(cfg)), err)
 		}
 	}
+	if config.Embedded(cfg) { // a service makes the tables
+		return open(ctx, cfg, log, anyDatabase)
+	}
 	return open(ctx, cfg, log, hasTables)
 }
 
-func nothing(context.Context, setting.Values, *db.DB) error { return nil }
+func anyDatabase(context.Context, *db.DB) error { return nil }
 
-// hasTables refuses another's database that nobody has brought to our schema. An embedded
-// one is that of a service, which does it.
-func hasTables(ctx context.Context, cfg setting.Values, d *db.DB) error {
-	if config.Embedded(cfg) {
-		return nil
-	}
-	there, err := db.One(ctx, d.SQL, db.Value[bool], `SELECT to_regclass('schema_migrations') IS NOT NULL`)
+// mayBegin refuses a database that has no tables and may be a stranger's.
+func mayBegin(ctx context.Context, d *db.DB) error { return d.MayFill(ctx) }
+
+// hasTables refuses another's database that nobody has brought to our schema.
+func hasTables(ctx context.Context, d *db.DB) error {
+	there, err := d.HasTables(ctx)
 	if err == nil && !there {
-		err = errors.New("DATABASE_URL: the database has no tables of Postrider, and none were made: start the service first, or run postrider migrate")
+		err = errors.New("the database has no tables of Postrider, and none were made: start the service first, or run postrider migrate")
 	}
 	return err
 }
 
-func open(ctx context.Context, cfg setting.Values, log *slog.Logger, check func(context.Context, setting.Values, *db.DB) error) (_ *Store, err error) {
+func open(ctx context.Context, cfg setting.Values, log *slog.Logger, check func(context.Context, *db.DB) error) (_ *Store, err error) {
 	s := &Store{URL: config.DatabaseURL.Of(cfg).Reveal()}
 	defer func() {
 		if err != nil {
@@ -108,13 +114,10 @@ func open(ctx context.Context, cfg setting.Values, log *slog.Logger, check func(
 			return nil, err
 		}
 	}
-	if s.DB, err = connect(ctx, cfg, s.URL, log); err != nil {
+	if s.DB, err = connect(ctx, cfg, s.URL, log, check); err != nil {
 		return nil, err
 	}
 	if err := s.openReplica(cfg, log); err != nil {
-		return nil, err
-	}
-	if err := check(ctx, cfg, s.DB); err != nil {
 		return nil, err
 	}
 	if config.Migrate.Of(cfg) == config.MigrateOff {
@@ -230,8 +233,8 @@ func databaseConfig(cfg setting.Values, url string) db.Config {
 }
 
 // connect waits a while for a server that does not answer yet; one that answers
-// and will not do is refused at once.
-func connect(ctx context.Context, cfg setting.Values, url string, log *slog.Logger) (*db.DB, error) {
+// and will not do, by itself or by check, is refused at once.
+func connect(ctx context.Context, cfg setting.Values, url string, log *slog.Logger, check func(context.Context, *db.DB) error) (*db.DB, error) {
 	limit, name := time.Now().Add(awayLimit), "DATABASE_URL"
 	if config.Embedded(cfg) {
 		name = "embedded postgres"
@@ -239,7 +242,10 @@ func connect(ctx context.Context, cfg setting.Values, url string, log *slog.Logg
 	for {
 		opened, err := db.Open(ctx, databaseConfig(cfg, url), log)
 		if err == nil {
-			return opened, nil
+			if err = check(ctx, opened); err == nil {
+				return opened, nil
+			}
+			err = errors.Join(err, opened.Close())
 		}
 		refused := notLetIn(err) && !config.Embedded(cfg) // ours is still being made
 		if !fault.IsDatabaseAway(err) || refused || time.Now().After(limit) {

@@ -39,6 +39,12 @@ func (s *Server) BecomeForeign() {
 		`ALTER ROLE CURRENT_USER SET search_path = public, pg_catalog`)
 }
 
+// Empty takes the tables of the database away.
+func (s *Server) Empty() {
+	s.t.Helper()
+	s.run(`DROP SCHEMA public CASCADE`, `CREATE SCHEMA public`)
+}
+
 // run runs statements on a connection of their own.
 func (s *Server) run(statements ...string) {
 	s.t.Helper()
