@@ -15,7 +15,7 @@ import (
 	"github.com/postrider/postrider/runtime/faulttest"
 )
 
-// Two processes write and list by turns beside a replica that keeps up, replays nothing, is frozen and comes
+// Two processes write and list by turns beside a replica that keeps up, replays nothing, is frozen, replays an hour late and comes
 // back: a caller never misses what was accepted, whoever accepted it, and no process stops being ready.
 func TestDrillReplica(t *testing.T) {
 	t.Parallel()
@@ -71,12 +71,52 @@ func TestDrillReplica(t *testing.T) {
 	standby.Thaw()
 	expect.Within(t, 30*time.Second, "both processes use it again", used)
 	writeAndList("it is back", lengthOf(20, 200))
-	for _, phase := range []string{"it keeps up", "it replays nothing", "it is passed over", "it is frozen", "it is back"} {
+	standby.ReplayLate(time.Hour)
+	writeAndList("it begins to be late", lengthOf(20, 200))
+	late(t, nodes, func() { writeAndList("it is late", lengthOf(20, 200)) })
+	standby.ReplayLate(0)
+	expect.Within(t, 30*time.Second, "both processes use it again", used)
+	writeAndList("it has caught up", lengthOf(20, 200))
+	statistics(t, nodes[0], sent)
+	for _, phase := range []string{"it keeps up", "it replays nothing", "it is passed over", "it is frozen", "it is back", "it begins to be late", "it is late", "it has caught up"} {
 		atMost(t, phase+": slowest list", slowest[phase], 6*time.Second)
 	}
 	expect.Within(t, time.Minute, "all that was accepted has arrived", func() bool { return ledger.Missing(sink) == 0 })
 	settled(t, nodes[0])
 	audit(t, ledger.Audit(sink, nil, nil))
+}
+
+// late looks at what says of a replica that it is late, and that nothing is read there while others write and list.
+func late(t *testing.T, nodes faulttest.Cluster, writeAndList func()) {
+	t.Helper()
+	answered := func() (n float64) {
+		for _, node := range nodes {
+			n += replicaFigure(t, node, `reads_total{server="replica"}`)
+		}
+		return n
+	}
+	for i, node := range nodes {
+		expect.Within(t, 30*time.Second, "it is passed over", func() bool { return replicaFigure(t, node, "passed_over") == 1 })
+		if lag := replicaFigure(t, node, "lag_seconds"); lag < 5 {
+			t.Errorf("process %d tells a lag of %v s of a replica that is late", i, lag)
+		}
+		if ready := string(node.Do(t.Context(), http.MethodGet, "/readyz", "").Body); !strings.Contains(ready, `"replica":"degraded"`) || !strings.Contains(ready, "behind") {
+			t.Errorf("/readyz of process %d says %s, want that the replica is behind", i, ready)
+		}
+		if log := node.Log.String(); !strings.Contains(log[strings.LastIndex(log, "the database replica"):], "behind") {
+			t.Errorf("the last line about the replica in the log of process %d does not say that it is behind", i)
+		}
+	}
+	before := answered()
+	writeAndList()
+	figure(t, "it is late: lists that it answered", int(answered()-before), "0")
+	if now := answered(); now != before {
+		t.Errorf("%v reads were answered by a replica that is late", now-before)
+	}
+	printed, _, err := nodes[0].Try(nodes[0].Database(), "doctor", "--json")
+	if !strings.Contains(string(printed), "it has not caught up yet") && !strings.Contains(string(printed), "behind") {
+		t.Errorf("postrider doctor does not say that the replica is late (%v): %s", err, printed)
+	}
 }
 
 // replicaFigure reads a metric of the replica; it fails the test where there is none.

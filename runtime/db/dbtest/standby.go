@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/postrider/postrider/runtime/postgres"
 )
@@ -116,6 +117,12 @@ func (s *Server) PauseReplay(on bool) {
 		what = "pause"
 	}
 	s.run(`SELECT pg_wal_replay_` + what + `()`)
+}
+
+// ReplayLate has a standby replay each commit only so long after it was made; 0: at once.
+func (s *Server) ReplayLate(by time.Duration) {
+	s.t.Helper()
+	s.run(fmt.Sprintf(`ALTER SYSTEM SET recovery_min_apply_delay = '%dms'`, by.Milliseconds()), `SELECT pg_reload_conf()`)
 }
 
 // Follow has a standby stream from another server.
