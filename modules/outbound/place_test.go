@@ -121,6 +121,35 @@ func TestAnAddressThatIsGoneIsPassedOver(t *testing.T) {
 	}
 }
 
+// Who draws what waits hears at once that an address has come to this process, and nothing when an address went.
+func TestAnAddressThatComesHereIsTold(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.add(t, SourceInput{Address: "192.0.2.1", Pool: "shared", Node: "two"})
+	f := &fleet{self: process("one", "192.0.2.1"), others: []node.Process{process("two", "192.0.2.1")}}
+	s := w.among(t, f, time.Hour)
+	gained := func() bool {
+		select {
+		case <-s.Gained():
+			return true
+		default:
+			return false
+		}
+	}
+	for _, c := range []struct {
+		to   string
+		want bool
+	}{{"two", false}, {"one", true}, {"one", false}, {"two", false}} {
+		if _, err := w.MoveSource(t.Context(), "192.0.2.1", c.to, true); err != nil {
+			t.Fatal(err)
+		}
+		reread(t, s)
+		if got := gained(); got != c.want {
+			t.Errorf("after the address was moved to %s it is told that one has come: %t, want %t", c.to, got, c.want)
+		}
+	}
+}
+
 // What a provider allows an address is divided among those who leave from it.
 func TestHowManyShareAnAddress(t *testing.T) {
 	t.Parallel()

@@ -179,7 +179,23 @@ func (w *Ways) read(ctx context.Context) error {
 		}
 	}
 	w.known = next
+	if before != nil && next.gains(before) {
+		select {
+		case w.gained <- struct{}{}:
+		default: // one wake is waiting there already
+		}
+	}
 	return nil
+}
+
+// gains tells whether a way that another process had before may be for this one now.
+func (s *snapshot) gains(before *snapshot) bool {
+	for addr, o := range s.byAddress {
+		if was := before.byAddress[addr]; was != nil && was.reach != o.reach && o.reach != away {
+			return true
+		}
+	}
+	return false
 }
 
 // reader makes snapshots, one at a time.

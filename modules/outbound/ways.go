@@ -47,7 +47,8 @@ type Ways struct {
 	reading sync.Mutex
 	reader  *reader // while reading
 
-	tasks *worker.Tasks
+	gained chan struct{}
+	tasks  *worker.Tasks
 }
 
 // NewWays makes Ways; Start reads the configuration and keeps it fresh.
@@ -56,7 +57,7 @@ func NewWays(p WaysParams) (*Ways, error) {
 		return nil, err
 	}
 	config := p.Config.withDefaults()
-	return &Ways{config: config, accounts: p.Accounts, signals: p.Signals, log: p.Logger, tasks: worker.NewTasks(p.Logger, p.Workers),
+	return &Ways{config: config, accounts: p.Accounts, signals: p.Signals, log: p.Logger, tasks: worker.NewTasks(p.Logger, p.Workers), gained: make(chan struct{}, 1),
 		reader: &reader{db: p.DB, box: p.Box, log: p.Logger, nodes: p.Nodes, goneAfter: config.GoneAfter}}, nil
 }
 
@@ -79,6 +80,10 @@ func (w *Ways) Start(ctx context.Context) error {
 		Step: func(ctx context.Context) (time.Duration, error) { return w.config.ReadEvery, w.read(ctx) }})
 	return nil
 }
+
+// Gained holds a wake when what waits for a way that another process had may be for this one: the source was moved, or
+// the other process is gone. It is for one reader.
+func (w *Ways) Gained() <-chan struct{} { return w.gained }
 
 // Stop ends the reading.
 func (w *Ways) Stop(ctx context.Context) error {

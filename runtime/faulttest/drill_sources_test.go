@@ -162,7 +162,7 @@ func TestDrillKillWithADedicatedAddress(t *testing.T) {
 		s.command("source", "move", address, "--node", "node-2")
 		moved := time.Now()
 		expect.Within(t, 40*time.Second, "mail leaves from the address again", func() bool { return s.begun(t, address, begun) > 0 })
-		atMost(t, "goes on after the address was moved", time.Since(moved), 15*time.Second)
+		atMost(t, "goes on after the address was moved", time.Since(moved), 3*time.Second)
 		s.whole(t)
 		if n := s.ask(t, `SELECT count(*) FROM attempts a JOIN nodes n ON n.id = a.node WHERE a.started_at > $1::timestamptz AND n.name <> 'node-2'`, begun); n > 0 || s.warmUp() != before {
 			t.Errorf("%d attempts were not node-2's; the warm-up was %s and is %s", n, before, s.warmUp())

@@ -48,6 +48,7 @@ type Ways interface {
 	Choose(ctx context.Context, questions []outbound.Question) ([]smtpclient.Way, error)
 	Return(labels []string) // chosen, and not begun
 	Place(label string) outbound.Place
+	Gained() <-chan struct{} // holds a wake when what waits elsewhere may be for this process
 	Count(ctx context.Context, tx db.Execer, labels []string) error
 	HasFallback(accountID, domainID string) bool
 }
@@ -216,11 +217,14 @@ func (s *Service) Start(ctx context.Context) error {
 		s.worker.Nudge()
 		return nil
 	}))
-	s.tasks.Start(worker.OnWake("wakes of what was parked for others", s.signals, parkedChannel, func(context.Context) error {
+	look := func(context.Context) error {
 		s.claimer.parking.lookSoon()
 		s.worker.Nudge()
 		return nil
-	}))
+	}
+	s.tasks.Start(worker.OnWake("wakes of what was parked for others", s.signals, parkedChannel, look))
+	s.tasks.Start(worker.Task{Name: "wakes of ways that others had", First: worker.UntilWoken, Woken: s.claimer.ways.Gained(),
+		Step: func(ctx context.Context) (time.Duration, error) { return worker.UntilWoken, look(ctx) }})
 	return nil
 }
 

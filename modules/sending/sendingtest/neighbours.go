@@ -95,6 +95,9 @@ func (n *Neighbours) Return([]string) {}
 
 func (n *Neighbours) Place(string) outbound.Place { return outbound.Open }
 
+// Gained never holds a wake: there is no other process.
+func (n *Neighbours) Gained() <-chan struct{} { return nil }
+
 func (n *Neighbours) HasFallback(string, string) bool { return n.Fallback }
 
 func (n *Neighbours) Link(u suppression.Unsubscribe) string {
