@@ -34,7 +34,10 @@ DELETE FROM api_requests WHERE account_id = $1 AND n IN
 // Sweep deletes what is older than seven days, or than an account keeps bodies of emails if that is
 // shorter, and what an account has beyond its most rows.
 func (s *Service) Sweep(ctx context.Context) (deleted int64, err error) {
-	now := time.Now()
+	now, err := db.Now(ctx, s.db.SQL)
+	if err != nil {
+		return 0, fmt.Errorf("sweep API requests: %w", err)
+	}
 	if deleted, err = s.inBatches(ctx, sweepSQL, now.Add(-KeptDays*day)); err != nil {
 		return deleted, err
 	}

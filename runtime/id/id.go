@@ -5,6 +5,7 @@ package id
 
 import (
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
@@ -62,9 +63,34 @@ func New(p Prefix) string {
 	return id.String()
 }
 
+// ahead is how far the clock of this machine is before the one that all processes share, in milliseconds.
+var ahead atomic.Int64
+
+// Correct says how far the clock of this machine is before the one that all processes share; behind is negative.
+// Ids are made by the shared one from then on, so that those of several machines are in the order of time.
+func Correct(by time.Duration) { ahead.Store(by.Milliseconds()) }
+
 func newV7() []byte {
 	u := uuid.Must(uuid.NewV7())
+	if by := ahead.Load(); by != 0 {
+		setMilliseconds(&u, milliseconds(u[:])-by)
+	}
 	return u[:]
+}
+
+// milliseconds are the first 48 bits, RFC 9562 section 5.7.
+func milliseconds(u []byte) (ms int64) {
+	for _, octet := range u[:6] {
+		ms = ms<<8 | int64(octet)
+	}
+	return ms
+}
+
+func setMilliseconds(u *uuid.UUID, ms int64) {
+	ms = max(ms, 0)
+	for i := range 6 {
+		u[i] = byte(ms >> (40 - 8*i))
+	}
 }
 
 // Is tells whether s is a well-formed id of the given prefix. An id that is not
@@ -82,10 +108,7 @@ func Is(p Prefix, s string) bool {
 // the process that makes ids: `id >= Since(p, t)` reads a range of an index.
 func Since(p Prefix, t time.Time) string {
 	var u uuid.UUID
-	milliseconds := max(t.UnixMilli(), 0)
-	for i := range 6 { // the first 48 bits, RFC 9562 section 5.7
-		u[i] = byte(milliseconds >> (40 - 8*i))
-	}
+	setMilliseconds(&u, t.UnixMilli())
 	id, err := typeid.FromUUIDBytesWithPrefix(string(p), u[:])
 	if err != nil {
 		panic("id: prefix " + string(p) + " is not a TypeID prefix: " + err.Error())
@@ -100,9 +123,5 @@ func Time(s string) time.Time {
 	if err != nil {
 		return time.Time{}
 	}
-	var milliseconds int64
-	for _, octet := range parsed.UUIDBytes()[:6] {
-		milliseconds = milliseconds<<8 | int64(octet)
-	}
-	return time.UnixMilli(milliseconds)
+	return time.UnixMilli(milliseconds(parsed.UUIDBytes()))
 }

@@ -35,3 +35,23 @@ func TestTimeIsTheInverseOfSince(t *testing.T) {
 		}
 	}
 }
+
+// Not parallel: the correction is one for the whole process.
+func TestAWrongClockIsCorrected(t *testing.T) {
+	defer Correct(0)
+	for _, by := range []time.Duration{time.Hour, -time.Hour} {
+		Correct(by)
+		before := time.Now().Truncate(time.Millisecond).Add(-by)
+		last := ""
+		for range 1000 {
+			made := New(Email)
+			if at := Time(made); at.Before(before) || at.After(time.Now().Add(-by)) {
+				t.Fatalf("with a clock that is %s ahead an id is of %s, want about %s", by, at, before)
+			}
+			if made <= last {
+				t.Fatalf("with a clock that is %s ahead %s follows %s", by, made, last)
+			}
+			last = made
+		}
+	}
+}

@@ -70,8 +70,9 @@ type Params struct {
 	Egress  string // processes with one name are behind one public address
 	Logger  *slog.Logger
 
-	Machine machine.Addresses // nil: the interfaces of this machine
-	Workers *worker.Metrics   // nil: of no interest
+	Machine machine.Addresses   // nil: the interfaces of this machine
+	Workers *worker.Metrics     // nil: of no interest
+	Correct func(time.Duration) // is told how far the clock here is before that of the database; nil: of no interest
 }
 
 // Node is this process. Safe for concurrent use.
@@ -87,6 +88,7 @@ type Node struct {
 	own     own
 
 	roleNames []string
+	correct   func(time.Duration)
 
 	queues map[string]HandBack // by what is handed back; complete before Start
 	looks  map[int32]int       // at each node that is gone
@@ -111,6 +113,7 @@ type Node struct {
 	others     []Process     // as of the latest beat
 	twin       time.Time     // when one of them had the name of this one last
 	ahead      time.Duration // the clock here before that of the database
+	corrected  time.Duration // as ahead was when correct was told
 	failing    bool          // the latest operation that was reported has failed
 	back       chan struct{} // closed when operations work again
 }
@@ -126,10 +129,13 @@ func New(p Params) (*Node, error) {
 	if err != nil {
 		return nil, fmt.Errorf("node: %w", err)
 	}
+	if p.Correct == nil {
+		p.Correct = func(time.Duration) {}
+	}
 	if p.Machine == nil {
 		p.Machine = machine.Interfaces{}
 	}
-	return &Node{db: p.DB, signals: p.Signals, log: p.Logger, name: p.Name, version: p.Version, roles: string(roles), roleNames: p.Roles, egress: p.Egress, times: standard, own: own{machine: p.Machine}, tasks: worker.NewTasks(p.Logger, p.Workers),
+	return &Node{db: p.DB, signals: p.Signals, log: p.Logger, name: p.Name, version: p.Version, roles: string(roles), roleNames: p.Roles, correct: p.Correct, egress: p.Egress, times: standard, own: own{machine: p.Machine}, tasks: worker.NewTasks(p.Logger, p.Workers),
 		queues: map[string]HandBack{}, looks: map[int32]int{}, changed: make(chan struct{}), back: make(chan struct{})}, nil
 }
 

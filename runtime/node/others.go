@@ -8,6 +8,10 @@ import (
 // clockMatters is how far two clocks may be apart before it is told.
 const clockMatters = 2 * time.Second
 
+// correctBy is how far a wrong clock has moved when that is told anew: what is measured differs from beat to beat, and ids must
+// not go back each time.
+const correctBy = time.Second
+
 // forgetTwin is how long no other process has the name of this one until it is told anew.
 const forgetTwin = time.Minute
 
@@ -42,14 +46,25 @@ func (n *Node) tell(ctx context.Context, h heard) {
 	n.mu.Lock()
 	wrong, wasWrong := ahead.Abs() >= clockMatters, n.ahead.Abs() >= clockMatters
 	n.ahead = ahead
+	by := ahead
+	if !wrong {
+		by = 0
+	}
+	moved := (by == 0) != (n.corrected == 0) || (by-n.corrected).Abs() >= correctBy
+	if moved {
+		n.corrected = by
+	}
 	twin := n.meets(h.twin)
 	n.mu.Unlock()
+	if moved {
+		n.correct(by)
+	}
 	if twin {
 		n.warnOfTwin(ctx)
 	}
 	switch {
 	case wrong && !wasWrong:
-		n.log.WarnContext(ctx, "the clock of this machine and that of the database differ: run NTP on both. When mail is due, leases and limits go by the database; signatures, certificates and sessions by this machine",
+		n.log.WarnContext(ctx, "the clock of this machine and that of the database differ: run NTP on both. When mail is due, leases, limits and ids go by the database; signatures, certificates and sessions by this machine",
 			"ahead", ahead.Round(time.Millisecond).String())
 	case !wrong && wasWrong:
 		n.log.InfoContext(ctx, "the clock of this machine and that of the database agree again")

@@ -151,6 +151,8 @@ func TestAWrongClockIsToldAndDecidesNothing(t *testing.T) {
 	d := dbtest.New(t)
 	var log expect.Log
 	wrong := prepared(t, d, "wrong")
+	corrected := make(chan time.Duration, 100)
+	wrong.correct = func(by time.Duration) { corrected <- by }
 	wrong.log, wrong.times.skew = slog.New(slog.NewTextHandler(&log, nil)), -time.Hour
 	begin(t, wrong)
 	right := join(t, d, "right")
@@ -165,6 +167,9 @@ func TestAWrongClockIsToldAndDecidesNothing(t *testing.T) {
 		t.Errorf("the log says\n%s", &log)
 	}
 	within(t, "both may claim", func() bool { return wrong.mayClaim() && right.mayClaim() })
+	if by := <-corrected; len(corrected) != 0 || by > -time.Hour+time.Minute || by < -time.Hour-time.Minute {
+		t.Errorf("the correction of a clock that is an hour behind was %s, and %d more; want one", by, len(corrected))
+	}
 	if !right.Others()[0].Alive || !wrong.Self().Alive {
 		t.Error("a process with a wrong clock is taken for dead")
 	}

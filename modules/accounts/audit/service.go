@@ -123,7 +123,11 @@ const sweepBatch = 1000
 
 // sweep deletes what is older than 400 days. Ids are in the order of time.
 func (s *Service) sweep(ctx context.Context) (deleted int64, err error) {
-	before := id.Since(id.AuditEntry, time.Now().AddDate(0, 0, -keptDays))
+	now, err := db.Now(ctx, s.db.SQL)
+	if err != nil {
+		return 0, fmt.Errorf("sweep audit entries: %w", err)
+	}
+	before := id.Since(id.AuditEntry, now.AddDate(0, 0, -keptDays))
 	for n := sweepBatch; n == sweepBatch; deleted += int64(n) {
 		if n, err = db.Exec(ctx, s.db.SQL, sweepSQL, before, sweepBatch); err != nil {
 			return deleted, err
