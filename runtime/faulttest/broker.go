@@ -36,6 +36,13 @@ type Broker struct {
 // StartBroker builds nats-server of its Go module, and starts three.
 func StartBroker(t testing.TB) *Broker {
 	t.Helper()
+	dir := t.TempDir()
+	return StartBrokerIn(t, filepath.Join(dir, "1"), filepath.Join(dir, "2"), filepath.Join(dir, "3"))
+}
+
+// StartBrokerIn is StartBroker with a folder for what each of the three stores.
+func StartBrokerIn(t testing.TB, stores ...string) *Broker {
+	t.Helper()
 	b := &Broker{t: t, dir: t.TempDir(), log: &expect.Log{}, running: make([]*exec.Cmd, 3)}
 	b.program = filepath.Join(b.dir, "nats-server")
 	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", b.program, "github.com/nats-io/nats-server/v2").CombinedOutput(); err != nil {
@@ -51,7 +58,7 @@ func StartBroker(t testing.TB) *Broker {
 	for i := range b.running {
 		word := `"` + brokerWord + `"`
 		b.env = append(b.env, []string{fmt.Sprintf("NATS_NAME=nats-%d", i+1), "NATS_LISTEN=" + b.clients[i], "NATS_CLUSTER_LISTEN=" + cluster[i], "NATS_MONITOR=" + expect.FreeAddress(t),
-			"NATS_STORE=" + filepath.Join(b.dir, fmt.Sprint(i+1)), "NATS_STORE_MAX=1GB", "NATS_ROUTES=[" + strings.Join(routes, ", ") + "]",
+			"NATS_STORE=" + stores[i], "NATS_STORE_MAX=1GB", "NATS_ROUTES=[" + strings.Join(routes, ", ") + "]",
 			"NATS_ROUTE_PASSWORD=" + word, "NATS_POSTRIDER_PASSWORD=" + word, "NATS_READER_PASSWORD=" + word})
 	}
 	t.Cleanup(func() {
@@ -87,13 +94,28 @@ func (b *Broker) Kill(name string) {
 	b.t.Helper()
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	b.end(b.index(name), syscall.SIGKILL)
+}
+
+// Restart ends one as it should, by its server_name, and starts it again.
+func (b *Broker) Restart(name string) {
+	b.t.Helper()
+	b.mu.Lock()
+	b.end(b.index(name), syscall.SIGTERM)
+	b.mu.Unlock()
+	b.StartAll()
+}
+
+// index is called under the lock.
+func (b *Broker) index(name string) int {
+	b.t.Helper()
 	for i := range b.running {
 		if b.env[i][0] == "NATS_NAME="+name && b.running[i] != nil {
-			b.end(i, syscall.SIGKILL)
-			return
+			return i
 		}
 	}
 	b.t.Fatalf("no nats-server %q runs", name)
+	return 0
 }
 
 // Stop ends all that run.

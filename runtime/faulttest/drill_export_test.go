@@ -3,6 +3,7 @@ package faulttest_test
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"sync"
@@ -56,6 +57,70 @@ func TestDrillEventExport(t *testing.T) {
 	}
 	stop()
 	d.everyFactOnce()
+}
+
+// Disks of the nats-servers become full under load: the leader's alone, then all. Mail goes on, and the facts wait; when
+// there is room again every fact is in the stream once, in the order of its account.
+func TestDrillEventExportToFullDisks(t *testing.T) {
+	t.Parallel()
+	if !long {
+		t.Skip("takes minutes: make drill ONLY=FullDisks")
+	}
+	stores := []string{dbtest.SmallDisk(t, "48m"), dbtest.SmallDisk(t, "48m"), dbtest.SmallDisk(t, "48m")}
+	broker := faulttest.StartBrokerIn(t, stores...)
+	sink := faulttest.NewSink(t)
+	nodes := faulttest.StartCluster(t, dbtest.URL(t), 2, outbound(sink.Listen("127.0.0.1:0")), "POSTRIDER_EVENTS_TO="+broker.URL())
+	d := exportDrill{t: t, nodes: nodes, broker: broker, reader: broker.Reader()}
+	stop := d.load()
+	d.moves("the export begins", 40*time.Second, time.Now())
+	leader := ""
+	expect.Within(t, 30*time.Second, "the stream has a leader", func() bool { leader = faulttest.Leader(t.Context(), d.reader, factsStream); return leader != "" })
+	names := []string{"nats-1", "nats-2", "nats-3"}
+	var undo []func()
+	fill := func(which func(name string) bool) {
+		for i, store := range stores {
+			if which(names[i]) {
+				undo = append(undo, dbtest.Fill(t, store))
+			}
+		}
+	}
+	fill(func(name string) bool { return name == leader })
+	expect.Within(t, 30*time.Second, "another server leads", func() bool {
+		now := faulttest.Leader(t.Context(), d.reader, factsStream)
+		return now != "" && now != leader
+	})
+	atMost(t, "disk of the leader full: events are exported again", d.moves("events are exported again", 40*time.Second, time.Now()), 20*time.Second)
+	fill(func(name string) bool { return name != leader })
+	d.stands("full")
+	stop()
+	for _, free := range undo {
+		free()
+	}
+	for _, name := range names { // a server whose disk was full does not take its stream up by itself
+		broker.Restart(name)
+	}
+	atMost(t, "room again, and all started again: going on", d.moves("events are exported again", 90*time.Second, time.Now()), 45*time.Second)
+	d.everyFactOnce()
+}
+
+// stands waits until nothing is exported because of what the status says, and sees that mail goes on.
+func (d exportDrill) stands(because string) {
+	d.t.Helper()
+	expect.Within(d.t, time.Minute, "the export stands and says why", func() bool {
+		rows := d.nodes[0].Query(`SELECT error FROM event_exports WHERE failures > 2 AND moved_at < now() - interval '5 seconds'`)
+		return len(rows) == 1 && strings.Contains(rows[0][0], because)
+	})
+	if printed := string(d.nodes[0].Command(d.nodes[0].Database(), "export", "status")); !strings.Contains(printed, because) {
+		d.t.Errorf("postrider export status says %s, want why the export stands", printed)
+	}
+	for i, node := range d.nodes {
+		if a := node.Do(d.t.Context(), http.MethodPost, "/api/emails", `{"from":"ada@dev.test","to":"more@example.net","subject":"s","text":"t"}`); a.Status != http.StatusOK {
+			d.t.Errorf("while the export stands process %d answers an email with %d %s", i, a.Status, a.Body)
+		}
+		if a := node.Do(d.t.Context(), http.MethodGet, "/readyz", ""); a.Status != http.StatusOK || !strings.Contains(string(a.Body), because) {
+			d.t.Errorf("while the export stands /readyz of process %d says %d %s, want 200 with the reason", i, a.Status, a.Body)
+		}
+	}
 }
 
 type exportDrill struct {

@@ -110,7 +110,7 @@ func token(text string) string {
 func (s *Stream) Stored(ctx context.Context, position string, last int) (map[string]bool, error) {
 	found, err := s.js.StreamInfo(s.config.Stream, nats.Context(ctx))
 	if err != nil {
-		return nil, fmt.Errorf("look at the end of the stream %s: %w", s.config.Stream, err)
+		return nil, s.unseen(err)
 	}
 	ids := map[string]bool{}
 	state := found.State

@@ -134,8 +134,11 @@ func (s *Stream) Prepare(ctx context.Context) error {
 
 // unseen says that the servers do not tell of the stream.
 func (s *Stream) unseen(err error) error {
-	if errors.Is(err, nats.ErrNoResponders) {
+	switch {
+	case errors.Is(err, nats.ErrNoResponders):
 		return fmt.Errorf("look at the stream %s: JetStream does not answer; it is off at these servers, or too few of them are up: %w", s.config.Stream, err)
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, nats.ErrTimeout):
+		return fmt.Errorf("look at the stream %s: JetStream does not answer in time; fewer than half of its servers are up, or their disks are full: %w", s.config.Stream, err)
 	}
 	return fmt.Errorf("look at the stream %s: %w", s.config.Stream, err)
 }
