@@ -10,6 +10,7 @@ import (
 
 	"github.com/postrider/postrider/ent/receivedemail"
 	"github.com/postrider/postrider/ent/schema/shape"
+	"github.com/postrider/postrider/runtime/clock"
 	"github.com/postrider/postrider/runtime/event"
 	"github.com/postrider/postrider/runtime/id"
 	"github.com/postrider/postrider/runtime/intake"
@@ -41,7 +42,7 @@ func (r *reception) receive(ctx context.Context, e envelope, raw *intake.Content
 	if hops > maxReceived {
 		return replyLoop
 	}
-	a := newArrival(e, raw, time.Now())
+	a := newArrival(e, raw, clock.Now())
 	r.examiner.examine(ctx, a)
 	if err := ctx.Err(); err != nil {
 		return err // the sender has left, and comes again

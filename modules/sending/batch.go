@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/runtime/clock"
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/idempotency"
@@ -55,7 +56,7 @@ func (s *Service) SendBatch(ctx context.Context, caller accounts.Caller, b Batch
 	results := make([]BatchResult, len(b.Items))
 	prepared := make([]*acceptance, len(b.Items))
 	sub := &submission{claim: b.Claim, each: true}
-	now := time.Now()
+	now := clock.Now()
 	for i, item := range b.Items {
 		a, err := s.prepareItem(ctx, caller, item, now)
 		switch {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/postrider/postrider/ent/schema/shape"
 	"github.com/postrider/postrider/modules/sending/records"
+	"github.com/postrider/postrider/runtime/clock"
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/mail/address"
 )
@@ -92,7 +93,7 @@ type parsed struct {
 // would use: `to[1]`, `attachments[2].name`. What a template may give is not
 // called missing.
 func (m Message) Validate() fault.Fields {
-	_, wrong := m.parse(time.Now())
+	_, wrong := m.parse(clock.Now())
 	return wrong
 }
 

@@ -2,10 +2,10 @@ package sending
 
 import (
 	"context"
-	"time"
 
 	"github.com/postrider/postrider/ent/schema/shape"
 	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/runtime/clock"
 )
 
 // Preview is a message as Send would store it: its template is filled, and its addresses are as
@@ -26,7 +26,7 @@ type Preview struct {
 // It asks neither for suppressed recipients nor for caps. Errors: Invalid with all wrong
 // fields, Forbidden by the policy.
 func (s *Service) Preview(ctx context.Context, caller accounts.Caller, m Message) (Preview, error) {
-	a, err := s.prepare(ctx, caller, m, time.Now())
+	a, err := s.prepare(ctx, caller, m, clock.Now())
 	if err != nil {
 		return Preview{}, err
 	}

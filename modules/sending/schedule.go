@@ -9,6 +9,7 @@ import (
 	"github.com/postrider/postrider/ent/email"
 	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/sending/records"
+	"github.com/postrider/postrider/runtime/clock"
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/event"
 	"github.com/postrider/postrider/runtime/fault"
@@ -48,7 +49,7 @@ SELECT scheduled_at FROM cancelled`
 // email, Limit when the caps of the new day or month have no room, and Conflict with
 // fault.CodeEmailNotScheduled, whose detail "status" says what it is instead.
 func (s *Service) Reschedule(ctx context.Context, accountID, emailID string, at time.Time) (*ent.Email, error) {
-	now := time.Now()
+	now := clock.Now()
 	if err := ValidateSchedule(at, now); err != nil {
 		return nil, fault.InvalidField("scheduled_at", "%s", err)
 	}
@@ -116,5 +117,5 @@ func scheduleFact(e *ent.Email, typ event.Type) event.Fact {
 		moved := event.At(at)
 		data.ScheduledAt = &moved
 	}
-	return event.New(e.AccountID, typ, time.Now().UTC(), data)
+	return event.New(e.AccountID, typ, clock.Now().UTC(), data)
 }

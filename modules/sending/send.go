@@ -9,6 +9,7 @@ import (
 	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/sending/policy"
 	"github.com/postrider/postrider/modules/templates"
+	"github.com/postrider/postrider/runtime/clock"
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/idempotency"
 	"github.com/postrider/postrider/runtime/mail/address"
@@ -43,7 +44,7 @@ type Receipt struct {
 // concurrent request with the same key and another body, Away when it could not
 // be stored, in which case nothing was, ErrNotHeld when the Guard did not let it be stored.
 func (s *Service) Send(ctx context.Context, caller accounts.Caller, r Request) (Receipt, error) {
-	a, err := s.prepare(ctx, caller, r.Message, time.Now())
+	a, err := s.prepare(ctx, caller, r.Message, clock.Now())
 	if err != nil {
 		return Receipt{}, err
 	}

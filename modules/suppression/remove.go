@@ -3,9 +3,9 @@ package suppression
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/runtime/clock"
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/event"
 	"github.com/postrider/postrider/runtime/id"
@@ -44,7 +44,7 @@ func (s *Service) Remove(ctx context.Context, accountID, idOrAddress string) err
 		}
 		facts := make([]event.Fact, len(rows))
 		for i, row := range rows {
-			facts[i] = event.New(accountID, event.SuppressionRemoved, time.Now(), payload(row))
+			facts[i] = event.New(accountID, event.SuppressionRemoved, clock.Now(), payload(row))
 		}
 		return s.bus.Publish(ctx, tx, facts...)
 	})

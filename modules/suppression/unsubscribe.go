@@ -3,10 +3,10 @@ package suppression
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/postrider/postrider/ent"
 	entsuppression "github.com/postrider/postrider/ent/suppression"
+	"github.com/postrider/postrider/runtime/clock"
 	"github.com/postrider/postrider/runtime/event"
 	"github.com/postrider/postrider/runtime/fault"
 )
@@ -66,5 +66,5 @@ func (s *Service) tell(ctx context.Context, tx *ent.Tx, u Unsubscribe, data even
 	if u.EmailID != "" {
 		data.EmailID = &u.EmailID
 	}
-	return s.bus.Publish(ctx, tx, event.New(u.AccountID, event.ContactUnsubscribed, time.Now(), data))
+	return s.bus.Publish(ctx, tx, event.New(u.AccountID, event.ContactUnsubscribed, clock.Now(), data))
 }

@@ -11,9 +11,9 @@ import (
 	"github.com/postrider/postrider/modules/billing"
 	"github.com/postrider/postrider/modules/sending/delivery"
 	"github.com/postrider/postrider/modules/sending/release"
+	"github.com/postrider/postrider/runtime/clock"
 	"github.com/postrider/postrider/runtime/config"
 	"github.com/postrider/postrider/runtime/db"
-	"github.com/postrider/postrider/runtime/id"
 	"github.com/postrider/postrider/runtime/node"
 	"github.com/postrider/postrider/runtime/setting"
 	"github.com/postrider/postrider/runtime/worker"
@@ -26,7 +26,7 @@ type modulesOn []string
 // that it starts before them and ends after them.
 func newNode(lc fx.Lifecycle, cfg setting.Values, o Options, on modulesOn, d *db.DB, signals *db.Signals, workers *worker.Metrics, reg prometheus.Registerer, log *slog.Logger) (*node.Node, error) {
 	n, err := node.New(node.Params{DB: d, Signals: signals, Name: config.Node.Of(cfg), Version: o.Version, Roles: rolesOf(on, config.DeliveryConcurrency.Of(cfg)), Egress: config.Egress.Of(cfg),
-		Machine: o.Machine, Logger: log, Workers: workers, Correct: id.Correct})
+		Machine: o.Machine, Logger: log, Workers: workers, Correct: clock.Correct})
 	if err == nil {
 		err = n.Register(reg)
 		lc.Append(fx.StartStopHook(n.Start, n.Stop))

@@ -26,7 +26,8 @@ import (
 // So a transaction that stays open holds the feed back, for everybody, and nothing
 // is ever skipped; idle_in_transaction_session_timeout bounds for how long. All
 // processes have to use one database role, or the one does not see the other's
-// transactions. A clock that is ahead does no harm but to delay its own facts.
+// transactions. A clock that is ahead is corrected by its process (package clock); until then it does no harm but
+// to delay its own facts.
 const (
 	lateness = time.Second
 	// HoldBack is how old a fact is at least when a reader is shown it.

@@ -5,11 +5,12 @@ package id
 
 import (
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
 	"go.jetify.com/typeid"
+
+	"github.com/postrider/postrider/runtime/clock"
 )
 
 // Prefix names a resource in its ids.
@@ -63,17 +64,11 @@ func New(p Prefix) string {
 	return id.String()
 }
 
-// ahead is how far the clock of this machine is before the one that all processes share, in milliseconds.
-var ahead atomic.Int64
-
-// Correct says how far the clock of this machine is before the one that all processes share; behind is negative.
-// Ids are made by the shared one from then on, so that those of several machines are in the order of time.
-func Correct(by time.Duration) { ahead.Store(by.Milliseconds()) }
-
+// newV7 is of the time that all processes share, so that ids of several machines are in the order of time.
 func newV7() []byte {
 	u := uuid.Must(uuid.NewV7())
-	if by := ahead.Load(); by != 0 {
-		setMilliseconds(&u, milliseconds(u[:])-by)
+	if by := clock.Ahead(); by != 0 {
+		setMilliseconds(&u, milliseconds(u[:])-by.Milliseconds())
 	}
 	return u[:]
 }

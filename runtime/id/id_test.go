@@ -3,6 +3,8 @@ package id
 import (
 	"testing"
 	"time"
+
+	"github.com/postrider/postrider/runtime/clock"
 )
 
 func TestSinceBoundsIDsByTime(t *testing.T) {
@@ -38,10 +40,13 @@ func TestTimeIsTheInverseOfSince(t *testing.T) {
 
 // Not parallel: the correction is one for the whole process.
 func TestAWrongClockIsCorrected(t *testing.T) {
-	defer Correct(0)
+	defer clock.Correct(0)
 	for _, by := range []time.Duration{time.Hour, -time.Hour} {
-		Correct(by)
+		clock.Correct(by)
 		before := time.Now().Truncate(time.Millisecond).Add(-by)
+		if now := clock.Now(); now.Before(before) || now.After(time.Now().Add(-by)) {
+			t.Errorf("with a clock that is %s ahead it is %s, want about %s", by, now, before)
+		}
 		last := ""
 		for range 1000 {
 			made := New(Email)

@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"time"
 
 	"github.com/postrider/postrider/ent/email"
 	"github.com/postrider/postrider/ent/recipient"
 	"github.com/postrider/postrider/modules/sending/lifecycle"
+	"github.com/postrider/postrider/runtime/clock"
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/event"
 )
@@ -42,7 +42,7 @@ func (s *Service) drop(ctx context.Context, tx *sql.Tx, all []found, reason stri
 	if err != nil {
 		return nil, nil, err
 	}
-	now := time.Now().UTC()
+	now := clock.Now().UTC()
 	for _, d := range gone {
 		changed = append(changed, d.id)
 		e, known := emails[d.emailID]

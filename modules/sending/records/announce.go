@@ -3,8 +3,8 @@ package records
 import (
 	"context"
 	"fmt"
-	"time"
 
+	"github.com/postrider/postrider/runtime/clock"
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/event"
 )
@@ -44,7 +44,7 @@ func (s *Service) Announce(ctx context.Context, tx db.Execer, notices ...Notice)
 	if err != nil {
 		return 0, fmt.Errorf("announce: %w", err)
 	}
-	now := time.Now().UTC()
+	now := clock.Now().UTC()
 	facts := make([]event.Fact, 0, len(notices))
 	for _, n := range notices {
 		data, ok := found[subject{n.AccountID, n.EmailID}]
