@@ -19,12 +19,20 @@ POSTGRES_DIR ?= $(CURDIR)/.postgres
 endif
 export POSTRIDER_POSTGRES_FALLBACK := $(POSTGRES_DIR)
 
-# What is built, tested and linted is compiled with the same flags, so that each package is compiled once.
-export GOFLAGS := -trimpath $(filter-out -trimpath,$(shell $(GO) env GOFLAGS 2>/dev/null))
+# What is built, tested and linted is compiled with the same flags, so that each package is compiled once. No program
+# of make's has debug information (bin/postrider and tests are stripped), so their packages are compiled without it, and
+# the compiler, but nothing that it makes, collects its garbage less often: both are a third of its work. Stack traces
+# keep their names and lines. For a debugger, build without make.
+COMPILED := -trimpath -gcflags=all=-dwarf=false '-toolexec=env GOGC=400'
+export GOFLAGS := $(COMPILED) $(filter-out $(COMPILED),$(shell $(GO) env GOFLAGS 2>/dev/null))
 
 .PHONY: help
 help: ## list the verbs
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sort | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
+
+.PHONY: flags
+flags: ## print the flags that make compiles with
+	@echo "$$GOFLAGS"
 
 .PHONY: run
 run: build postgres ## start Postrider in development mode on its embedded PostgreSQL
