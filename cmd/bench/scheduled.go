@@ -20,7 +20,7 @@ import (
 
 // pickedBy is how the statement begins that the product picks due recipients by. What is
 // measured is that statement itself, as PostgreSQL counts it.
-const pickedBy = `^\s*WITH common AS \(\s*SELECT id, email_id, lane, destination, via, account_id FROM recipients WHERE due_at`
+const pickedBy = `^\s*WITH common AS \(\s*SELECT id, email_id, attempts, lane, destination, via, account_id FROM recipients WHERE due_at`
 
 const (
 	waitingEmails = 1_000_000 // scheduled for some later day

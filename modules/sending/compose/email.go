@@ -3,6 +3,7 @@ package compose
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -60,11 +61,13 @@ SELECT id, account_id, domain_id, "from", "to", coalesce(cc, '[]'), coalesce(rep
 	CASE WHEN small THEN coalesce(html, '') ELSE '' END, CASE WHEN small THEN coalesce(text, '') ELSE '' END, coalesce(text = '', false), mime IS NOT NULL, CASE WHEN small THEN mime END, small, coalesce(body_key, ''),
 	body + CASE WHEN attachment_count = 0 THEN 0 ELSE (SELECT coalesce(sum(a.size), 0)::bigint FROM attachments a WHERE a.email_id = e.id) END
 FROM (SELECT *, body <= $2 AND body_key IS NULL AND (attachment_count = 0 OR mime IS NOT NULL) AS small
-	FROM (SELECT *, coalesce(octet_length(html), 0) + coalesce(octet_length(text), 0) + coalesce(octet_length(mime), 0) + coalesce(body_size, 0) AS body FROM emails WHERE id = ANY($1)) b) e`
+	FROM (SELECT m.*, coalesce(octet_length(html), 0) + coalesce(octet_length(text), 0) + coalesce(octet_length(mime), 0) + coalesce(body_size, 0) AS body
+		FROM unnest($1::text[]) AS wanted (id), LATERAL (SELECT * FROM emails WHERE id = wanted.id LIMIT 1) m) b) e`
 
 // Load reads stored emails by their ids, without large bodies and attachments. An email that
-// was deleted is not in the result. The error is one of the database.
+// was deleted is not in the result. The error is one of the database. Each is looked up by itself, in the month that it is in.
 func Load(ctx context.Context, tx db.Execer, ids []string) (map[string]*Email, error) {
+	ids = slices.Compact(slices.Sorted(slices.Values(ids)))
 	emails, err := db.All(ctx, tx, func(o *Email) []any {
 		return []any{&o.id, &o.accountID, &o.DomainID, &o.from, db.ScanJSON(&o.to), db.ScanJSON(&o.cc), db.ScanJSON(&o.replyTo), &o.subject,
 			db.ScanJSON(&o.headers), db.ScanJSON(&o.tags), &o.messageID, &o.attachments, &o.createdAt, &o.date, &o.unsubscribe, &o.category, db.ScanMicroseconds(&o.Life), &o.Expires, &o.first, &o.OneRecipient, &o.html, &o.text, &o.noText, &o.relayed, &o.mime, &o.loaded, &o.bodyKey, &o.Size}

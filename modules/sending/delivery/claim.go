@@ -42,18 +42,23 @@ func (d Job) EmailID() string { return d.emailID }
 func (d Job) Address() string { return d.address }
 
 // takeSQL makes deliveries of picked rows: it pushes their due_at to the end of the
-// lease and writes their attempt rows, all in one statement. An attempt of an
-// earlier claim that has no outcome was cut off: what became of it is unknown, unless it
+// lease and writes their attempt rows, all in one statement. takeAgainSQL is for rows of which some were
+// claimed before. An attempt of an earlier claim that has no outcome was cut off: what became of it is unknown, unless it
 // is known that it had not started, and is now recorded as that.
-const takeSQL = `
+const (
+	takeSQL      = takeClaimedSQL + takeOpenedSQL
+	takeAgainSQL = takeClaimedSQL + `, cut_off AS (
+	UPDATE attempts a SET outcome = ` + notStartedSQL + `, finished_at = now()
+	FROM claimed c WHERE c.attempts > 1 AND a.email_id BETWEEN c.email_id AND c.email_id AND a.recipient_id = c.id AND a.fence < c.fence AND a.outcome IS NULL
+)` + takeOpenedSQL
+
+	takeClaimedSQL = `
 WITH claimed AS (
 	UPDATE recipients r SET due_at = now() + $5 * interval '1 microsecond', fence = r.fence + 1, attempts = r.attempts + 1, lane = NULL
 	FROM unnest($1::text[], $2::bigint[], $3::text[], $4::bool[]) AS v (email_id, id, way, ahead) WHERE ` + lifecycle.RecipientSQL + `
 	RETURNING r.id, r.fence, r.email_id, r.account_id, r.address, r.attempts, r.queued_at, r.delay_notified_at, v.way, v.ahead
-), cut_off AS (
-	UPDATE attempts a SET outcome = ` + notStartedSQL + `, finished_at = now()
-	FROM claimed c WHERE c.attempts > 1 AND a.email_id BETWEEN c.email_id AND c.email_id AND a.recipient_id = c.id AND a.fence < c.fence AND a.outcome IS NULL
-), opened AS (
+)`
+	takeOpenedSQL = `, opened AS (
 	INSERT INTO attempts (recipient_id, email_id, account_id, number, fence, started_at, phase, reply, remote_host, remote_addr, tls, way, node, ahead)
 	SELECT id, email_id, account_id, attempts, fence, now(), '', '', '', '', '', way, NULLIF($7::int, 0), ahead FROM claimed
 )
@@ -61,6 +66,7 @@ SELECT id, fence, email_id, account_id, address, attempts,
 	(extract(epoch FROM now() - queued_at) * 1000000)::bigint,
 	delay_notified_at IS NULL OR delay_notified_at <= now() - $6 * interval '1 microsecond'
 FROM claimed`
+)
 
 // claim takes up to limit deliveries under a lease, with their messages.
 func (c *claimer) claim(ctx context.Context, limit int, lease time.Duration) ([]Job, error) {
@@ -151,11 +157,15 @@ func (c *claimer) take(ctx context.Context, tx *db.PreparedTx, list []pickedRow,
 	var ids []int64
 	var emails, labels []string
 	var ahead []bool
+	statement := takeSQL
 	byID := map[int64]pickedRow{}
 	for _, row := range list {
 		if row.verdict == take || row.verdict == untried {
 			ids, labels, byID[row.id] = append(ids, row.id), append(labels, row.way.Label), row
 			emails, ahead = append(emails, row.emailID), append(ahead, row.ahead())
+			if row.attempts > 0 {
+				statement = takeAgainSQL
+			}
 		}
 	}
 	if len(ids) == 0 {
@@ -166,7 +176,7 @@ func (c *claimer) take(ctx context.Context, tx *db.PreparedTx, list []pickedRow,
 	}
 	jobs, err := db.All(ctx, tx, func(d *Job) []any {
 		return []any{&d.recipientID, &d.fence, &d.emailID, &d.accountID, &d.address, &d.attempt, db.ScanMicroseconds(&d.age), &d.noticeDue}
-	}, takeSQL, db.Array(emails), db.Array(ids), db.Array(labels), db.Array(ahead), lease.Microseconds(), delayNoticeEvery.Microseconds(), c.node.ID())
+	}, statement, db.Array(emails), db.Array(ids), db.Array(labels), db.Array(ahead), lease.Microseconds(), delayNoticeEvery.Microseconds(), c.node.ID())
 	if err != nil {
 		return nil, fmt.Errorf("claim recipients: %w", err)
 	}

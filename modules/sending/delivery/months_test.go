@@ -134,12 +134,13 @@ func TestStatementsReadTheMonthOfTheirMessage(t *testing.T) {
 		statement string
 		args      []any
 	}{
-		"take":   {takeSQL, []any{emails, ids, none, db.Array([]bool{false}), 1, 1, 0}},
-		"extend": {extendSQL, []any{emails, ids, fences, 1}},
-		"park":   {parkSQL, []any{emails, ids, none}},
-		"undo":   {undoSQL, []any{emails, ids, fences, 0, none}},
-		"settle": {settleSQL.Text, settleSQL.Args(ended.Rows([]*finished{done}))},
-		"tally":  {tallySQL, []any{emails}},
+		"take":       {takeSQL, []any{emails, ids, none, db.Array([]bool{false}), 1, 1, 0}},
+		"take again": {takeAgainSQL, []any{emails, ids, none, db.Array([]bool{false}), 1, 1, 0}},
+		"extend":     {extendSQL, []any{emails, ids, fences, 1}},
+		"park":       {parkSQL, []any{emails, ids, none}},
+		"undo":       {undoSQL, []any{emails, ids, fences, 0, none}},
+		"settle":     {settleSQL.Text, settleSQL.Args(ended.Rows([]*finished{done}))},
+		"tally":      {tallySQL, []any{emails}},
 	} {
 		tx, err := conn.BeginTx(t.Context(), nil)
 		if err != nil {

@@ -21,9 +21,10 @@ import (
 
 // pickedRow is a due recipient that this claim has locked.
 type pickedRow struct {
-	id      int64
-	emailID string
-	lane    sql.NullString // where it was drawn from; null: the common queue
+	id       int64
+	emailID  string
+	attempts int            // before this claim
+	lane     sql.NullString // where it was drawn from; null: the common queue
 	outbound.Question
 
 	way     smtpclient.Way
@@ -60,16 +61,16 @@ const (
 	pickSQL      = pickCommonSQL + pickFoundSQL + `common` + pickEmailSQL
 	pickDrawnSQL = pickCommonSQL + `, drawn AS (
 	SELECT r.* FROM unnest($3::text[], $4::int[], $5::bigint[]) AS l (lane, room, late), LATERAL (
-		SELECT id, email_id, lane, destination, via, account_id FROM recipients WHERE lane = l.lane AND due_at <= now() - l.late * interval '1 microsecond' AND ($2::timestamptz IS NULL OR now() < $2)
+		SELECT id, email_id, attempts, lane, destination, via, account_id FROM recipients WHERE lane = l.lane AND due_at <= now() - l.late * interval '1 microsecond' AND ($2::timestamptz IS NULL OR now() < $2)
 		ORDER BY due_at LIMIT l.room FOR UPDATE SKIP LOCKED) r
 )` + pickFoundSQL + `(SELECT * FROM common UNION ALL SELECT * FROM drawn)` + pickEmailSQL
 
 	pickCommonSQL = `
 WITH common AS (
-	SELECT id, email_id, lane, destination, via, account_id FROM recipients WHERE due_at <= now() AND lane IS NULL AND held_by IS NULL AND ($2::timestamptz IS NULL OR now() < $2) ORDER BY due_at LIMIT $1 FOR UPDATE SKIP LOCKED
+	SELECT id, email_id, attempts, lane, destination, via, account_id FROM recipients WHERE due_at <= now() AND lane IS NULL AND held_by IS NULL AND ($2::timestamptz IS NULL OR now() < $2) ORDER BY due_at LIMIT $1 FOR UPDATE SKIP LOCKED
 )`
 	pickFoundSQL = `
-SELECT found.id, found.email_id, found.lane, found.destination, found.via, found.account_id, e.domain_id
+SELECT found.id, found.email_id, found.attempts, found.lane, found.destination, found.via, found.account_id, e.domain_id
 FROM `
 	pickEmailSQL = ` found, LATERAL (SELECT domain_id FROM emails WHERE id = found.email_id LIMIT 1) e`
 )
@@ -93,7 +94,7 @@ func pick(ctx context.Context, tx *db.PreparedTx, common int, draws []draw, unti
 		statement, args = pickDrawnSQL, append(args, db.Array(lanes), db.Array(rooms), db.Array(late))
 	}
 	return db.All(ctx, tx, func(row *pickedRow) []any {
-		return []any{&row.id, &row.emailID, &row.lane, &row.Destination, &row.Via, &row.AccountID, &row.DomainID}
+		return []any{&row.id, &row.emailID, &row.attempts, &row.lane, &row.Destination, &row.Via, &row.AccountID, &row.DomainID}
 	}, statement, args...)
 }
 

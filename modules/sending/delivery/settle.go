@@ -211,7 +211,7 @@ type emailChange struct {
 type emailChanges map[string]*emailChange
 
 const (
-	lockEmailsSQL = `SELECT id, status, last_event, coalesce(bounce_reason, '') FROM emails WHERE id = ANY($1) ORDER BY id FOR UPDATE`
+	lockEmailsSQL = `SELECT e.id, e.status, e.last_event, coalesce(e.bounce_reason, '') FROM unnest($1::text[]) AS v (id) JOIN emails e ON e.id = v.id ORDER BY e.id FOR UPDATE OF e`
 	tallySQL      = `SELECT r.email_id, r.state, count(*) FROM unnest($1::text[]) AS e (id) JOIN recipients r ON r.email_id = e.id GROUP BY 1, 2`
 )
 
