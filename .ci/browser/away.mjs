@@ -70,7 +70,25 @@ await signIn(context)
 await ended.getByRole('button', { name: /go on/ }).click()
 await page.getByRole('heading', { name: 'Suppressions', level: 1 }).waitFor()
 
-// 3. Wrong by a day, in both directions.
+// 3. The service answers and has no storage: the page says so, takes nothing unknown for undone, and comes back by itself.
+const fresh = await context.newPage()
+let stored = false
+await fresh.route('**/readyz', route => (stored ? route.continue() : route.fulfill({ status: 503, body: '{}' })))
+await fresh.route('**/graphql', route => (stored || !/"Start/.test(route.request().postData() ?? '') ? route.continue()
+  : route.fulfill({ status: 503, contentType: 'application/json', body: '{"error":{"message":"The service cannot read this right now; try again","code":"delivery_unavailable"}}' })))
+cutOff = true
+await fresh.goto(base + '/')
+const unknown = fresh.getByRole('alert').filter({ hasText: 'What is set up cannot be told' })
+await unknown.waitFor()
+check((await unknown.textContent()).includes('The service cannot read this right now'), 'a refusal is told in the words of the service')
+check(await fresh.getByText('Send a first email').count() === 0, 'what is not known is not called undone')
+stored = true
+await unknown.waitFor({ state: 'detached' })
+await fresh.getByText('Send a first email').waitFor()
+cutOff = false
+await fresh.close()
+
+// 4. Wrong by a day, in both directions.
 for (const days of [-1, 1]) {
   const wrongClock = await context.newPage()
   await wrongClock.clock.setSystemTime(Date.now() + days * 86_400_000)

@@ -29,6 +29,21 @@ export function lost() {
   setTimeout(askAgain, wait)
 }
 
+let asksForStorage = false
+
+// untilStored calls back once the service can read and store again, which it is asked every few seconds.
+export function untilStored(then: () => void) {
+  if (asksForStorage) return
+  asksForStorage = true
+  const askAgain = async () => {
+    const ready = await fetch('/readyz', { cache: 'no-store' }).then((answer) => answer.ok, () => false)
+    if (!ready) return void setTimeout(askAgain, 4000)
+    asksForStorage = false
+    then()
+  }
+  setTimeout(askAgain, 4000)
+}
+
 // untilUp waits while the service is away; false: it answers.
 export async function untilUp(): Promise<boolean> {
   try {

@@ -19,7 +19,8 @@ export async function query<Data, V>(document: Document<Data, V>, variables: V, 
     else if (await ask('sign-in', !asked)) return query(document, variables, signal, asked)
     throw await failureOf(response)
   }
-  if (!response.headers.get('Content-Type')?.includes('json')) throw await failureOf(response)
+  // Who is not let in, or cannot be looked up, is answered in the form of the REST API.
+  if (!response.ok || !response.headers.get('Content-Type')?.includes('json')) throw await failureOf(response)
   const answer = (await response.json()) as Answer<Data>
   const first = answer.errors?.[0]
   if (first) throw new Failed(first.message, { status: response.status, code: first.extensions?.code, requestId: response.headers.get('X-Request-Id') ?? '' })

@@ -1,11 +1,17 @@
-import { QueryClient, QueryClientProvider, useQuery } from '@tanstack/react-query'
+import { QueryCache, QueryClient, QueryClientProvider, useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
-import { connection } from '@/api/connection'
+import { connection, untilStored } from '@/api/connection'
 import { Failed } from '@/api/failed'
 import { missed } from '@/api/live'
 import { rereadViewer } from './viewer'
 
-const queries = new QueryClient({
+const queries: QueryClient = new QueryClient({
+  queryCache: new QueryCache({
+    // What could not be read because the service had no storage is read when it has.
+    onError: (error) => {
+      if (error instanceof Failed && error.status === 503) untilStored(() => void queries.invalidateQueries({ predicate: (q) => q.state.error !== null }))
+    },
+  }),
   defaultOptions: {
     queries: {
       staleTime: 15_000,

@@ -2,6 +2,7 @@ import { useQueryClient } from '@tanstack/react-query'
 import { useGraph } from '@/api/graphql'
 import { useLive } from '@/api/live'
 import { useViewer } from '@/app/viewer'
+import { Failure } from '@/parts/Failure'
 import { PageBody, PageHead } from '@/parts/Page'
 import { SkeletonText } from '@/parts/Skeleton'
 import { Attention } from './Attention'
@@ -25,6 +26,7 @@ export default function Start() {
     if (e.type.startsWith('domain.')) void queries.invalidateQueries({ queryKey: [StartDomains.name] })
   })
   const verified = domains.data?.domains.nodes.find((d) => d.status === 'VERIFIED')
+  const unknown = [emails, bounced, domains, webhooks].filter((q) => q.error && !q.data)
   const wait = emails.isLoading || domains.isLoading || webhooks.isLoading
   return (
     <>
@@ -36,9 +38,11 @@ export default function Start() {
           <>
             {sent && has('statistics') && can('READ') && <Figures />}
             {can('READ') && <Attention />}
-            <Checklist sent={sent} bounced={(bounced.data?.emails.nodes.length ?? 0) > 0} verified={verified !== undefined} domains={(domains.data?.domains.nodes.length ?? 0) > 0} webhooks={(webhooks.data?.webhooks.nodes.length ?? 0) > 0} />
+            {unknown.length > 0
+              ? <Failure error={unknown[0]?.error} what="What is set up cannot be told" retry={() => unknown.forEach((q) => void q.refetch())} />
+              : <Checklist sent={sent} bounced={(bounced.data?.emails.nodes.length ?? 0) > 0} verified={verified !== undefined} domains={(domains.data?.domains.nodes.length ?? 0) > 0} webhooks={(webhooks.data?.webhooks.nodes.length ?? 0) > 0} />}
             {has('sending') && can('SEND') && <SendOne domain={verified?.name} />}
-            {has('eventlog') && can('READ') && <Happening first={!sent} />}
+            {has('eventlog') && can('READ') && <Happening first={!sent && unknown.length === 0} />}
           </>
         )}
       </PageBody>
