@@ -23,7 +23,7 @@ export POSTRIDER_POSTGRES_FALLBACK := $(POSTGRES_DIR)
 # of make's has debug information (bin/postrider and tests are stripped), so their packages are compiled without it, and
 # the compiler, but nothing that it makes, collects its garbage less often: both are a third of its work. Stack traces
 # keep their names and lines. For a debugger, build without make.
-COMPILED := -trimpath -gcflags=all=-dwarf=false '-toolexec=env GOGC=400'
+COMPILED := -trimpath -gcflags=all=-dwarf=false '-toolexec=env GOGC=400 GOMEMLIMIT=2GiB'
 export GOFLAGS := $(COMPILED) $(filter-out $(COMPILED),$(shell $(GO) env GOFLAGS 2>/dev/null))
 
 .PHONY: help
