@@ -93,7 +93,7 @@ func (t Table) rekey(has []index, to []key, on, name string) (r rekeying) {
 			r.brief = append(r.brief, "DROP INDEX "+quote(i.name))
 		}
 	}
-	r.brief, r.indexes = append(r.brief, take...), append(made, r.indexes...)
+	r.brief, r.indexes = append(r.brief, take...), slices.Concat(made, r.indexes)
 	return r
 }
 

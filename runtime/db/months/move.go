@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/postrider/postrider/runtime/db"
@@ -297,6 +298,6 @@ func joining(ctx context.Context, on db.Execer, state *State) ([]Step, error) {
 		keys := t.rekey(hangs.indexes, t.plain, first.Name, t.Name)
 		steps, all = append(steps, keys.beside...), append(all, keys.brief...)
 	}
-	step.Statements = append(all, hangs.refer()...)
+	step.Statements = slices.Concat(all, hangs.refer())
 	return append(append(steps, step), check(t, hangs.references)...), nil
 }
