@@ -36920,6 +36920,7 @@ type NodeMutation struct {
 	id                *int32
 	name              *string
 	version           *string
+	schema            *string
 	roles             *[]string
 	appendroles       []string
 	started_at        *time.Time
@@ -37112,6 +37113,55 @@ func (m *NodeMutation) OldVersion(ctx context.Context) (v string, err error) {
 // ResetVersion resets all changes to the "version" field.
 func (m *NodeMutation) ResetVersion() {
 	m.version = nil
+}
+
+// SetSchema sets the "schema" field.
+func (m *NodeMutation) SetSchema(s string) {
+	m.schema = &s
+}
+
+// Schema returns the value of the "schema" field in the mutation.
+func (m *NodeMutation) Schema() (r string, exists bool) {
+	v := m.schema
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldSchema returns the old "schema" field's value of the Node entity.
+// If the Node object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *NodeMutation) OldSchema(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldSchema is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldSchema requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldSchema: %w", err)
+	}
+	return oldValue.Schema, nil
+}
+
+// ClearSchema clears the value of the "schema" field.
+func (m *NodeMutation) ClearSchema() {
+	m.schema = nil
+	m.clearedFields[node.FieldSchema] = struct{}{}
+}
+
+// SchemaCleared returns if the "schema" field was cleared in this mutation.
+func (m *NodeMutation) SchemaCleared() bool {
+	_, ok := m.clearedFields[node.FieldSchema]
+	return ok
+}
+
+// ResetSchema resets all changes to the "schema" field.
+func (m *NodeMutation) ResetSchema() {
+	m.schema = nil
+	delete(m.clearedFields, node.FieldSchema)
 }
 
 // SetRoles sets the "roles" field.
@@ -37561,12 +37611,15 @@ func (m *NodeMutation) Type() string {
 // order to get all numeric fields that were incremented/decremented, call
 // AddedFields().
 func (m *NodeMutation) Fields() []string {
-	fields := make([]string, 0, 10)
+	fields := make([]string, 0, 11)
 	if m.name != nil {
 		fields = append(fields, node.FieldName)
 	}
 	if m.version != nil {
 		fields = append(fields, node.FieldVersion)
+	}
+	if m.schema != nil {
+		fields = append(fields, node.FieldSchema)
 	}
 	if m.roles != nil {
 		fields = append(fields, node.FieldRoles)
@@ -37604,6 +37657,8 @@ func (m *NodeMutation) Field(name string) (ent.Value, bool) {
 		return m.Name()
 	case node.FieldVersion:
 		return m.Version()
+	case node.FieldSchema:
+		return m.Schema()
 	case node.FieldRoles:
 		return m.Roles()
 	case node.FieldStartedAt:
@@ -37633,6 +37688,8 @@ func (m *NodeMutation) OldField(ctx context.Context, name string) (ent.Value, er
 		return m.OldName(ctx)
 	case node.FieldVersion:
 		return m.OldVersion(ctx)
+	case node.FieldSchema:
+		return m.OldSchema(ctx)
 	case node.FieldRoles:
 		return m.OldRoles(ctx)
 	case node.FieldStartedAt:
@@ -37671,6 +37728,13 @@ func (m *NodeMutation) SetField(name string, value ent.Value) error {
 			return fmt.Errorf("unexpected type %T for field %s", value, name)
 		}
 		m.SetVersion(v)
+		return nil
+	case node.FieldSchema:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetSchema(v)
 		return nil
 	case node.FieldRoles:
 		v, ok := value.([]string)
@@ -37785,6 +37849,9 @@ func (m *NodeMutation) AddField(name string, value ent.Value) error {
 // mutation.
 func (m *NodeMutation) ClearedFields() []string {
 	var fields []string
+	if m.FieldCleared(node.FieldSchema) {
+		fields = append(fields, node.FieldSchema)
+	}
 	if m.FieldCleared(node.FieldAddresses) {
 		fields = append(fields, node.FieldAddresses)
 	}
@@ -37811,6 +37878,9 @@ func (m *NodeMutation) FieldCleared(name string) bool {
 // error if the field is not defined in the schema.
 func (m *NodeMutation) ClearField(name string) error {
 	switch name {
+	case node.FieldSchema:
+		m.ClearSchema()
+		return nil
 	case node.FieldAddresses:
 		m.ClearAddresses()
 		return nil
@@ -37836,6 +37906,9 @@ func (m *NodeMutation) ResetField(name string) error {
 		return nil
 	case node.FieldVersion:
 		m.ResetVersion()
+		return nil
+	case node.FieldSchema:
+		m.ResetSchema()
 		return nil
 	case node.FieldRoles:
 		m.ResetRoles()

@@ -22,6 +22,8 @@ type Node struct {
 	Name string `json:"name,omitempty"`
 	// of the program
 	Version string `json:"version,omitempty"`
+	// the newest migration of the program; null: the program is older than this column
+	Schema string `json:"schema,omitempty"`
 	// what it does: accepts, delivers, webhooks
 	Roles []string `json:"roles,omitempty"`
 	// StartedAt holds the value of the "started_at" field.
@@ -50,7 +52,7 @@ func (*Node) scanValues(columns []string) ([]any, error) {
 			values[i] = new([]byte)
 		case node.FieldID, node.FieldClockAheadMs, node.FieldLock:
 			values[i] = new(sql.NullInt64)
-		case node.FieldName, node.FieldVersion, node.FieldEgress:
+		case node.FieldName, node.FieldVersion, node.FieldSchema, node.FieldEgress:
 			values[i] = new(sql.NullString)
 		case node.FieldStartedAt, node.FieldSeenAt, node.FieldClaimsFrom:
 			values[i] = new(sql.NullTime)
@@ -86,6 +88,12 @@ func (_m *Node) assignValues(columns []string, values []any) error {
 				return fmt.Errorf("unexpected type %T for field version", values[i])
 			} else if value.Valid {
 				_m.Version = value.String
+			}
+		case node.FieldSchema:
+			if value, ok := values[i].(*sql.NullString); !ok {
+				return fmt.Errorf("unexpected type %T for field schema", values[i])
+			} else if value.Valid {
+				_m.Schema = value.String
 			}
 		case node.FieldRoles:
 			if value, ok := values[i].(*[]byte); !ok {
@@ -182,6 +190,9 @@ func (_m *Node) String() string {
 	builder.WriteString(", ")
 	builder.WriteString("version=")
 	builder.WriteString(_m.Version)
+	builder.WriteString(", ")
+	builder.WriteString("schema=")
+	builder.WriteString(_m.Schema)
 	builder.WriteString(", ")
 	builder.WriteString("roles=")
 	builder.WriteString(fmt.Sprintf("%v", _m.Roles))

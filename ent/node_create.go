@@ -32,6 +32,20 @@ func (_c *NodeCreate) SetVersion(v string) *NodeCreate {
 	return _c
 }
 
+// SetSchema sets the "schema" field.
+func (_c *NodeCreate) SetSchema(v string) *NodeCreate {
+	_c.mutation.SetSchema(v)
+	return _c
+}
+
+// SetNillableSchema sets the "schema" field if the given value is not nil.
+func (_c *NodeCreate) SetNillableSchema(v *string) *NodeCreate {
+	if v != nil {
+		_c.SetSchema(*v)
+	}
+	return _c
+}
+
 // SetRoles sets the "roles" field.
 func (_c *NodeCreate) SetRoles(v []string) *NodeCreate {
 	_c.mutation.SetRoles(v)
@@ -206,6 +220,10 @@ func (_c *NodeCreate) createSpec() (*Node, *sqlgraph.CreateSpec) {
 	if value, ok := _c.mutation.Version(); ok {
 		_spec.SetField(node.FieldVersion, field.TypeString, value)
 		_node.Version = value
+	}
+	if value, ok := _c.mutation.Schema(); ok {
+		_spec.SetField(node.FieldSchema, field.TypeString, value)
+		_node.Schema = value
 	}
 	if value, ok := _c.mutation.Roles(); ok {
 		_spec.SetField(node.FieldRoles, field.TypeJSON, value)

@@ -209,6 +209,9 @@ func (_u *NodeUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 			}
 		}
 	}
+	if _u.mutation.SchemaCleared() {
+		_spec.ClearField(node.FieldSchema, field.TypeString)
+	}
 	if value, ok := _u.mutation.Roles(); ok {
 		_spec.SetField(node.FieldRoles, field.TypeJSON, value)
 	}
@@ -488,6 +491,9 @@ func (_u *NodeUpdateOne) sqlSave(ctx context.Context) (_node *Node, err error) {
 				ps[i](selector)
 			}
 		}
+	}
+	if _u.mutation.SchemaCleared() {
+		_spec.ClearField(node.FieldSchema, field.TypeString)
 	}
 	if value, ok := _u.mutation.Roles(); ok {
 		_spec.SetField(node.FieldRoles, field.TypeJSON, value)

@@ -78,9 +78,11 @@ func splitBeside(t *testing.T, service *process, data string) {
 	service.query(t, `INSERT INTO nodes (started_at, name, version, roles, seen_at, claims_from) VALUES (now(), 'older', 'v0.1', '[]', now() + interval '1 hour', now()) RETURNING name`)
 	code, stdout, stderr := postrider(t, "partition", "--data-dir", data, "webhook_deliveries")
 	if want := "the process older is of version v0.1"; code != 1 || !strings.Contains(stderr, want) || strings.Contains(stdout, "is split") {
-		t.Errorf("beside a process of another version: code %d, want 1 and %q\n%s%s", code, want, stdout, stderr)
+		t.Errorf("beside a process of before: code %d, want 1 and %q\n%s%s", code, want, stdout, stderr)
 	}
 	service.query(t, `DELETE FROM nodes WHERE name = 'older' RETURNING name`)
+	// It is asked what a program can do, and not what it is called.
+	service.query(t, `INSERT INTO nodes (started_at, name, version, schema, roles, seen_at, claims_from) SELECT now(), 'other', 'v9', schema, '[]', now() + interval '1 hour', now() FROM nodes RETURNING name`)
 	for _, step := range []struct {
 		arguments []string
 		want      string

@@ -228,10 +228,11 @@ func (c *partitionCommand) Run(s *session) error {
 	})
 }
 
-// maySplit refuses to split a table on which processes of another version work that may not know how.
+// maySplit refuses to split a table on which processes work whose programs do not know how.
 func (of services) maySplit(s *session, t months.Table) error {
 	split, err := months.Split(s.ctx, of.store.DB.SQL, t.Name)
-	if err != nil || split || !t.Narrow() {
+	needs := t.Needs(of.store.DB)
+	if err != nil || split || needs == "" {
 		return err
 	}
 	all, err := node.Processes(s.ctx, of.store.DB)
@@ -239,8 +240,8 @@ func (of services) maySplit(s *session, t months.Table) error {
 		return err
 	}
 	for _, p := range all {
-		if p.Alive && p.Version != s.version {
-			return fmt.Errorf("the process %s is of version %s: once %s is split, only processes of this version (%s) and later ones work on it; bring it to this version, or name the other tables", p.Name, p.Version, t.Name, s.version)
+		if p.Alive && p.Schema < needs {
+			return fmt.Errorf("the process %s is of version %s, which is too old: once %s is split, it would do wrong there; bring it to this version (%s), or name the other tables", p.Name, p.Version, t.Name, s.version)
 		}
 	}
 	return nil

@@ -1360,6 +1360,7 @@ var (
 		{Name: "id", Type: field.TypeInt32, Increment: true},
 		{Name: "name", Type: field.TypeString},
 		{Name: "version", Type: field.TypeString},
+		{Name: "schema", Type: field.TypeString, Nullable: true},
 		{Name: "roles", Type: field.TypeJSON},
 		{Name: "started_at", Type: field.TypeTime},
 		{Name: "seen_at", Type: field.TypeTime},

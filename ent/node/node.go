@@ -15,6 +15,8 @@ const (
 	FieldName = "name"
 	// FieldVersion holds the string denoting the version field in the database.
 	FieldVersion = "version"
+	// FieldSchema holds the string denoting the schema field in the database.
+	FieldSchema = "schema"
 	// FieldRoles holds the string denoting the roles field in the database.
 	FieldRoles = "roles"
 	// FieldStartedAt holds the string denoting the started_at field in the database.
@@ -40,6 +42,7 @@ var Columns = []string{
 	FieldID,
 	FieldName,
 	FieldVersion,
+	FieldSchema,
 	FieldRoles,
 	FieldStartedAt,
 	FieldSeenAt,
@@ -81,6 +84,11 @@ func ByName(opts ...sql.OrderTermOption) OrderOption {
 // ByVersion orders the results by the version field.
 func ByVersion(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldVersion, opts...).ToFunc()
+}
+
+// BySchema orders the results by the schema field.
+func BySchema(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldSchema, opts...).ToFunc()
 }
 
 // ByStartedAt orders the results by the started_at field.

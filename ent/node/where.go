@@ -64,6 +64,11 @@ func Version(v string) predicate.Node {
 	return predicate.Node(sql.FieldEQ(FieldVersion, v))
 }
 
+// Schema applies equality check predicate on the "schema" field. It's identical to SchemaEQ.
+func Schema(v string) predicate.Node {
+	return predicate.Node(sql.FieldEQ(FieldSchema, v))
+}
+
 // StartedAt applies equality check predicate on the "started_at" field. It's identical to StartedAtEQ.
 func StartedAt(v time.Time) predicate.Node {
 	return predicate.Node(sql.FieldEQ(FieldStartedAt, v))
@@ -222,6 +227,81 @@ func VersionEqualFold(v string) predicate.Node {
 // VersionContainsFold applies the ContainsFold predicate on the "version" field.
 func VersionContainsFold(v string) predicate.Node {
 	return predicate.Node(sql.FieldContainsFold(FieldVersion, v))
+}
+
+// SchemaEQ applies the EQ predicate on the "schema" field.
+func SchemaEQ(v string) predicate.Node {
+	return predicate.Node(sql.FieldEQ(FieldSchema, v))
+}
+
+// SchemaNEQ applies the NEQ predicate on the "schema" field.
+func SchemaNEQ(v string) predicate.Node {
+	return predicate.Node(sql.FieldNEQ(FieldSchema, v))
+}
+
+// SchemaIn applies the In predicate on the "schema" field.
+func SchemaIn(vs ...string) predicate.Node {
+	return predicate.Node(sql.FieldIn(FieldSchema, vs...))
+}
+
+// SchemaNotIn applies the NotIn predicate on the "schema" field.
+func SchemaNotIn(vs ...string) predicate.Node {
+	return predicate.Node(sql.FieldNotIn(FieldSchema, vs...))
+}
+
+// SchemaGT applies the GT predicate on the "schema" field.
+func SchemaGT(v string) predicate.Node {
+	return predicate.Node(sql.FieldGT(FieldSchema, v))
+}
+
+// SchemaGTE applies the GTE predicate on the "schema" field.
+func SchemaGTE(v string) predicate.Node {
+	return predicate.Node(sql.FieldGTE(FieldSchema, v))
+}
+
+// SchemaLT applies the LT predicate on the "schema" field.
+func SchemaLT(v string) predicate.Node {
+	return predicate.Node(sql.FieldLT(FieldSchema, v))
+}
+
+// SchemaLTE applies the LTE predicate on the "schema" field.
+func SchemaLTE(v string) predicate.Node {
+	return predicate.Node(sql.FieldLTE(FieldSchema, v))
+}
+
+// SchemaContains applies the Contains predicate on the "schema" field.
+func SchemaContains(v string) predicate.Node {
+	return predicate.Node(sql.FieldContains(FieldSchema, v))
+}
+
+// SchemaHasPrefix applies the HasPrefix predicate on the "schema" field.
+func SchemaHasPrefix(v string) predicate.Node {
+	return predicate.Node(sql.FieldHasPrefix(FieldSchema, v))
+}
+
+// SchemaHasSuffix applies the HasSuffix predicate on the "schema" field.
+func SchemaHasSuffix(v string) predicate.Node {
+	return predicate.Node(sql.FieldHasSuffix(FieldSchema, v))
+}
+
+// SchemaIsNil applies the IsNil predicate on the "schema" field.
+func SchemaIsNil() predicate.Node {
+	return predicate.Node(sql.FieldIsNull(FieldSchema))
+}
+
+// SchemaNotNil applies the NotNil predicate on the "schema" field.
+func SchemaNotNil() predicate.Node {
+	return predicate.Node(sql.FieldNotNull(FieldSchema))
+}
+
+// SchemaEqualFold applies the EqualFold predicate on the "schema" field.
+func SchemaEqualFold(v string) predicate.Node {
+	return predicate.Node(sql.FieldEqualFold(FieldSchema, v))
+}
+
+// SchemaContainsFold applies the ContainsFold predicate on the "schema" field.
+func SchemaContainsFold(v string) predicate.Node {
+	return predicate.Node(sql.FieldContainsFold(FieldSchema, v))
 }
 
 // StartedAtEQ applies the EQ predicate on the "started_at" field.

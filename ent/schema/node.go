@@ -16,6 +16,7 @@ func (Node) Fields() []ent.Field {
 		field.Int32("id"),
 		field.String("name").NotEmpty().Immutable().Comment("POSTRIDER_NODE; a restarted process has the name of the one before"),
 		field.String("version").Immutable().Comment("of the program"),
+		field.String("schema").Optional().Immutable().Comment("the newest migration of the program; null: the program is older than this column"),
 		field.JSON("roles", []string{}).Comment("what it does: accepts, delivers, webhooks"),
 		field.Time("started_at").Immutable(),
 		field.Time("seen_at").Comment("its latest write, by the database clock"),

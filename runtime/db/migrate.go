@@ -40,6 +40,20 @@ func Schema() string {
 	return files[len(files)-1].version
 }
 
+// VersionOf is the version of a migration of this program, by the name of its file without time and extension.
+func (*DB) VersionOf(name string) string {
+	files, err := readMigrations(migrations.Files)
+	if err != nil {
+		return "" // a test of the migrations says so
+	}
+	for _, file := range files {
+		if file.name == file.version+"_"+name+".sql" {
+			return file.version
+		}
+	}
+	return ""
+}
+
 // Planned is a migration that the database lacks.
 type Planned struct {
 	Name  string

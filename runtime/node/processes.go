@@ -15,6 +15,7 @@ import (
 type Process struct {
 	Name       string           `json:"name"` // of its POSTRIDER_NODE; a process that was started anew has the name of the one before
 	Version    string           `json:"version"`
+	Schema     string           `json:"schema"`    // the newest migration of its program; empty: the program is older than that is told
 	Roles      []string         `json:"roles"`     // Accepts, Delivers, Webhooks
 	Addresses  machine.Networks `json:"addresses"` // that it can leave from, at most 256; none of an older version
 	Egress     string           `json:"egress"`    // processes with one name are behind one public address
@@ -30,7 +31,7 @@ const mostProcesses = 200
 
 // processesSQL gives the rows of the last hour as a JSON list, at a time and without one id.
 func processesSQL(at, without, gone, forget string) string {
-	return `(SELECT coalesce(jsonb_agg(jsonb_build_object('name', p.name, 'version', p.version, 'roles', p.roles, 'addresses', coalesce(p.addresses, '[]'), 'egress', coalesce(p.egress, ''),
+	return `(SELECT coalesce(jsonb_agg(jsonb_build_object('name', p.name, 'version', p.version, 'schema', coalesce(p.schema, ''), 'roles', p.roles, 'addresses', coalesce(p.addresses, '[]'), 'egress', coalesce(p.egress, ''),
 		'started_at', p.started_at, 'seen_at', p.seen_at, 'silent', (extract(epoch FROM ` + at + ` - p.seen_at) * 1000000000)::bigint, 'clock_ahead_ms', p.clock_ahead_ms,
 		'alive', p.seen_at > ` + at + ` - ` + gone + ` * interval '1 microsecond') ORDER BY p.started_at, p.id), '[]')
 	FROM (SELECT * FROM nodes WHERE id <> ` + without + ` AND seen_at > ` + at + ` - ` + forget + ` * interval '1 microsecond' ORDER BY seen_at DESC LIMIT ` + fmt.Sprint(mostProcesses) + `) p)`

@@ -23,8 +23,8 @@ WITH others AS (
 		coalesce(bool_or(name = $1::text AND NOT pg_try_advisory_xact_lock_shared(lock)), false) AS twin
 	FROM nodes WHERE seen_at > now() - $6 * interval '1 microsecond'
 ), made AS (
-	INSERT INTO nodes (started_at, name, version, roles, egress, seen_at, claims_from)
-	SELECT at, $1::text, $2::text, $3::jsonb, $7::text, at, CASE WHEN steady THEN at WHEN silent THEN at + $5 * interval '1 microsecond' ELSE greatest(at, until) END
+	INSERT INTO nodes (started_at, name, version, schema, roles, egress, seen_at, claims_from)
+	SELECT at, $1::text, $2::text, $8::text, $3::jsonb, $7::text, at, CASE WHEN steady THEN at WHEN silent THEN at + $5 * interval '1 microsecond' ELSE greatest(at, until) END
 	FROM others, clock_timestamp() AS at
 	RETURNING id
 )
@@ -33,7 +33,7 @@ SELECT made.id, others.twin FROM made, others`
 func (n *Node) register(ctx context.Context) error {
 	var id int32
 	var twin bool
-	err := n.db.Hot.QueryRowContext(ctx, registerSQL, n.name, n.version, n.roles, n.times.silent.Microseconds(), n.times.pause.Microseconds(), n.times.forget.Microseconds(), n.egress).
+	err := n.db.Hot.QueryRowContext(ctx, registerSQL, n.name, n.version, n.roles, n.times.silent.Microseconds(), n.times.pause.Microseconds(), n.times.forget.Microseconds(), n.egress, db.Schema()).
 		Scan(&id, &twin)
 	if err != nil {
 		return fmt.Errorf("register node: %w", err)

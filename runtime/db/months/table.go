@@ -81,8 +81,13 @@ func (t Table) month(from string) string { return t.Name + "_" + id.Time(from).U
 func (t Table) past() string             { return t.Name + "_past" }
 func (t Table) rest() string             { return t.Name + "_rest" }
 
-// Narrow tells whether programs from before cannot work on the table once it is split.
-func (t Table) Narrow() bool { return t.needs != "" }
+// Needs is the version of the migration that programs must have to work on the table once it is split; empty: none.
+func (t Table) Needs(d *db.DB) string {
+	if t.needs == "" {
+		return ""
+	}
+	return d.VersionOf(t.needs)
+}
 
 // limitName is the constraint by which a plain table proves that it can be a month.
 func (t Table) limitName() string { return t.Name + "_ends" }
