@@ -65,7 +65,7 @@ func (line *commandLine) parse(args []string, s *session) (*kong.Context, error)
 
 // parser reads the declarations.
 func (line *commandLine) parser(s *session) (*kong.Kong, error) {
-	addSettings(reflect.ValueOf(line).Elem())
+	addSettings(reflect.ValueOf(line).Elem(), setting.All())
 	parser, err := kong.New(line, kong.Name("postrider"), kong.Description(description), kong.Writers(s.out, s.log),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, WrapUpperBound: 120}),
 		kong.Vars{"version": fmt.Sprintf("postrider %s (%s)", s.version, s.platform())},

@@ -34,21 +34,21 @@ var (
 // addSettings gives the commands below v the flags of their settings. Kong reads flags
 // off the fields of a struct, so the settings of a command become fields of a struct type
 // that is made for it.
-func addSettings(v reflect.Value) {
+func addSettings(v reflect.Value, all []setting.Info) {
 	for i := range v.NumField() {
 		field, tag := v.Field(i), v.Type().Field(i).Tag
 		switch {
 		case field.Type() == flagsType:
-			fields := reflect.New(reflect.StructOf(fieldsOf(tag.Get("settings"))))
+			fields := reflect.New(reflect.StructOf(fieldsOf(tag.Get("settings"), all)))
 			field.Field(0).Set(reflect.ValueOf(kong.Plugins{fields.Interface()}))
 		case field.Kind() == reflect.Struct:
-			addSettings(field)
+			addSettings(field, all)
 		}
 	}
 }
 
-// fieldsOf describes the flags of the settings listed to kong.
-func fieldsOf(listed string) []reflect.StructField {
+// fieldsOf describes the flags of those settings that are listed to kong.
+func fieldsOf(listed string, all []setting.Info) []reflect.StructField {
 	var names []string
 	for _, name := range setting.List(listed) {
 		if name == "tool" {
@@ -58,7 +58,7 @@ func fieldsOf(listed string) []reflect.StructField {
 		names = append(names, name)
 	}
 	var fields []reflect.StructField
-	for _, s := range setting.All() {
+	for _, s := range all {
 		if len(names) > 0 && !slices.Contains(names, s.Name) {
 			continue
 		}

@@ -100,6 +100,7 @@ func All() []Info {
 
 // declaration is a Setting of any type.
 type declaration interface {
+	group() string
 	info() Info
 	parse(text string) (any, error)
 	required() string
@@ -114,9 +115,11 @@ var declarations []declaration
 // as they were declared.
 func sorted() []declaration {
 	return slices.SortedStableFunc(slices.Values(declarations), func(a, b declaration) int {
-		return strings.Compare(a.info().Group, b.info().Group)
+		return strings.Compare(a.group(), b.group())
 	})
 }
+
+func (s *Setting[T]) group() string { return s.Group }
 
 func (s *Setting[T]) info() Info {
 	short := strings.ToLower(strings.TrimPrefix(s.Name, prefix))
