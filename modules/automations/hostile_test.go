@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -64,6 +65,45 @@ func TestManyEventsOfOnePerson(t *testing.T) {
 	if got := counters(w.postAs(t, "start", "another", "", `{}`)); got != "1 matched, 0 resumed, 0 cancelled" {
 		t.Errorf("an event of another person: %s", got)
 	}
+}
+
+// Conditions that take long: one event has few of them judged, and its account's events hold up nobody
+// else's.
+func TestDearConditionsHoldUpNobody(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	for range 40 {
+		w.active(t, `{"event": "dear", "conditions": "event.data.s.matches('(a?){9}(b|c|aa?)*a{20}b')"}`, `{"key": "d", "type": "delay", "duration": "P1D"}`)
+	}
+	data := `{"s": "` + strings.Repeat("a", 40_000) + `"}`
+	left := 0
+	for _, m := range w.postAs(t, "dear", "one", "", data).Event.Matches {
+		if strings.Contains(m.Error, "took too much") {
+			left++
+		}
+	}
+	if left < 10 {
+		t.Errorf("of 40 dear conditions %d were left out, want 10 at least", left)
+	}
+	const events, other = 12, "acc_01kf0m4w7he6x8q2v5b3n9c1tb"
+	var pending atomic.Int64
+	var all sync.WaitGroup
+	for range events {
+		pending.Add(1)
+		all.Go(func() {
+			defer pending.Add(-1)
+			if _, err := w.Post(t.Context(), ingest.Post{AccountID: sendingtest.Account, Name: "dear", UserID: "one", Data: json.RawMessage(data), Source: "api"}); err != nil {
+				t.Errorf("post a dear event: %v", err)
+			}
+		})
+	}
+	if _, err := w.Post(t.Context(), ingest.Post{AccountID: other, Name: "light", UserID: "two", Data: json.RawMessage(`{}`), Source: "api"}); err != nil {
+		t.Errorf("post an event of another account: %v", err)
+	}
+	if n := pending.Load(); n < events/2 {
+		t.Errorf("when the event of another account was stored, %d of %d dear ones were left, want most: it has waited for them", n, events)
+	}
+	all.Wait()
 }
 
 // An expression that divides by zero is false, and the event says why.

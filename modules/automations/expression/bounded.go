@@ -1,6 +1,7 @@
 package expression
 
 import (
+	"context"
 	"errors"
 	"regexp"
 	"regexp/syntax"
@@ -29,6 +30,45 @@ var (
 
 // bounds are those of every program.
 var bounds = []cel.ProgramOption{cel.CostTracking(costs{}), cel.CostLimit(maxCost), cel.InterruptCheckFrequency(everyLoops), cel.CustomDecoratorV2(bounded)}
+
+// allowance is what is left of a cost that several expressions share.
+type allowance struct{ left int64 }
+
+type allowanceKey struct{}
+
+// Together bounds the cost of all expressions that are evaluated under the context, one after another, by
+// that of the dearest five.
+func Together(ctx context.Context) context.Context {
+	return context.WithValue(ctx, allowanceKey{}, &allowance{5 * maxCost})
+}
+
+// IsDear tells whether the expressions under a context of Together have cost more than the dearest one may.
+func IsDear(ctx context.Context) bool {
+	a, _ := ctx.Value(allowanceKey{}).(*allowance)
+	return a != nil && a.left < 4*maxCost
+}
+
+var errTogether = errors.New("is not evaluated: the conditions before it took too much")
+
+// allowanceOf returns what is left; nil: as much as wanted. Error: nothing is left.
+func allowanceOf(ctx context.Context) (*allowance, error) {
+	a, _ := ctx.Value(allowanceKey{}).(*allowance)
+	if a != nil && a.left <= 0 {
+		return nil, errTogether
+	}
+	return a, nil
+}
+
+// spend takes away what an evaluation has cost; one that was cut off says nothing of it.
+func (a *allowance) spend(details *cel.EvalDetails) {
+	switch {
+	case a == nil:
+	case details == nil || details.ActualCost() == nil:
+		a.left -= maxCost
+	default:
+		a.left -= int64(min(*details.ActualCost(), maxCost))
+	}
+}
 
 // boundedCalls are the functions of which one call may be too much, done within bounds. They return nil
 // for arguments that they do not know, which the library judges.
@@ -82,7 +122,7 @@ func matches(args []ref.Val) ref.Val {
 	if len(texts) != 2 {
 		return nil
 	}
-	if isLarge(texts[1], len(texts[0])) {
+	if effort(texts[1], len(texts[0])) > maxMatching {
 		return types.WrapErr(errPattern)
 	}
 	found, err := regexp.MatchString(texts[1], texts[0])
@@ -92,16 +132,20 @@ func matches(args []ref.Val) ref.Val {
 	return types.Bool(found)
 }
 
-func isLarge(pattern string, octets int) bool {
+// effort is what looking for a regular expression takes: more than maxMatching for one that is too large.
+func effort(pattern string, octets int) int {
 	if len(pattern) > maxPattern {
-		return true
+		return maxMatching + 1
 	}
 	parsed, err := syntax.Parse(pattern, syntax.Perl)
 	if err != nil {
-		return false // matches() says what is wrong with it
+		return 0 // matches() says what is wrong with it
 	}
 	size := instructions(parsed)
-	return size > maxProgram || size*octets > maxMatching
+	if size > maxProgram {
+		return maxMatching + 1
+	}
+	return size * octets
 }
 
 // instructions tells how large a program becomes, without making it. It stops counting where it is too
@@ -187,6 +231,10 @@ func (costs) CallCost(function, _ string, args []ref.Val, _ ref.Val) *uint64 {
 	switch function {
 	case "_==_", "_!=_":
 		size = min(octets(args[0]), octets(args[1]))
+	case "matches":
+		if texts := textsOf(args); len(texts) == 2 {
+			size = min(effort(texts[1], len(texts[0])), maxMatching)/10 + 10*len(texts[1])
+		}
 	case "size", "bytes", "string", "format", "replace", "join", "@in":
 		for _, arg := range args {
 			if !isAsked(function, arg) {

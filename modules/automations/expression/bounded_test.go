@@ -50,6 +50,37 @@ func TestOneCallIsBounded(t *testing.T) { //nolint:paralleltest // memory is mea
 	}
 }
 
+func TestExpressionsTogetherAreBounded(t *testing.T) {
+	t.Parallel()
+	values := scope(t, `{"data": {"s": "`+strings.Repeat("a", 20_000)+`", "n": 1}}`)
+	dear, err := expression.Compile(`event.data.s.matches("(a?){9}(b|c|aa?)*a{20}b")`, expression.Boolean)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cheap, err := expression.Compile(`event.data.n == 1`, expression.Boolean)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx := expression.Together(t.Context())
+	for range 1000 {
+		if is, err := cheap.True(ctx, values); err != nil || !is {
+			t.Fatalf("one of a thousand cheap conditions gives %t and %v, want true", is, err)
+		}
+	}
+	done := 0
+	for ; done < 100; done++ {
+		if _, err = dear.True(ctx, values); err != nil {
+			break
+		}
+	}
+	if err == nil || !strings.Contains(err.Error(), "took too much") || done < 5 || done > 50 {
+		t.Errorf("after %d dear conditions came %v, want a few and then a refusal", done, err)
+	}
+	if is, err := cheap.True(t.Context(), values); err != nil || !is {
+		t.Errorf("by itself a condition gives %t and %v, want true", is, err)
+	}
+}
+
 func TestBoundedCallsSayTheSame(t *testing.T) {
 	t.Parallel()
 	values := scope(t, `{"data": {"s": "Ada Lovelace", "list": ["a", "b"], "mixed": ["a", 1], "n": 1}}`)

@@ -152,7 +152,12 @@ func (p *Program) evaluate(ctx context.Context, scope Scope) (value ref.Val, err
 			value, err = nil, errors.New("cannot be evaluated with these values")
 		}
 	}()
-	value, _, err = p.program.ContextEval(ctx, scope.values())
+	shared, err := allowanceOf(ctx)
+	if err != nil {
+		return nil, err
+	}
+	value, details, err := p.program.ContextEval(ctx, scope.values())
+	shared.spend(details)
 	if err != nil {
 		return nil, explained(err)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/postrider/postrider/ent/schema/shape"
 	"github.com/postrider/postrider/modules/automations/definition"
+	"github.com/postrider/postrider/modules/automations/expression"
 	"github.com/postrider/postrider/modules/automations/machine"
 	"github.com/postrider/postrider/modules/automations/runs"
 	"github.com/postrider/postrider/modules/automations/versions"
@@ -150,8 +151,15 @@ func (r *round) prepare(ctx context.Context, list []*posting) error {
 	return r.readEntries(ctx, persons)
 }
 
-// take does what one event means: it cancels, ends waits, starts, in this order.
+// take does what one event means: it cancels, ends waits, starts, in this order. Others wait for the
+// round, so all conditions together may take what few may.
 func (r *round) take(ctx context.Context, p *posting) error {
+	ctx = expression.Together(ctx)
+	defer func() {
+		if expression.IsDear(ctx) {
+			r.dear.note(p.AccountID)
+		}
+	}()
 	for _, t := range r.live {
 		if t.cancelled || t.AccountID != p.AccountID || !t.Run.Identity.Matches(p.identity()) {
 			continue

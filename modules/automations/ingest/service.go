@@ -54,16 +54,24 @@ type Service struct {
 	versions *versions.Store
 	prover   *proof.Prover
 	hashes   [][]byte // keys of the hashes of persons; the first one is for new rows
-	joiner   *db.Joiner[*posting]
-	apart    *db.Joiner[*posting] // one by one: those that met a key which another request holds
+	ways     ways
+	dear     dearAccounts
+}
+
+// ways are those by which events get into the database.
+type ways struct {
+	joint *db.Joiner[*posting] // many in one transaction
+	apart *db.Joiner[*posting] // one by one: those that met a key which another request holds
+	slow  *db.Joiner[*posting] // one by one: those of accounts whose conditions take long
 }
 
 // New makes the service.
 func New(p Params) *Service {
 	s := &Service{db: p.DB, bus: p.Bus, answers: p.Answers, signals: p.Signals, versions: p.Versions, prover: p.Prover, hashes: p.Box.DeriveEach("automation entries")}
 	busy := func(err error) bool { return errors.Is(err, idempotency.ErrBusy) }
-	s.joiner = db.NewJoiner(db.JoinerConfig[*posting]{Size: func(p *posting) int { return len(p.data) }, Final: busy}, s.flush)
-	s.apart = db.NewJoiner(db.JoinerConfig[*posting]{Writers: keyWaits, MaxItems: 1, Final: busy}, func(ctx context.Context, list []*posting) []error {
+	s.ways.joint = db.NewJoiner(db.JoinerConfig[*posting]{Size: func(p *posting) int { return len(p.data) }, Final: busy}, s.flush)
+	s.ways.slow = db.NewJoiner(db.JoinerConfig[*posting]{Writers: 1, MaxItems: 1, MaxWaiting: slowWaits, Final: busy}, s.flush)
+	s.ways.apart = db.NewJoiner(db.JoinerConfig[*posting]{Writers: keyWaits, MaxItems: 1, Final: busy}, func(ctx context.Context, list []*posting) []error {
 		return s.flushWith(ctx, list, 0)
 	})
 	return s
@@ -71,8 +79,9 @@ func New(p Params) *Service {
 
 // Stop takes no more events and returns when those that wait are stored.
 func (s *Service) Stop() {
-	s.joiner.Close()
-	s.apart.Close()
+	s.ways.joint.Close()
+	s.ways.slow.Close()
+	s.ways.apart.Close()
 }
 
 // Post stores an event and does what it means. Errors: Invalid with all wrong fields, Conflict
@@ -90,8 +99,12 @@ func (s *Service) Post(ctx context.Context, in Post) (Answer, error) {
 	if err != nil {
 		return Answer{}, err
 	}
-	if err = s.joiner.Do(ctx, p); errors.Is(err, idempotency.ErrBusy) {
-		err = s.apart.Do(ctx, p)
+	way := s.ways.joint
+	if s.dear.next(p.AccountID) {
+		way = s.ways.slow
+	}
+	if err = way.Do(ctx, p); errors.Is(err, idempotency.ErrBusy) {
+		err = s.ways.apart.Do(ctx, p)
 	}
 	switch {
 	case errors.Is(err, errTaken):
@@ -117,6 +130,8 @@ const (
 	keyPatience = 50 * time.Millisecond
 	// keyWaits is for how many such keys this process waits, each on a connection of the database.
 	keyWaits = 4
+	// slowWaits is how many events of accounts whose conditions take long may wait.
+	slowWaits = 64
 )
 
 // flush stores events in one transaction. While another request holds the key of one, those
