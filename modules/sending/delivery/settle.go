@@ -13,6 +13,7 @@ import (
 	"github.com/postrider/postrider/ent/email"
 	"github.com/postrider/postrider/ent/recipient"
 	"github.com/postrider/postrider/modules/sending/lifecycle"
+	"github.com/postrider/postrider/runtime/clock"
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/db/batch"
 	"github.com/postrider/postrider/runtime/event"
@@ -35,7 +36,7 @@ type finished struct {
 // the claim's fence still holds. It can be repeated: what the first half has stored it
 // finds under another fence.
 func (s *settler) settle(ctx context.Context, results []worker.Result[Job, smtpclient.Outcome]) error {
-	now := time.Now()
+	now := clock.Now()
 	plain, batch, turnedAway, unbound := s.sorted(results)
 	if len(plain) > 0 {
 		facts, err := s.settlePlain(ctx, plain, now)
