@@ -82,6 +82,15 @@ func (l *lockFile) write(postmaster int) error {
 }
 
 func (l *lockFile) release() error {
-	l.closing.Do(func() { l.closeError = l.file.Close() })
+	l.closing.Do(func() { l.closeError = errors.Join(unlock(l.file), l.file.Close()) })
 	return l.closeError
+}
+
+// unlock lets go at once. To close the file is not enough: a program that is being started
+// elsewhere in this process has a copy of it for a moment, which keeps the lock.
+func unlock(file *os.File) error {
+	if err := syscall.Flock(int(file.Fd()), syscall.LOCK_UN); err != nil {
+		return fmt.Errorf("unlock %s: %w", file.Name(), err)
+	}
+	return nil
 }
