@@ -111,10 +111,10 @@ func Year(ctx context.Context, databaseURL string, emails int, year []Month) err
 const (
 	recipientsSQL = `
 INSERT INTO recipients (email_id, account_id, kind, address, destination, state, fence, attempts, created_at, settled_at)
-SELECT id, account_id, 'to', "to" ->> 0, 'example.net', 'delivered', 2, 1, created_at, created_at FROM emails WHERE id BETWEEN `
+SELECT id, account_id, 'to', "to" ->> 0, 'example.net', 'delivered', 2, 1, created_at, accepted.created_at FROM emails accepted WHERE id BETWEEN `
 	attemptsSQL = `
 INSERT INTO attempts (recipient_id, email_id, account_id, number, fence, started_at, finished_at, outcome, phase, code, reply)
-SELECT id, email_id, account_id, 1, 1, created_at, created_at, 'delivered', 'dot', 250, '250 2.0.0 OK: queued' FROM recipients WHERE email_id BETWEEN `
+SELECT id, email_id, account_id, 1, 1, created_at, settled_at, 'delivered', 'dot', 250, '250 2.0.0 OK: queued' FROM recipients WHERE email_id BETWEEN `
 )
 
 // Forget deletes the emails of a month, as retention has done when all are too old.

@@ -85,9 +85,9 @@ func (f *fixture) deliverEverything(t *testing.T) (all []string) {
 	for _, id := range ids {
 		e, recipients, attempts, facts := f.state(t, id)
 		slices.Sort(facts)
-		line := fmt.Sprint(e.Status, e.LastEvent, facts)
+		line := []string{fmt.Sprint(e.Status, e.LastEvent, facts)}
 		for _, r := range recipients {
-			line += fmt.Sprint(" ", r.Address, r.State, r.Attempts, r.Fence, r.DueAt == nil)
+			line = append(line, fmt.Sprint(r.Address, r.State, r.Attempts, r.Fence, r.DueAt == nil))
 		}
 		var outcomes []string
 		for _, a := range attempts {

@@ -217,14 +217,18 @@ func (s *Service) Start(ctx context.Context) error {
 		s.worker.Nudge()
 		return nil
 	}))
-	look := func(context.Context) error {
+	look := func() {
 		s.claimer.parking.lookSoon()
 		s.worker.Nudge()
-		return nil
 	}
-	s.tasks.Start(worker.OnWake("wakes of what was parked for others", s.signals, parkedChannel, look))
-	s.tasks.Start(worker.Task{Name: "wakes of ways that others had", First: worker.UntilWoken, Woken: s.claimer.ways.Gained(),
-		Step: func(ctx context.Context) (time.Duration, error) { return worker.UntilWoken, look(ctx) }})
+	s.tasks.Start(worker.OnWake("wakes of what was parked for others", s.signals, parkedChannel, func(context.Context) error {
+		look()
+		return nil
+	}))
+	s.tasks.Start(worker.Task{Name: "wakes of ways that others had", First: worker.UntilWoken, Woken: s.claimer.ways.Gained(), Step: func(context.Context) (time.Duration, error) {
+		look()
+		return worker.UntilWoken, nil
+	}})
 	return nil
 }
 
