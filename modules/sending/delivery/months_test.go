@@ -148,7 +148,7 @@ func TestStatementsReadTheMonthOfTheirMessage(t *testing.T) {
 		}
 		lines, err := db.All(t.Context(), tx, db.Value[string], `EXPLAIN (ANALYZE, COSTS off, TIMING off, SUMMARY off) `+c.statement, c.args...)
 		if err != nil {
-			t.Fatalf("%s: %v", name, err)
+			t.Fatalf("explain %s: %v", name, err)
 		}
 		if err := tx.Rollback(); err != nil {
 			t.Fatal(err)
