@@ -229,9 +229,11 @@ func TestFactsAtOnceAreHandledOnceByTwoProcesses(t *testing.T) {
 		if len(facts)%160 == 0 {
 			b.exec("DELETE FROM bus_messages")
 		}
-		b.until("a batch is cut off or over", func() bool {
-			cut += b.count(`SELECT count(*) FILTER (WHERE pg_terminate_backend(pid)) FROM pg_stat_activity
-				WHERE datname = current_database() AND pid <> pg_backend_pid() AND state <> 'idle' AND query ~ 'SAVEPOINT|INTO effects|INTO bus_handled'`)
+		left := 4 // a message that breaks its connection five times is set aside, and one stays in the table until it is handled
+		b.until("what was published is handled", func() bool {
+			now := b.count(`SELECT count(*) FILTER (WHERE pg_terminate_backend(pid)) FROM (SELECT pid FROM pg_stat_activity
+				WHERE datname = current_database() AND pid <> pg_backend_pid() AND state <> 'idle' AND query ~ 'SAVEPOINT|INTO effects|INTO bus_handled' LIMIT $1) busy`, left)
+			cut, left = cut+now, left-now
 			return b.count("SELECT count(*) FROM bus_messages") == 0
 		})
 	}
