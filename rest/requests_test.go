@@ -96,7 +96,7 @@ func (s *seen) Add(r *apilog.Seen) {
 func (s *seen) last(t *testing.T, n int) *apilog.Seen {
 	t.Helper()
 	var got *apilog.Seen
-	expect.Within(t, 5*time.Second, "the request is told to the log", func() bool {
+	expect.Eventually(t, "the request is told to the log", func() bool {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		if len(s.list) < n {

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/postrider/postrider/runtime/expect"
 )
@@ -27,7 +26,7 @@ func TestCommandsWorkBesideARunningService(t *testing.T) {
 	if code, _, stderr := postrider(t, "key", "revoke", "--data-dir", data, "--account", account, "--key", keyID); code != 0 {
 		t.Errorf("key revoke: code %d\n%s", code, stderr)
 	}
-	expect.Within(t, 5*time.Second, "the revoked key is refused", func() bool {
+	expect.Eventually(t, "the revoked key is refused", func() bool {
 		status, _ := service.do(t, http.MethodGet, "/api/emails", key, "")
 		return status == http.StatusUnauthorized
 	})
@@ -105,7 +104,7 @@ func splitBeside(t *testing.T, service *process, data string) {
 	if code, _, stderr := postrider(t, "partition", "--data-dir", data, "attachments"); code != 2 {
 		t.Errorf("a table that is never split: code %d\n%s", code, stderr)
 	}
-	expect.Within(t, 20*time.Second, "mail from before and after is delivered", func() bool {
+	expect.Eventually(t, "mail from before and after is delivered", func() bool {
 		return service.query(t, `SELECT count(*) FROM emails WHERE subject = 'Hello' AND status <> 'sent'`)[0] == "7"
 	})
 }
@@ -145,14 +144,14 @@ func TestStopDuringTheStart(t *testing.T) {
 	data := t.TempDir()
 	for _, moment := range []string{"first start: making the database", "embedded postgres is ready", "migration applied"} {
 		service := begun(t, "dev", "--data-dir", data, "--http-addr=127.0.0.1:0")
-		expect.Within(t, 20*time.Second, moment, func() bool { return strings.Contains(service.log.String(), moment) })
+		expect.Eventually(t, moment, func() bool { return strings.Contains(service.log.String(), moment) })
 		service.signal(t, syscall.SIGTERM)
 		if err := service.ended(); err != nil {
 			t.Errorf("stopped at %q: it ended with %v", moment, err)
 		}
 	}
 	service := begun(t, "dev", "--data-dir", data, "--http-addr=127.0.0.1:0")
-	expect.Within(t, 20*time.Second, "the service has the data directory", func() bool {
+	expect.Eventually(t, "the service has the data directory", func() bool {
 		return strings.Contains(service.log.String(), "embedded postgres is ready")
 	})
 	createKey(t, data, "early@example.com")
@@ -161,7 +160,7 @@ func TestStopDuringTheStart(t *testing.T) {
 		t.Errorf("the last one ended with %v", err)
 	}
 	away := begun(t, "dev", "--data-dir", t.TempDir(), "--http-addr=127.0.0.1:0", "--database-url=postgres://u@127.0.0.1:1/d?sslmode=disable")
-	expect.Within(t, 20*time.Second, "it waits for the database", func() bool {
+	expect.Eventually(t, "it waits for the database", func() bool {
 		return strings.Contains(away.log.String(), "the database is away")
 	})
 	away.signal(t, os.Interrupt)

@@ -14,7 +14,6 @@ import (
 	"sync"
 	"syscall"
 	"testing"
-	"time"
 
 	_ "github.com/lib/pq"
 
@@ -42,7 +41,7 @@ func launch(t *testing.T, dataDir string, args ...string) *process {
 	p := begun(t, append([]string{"dev", "--data-dir", dataDir, "--http-addr=127.0.0.1:0", "--ready-file", ready}, args...)...)
 	exited := make(chan error, 1)
 	go func() { exited <- p.ended() }()
-	expect.Within(t, time.Minute, "ready", func() bool {
+	expect.Eventually(t, "ready", func() bool {
 		select {
 		case err := <-exited:
 			t.Fatalf("postrider ended before it was ready: %v", err)

@@ -56,7 +56,7 @@ func restoreDrill(t *testing.T, before, after []string, flags ...string) {
 	// It leaves after the backup, and more comes.
 	second := launch(t, data, append(before, outbound)...)
 	second.send(t, "after the backup", "")
-	expect.Within(t, 30*time.Second, "all five have left", func() bool { return mx.Stats().Accepted == 5 })
+	expect.Eventually(t, "all five have left", func() bool { return mx.Stats().Accepted == 5 })
 	second.stop(t)
 	failure := time.Now().UTC()
 
@@ -94,7 +94,7 @@ func restoreDrill(t *testing.T, before, after []string, flags ...string) {
 	if code != 0 || !strings.Contains(stdout, `"held": false`) {
 		t.Errorf("hold release: code %d\n%s%s", code, stdout, stderr)
 	}
-	expect.Within(t, 20*time.Second, "what came after the restore leaves", func() bool { return mx.Stats().Accepted == 6 })
+	expect.Eventually(t, "what came after the restore leaves", func() bool { return mx.Stats().Accepted == 6 })
 	third.beats(t, 2)
 	if got := mx.Stats().Accepted; got != 6 {
 		t.Errorf("%d messages have arrived in all, want 6: what was dropped must not leave", got)
@@ -128,7 +128,7 @@ func (p *process) beats(t *testing.T, n int) {
 	const seen = `SELECT max(seen_at)::text FROM nodes`
 	for range n {
 		last := p.query(t, seen)[0]
-		expect.Within(t, 10*time.Second, "the process beats", func() bool { return p.query(t, seen)[0] != last })
+		expect.Eventually(t, "the process beats", func() bool { return p.query(t, seen)[0] != last })
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/postrider/postrider/runtime/expect"
 )
@@ -24,7 +23,7 @@ func TestAFreshServicePrintsOneSetUpLink(t *testing.T) {
 		"--modules=-relay,-inbound"}
 	p := begunIn(t, environment, arguments...)
 	p.BaseURL = "http://" + at
-	expect.Within(t, time.Minute, "the service prints a set-up link", func() bool { return setUpLink.MatchString(p.log.String()) })
+	expect.Eventually(t, "the service prints a set-up link", func() bool { return setUpLink.MatchString(p.log.String()) })
 	links := setUpLink.FindAllStringSubmatch(p.log.String(), -1)
 	if len(links) != 1 || links[0][1] != base {
 		t.Fatalf("the service prints %v, want one link at %s", links, base)

@@ -208,7 +208,7 @@ func starts(t *testing.T, program string, more ...string) *started {
 			t.Logf("postrider ended with %v and said:\n%s", err, s.log.String())
 		}
 	})
-	expect.Within(t, 2*time.Minute, "the start of the copy", func() bool {
+	expect.Eventually(t, "the start of the copy", func() bool {
 		content, err := os.ReadFile(ready)
 		return err == nil && json.Unmarshal(content, s) == nil
 	})

@@ -47,7 +47,7 @@ func TestKillsAtRandomPointsLoseNoRun(t *testing.T) {
 		server.Launch()
 	}
 	<-done
-	expect.Within(t, 2*time.Minute, "every run has ended", func() bool {
+	expect.Eventually(t, "every run has ended", func() bool {
 		return server.Query(`SELECT count(*) FROM automation_runs WHERE ended_at IS NULL`)[0][0] == "0"
 	})
 	settled(t, server)
@@ -94,7 +94,7 @@ func activated(t *testing.T, server *faulttest.Server, definition string) string
 // act does something with an automation.
 func act(t *testing.T, server *faulttest.Server, automation, action string) {
 	t.Helper()
-	expect.Within(t, 30*time.Second, action+" is answered", func() bool {
+	expect.Eventually(t, action+" is answered", func() bool {
 		answer := server.Do(t.Context(), http.MethodPost, "/api/automations/"+automation, action)
 		if answer.Status != http.StatusOK && answer.Status != 0 && answer.Status < 500 && !strings.Contains(string(answer.Body), "conflict") {
 			t.Fatalf("%s: %d %s", action, answer.Status, answer.Body)
@@ -139,8 +139,8 @@ func TestAutomationsOffAndOnAgain(t *testing.T) {
 	}
 	ledger := faulttest.NewLedger()
 	ledger.Send(t.Context(), off, "now@example.net")
-	expect.Within(t, 30*time.Second, "ordinary mail goes out while the module is off", func() bool { return ledger.Missing(sink) == 0 })
-	expect.Within(t, 30*time.Second, "the delay is over", func() bool {
+	expect.Eventually(t, "ordinary mail goes out while the module is off", func() bool { return ledger.Missing(sink) == 0 })
+	expect.Eventually(t, "the delay is over", func() bool {
 		return off.Query(`SELECT count(*) FROM automation_works WHERE due_at < now() - interval '1 second'`)[0][0] == "1"
 	})
 	if n := off.Query(`SELECT count(*) FROM emails WHERE run_id IS NOT NULL`)[0][0]; n != "0" {
@@ -150,7 +150,7 @@ func TestAutomationsOffAndOnAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	again := on.Moved(database, out)
-	expect.Within(t, 30*time.Second, "the run goes on", func() bool { return sink.Count() == 2 })
+	expect.Eventually(t, "the run goes on", func() bool { return sink.Count() == 2 })
 	if n := again.Query(`SELECT count(*) FROM automation_runs WHERE status = 'completed'`)[0][0]; n != "1" {
 		t.Errorf("%s runs are completed, want 1", n)
 	}

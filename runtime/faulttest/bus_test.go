@@ -34,10 +34,10 @@ func everythingIsMade(t *testing.T, server *faulttest.Server) {
 	t.Helper()
 	begin := time.Now()
 	for group, missing := range unmade {
-		expect.Within(t, foundWithin, group+" has made what it makes of every fact", func() bool { return server.Query(missing)[0][0] == "0" })
+		expect.Eventually(t, group+" has made what it makes of every fact", func() bool { return server.Query(missing)[0][0] == "0" })
 	}
 	atMost(t, "everything is made of all facts after", time.Since(begin), foundWithin)
-	expect.Within(t, foundWithin, "every group has a mark behind every fact", func() bool {
+	expect.Eventually(t, "every group has a mark behind every fact", func() bool {
 		return server.Query(`SELECT count(*) FROM bus_marks WHERE until_id <= (SELECT max(id) FROM facts)`)[0][0] == "0"
 	})
 	for _, row := range server.Query(`SELECT consumer FROM bus_marks`) {
@@ -85,7 +85,7 @@ func subscribe(t *testing.T, server *faulttest.Server) *receiver {
 // of each once.
 func (r *receiver) toldOnce(t *testing.T, server *faulttest.Server) {
 	t.Helper()
-	expect.Within(t, 2*time.Minute, "every delivery is settled", func() bool {
+	expect.Eventually(t, "every delivery is settled", func() bool {
 		return server.Query(`SELECT count(*) FROM webhook_deliveries WHERE state = 'pending'`)[0][0] == "0"
 	})
 	events := number(t, server.Query(`SELECT count(*) FROM webhook_deliveries WHERE state = 'delivered'`)[0][0])
@@ -134,7 +134,7 @@ func emptied(t *testing.T, database string) (stop func()) {
 func bounce(t *testing.T, server *faulttest.Server, sink *faulttest.Sink, ledger *faulttest.Ledger, from, to int) {
 	t.Helper()
 	at(4, to-from, func(i int) { ledger.Send(t.Context(), server, goneAddress(from+i)) })
-	expect.Within(t, time.Minute, "every address that is gone was refused", func() bool { return len(sink.Refused()) == to })
+	expect.Eventually(t, "every address that is gone was refused", func() bool { return len(sink.Refused()) == to })
 }
 
 func goneAddress(i int) string { return fmt.Sprintf("%s%d@example.net", faulttest.Gone, i) }
@@ -178,10 +178,10 @@ func TestEmptiedBusLosesNothing(t *testing.T) {
 	server.Launch()
 	bounce(t, server, sink, bounces, gone/2, gone)
 	before := sink.Count()
-	expect.Within(t, 20*time.Second, "the load runs", func() bool { return sink.Count() > before })
+	expect.Eventually(t, "the load runs", func() bool { return sink.Count() > before })
 	load.End()
 	stop()
-	expect.Within(t, foundWithin, "everything has arrived", func() bool { return load.Missing(sink) == 0 })
+	expect.Eventually(t, "everything has arrived", func() bool { return load.Missing(sink) == 0 })
 	settled(t, server)
 	everythingIsMade(t, server)
 	endpoint.toldOnce(t, server)
@@ -226,7 +226,7 @@ func TestAModuleThatWasOffCatchesUpThroughKills(t *testing.T) {
 	}
 	first.Launch()
 	for kill := range kills {
-		expect.Within(t, time.Minute, "a part has been made", func() bool { return number(t, first.Query(told)[0][0]) > 2*emails*kill/(kills+1) })
+		expect.Eventually(t, "a part has been made", func() bool { return number(t, first.Query(told)[0][0]) > 2*emails*kill/(kills+1) })
 		first.Kill()
 		first.Launch()
 	}

@@ -33,7 +33,7 @@ func TestDatabaseStoppedAtOnceLosesNothing(t *testing.T) {
 	times := lengthOf(1, 100)
 	for i := range times {
 		before := sink.Count()
-		expect.Within(t, 20*time.Second, "the load runs", func() bool { return sink.Count() > before+50 })
+		expect.Eventually(t, "the load runs", func() bool { return sink.Count() > before+50 })
 		stopped := time.Now()
 		if err := syscall.Kill(database.PID(), syscall.SIGQUIT); err != nil { // pg_ctl stop -m immediate
 			t.Fatal(err)
@@ -47,19 +47,19 @@ func TestDatabaseStoppedAtOnceLosesNothing(t *testing.T) {
 		database.Start()
 		back := time.Now()
 		arrived := sink.Count()
-		expect.Within(t, 15*time.Second, "mail is accepted again", func() bool { return load.LastAccepted().After(back) })
+		expect.Eventually(t, "mail is accepted again", func() bool { return load.LastAccepted().After(back) })
 		recovery = max(recovery, time.Since(back))
-		expect.Within(t, 30*time.Second, "mail is delivered again", func() bool { return sink.Count() > arrived })
+		expect.Eventually(t, "mail is delivered again", func() bool { return sink.Count() > arrived })
 		delivery = max(delivery, time.Since(back))
 		// else stop upon stop piles up more than a minute can deliver at the end
-		expect.Within(t, time.Minute, "what was accepted before the stop has arrived", func() bool { return load.MissingOf(sink, stopped) == 0 })
+		expect.Eventually(t, "what was accepted before the stop has arrived", func() bool { return load.MissingOf(sink, stopped) == 0 })
 		arrival = max(arrival, time.Since(back))
 		for one, n := range server.OpenBetween(stopped, back) {
 			open[one] += n
 		}
 	}
 	load.End()
-	expect.Within(t, time.Minute, "all that was accepted has arrived", func() bool { return load.Missing(sink) == 0 })
+	expect.Eventually(t, "all that was accepted has arrived", func() bool { return load.Missing(sink) == 0 })
 	settled(t, server)
 	figure(t, "stops", times, "1 short, 100 long")
 	onlyUnavailable(t, load)
@@ -94,12 +94,12 @@ func TestFrozenDatabaseIsAnsweredAround(t *testing.T) {
 	database := dbtest.NewServer(t)
 	server := faulttest.Start(t, database.URL(), outbound(host))
 	warm := faulttest.Begin(server, 1)
-	expect.Within(t, 20*time.Second, "the load runs", func() bool { return sink.Count() > 50 })
+	expect.Eventually(t, "the load runs", func() bool { return sink.Count() > 50 })
 	base := goroutines(t, server) // under load
 	load := faulttest.Begin(server, 1)
 	warm.End()
 	host.Set(faulttest.Reply, faulttest.Slow) // so that many deliveries are under way
-	expect.Within(t, 20*time.Second, "deliveries are under way", func() bool { return host.Hits() >= 20 })
+	expect.Eventually(t, "deliveries are under way", func() bool { return host.Hits() >= 20 })
 
 	database.Freeze()
 	frozen := time.Now()
@@ -129,12 +129,12 @@ func TestFrozenDatabaseIsAnsweredAround(t *testing.T) {
 	}
 	thawed := time.Now()
 	database.Thaw()
-	expect.Within(t, 15*time.Second, "mail is accepted again", func() bool { return load.LastAccepted().After(thawed) })
+	expect.Eventually(t, "mail is accepted again", func() bool { return load.LastAccepted().After(thawed) })
 	recovery := time.Since(thawed)
-	expect.Within(t, 30*time.Second, "the goroutines of the outage have ended", func() bool { return goroutines(t, server) <= base+base/5 })
+	expect.Eventually(t, "the goroutines of the outage have ended", func() bool { return goroutines(t, server) <= base+base/5 })
 	ebb := time.Since(thawed)
 	load.End()
-	expect.Within(t, time.Minute, "all that was accepted has arrived", func() bool { return load.Missing(sink)+warm.Missing(sink) == 0 })
+	expect.Eventually(t, "all that was accepted has arrived", func() bool { return load.Missing(sink)+warm.Missing(sink) == 0 })
 	settled(t, server)
 
 	atMost(t, "readiness is false after", unready, 10*time.Second)

@@ -33,7 +33,7 @@ func TestDrillEventExport(t *testing.T) {
 	d.moves("the export begins", 40*time.Second, time.Now())
 	for range lengthOf(1, 5) {
 		leader := ""
-		expect.Within(t, 30*time.Second, "the stream has a leader", func() bool { leader = faulttest.Leader(t.Context(), d.reader, factsStream); return leader != "" })
+		expect.Eventually(t, "the stream has a leader", func() bool { leader = faulttest.Leader(t.Context(), d.reader, factsStream); return leader != "" })
 		broker.Kill(leader)
 		killed := time.Now()
 		atMost(t, "leader of the stream killed: gap", d.moves("events are exported again", 40*time.Second, killed), 20*time.Second)
@@ -42,7 +42,7 @@ func TestDrillEventExport(t *testing.T) {
 	if long {
 		broker.Stop()
 		back := time.Now().Add(time.Minute)
-		expect.Within(t, 2*time.Minute, "the servers have been away for a minute", func() bool { return time.Now().After(back) })
+		expect.Eventually(t, "the servers have been away for a minute", func() bool { return time.Now().After(back) })
 		broker.StartAll()
 		atMost(t, "all servers stopped for a minute: going on after their start", d.moves("events are exported again", 90*time.Second, time.Now()), 45*time.Second)
 	}
@@ -74,7 +74,7 @@ func TestDrillEventExportToFullDisks(t *testing.T) {
 	stop := d.load()
 	d.moves("the export begins", 40*time.Second, time.Now())
 	leader := ""
-	expect.Within(t, 30*time.Second, "the stream has a leader", func() bool { leader = faulttest.Leader(t.Context(), d.reader, factsStream); return leader != "" })
+	expect.Eventually(t, "the stream has a leader", func() bool { leader = faulttest.Leader(t.Context(), d.reader, factsStream); return leader != "" })
 	names := []string{"nats-1", "nats-2", "nats-3"}
 	var undo []func()
 	fill := func(which func(name string) bool) {
@@ -85,7 +85,7 @@ func TestDrillEventExportToFullDisks(t *testing.T) {
 		}
 	}
 	fill(func(name string) bool { return name == leader })
-	expect.Within(t, 30*time.Second, "another server leads", func() bool {
+	expect.Eventually(t, "another server leads", func() bool {
 		now := faulttest.Leader(t.Context(), d.reader, factsStream)
 		return now != "" && now != leader
 	})
@@ -106,7 +106,7 @@ func TestDrillEventExportToFullDisks(t *testing.T) {
 // stands waits until nothing is exported because of what the status says, and sees that mail goes on.
 func (d exportDrill) stands(because string) {
 	d.t.Helper()
-	expect.Within(d.t, time.Minute, "the export stands and says why", func() bool {
+	expect.Eventually(d.t, "the export stands and says why", func() bool {
 		rows := d.nodes[0].Query(`SELECT error FROM event_exports WHERE failures > 2 AND moved_at < now() - interval '5 seconds'`)
 		return len(rows) == 1 && strings.Contains(rows[0][0], because)
 	})
@@ -165,7 +165,7 @@ func (d exportDrill) moves(what string, limit time.Duration, since time.Time) ti
 // holder is the process that publishes a page now.
 func (d exportDrill) holder() (found *faulttest.Server) {
 	d.t.Helper()
-	expect.Within(d.t, 30*time.Second, "a process has the cursor", func() bool {
+	expect.Eventually(d.t, "a process has the cursor", func() bool {
 		rows := d.nodes[0].Query(`SELECT n.name FROM event_exports e JOIN nodes n ON n.id = e.node`)
 		if len(rows) == 0 {
 			return false
@@ -184,7 +184,7 @@ func (d exportDrill) holder() (found *faulttest.Server) {
 func (d exportDrill) everyFactOnce() {
 	d.t.Helper()
 	const public = `type NOT IN ('email.rescheduled', 'automation.cancelled')`
-	expect.Within(d.t, 2*time.Minute, "mail and export have come to rest", func() bool {
+	expect.Eventually(d.t, "mail and export have come to rest", func() bool {
 		return d.nodes[0].Query(`SELECT (SELECT count(*) FROM recipients WHERE state IN ('queued', 'deferred')) + (SELECT count(*) FROM facts f, event_exports e WHERE f.id > e.position)`)[0][0] == "0"
 	})
 	want, got := map[string][]string{}, map[string][]string{}

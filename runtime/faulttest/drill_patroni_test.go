@@ -36,7 +36,7 @@ func TestDrillPatroni(t *testing.T) {
 			ready(t, nodes)
 			leader := cluster.Leader()
 			load := faulttest.BeginOn(nodes, 1)
-			expect.Within(t, 30*time.Second, "the load runs", func() bool { return load.Count() > 50 })
+			expect.Eventually(t, "the load runs", func() bool { return load.Count() > 50 })
 			began := time.Now()
 			c.fault(t, leader)
 			longest := longestGap(load, began.Add(c.limit+15*time.Second))
@@ -50,7 +50,7 @@ func TestDrillPatroni(t *testing.T) {
 				t.Errorf("%d replays of a key had another answer", n)
 			}
 			cluster.AwaitWhole(2 * time.Minute)
-			expect.Within(t, time.Minute, "all that was accepted has arrived", func() bool { return load.Missing(sink) == 0 })
+			expect.Eventually(t, "all that was accepted has arrived", func() bool { return load.Missing(sink) == 0 })
 			settled(t, nodes[0])
 			logged(t, nodes[0])
 			result := load.Audit(sink, nodes[0].OpenBetween(began, fixed), nil)
@@ -71,11 +71,11 @@ func TestDrillPatroni(t *testing.T) {
 		cluster.AwaitWhole(2 * time.Minute)
 		ready(t, nodes)
 		load := faulttest.BeginOn(nodes, 1)
-		expect.Within(t, 30*time.Second, "the load runs", func() bool { return load.Count() > 50 })
+		expect.Eventually(t, "the load runs", func() bool { return load.Count() > 50 })
 		began := time.Now()
 		cluster.Machines[0].StopEtcd()
 		cluster.Machines[1].StopEtcd()
-		expect.Within(t, time.Minute, "no process is ready", func() bool {
+		expect.Eventually(t, "no process is ready", func() bool {
 			for _, n := range nodes {
 				if n.Do(t.Context(), http.MethodGet, "/readyz", "").Status == http.StatusOK {
 					return false
@@ -83,7 +83,7 @@ func TestDrillPatroni(t *testing.T) {
 			}
 			return true
 		})
-		expect.Within(t, time.Minute, "nothing is accepted", func() bool { return time.Since(load.LastAccepted()) > 3*time.Second })
+		expect.Eventually(t, "nothing is accepted", func() bool { return time.Since(load.LastAccepted()) > 3*time.Second })
 		figure(t, "nothing accepted after", load.LastAccepted().Sub(began), "-")
 		before := load.Count()
 		a := nodes[0].Do(t.Context(), http.MethodPost, "/api/emails", `{"from":"ada@dev.test","to":"late@example.net","subject":"s","text":"t"}`)
@@ -94,12 +94,12 @@ func TestDrillPatroni(t *testing.T) {
 		cluster.Machines[0].ResumeEtcd()
 		cluster.Machines[1].ResumeEtcd()
 		back := time.Now()
-		expect.Within(t, 2*time.Minute, "mail is accepted again", func() bool { return load.LastAccepted().After(back) })
+		expect.Eventually(t, "mail is accepted again", func() bool { return load.LastAccepted().After(back) })
 		atMost(t, "accepted again after", time.Since(back), 45*time.Second)
 		fixed := time.Now()
 		load.End()
 		cluster.AwaitWhole(2 * time.Minute)
-		expect.Within(t, time.Minute, "all that was accepted has arrived", func() bool { return load.Missing(sink) == 0 })
+		expect.Eventually(t, "all that was accepted has arrived", func() bool { return load.Missing(sink) == 0 })
 		settled(t, nodes[0])
 		result := load.Audit(sink, nodes[0].OpenBetween(began, fixed), nil)
 		figure(t, "doubled", result.Duplicates, "0")
@@ -118,7 +118,7 @@ func TestDrillPatroni(t *testing.T) {
 // ready waits until every process is.
 func ready(t *testing.T, nodes faulttest.Cluster) {
 	t.Helper()
-	expect.Within(t, time.Minute, "all are ready", func() bool {
+	expect.Eventually(t, "all are ready", func() bool {
 		for _, n := range nodes {
 			if n.Do(t.Context(), http.MethodGet, "/readyz", "").Status != http.StatusOK {
 				return false
@@ -131,7 +131,7 @@ func ready(t *testing.T, nodes faulttest.Cluster) {
 // logged waits until the log of requests, whose table is empty after a fail-over, has entries again.
 func logged(t *testing.T, node *faulttest.Server) {
 	t.Helper()
-	expect.Within(t, 20*time.Second, "requests are logged", func() bool {
+	expect.Eventually(t, "requests are logged", func() bool {
 		return node.Do(t.Context(), http.MethodGet, "/api/emails", "").Status == http.StatusOK && node.Query(`SELECT count(*) FROM api_requests`)[0][0] != "0"
 	})
 }

@@ -30,7 +30,7 @@ func TestDrillPointInTime(t *testing.T) {
 	kept := faulttest.Begin(first, 1) // with emails that are scheduled
 	count := func(n int) {
 		t.Helper()
-		expect.Within(t, 2*time.Minute, "the load runs", func() bool { return kept.Count() >= n })
+		expect.Eventually(t, "the load runs", func() bool { return kept.Count() >= n })
 	}
 	count(lengthOf(50, 2000))
 	archive.TakeBase()
@@ -47,9 +47,9 @@ func TestDrillPointInTime(t *testing.T) {
 	}
 	gone := faulttest.NewLedger()
 	at(4, lengthOf(50, 1000), func(i int) { gone.Send(t.Context(), first, fmt.Sprintf("after%d@example.net", i)) })
-	expect.Within(t, 2*time.Minute, "everything has left", func() bool { return kept.Missing(sink)+gone.Missing(sink) == 0 })
+	expect.Eventually(t, "everything has left", func() bool { return kept.Missing(sink)+gone.Missing(sink) == 0 })
 	settled(t, first)
-	expect.Within(t, 2*time.Minute, "everything was told", func() bool { heard, _ := endpoint.counts(); return heard >= kept.Count()+gone.Count() })
+	expect.Eventually(t, "everything was told", func() bool { heard, _ := endpoint.counts(); return heard >= kept.Count()+gone.Count() })
 	if err := first.Stop(); err != nil {
 		t.Fatal(err)
 	}
@@ -97,7 +97,7 @@ func TestDrillPointInTime(t *testing.T) {
 	for i := range lengthOf(10, 100) {
 		fresh.Send(t.Context(), second, fmt.Sprintf("fresh%d@example.net", i))
 	}
-	expect.Within(t, time.Minute, "it has been held for some seconds", func() bool {
+	expect.Eventually(t, "it has been held for some seconds", func() bool {
 		var ready struct {
 			Held float64 `json:"delivery_held_seconds"`
 		}
@@ -122,7 +122,7 @@ func TestDrillPointInTime(t *testing.T) {
 		t.Errorf("%d scheduled emails were dropped, want those %d at least that waited at the moment", dropped.Scheduled, waits)
 	}
 	first.Command(restored.URL(), "hold", "release")
-	expect.Within(t, time.Minute, "what came after the restore has arrived", func() bool { return fresh.Missing(sink) == 0 })
+	expect.Eventually(t, "what came after the restore has arrived", func() bool { return fresh.Missing(sink) == 0 })
 	settled(t, second)
 	result := fresh.Audit(sink, nil, nil) // counts the copies of everything
 	figure(t, "doubled", result.Duplicates, "0")

@@ -27,7 +27,7 @@ func TestDrillReplica(t *testing.T) {
 	used := func() bool {
 		return replicaFigure(t, nodes[0], "passed_over") == 0 && replicaFigure(t, nodes[1], "passed_over") == 0
 	}
-	expect.Within(t, 30*time.Second, "both processes use the replica", used)
+	expect.Eventually(t, "both processes use the replica", used)
 	slowest := map[string]time.Duration{}
 	sent := 0
 	writeAndList := func(phase string, n int) {
@@ -59,29 +59,29 @@ func TestDrillReplica(t *testing.T) {
 	standby.PauseReplay(true)
 	writeAndList("it replays nothing", lengthOf(20, 200))
 	statistics(t, nodes[1], sent)
-	expect.Within(t, 30*time.Second, "it is passed over", func() bool { return replicaFigure(t, nodes[0], "passed_over") == 1 })
+	expect.Eventually(t, "it is passed over", func() bool { return replicaFigure(t, nodes[0], "passed_over") == 1 })
 	writeAndList("it is passed over", lengthOf(20, 200))
 	if ready := string(nodes[0].Do(t.Context(), http.MethodGet, "/readyz", "").Body); !strings.Contains(ready, `"replica":"degraded"`) {
 		t.Errorf("/readyz says %s, want the replica named", ready)
 	}
 	standby.PauseReplay(false)
-	expect.Within(t, 30*time.Second, "both processes use it again", used)
+	expect.Eventually(t, "both processes use it again", used)
 	standby.Freeze()
 	writeAndList("it is frozen", lengthOf(20, 200))
 	standby.Thaw()
-	expect.Within(t, 30*time.Second, "both processes use it again", used)
+	expect.Eventually(t, "both processes use it again", used)
 	writeAndList("it is back", lengthOf(20, 200))
 	standby.ReplayLate(time.Hour)
 	writeAndList("it begins to be late", lengthOf(20, 200))
 	late(t, nodes, func() { writeAndList("it is late", lengthOf(20, 200)) })
 	standby.ReplayLate(0)
-	expect.Within(t, 30*time.Second, "both processes use it again", used)
+	expect.Eventually(t, "both processes use it again", used)
 	writeAndList("it has caught up", lengthOf(20, 200))
 	statistics(t, nodes[0], sent)
 	for _, phase := range []string{"it keeps up", "it replays nothing", "it is passed over", "it is frozen", "it is back", "it begins to be late", "it is late", "it has caught up"} {
 		atMost(t, phase+": slowest list", slowest[phase], 6*time.Second)
 	}
-	expect.Within(t, time.Minute, "all that was accepted has arrived", func() bool { return ledger.Missing(sink) == 0 })
+	expect.Eventually(t, "all that was accepted has arrived", func() bool { return ledger.Missing(sink) == 0 })
 	settled(t, nodes[0])
 	audit(t, ledger.Audit(sink, nil, nil))
 }
@@ -96,7 +96,7 @@ func late(t *testing.T, nodes faulttest.Cluster, writeAndList func()) {
 		return n
 	}
 	for i, node := range nodes {
-		expect.Within(t, 30*time.Second, "it is passed over", func() bool { return replicaFigure(t, node, "passed_over") == 1 })
+		expect.Eventually(t, "it is passed over", func() bool { return replicaFigure(t, node, "passed_over") == 1 })
 		if lag := replicaFigure(t, node, "lag_seconds"); lag < 5 {
 			t.Errorf("process %d tells a lag of %v s of a replica that is late", i, lag)
 		}

@@ -24,10 +24,10 @@ func TestDrillRollingRestartFailsNoRequest(t *testing.T) {
 	host := sink.Listen("127.0.0.1:0")
 	nodes := faulttest.StartCluster(t, dbtest.URL(t), 3, outbound(host), "POSTRIDER_DRAIN_DELAY=2s")
 	front := faulttest.Balance(t, nodes)
-	expect.Within(t, 20*time.Second, "all are ready", func() bool { return front.Ready() == len(nodes) })
+	expect.Eventually(t, "all are ready", func() bool { return front.Ready() == len(nodes) })
 	client := front.Behind(nodes[0])
 	load := faulttest.Begin(client, lengthOf(1, 2))
-	expect.Within(t, 20*time.Second, "the load runs", func() bool { return sink.Count() > 50 })
+	expect.Eventually(t, "the load runs", func() bool { return sink.Count() > 50 })
 	var longest time.Duration
 	rounds := lengthOf(1, 10)
 	for range rounds {
@@ -38,11 +38,11 @@ func TestDrillRollingRestartFailsNoRequest(t *testing.T) {
 			}
 			longest = max(longest, time.Since(begin))
 			node.Launch()
-			expect.Within(t, 20*time.Second, "it is ready again", func() bool { return front.Ready() == len(nodes) })
+			expect.Eventually(t, "it is ready again", func() bool { return front.Ready() == len(nodes) })
 		}
 	}
 	load.End()
-	expect.Within(t, time.Minute, "all that was accepted has arrived", func() bool { return load.Missing(sink) == 0 })
+	expect.Eventually(t, "all that was accepted has arrived", func() bool { return load.Missing(sink) == 0 })
 	settled(t, nodes[0])
 	counts, _ := load.Statuses()
 	failed := 0
@@ -74,7 +74,7 @@ func TestDrainDelayGoesOnServing(t *testing.T) {
 	}
 	begin := time.Now()
 	server.Signal(syscall.SIGTERM)
-	expect.Within(t, 3*time.Second, "readiness says draining", func() bool {
+	expect.Eventually(t, "readiness says draining", func() bool {
 		a := server.Do(t.Context(), http.MethodGet, "/readyz", "")
 		return a.Status == http.StatusServiceUnavailable && strings.Contains(string(a.Body), "draining")
 	})
@@ -99,7 +99,7 @@ func TestDrainDelayGoesOnServing(t *testing.T) {
 		t.Errorf("SMTP after the end: %q", greeting)
 	}
 	server.Launch()
-	expect.Within(t, 20*time.Second, "what was accepted has arrived", func() bool { return ledger.Missing(sink) == 0 })
+	expect.Eventually(t, "what was accepted has arrived", func() bool { return ledger.Missing(sink) == 0 })
 }
 
 // greetingOf is the first line of an SMTP server, or nothing.

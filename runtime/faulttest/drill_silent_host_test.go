@@ -32,24 +32,24 @@ func TestDrillSilentFirstHost(t *testing.T) {
 			}
 			began := time.Now()
 			node := known.Moved(silentFirst(t, database, silent(t)), host)
-			expect.Within(t, time.Minute, "it is ready", func() bool { return node.Do(t.Context(), http.MethodGet, "/readyz", "").Status == http.StatusOK })
+			expect.Eventually(t, "it is ready", func() bool { return node.Do(t.Context(), http.MethodGet, "/readyz", "").Status == http.StatusOK })
 			atMost(t, "ready after", time.Since(began), 6*time.Second)
 
 			load := faulttest.BeginOn(faulttest.Cluster{node}, 1)
 			count := func(n int) {
 				t.Helper()
-				expect.Within(t, time.Minute, "the load runs", func() bool { return load.Count() >= n })
+				expect.Eventually(t, "the load runs", func() bool { return load.Count() >= n })
 			}
 			count(lengthOf(50, 500))
 			cut := time.Now()
 			if _, err := faulttest.Query(t.Context(), database, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()`); err != nil {
 				t.Fatal(err)
 			}
-			expect.Within(t, time.Minute, "mail is accepted by new connections", func() bool { return load.LastAccepted().After(cut.Add(100 * time.Millisecond)) })
+			expect.Eventually(t, "mail is accepted by new connections", func() bool { return load.LastAccepted().After(cut.Add(100 * time.Millisecond)) })
 			atMost(t, "accepted again after all connections were ended", time.Since(cut), 6*time.Second)
 			count(load.Count() + lengthOf(50, 500))
 			load.End()
-			expect.Within(t, time.Minute, "all that was accepted has arrived", func() bool { return load.Missing(sink) == 0 })
+			expect.Eventually(t, "all that was accepted has arrived", func() bool { return load.Missing(sink) == 0 })
 			settled(t, known)
 			result := load.Audit(sink, known.OpenBetween(began, time.Now()), nil)
 			figure(t, "doubled", result.Duplicates, "0")

@@ -64,10 +64,10 @@ func (s *sourced) now() string { return s.Cluster[1].Query(`SELECT clock_timesta
 // leaves waits until what a process accepts leaves from an address.
 func (s *sourced) leaves(t *testing.T, node int, address string) {
 	t.Helper()
-	expect.Within(t, 30*time.Second, fmt.Sprintf("mail of node-%d leaves from %s", node, address), func() bool {
+	expect.Eventually(t, fmt.Sprintf("mail of node-%d leaves from %s", node, address), func() bool {
 		s.bursts++
 		id := s.ledger.Send(t.Context(), s.Cluster[node-1], fmt.Sprintf("s%d@example.net", s.bursts))
-		expect.Within(t, 20*time.Second, "it has left", func() bool { return s.ledger.Missing(s.sink) == 0 })
+		expect.Eventually(t, "it has left", func() bool { return s.ledger.Missing(s.sink) == 0 })
 		return s.ask(t, `SELECT count(*) FROM attempts a JOIN recipients r ON r.id = a.recipient_id WHERE r.email_id = $1 AND a.local_addr LIKE $2 || ':%'`, id, address) == 1
 	})
 }
@@ -80,7 +80,7 @@ func (s *sourced) kill(t *testing.T) (id string, open int, at string) {
 	s.host.Set(faulttest.Reply, faulttest.Slow)
 	s.bursts++
 	burst(t, s.Cluster, s.ledger, fmt.Sprintf("b%d-", s.bursts), lengthOf(300, 900))
-	expect.Within(t, 20*time.Second, "node-1 is at work", func() bool { return s.open(t, id) > 10 && s.host.Hits() > 10 })
+	expect.Eventually(t, "node-1 is at work", func() bool { return s.open(t, id) > 10 && s.host.Hits() > 10 })
 	s.Cluster[0].KillNow()
 	return id, s.open(t, id), s.now()
 }
@@ -96,14 +96,14 @@ func (s *sourced) whole(t *testing.T) {
 	if err := s.host.Clear(); err != nil {
 		t.Fatal(err)
 	}
-	expect.Within(t, time.Minute, "everything has arrived", func() bool { return s.ledger.Missing(s.sink) == 0 })
+	expect.Eventually(t, "everything has arrived", func() bool { return s.ledger.Missing(s.sink) == 0 })
 	settled(t, s.Cluster[1])
 }
 
 // stands waits until everything that has not left waits for an address that nobody has, and tells how much it is.
 func (s *sourced) stands(t *testing.T, id, address string) (n int) {
 	t.Helper()
-	expect.Within(t, 40*time.Second, "the rest waits for "+address, func() bool {
+	expect.Eventually(t, "the rest waits for "+address, func() bool {
 		n = s.ask(t, `SELECT count(*) FROM recipients WHERE settled_at IS NULL`)
 		return s.open(t, id) == 0 && n == s.ask(t, `SELECT count(*) FROM recipients WHERE settled_at IS NULL AND lane LIKE $1 || ' %'`, address)
 	})
@@ -151,7 +151,7 @@ func TestDrillKillWithADedicatedAddress(t *testing.T) {
 	}
 	s.Cluster[0].Launch()
 	ready := time.Now()
-	expect.Within(t, 20*time.Second, "mail leaves from the address again", func() bool { return s.begun(t, address, at) > 0 })
+	expect.Eventually(t, "mail leaves from the address again", func() bool { return s.begun(t, address, at) > 0 })
 	atMost(t, "goes on after a restart under the same name", time.Since(ready), 2*time.Second)
 	s.whole(t)
 	if long { // the address goes to another process
@@ -161,7 +161,7 @@ func TestDrillKillWithADedicatedAddress(t *testing.T) {
 		before, begun := s.warmUp(), s.now()
 		s.command("source", "move", address, "--node", "node-2")
 		moved := time.Now()
-		expect.Within(t, 40*time.Second, "mail leaves from the address again", func() bool { return s.begun(t, address, begun) > 0 })
+		expect.Eventually(t, "mail leaves from the address again", func() bool { return s.begun(t, address, begun) > 0 })
 		atMost(t, "goes on after the address was moved", time.Since(moved), 3*time.Second)
 		s.whole(t)
 		if n := s.ask(t, `SELECT count(*) FROM attempts a JOIN nodes n ON n.id = a.node WHERE a.started_at > $1::timestamptz AND n.name <> 'node-2'`, begun); n > 0 || s.warmUp() != before {
@@ -196,7 +196,7 @@ func TestDrillKillWithSharedAddresses(t *testing.T) {
 	for range 5 {
 		id, open, at := s.kill(t)
 		killed := time.Now()
-		expect.Within(t, 30*time.Second, "what it had claimed is taken over", func() bool { return s.open(t, id) == 0 })
+		expect.Eventually(t, "what it had claimed is taken over", func() bool { return s.open(t, id) == 0 })
 		atMost(t, "taken over by others", time.Since(killed), 13*time.Second)
 		s.whole(t)
 		if n := s.begun(t, "127.0.0.11:", at); n > 0 {

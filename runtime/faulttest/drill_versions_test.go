@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"net/http"
 	"testing"
-	"time"
 
 	"github.com/postrider/postrider/runtime/db/dbtest"
 	"github.com/postrider/postrider/runtime/expect"
@@ -32,13 +31,13 @@ func versionsSideBySide(t *testing.T, older, newer string, split ...string) {
 	nodes := faulttest.StartClusterAs(t, older, dbtest.EmptyURL(t), 3, outbound(sink.Listen("127.0.0.1:0")), "POSTRIDER_DRAIN_DELAY=2s")
 	front := faulttest.Balance(t, nodes)
 	ready := func() bool { return front.Ready() == len(nodes) }
-	expect.Within(t, 30*time.Second, "all are ready", ready)
+	expect.Eventually(t, "all are ready", ready)
 	schema := func() string { return nodes[0].Query(`SELECT max(version) FROM schema_migrations`)[0][0] }
 	before := schema()
 	endpoint := newListener(t)
 	endpoint.subscribe(t, nodes[0], `,"events":["email.sent","email.delivered"]`)
 	load := faulttest.Begin(front.Behind(nodes[0]), lengthOf(1, 2))
-	expect.Within(t, 30*time.Second, "the load runs", func() bool { return sink.Count() > 50 })
+	expect.Eventually(t, "the load runs", func() bool { return sink.Count() > 50 })
 	for i, step := range []struct {
 		node    int
 		program string
@@ -48,13 +47,13 @@ func versionsSideBySide(t *testing.T, older, newer string, split ...string) {
 		}
 		nodes[step.node].Become(step.program)
 		nodes[step.node].Launch()
-		expect.Within(t, 30*time.Second, "it is ready again", ready)
+		expect.Eventually(t, "it is ready again", ready)
 		if i == 0 && len(split) > 0 {
 			t.Logf("%s", nodes[0].Command(nodes[0].Database(), append([]string{"partition"}, split...)...))
 		}
 	}
 	load.End()
-	expect.Within(t, time.Minute, "all that was accepted has arrived", func() bool { return load.Missing(sink) == 0 })
+	expect.Eventually(t, "all that was accepted has arrived", func() bool { return load.Missing(sink) == 0 })
 	settled(t, nodes[0])
 	counts, _ := load.Statuses()
 	failed := 0
@@ -83,7 +82,7 @@ func toldOnce(t *testing.T, server *faulttest.Server, endpoint *listener) {
 	t.Helper()
 	const untold = `SELECT count(*) FROM facts f, webhooks w WHERE f.account_id = w.account_id AND f.type IN ('email.sent', 'email.delivered') AND f.created_at > w.enabled_at + interval '1 second'
 		AND NOT EXISTS (SELECT FROM webhook_deliveries d WHERE d.event_id = f.id AND d.webhook_id = w.id AND d.state = 'delivered')`
-	expect.Within(t, 2*time.Minute, "the endpoint is told of every event", func() bool { return server.Query(untold)[0][0] == "0" })
+	expect.Eventually(t, "the endpoint is told of every event", func() bool { return server.Query(untold)[0][0] == "0" })
 	doubled := server.Query(`SELECT count(*) - count(DISTINCT (event_id, webhook_id)) FROM webhook_deliveries`)[0][0]
 	heard, again := endpoint.counts()
 	figure(t, "events that the endpoint heard, and once more", fmt.Sprintf("%d, %d", heard, again), "0 more")

@@ -75,7 +75,7 @@ func TestAHeldKeyCondemnsNoOther(t *testing.T) {
 	slices.Sort(took)
 	// A second is wanted; a batch that waits for the key would take two.
 	atMost(t, "p99 of 60 requests beside a held key", took[59], 1800*time.Millisecond)
-	expect.Within(t, 20*time.Second, "all have arrived", func() bool { return ledger.Missing(sink) == 0 })
+	expect.Eventually(t, "all have arrived", func() bool { return ledger.Missing(sink) == 0 })
 	settled(t, server)
 	result := ledger.Audit(sink, nil, nil)
 	audit(t, result)

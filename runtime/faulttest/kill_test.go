@@ -37,11 +37,11 @@ func TestKillsAtRandomPointsLoseNothing(t *testing.T) {
 		}
 		before := sink.Count()
 		server.Launch()
-		expect.Within(t, 30*time.Second, "delivery goes on", func() bool { return sink.Count() > before })
+		expect.Eventually(t, "delivery goes on", func() bool { return sink.Count() > before })
 		resumed = max(resumed, time.Since(killed))
 	}
 	load.End()
-	expect.Within(t, time.Minute, "all that was accepted has arrived", func() bool { return load.Missing(sink) == 0 })
+	expect.Eventually(t, "all that was accepted has arrived", func() bool { return load.Missing(sink) == 0 })
 	settled(t, server)
 
 	figure(t, "kills", kills, "10 short, 200 long")
@@ -86,7 +86,7 @@ func oneEmailPerRecipient(t *testing.T, sink *faulttest.Sink) {
 // settled waits until nothing is on its way any more.
 func settled(t *testing.T, server *faulttest.Server) {
 	t.Helper()
-	expect.Within(t, 40*time.Second, "every outcome is stored", func() bool {
+	expect.Eventually(t, "every outcome is stored", func() bool {
 		return server.Query(`SELECT count(*) FROM recipients WHERE settled_at IS NULL`)[0][0] == "0"
 	})
 }
@@ -99,7 +99,7 @@ func TestDrainUnderLoad(t *testing.T) {
 	host.Set(faulttest.Reply, faulttest.Slow) // so that many deliveries are under way
 	server := faulttest.Start(t, dbtest.URL(t), outbound(host))
 	load := faulttest.Begin(server, 1)
-	expect.Within(t, 20*time.Second, "the load runs", func() bool { return sink.Count() > 20 })
+	expect.Eventually(t, "the load runs", func() bool { return sink.Count() > 20 })
 	begin := time.Now()
 	server.Signal(syscall.SIGTERM)
 	err := server.Ended()
@@ -113,7 +113,7 @@ func TestDrainUnderLoad(t *testing.T) {
 		t.Fatal(err)
 	}
 	server.Launch()
-	expect.Within(t, 40*time.Second, "the rest has arrived", func() bool { return load.Missing(sink) == 0 })
+	expect.Eventually(t, "the rest has arrived", func() bool { return load.Missing(sink) == 0 })
 	settled(t, server)
 	atMost(t, "drain under load", took, 30*time.Second)
 	audit(t, load.Audit(sink, nil, nil))
@@ -128,7 +128,7 @@ func TestStoppedWorkerDoesNotSendAgain(t *testing.T) {
 	host.Set(faulttest.Envelope, faulttest.Hold)
 	first := faulttest.Start(t, dbtest.URL(t), outbound(host))
 	load := faulttest.Begin(first, 1)
-	expect.Within(t, 20*time.Second, "deliveries are under way", func() bool { return host.Hits() > 0 && load.Count() >= 20 })
+	expect.Eventually(t, "deliveries are under way", func() bool { return host.Hits() > 0 && load.Count() >= 20 })
 	load.End()
 	first.Signal(syscall.SIGSTOP)
 	held := len(first.OpenAttempts())
@@ -140,7 +140,7 @@ func TestStoppedWorkerDoesNotSendAgain(t *testing.T) {
 	}
 	stopped := time.Now()
 	second := first.Beside()
-	expect.Within(t, time.Minute, "the second worker delivers everything", func() bool { return load.Missing(sink) == 0 })
+	expect.Eventually(t, "the second worker delivers everything", func() bool { return load.Missing(sink) == 0 })
 	settled(t, second)
 	took := time.Since(stopped)
 	if err := second.Stop(); err != nil {
@@ -148,9 +148,9 @@ func TestStoppedWorkerDoesNotSendAgain(t *testing.T) {
 	}
 	first.Signal(syscall.SIGCONT)
 	more := faulttest.Begin(first, 1)
-	expect.Within(t, 20*time.Second, "the first worker is at work again", func() bool { return more.Count() > 40 && more.Missing(sink) < more.Count() })
+	expect.Eventually(t, "the first worker is at work again", func() bool { return more.Count() > 40 && more.Missing(sink) < more.Count() })
 	more.End()
-	expect.Within(t, 20*time.Second, "the first worker delivers new mail", func() bool { return more.Missing(sink) == 0 })
+	expect.Eventually(t, "the first worker delivers new mail", func() bool { return more.Missing(sink) == 0 })
 	settled(t, first)
 	figure(t, "attempts held by the stopped worker", held, "> 0")
 	figure(t, "the second worker has delivered all after", took, "a lease of 12s, and a little")

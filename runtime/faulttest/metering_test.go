@@ -149,7 +149,7 @@ func (l *till) billed(status string) {
 			Plan   struct{ ID string }
 		}
 	}
-	expect.Within(l.t, time.Minute, "the account has Pool, and its subscription is "+status, func() bool {
+	expect.Eventually(l.t, "the account has Pool, and its subscription is "+status, func() bool {
 		answer := l.Do(l.t.Context(), http.MethodGet, "/api/billing", "")
 		return json.Unmarshal(answer.Body, &b) == nil && b.Billing.Status == status && b.Billing.Plan.ID == "pool"
 	})
@@ -215,7 +215,7 @@ func (l *till) lock(statement string, args ...any) (release func()) {
 // killWaiting kills the server while a statement of its waits for a lock.
 func (l *till) killWaiting(statement string, release func()) {
 	l.t.Helper()
-	expect.Within(l.t, time.Minute, "the server waits in "+statement, func() bool {
+	expect.Eventually(l.t, "the server waits in "+statement, func() bool {
 		return l.Query(`SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE '%' || $1 || '%' AND pid <> pg_backend_pid()`, statement)[0][0] != "0"
 	})
 	l.KillNow()
@@ -280,7 +280,7 @@ func TestKillsBetweenAnEmailAndItsBill(t *testing.T) {
 	// Told, and not noted.
 	l.due()
 	l.killAt(told, stripetest.Fault{})
-	expect.Within(t, time.Minute, "the hour that was told has its effect", func() bool { return len(l.stripe.Windows(l.customer)) == 1 })
+	expect.Eventually(t, "the hour that was told has its effect", func() bool { return len(l.stripe.Windows(l.customer)) == 1 })
 	if n := l.count(open); n != fmt.Sprint(hours/2) {
 		t.Errorf("killed after an hour was told and before that was noted: %s hours are not noted, want all %d", n, hours/2)
 	}
@@ -328,10 +328,10 @@ func TestKillsBetweenAnEmailAndItsBill(t *testing.T) {
 	l.stripe.SetFault(nil)
 	l.Launch()
 	mark := l.start.Add(hours * time.Hour)
-	expect.Within(t, time.Minute, "all hours are counted", func() bool { return l.count(`SELECT hour >= $1 FROM usage_marks`, mark) == "true" })
+	expect.Eventually(t, "all hours are counted", func() bool { return l.count(`SELECT hour >= $1 FROM usage_marks`, mark) == "true" })
 	// An invoice has what is left be told, and what was forged there be found.
 	invoice := l.stripe.Invoice(l.customer, l.start, mark)
-	expect.Within(t, time.Minute, "the invoice has its usage", func() bool {
+	expect.Eventually(t, "the invoice has its usage", func() bool {
 		l.due()
 		status, _ := stripetest.Post(t, l.BaseURL+"/api/billing/stripe", stripetest.Secret, invoice.Body, time.Now())
 		return status == http.StatusOK

@@ -58,7 +58,7 @@ func TestNetworkFaultsAtEveryPhase(t *testing.T) {
 			silent++
 		}
 	}
-	expect.Within(t, 20*time.Second, "every attempt but the silent ones has ended", func() bool {
+	expect.Eventually(t, "every attempt but the silent ones has ended", func() bool {
 		return server.Query(`SELECT count(*) FROM attempts WHERE outcome IS NULL`)[0][0] == strconv.Itoa(silent) &&
 			server.Query(`SELECT count(*) FROM attempts WHERE outcome IS NOT NULL`)[0][0] == strconv.Itoa(len(all)-silent)
 	})
@@ -71,14 +71,14 @@ func TestNetworkFaultsAtEveryPhase(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	expect.Within(t, 20*time.Second, "the silent ones end when they are cut", func() bool { return len(server.OpenAttempts()) == 0 })
+	expect.Eventually(t, "the silent ones end when they are cut", func() bool { return len(server.OpenAttempts()) == 0 })
 	if err := server.Stop(); err != nil { // what it has learnt of the hosts is forgotten
 		t.Error(err)
 	}
 	unanswered := sink.Unanswered()
 	noDeferral(server)
 	server.Launch()
-	expect.Within(t, 40*time.Second, "every message has arrived", func() bool { return ledger.Missing(sink) == 0 })
+	expect.Eventually(t, "every message has arrived", func() bool { return ledger.Missing(sink) == 0 })
 	settled(t, server)
 
 	copies := map[faulttest.Pair]int{}
@@ -124,7 +124,7 @@ func TestLostFinalRepliesAreKnown(t *testing.T) {
 		ledger.Send(t.Context(), server, fmt.Sprintf("n%d@example.net", i))
 	}
 	// What comes after failures may be made to wait: nobody has to try them all.
-	expect.Within(t, 20*time.Second, "replies are lost", func() bool { return host.Hits() >= min(messages, 5) })
+	expect.Eventually(t, "replies are lost", func() bool { return host.Hits() >= min(messages, 5) })
 	if err := server.Stop(); err != nil {
 		t.Error(err)
 	}
@@ -134,7 +134,7 @@ func TestLostFinalRepliesAreKnown(t *testing.T) {
 	}
 	noDeferral(server)
 	server.Launch()
-	expect.Within(t, 40*time.Second, "every message has arrived in peace", func() bool {
+	expect.Eventually(t, "every message has arrived in peace", func() bool {
 		return ledger.Missing(sink) == 0 && sink.Count() >= messages+len(unanswered)
 	})
 	settled(t, server)

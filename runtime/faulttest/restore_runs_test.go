@@ -3,7 +3,6 @@ package faulttest_test
 import (
 	"fmt"
 	"testing"
-	"time"
 
 	"github.com/postrider/postrider/runtime/db/dbtest"
 	"github.com/postrider/postrider/runtime/expect"
@@ -34,7 +33,7 @@ func TestRunsOfADumpGoOnInANewCluster(t *testing.T) {
 	waiting := func(server *faulttest.Server) int {
 		return number(t, server.Query(`SELECT count(*) FROM automation_runs WHERE status = 'waiting'`)[0][0])
 	}
-	expect.Within(t, time.Minute, "every run waits", func() bool { return waiting(first) == 2*persons })
+	expect.Eventually(t, "every run waits", func() bool { return waiting(first) == 2*persons })
 	if err := first.Stop(); err != nil {
 		t.Fatal(err)
 	}
@@ -43,9 +42,9 @@ func TestRunsOfADumpGoOnInANewCluster(t *testing.T) {
 	fresh := moved(t, old.URL())
 	old.Stop()
 	second := first.Moved(fresh, outbound(host))
-	expect.Within(t, foundWithin, "every delay is over", func() bool { return waiting(second) == persons })
+	expect.Eventually(t, "every delay is over", func() bool { return waiting(second) == persons })
 	post(second, "go")
-	expect.Within(t, foundWithin, "every run has ended", func() bool {
+	expect.Eventually(t, "every run has ended", func() bool {
 		return second.Query(`SELECT count(*) FROM automation_works`)[0][0] == "0"
 	})
 	settled(t, second)

@@ -24,7 +24,7 @@ func TestDumpIsRestoredIntoANewCluster(t *testing.T) {
 	stop := emptied(t, old.URL())
 	defer stop()
 	load := faulttest.Begin(first, 1) // with emails that are scheduled
-	expect.Within(t, 20*time.Second, "the load runs", func() bool { return load.Count() >= lengthOf(100, 5000) })
+	expect.Eventually(t, "the load runs", func() bool { return load.Count() >= lengthOf(100, 5000) })
 	load.End()
 	if err := first.Stop(); err != nil {
 		t.Fatal(err)
@@ -34,7 +34,7 @@ func TestDumpIsRestoredIntoANewCluster(t *testing.T) {
 	old.Stop()
 	second := first.Moved(fresh, outbound(host))
 	begin := time.Now()
-	expect.Within(t, foundWithin, "everything has arrived", func() bool { return load.Missing(sink) == 0 })
+	expect.Eventually(t, "everything has arrived", func() bool { return load.Missing(sink) == 0 })
 	atMost(t, "all work was found after", time.Since(begin), foundWithin)
 	settled(t, second)
 	everythingIsMade(t, second)

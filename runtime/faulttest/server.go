@@ -105,7 +105,7 @@ func (s *Server) Launch() {
 	}
 	exited := make(chan error, 1)
 	go func() { exited <- ended() }()
-	expect.Within(s.t, time.Minute, "ready", func() bool {
+	expect.Eventually(s.t, "ready", func() bool {
 		select {
 		case err := <-exited:
 			s.t.Fatalf("postrider ended before it was ready: %v", err)
@@ -157,7 +157,7 @@ func (s *Server) Kill() {
 	s.t.Helper()
 	s.Signal(syscall.SIGKILL)
 	_ = s.Ended() // killed
-	expect.Within(s.t, 20*time.Second, "the database has let go of the connections", func() bool {
+	expect.Eventually(s.t, "the database has let go of the connections", func() bool {
 		return s.Query(`SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend'`)[0][0] == "0"
 	})
 }

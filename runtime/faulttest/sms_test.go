@@ -7,7 +7,6 @@ import (
 	"net/http/httptest"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/postrider/postrider/runtime/db/dbtest"
 	"github.com/postrider/postrider/runtime/expect"
@@ -97,7 +96,7 @@ func TestKillsRepeatNoTextMessage(t *testing.T) {
 		texts.shut()
 		var posting sync.WaitGroup
 		posting.Go(func() { post(kill*part, (kill+1)*part) })
-		expect.Within(t, time.Minute, "requests to the provider are under way", func() bool { return texts.holds() > 0 })
+		expect.Eventually(t, "requests to the provider are under way", func() bool { return texts.holds() > 0 })
 		server.Kill()
 		texts.open()
 		server.Query(`UPDATE automation_works SET due_at = now()`) // as if the leases were over
@@ -106,7 +105,7 @@ func TestKillsRepeatNoTextMessage(t *testing.T) {
 		posting.Wait()
 	}
 	post(kills*part, runs)
-	expect.Within(t, 2*time.Minute, "every run has ended and every message is settled", func() bool {
+	expect.Eventually(t, "every run has ended and every message is settled", func() bool {
 		return server.Query(`SELECT (SELECT count(*) FROM automation_runs WHERE ended_at IS NULL) + (SELECT count(*) FROM sms_messages WHERE due_at IS NOT NULL)`)[0][0] == "0"
 	})
 	counted := server.Query(`SELECT count(*), count(DISTINCT run_id), count(*) FILTER (WHERE status = 'sent'), count(*) FILTER (WHERE status = 'unknown'), (SELECT count(*) FROM sms_attempts) FROM sms_messages`)[0]

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/postrider/postrider/runtime/assembly"
 	"github.com/postrider/postrider/runtime/db/dbtest"
@@ -31,7 +30,7 @@ type loggedRequest struct {
 func logged(t *testing.T, app *runtimetest.App, after runtimetest.Answer, query url.Values) loggedRequest {
 	t.Helper()
 	handle, id := open(t, app), after.Header.Get("X-Request-Id")
-	expect.Within(t, 10*time.Second, id+" is in the log", func() (there bool) {
+	expect.Eventually(t, id+" is in the log", func() (there bool) {
 		if err := handle.QueryRowContext(t.Context(), `SELECT EXISTS (SELECT FROM api_requests WHERE request_id = $1)`, id).Scan(&there); err != nil {
 			t.Fatal(err)
 		}

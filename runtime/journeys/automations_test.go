@@ -160,7 +160,7 @@ func checkRunInGraphQL(t *testing.T, app *runtimetest.App, automationID string) 
 func failsWith(t *testing.T, app *runtimetest.App, automationID, event string) (reason string) {
 	t.Helper()
 	postEvent(t, app, event)
-	expect.Within(t, 30*time.Second, "the run has failed", func() bool {
+	expect.Eventually(t, "the run has failed", func() bool {
 		var list struct {
 			Runs []struct{ Error string } `json:"automation_runs"`
 		}

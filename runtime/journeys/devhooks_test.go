@@ -5,7 +5,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/postrider/postrider/runtime/expect"
 	"github.com/postrider/postrider/runtime/runtimetest"
@@ -64,7 +63,7 @@ func TestDevelopmentModeReceivesWebhooks(t *testing.T) {
 			StatusCode   int `json:"status_code"`
 		}
 	}
-	expect.Within(t, time.Minute, "a delivery that is answered with 500 has failed", func() bool {
+	expect.Eventually(t, "a delivery that is answered with 500 has failed", func() bool {
 		app.Do(t, http.MethodGet, "/api/webhooks/"+made.Webhook.ID+"/deliveries?state=failed", nil).JSON(t, &deliveries)
 		return len(deliveries.Deliveries) == 1
 	})

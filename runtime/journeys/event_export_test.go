@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -26,7 +25,7 @@ func TestTheStreamHasWhatTheEventLogShows(t *testing.T) {
 	email := app.Send(t, `{"from":"Ada <ada@dev.test>","to":"bob@example.net","subject":"s","text":"t"}`)
 	js := server.JetStream()
 	told := map[string]any{}
-	expect.Within(t, 20*time.Second, "the delivery is in the stream", func() bool {
+	expect.Eventually(t, "the delivery is in the stream", func() bool {
 		if _, err := js.StreamInfo("mine"); err != nil {
 			return false
 		}

@@ -4,7 +4,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"testing"
-	"time"
 
 	"github.com/postrider/postrider/runtime/expect"
 	"github.com/postrider/postrider/runtime/runtimetest"
@@ -45,7 +44,7 @@ func TestAnEmailPointsAtWhatItCameFrom(t *testing.T) {
 	waitForStatus(t, app, id, "delivered")
 	query := `{ node(id: "` + id + `") { ... on Email { domain { name } apiKey { name } template { alias } webhookDeliveries { eventType webhook { url } } } } search(query: "bob@example.net", types: [EMAIL]) { type id } }`
 	var got linkedEmail
-	expect.Within(t, 10*time.Second, "two deliveries", func() bool {
+	expect.Eventually(t, "two deliveries", func() bool {
 		got = linkedEmail{}
 		app.Query(t, query, &got)
 		return got.Node != nil && len(got.Node.WebhookDeliveries) == 2

@@ -88,7 +88,7 @@ func (f *fleet) send(t *testing.T, by *runtimetest.App, n int) (ids []string) {
 func (f *fleet) arrive(t *testing.T, ids []string) map[string]int {
 	t.Helper()
 	from := map[string]int{}
-	expect.Within(t, 40*time.Second, fmt.Sprintf("%d messages are delivered", len(ids)), func() bool {
+	expect.Eventually(t, fmt.Sprintf("%d messages are delivered", len(ids)), func() bool {
 		clear(from)
 		done := 0
 		rows, err := f.db.QueryContext(t.Context(), `SELECT r.state, r.attempts, a.way, split_part(a.local_addr, ':', 1), a.outcome FROM recipients r JOIN attempts a ON a.recipient_id = r.id WHERE r.email_id = ANY($1)`, "{"+strings.Join(ids, ",")+"}")
@@ -159,7 +159,7 @@ func TestMailLeavesFromTheProcessThatHasItsAddress(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	expect.Within(t, 20*time.Second, "mail leaves from source addresses", func() bool {
+	expect.Eventually(t, "mail leaves from source addresses", func() bool {
 		return f.arrive(t, append(f.send(t, f.App, 1), f.send(t, f.other, 1)...))["127.0.0.1"] == 0
 	})
 	from := f.arrive(t, append(f.send(t, f.App, 30), f.send(t, f.other, 30)...))
@@ -168,7 +168,7 @@ func TestMailLeavesFromTheProcessThatHasItsAddress(t *testing.T) {
 	}
 	// 2. What only the other can send is handed over to it.
 	f.pause(t, "127.0.0.2", true)
-	expect.Within(t, 20*time.Second, "mail leaves from 127.0.0.3", func() bool { return f.arrive(t, f.send(t, f.App, 1))["127.0.0.3"] == 1 })
+	expect.Eventually(t, "mail leaves from 127.0.0.3", func() bool { return f.arrive(t, f.send(t, f.App, 1))["127.0.0.3"] == 1 })
 	begun := time.Now()
 	if from := f.arrive(t, f.send(t, f.App, 40)); from["127.0.0.3"] != 40 {
 		t.Errorf("40 messages left from %v, want 127.0.0.3", from)
@@ -183,7 +183,7 @@ func TestMailLeavesFromTheProcessThatHasItsAddress(t *testing.T) {
 		t.Errorf("20 messages left from %v, want the machine's own address", from)
 	}
 	f.pause(t, "127.0.0.2", false)
-	expect.Within(t, 20*time.Second, "mail leaves from 127.0.0.2", func() bool { return f.arrive(t, f.send(t, f.App, 1))["127.0.0.2"] == 1 })
+	expect.Eventually(t, "mail leaves from 127.0.0.2", func() bool { return f.arrive(t, f.send(t, f.App, 1))["127.0.0.2"] == 1 })
 	// 4. A dedicated address is waited for, however long it takes.
 	plan := accounts.PlanDedicated
 	f.Change(t, accounts.AccountChange{Plan: &plan})
@@ -191,17 +191,17 @@ func TestMailLeavesFromTheProcessThatHasItsAddress(t *testing.T) {
 		t.Fatal(err)
 	}
 	var waits []string
-	expect.Within(t, 30*time.Second, "mail waits for 127.0.0.4", func() bool {
+	expect.Eventually(t, "mail waits for 127.0.0.4", func() bool {
 		waits = append(waits, f.send(t, f.App, 1)...)
 		return f.waiting(t, "127.0.0.4") > 0
 	})
 	waits = append(waits, f.send(t, f.App, 10)...)
-	expect.Within(t, 20*time.Second, "the log says that nobody has 127.0.0.4", func() bool {
+	expect.Eventually(t, "the log says that nobody has 127.0.0.4", func() bool {
 		return slices.ContainsFunc(strings.Split(f.Log.String(), "\n"), func(line string) bool {
 			return strings.Contains(line, "no process has a source address") && strings.Contains(line, "127.0.0.4")
 		})
 	})
-	expect.Within(t, 20*time.Second, "ten wait", func() bool { return f.waiting(t, "127.0.0.4") >= 10 })
+	expect.Eventually(t, "ten wait", func() bool { return f.waiting(t, "127.0.0.4") >= 10 })
 	f.Beside(t, called("two"), on("127.0.0.4"))
 	if from := f.arrive(t, waits); from["127.0.0.4"] < 11 {
 		t.Errorf("%d messages left from %v, want at least 11 from 127.0.0.4", len(waits), from)

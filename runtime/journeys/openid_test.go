@@ -13,7 +13,6 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/postrider/postrider/runtime/expect"
 	"github.com/postrider/postrider/runtime/runtimetest"
@@ -218,7 +217,7 @@ func TestSignInByAnOutsideProvider(t *testing.T) {
 // eventually waits until the provider, which was away, is asked again.
 func eventually(t *testing.T, b *visitor) {
 	t.Helper()
-	expect.Within(t, 20*time.Second, "the provider is asked again", func() bool {
+	expect.Eventually(t, "the provider is asked again", func() bool {
 		return b.open(t, b.app.BaseURL+"/api/session/oidc").at.Path != "/sign-in"
 	})
 }

@@ -101,7 +101,7 @@ func TestJourneyAMemberFromInvitationToRemoval(t *testing.T) {
 	}
 
 	want(t, "the owner who makes bob a viewer", ada.Do(t, http.MethodPatch, "/api/members/"+id, asked{"role": "viewer"}), http.StatusOK)
-	expect.Within(t, 5*time.Second, "bob is a viewer everywhere", func() bool {
+	expect.Eventually(t, "bob is a viewer everywhere", func() bool {
 		return bob.Do(t, http.MethodPost, "/api/suppressions", asked{}).Status == http.StatusForbidden
 	})
 	ended := make(chan struct{})
@@ -112,7 +112,7 @@ func TestJourneyAMemberFromInvitationToRemoval(t *testing.T) {
 	want(t, "the last owner who leaves", ada.Do(t, http.MethodDelete, "/api/members/"+idOf(t, ada), nil), http.StatusConflict, "conflict")
 	want(t, "the owner who removes bob", ada.Do(t, http.MethodDelete, "/api/members/"+id, nil), http.StatusOK)
 	removed := time.Now()
-	expect.Within(t, 5*time.Second, "bob's cookie opens nothing of the team", func() bool {
+	expect.Eventually(t, "bob's cookie opens nothing of the team", func() bool {
 		return bob.Do(t, http.MethodGet, "/api/emails", nil).Status == http.StatusForbidden
 	})
 	select {
@@ -222,7 +222,7 @@ func TestSecondFactors(t *testing.T) {
 
 	want(t, "the rule by a developer", bob.Do(t, http.MethodPatch, "/api/account", asked{"require_second_factor": true}), http.StatusForbidden, "insufficient_role")
 	want(t, "the rule by the owner", ada.Do(t, http.MethodPatch, "/api/account", asked{"require_second_factor": true}), http.StatusOK)
-	expect.Within(t, 5*time.Second, "the owner, who has none, may only set one up", func() bool {
+	expect.Eventually(t, "the owner, who has none, may only set one up", func() bool {
 		return ada.Do(t, http.MethodGet, "/api/emails", nil).Status == http.StatusForbidden
 	})
 	want(t, "who has one", bob.Do(t, http.MethodGet, "/api/emails", nil), http.StatusOK)
@@ -377,7 +377,7 @@ func TestPeopleTryAutomations(t *testing.T) {
 	want(t, "a test that sends", sent, http.StatusAccepted)
 	var begun struct{ Run struct{ ID string } }
 	sent.JSON(t, &begun)
-	expect.Within(t, 20*time.Second, "the test has sent its mail at once", func() bool {
+	expect.Eventually(t, "the test has sent its mail at once", func() bool {
 		return strings.Contains(string(app.Do(t, http.MethodGet, "/api/automation-runs/"+begun.Run.ID, nil).Body), `"status":"completed","step_index":1`)
 	})
 	want(t, "an event of a person that tries nothing", ada.Do(t, http.MethodPost, "/api/events", event(nil)), http.StatusAccepted, "dashboard")

@@ -55,7 +55,7 @@ func TestMailIsCounted(t *testing.T) {
 	taken, refused := s.message(t, []string{"ok@counted.test"}), s.message(t, []string{"nobody@counted.test"})
 	waitForStatus(t, s.App, taken, "delivered")
 	waitForStatus(t, s.App, refused, "bounced")
-	expect.Within(t, 10*time.Second, "the address is suppressed", func() bool { story, _ := s.tell(t, refused); return story.Suppressed })
+	expect.Eventually(t, "the address is suppressed", func() bool { story, _ := s.tell(t, refused); return story.Suppressed })
 	var blocked struct{ ID, Status string }
 	s.Do(t, http.MethodPost, "/api/emails", map[string]any{"from": "ada@dev.test", "to": "nobody@counted.test", "subject": "again", "text": "x"}).JSON(t, &blocked)
 

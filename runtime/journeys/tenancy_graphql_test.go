@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/postrider/postrider/runtime/expect"
 	"github.com/postrider/postrider/runtime/mail/dnsx/dnsxtest"
@@ -186,7 +185,7 @@ func checkQueueMutation(t *testing.T, app, stranger *runtimetest.App, f rootFiel
 		}
 	}
 	// Held, so that nothing but a mutation changes it: once their attempts are over.
-	expect.Within(t, 20*time.Second, "the owner has two held deliveries", func() bool {
+	expect.Eventually(t, "the owner has two held deliveries", func() bool {
 		app.Do(t, http.MethodPost, "/graphql", map[string]string{"query": `mutation{holdDelivery(selection:{destination:"unanswered.example"}){changed}}`})
 		app.Query(t, `{queue(filter:{state:HELD}){nodes{id emailId destination}}}`, &queue)
 		return len(queue.Queue.Nodes) == 2

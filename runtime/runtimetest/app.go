@@ -216,5 +216,5 @@ func (a *App) Query(t testing.TB, query string, into any) {
 // Eventually polls until the condition holds or ten seconds are over.
 func Eventually(t testing.TB, what string, holds func() bool) {
 	t.Helper()
-	expect.Within(t, 10*time.Second, what, holds)
+	expect.Eventually(t, what, holds)
 }

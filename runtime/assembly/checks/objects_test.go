@@ -48,7 +48,7 @@ func TestTheDoctorLooksAtTheObjectStore(t *testing.T) {
 	if err := r.Mover.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	expect.Within(t, 30*time.Second, "the body is in the store", func() bool { return r.Count(t, `emails WHERE body_key IS NOT NULL`) == 1 })
+	expect.Eventually(t, "the body is in the store", func() bool { return r.Count(t, `emails WHERE body_key IS NOT NULL`) == 1 })
 	if got := look(store.Setting()); got != "objects.store ok: it answers" {
 		t.Errorf("with the store the doctor sees\n%s", got)
 	}
