@@ -29,8 +29,9 @@ type delivery struct {
 // batch is the transaction in which a group handles some messages. Watermill
 // reads and commits in its goroutine, handlers run in ours.
 type batch struct {
-	tx    *sql.Tx
-	began time.Time
+	tx      *sql.Tx
+	began   time.Time
+	longest time.Duration // Options.BatchTime
 	// alone says that a batch before was lost by one of its messages, and those of this one are handled
 	// one by one: together they would cost calls that the same message may break.
 	alone bool
@@ -61,7 +62,7 @@ func (b *batch) take(m *message.Message) (delivery, bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	d, known := b.expected[m]
-	if !known || d.done || b.broken != nil || b.closed || (b.touched > 0 && time.Since(b.began) > longestBatch) {
+	if !known || d.done || b.broken != nil || b.closed || (b.touched > 0 && time.Since(b.began) > b.longest) {
 		return delivery{}, false
 	}
 	b.touched++
@@ -138,7 +139,7 @@ func (s source) BeginTx(ctx context.Context, o *sql.TxOptions) (wsql.Tx, error) 
 		return nil, err
 	}
 	g := s.group
-	g.batch = &batch{tx: tx, began: time.Now(), alone: g.consumer.HandleAll == nil && g.limit < g.options.Batch, expected: map[*message.Message]delivery{}}
+	g.batch = &batch{tx: tx, began: time.Now(), longest: g.options.BatchTime, alone: g.consumer.HandleAll == nil && g.limit < g.options.Batch, expected: map[*message.Message]delivery{}}
 	return batchTx{StdSQLTx: wsql.StdSQLTx{Tx: tx}, batch: g.batch, group: g}, nil
 }
 

@@ -65,6 +65,7 @@ type Options struct {
 	Registerer     prometheus.Registerer // nil: metrics are kept to ourselves
 	Workers        *worker.Metrics       // of the tasks; nil: kept to ourselves
 	Batch          int                   // messages handled in one transaction; default 50
+	BatchTime      time.Duration         // what a batch has not begun by then is left to the next; default 1 s
 	HandlerTimeout time.Duration         // default 5 s; less than the server's idle_in_transaction_session_timeout
 	Poll           time.Duration         // messages of idle groups are looked for so often; default 5 s
 	CatchUp        time.Duration         // facts without a message are looked for so often; default 5 s
@@ -77,6 +78,9 @@ func (o Options) withDefaults() Options {
 		// Each handled message is a subtransaction. Above 64 in one transaction
 		// (PGPROC_MAX_CACHED_SUBXIDS) every snapshot in the server gets slower.
 		o.Batch = 50
+	}
+	if o.BatchTime == 0 {
+		o.BatchTime = time.Second // so long handled messages wait for their commit, and the server keeps a transaction open
 	}
 	if o.HandlerTimeout == 0 {
 		o.HandlerTimeout = 5 * time.Second

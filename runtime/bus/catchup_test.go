@@ -2,6 +2,7 @@ package bus_test
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"slices"
@@ -101,20 +102,43 @@ func TestALookThatIsCutOffLosesAndDoublesNothing(t *testing.T) {
 	b := newBench(t)
 	b.marked("g")
 	facts := factsOf(2000)
-	b.publish(bus.New(b.DB, discard(), bus.Options{}), facts...)
+	without := bus.New(b.DB, discard(), bus.Options{})
+	b.publish(without, facts...)
 	for range 2 {
 		b.bus(often, consumer("g", effect("g")))
 	}
-	for cut := 0; cut < 5; {
-		b.until("a look is cut off", func() bool {
-			n := b.count(`SELECT count(*) FILTER (WHERE pg_terminate_backend(pid)) FROM pg_stat_activity
-				WHERE datname = current_database() AND pid <> pg_backend_pid() AND state <> 'idle' AND query ~ 'enable_nestloop|looked AS|UPDATE bus_marks'`)
-			cut += n
-			return n > 0
-		})
+	for range 2 {
+		for _, at := range []struct{ lock, statement string }{
+			{"bus_marks IN EXCLUSIVE MODE", "enable_nestloop"},
+			{"bus_handled IN ACCESS EXCLUSIVE MODE", "looked AS"},
+			{"bus_marks IN SHARE MODE", "UPDATE bus_marks"},
+		} {
+			some := factsOf(100) // so that there is something to look for
+			facts = append(facts, some...)
+			b.publish(without, some...)
+			b.cut(at.lock, at.statement)
+		}
 	}
 	b.reached("g")
 	b.once("g", facts)
+}
+
+// cut holds a table until a statement waits for it, and cuts the statement's connection off.
+func (b bench) cut(lock, statement string) {
+	b.t.Helper()
+	err := b.InHotTx(b.t.Context(), func(tx *sql.Tx) error {
+		if _, err := tx.ExecContext(b.t.Context(), "LOCK TABLE "+lock); err != nil {
+			return err
+		}
+		b.until("a connection is cut off in "+statement, func() bool {
+			return b.count(`SELECT count(*) FILTER (WHERE pg_terminate_backend(pid)) FROM pg_stat_activity
+				WHERE datname = current_database() AND pid <> pg_backend_pid() AND wait_event_type = 'Lock' AND query ~ $1`, statement) > 0
+		})
+		return nil
+	})
+	if err != nil {
+		b.t.Fatal(err)
+	}
 }
 
 // marked makes a group one that has run before and has handled everything.
@@ -234,7 +258,7 @@ func TestAGroupThatWasOffGetsWhatHappenedMeanwhile(t *testing.T) {
 	b.exec("UPDATE bus_marks SET looked_at = looked_at - interval '7 days'")
 
 	b.until("the facts are older than what a new group gets", func() bool {
-		return b.horizon(without).After(id.Time(facts[len(facts)-1].ID).Add(time.Second))
+		return b.count("SELECT count(*) FROM facts WHERE id > $1", id.Since(id.Fact, b.horizon(without).Add(-time.Second))) == 0
 	})
 	b.bus(often, consumer("g", effect("g")), consumer("other", effect("other")), consumer("new", effect("new")))
 	b.reached("g", "other", "new")

@@ -32,6 +32,16 @@ func (b bench) horizon(on *bus.Bus) time.Time {
 	return at
 }
 
+// tails are the tails of ids in their order: facts of one publication that are stored under newer ids
+// have no order of their own.
+func tails(ids []string) (sorted []string) {
+	for _, stored := range ids {
+		sorted = append(sorted, tail(stored))
+	}
+	slices.Sort(sorted)
+	return sorted
+}
+
 func idsOf(facts []event.Fact) []string {
 	var ids []string
 	for _, f := range facts {
@@ -75,7 +85,7 @@ func TestAReaderPassesNoFactOfAnOpenTransaction(t *testing.T) {
 		seen, cursor = append(seen, idsOf(got.Facts)...), got.Next
 		return len(seen) >= 4
 	})
-	if want := append(idsOf(late), idsOf(early)...); !slices.Equal(seen, want) {
+	if want := append(idsOf(late), idsOf(early)...); !slices.IsSorted(seen) || tail(seen[0]) != tail(late[0].ID) || !slices.Equal(tails(seen), tails(want)) {
 		t.Errorf("shown %v, want %v", seen, want)
 	}
 }
@@ -112,13 +122,20 @@ func TestALateFactIsStoredUnderANewID(t *testing.T) {
 	b := newBench(t)
 	on := bus.New(b.DB, discard(), bus.Options{})
 	on.Register(consumer("g", effect("g")))
-	facts := factsOf(3)
-	for i, age := range []time.Duration{time.Minute, 100 * time.Millisecond, -time.Minute} { // late, in time, ahead
-		facts[i].ID = id.Since(id.Fact, time.Now().Add(-age))[:14] + facts[i].ID[14:]
-	}
-	floor := id.Since(id.Fact, time.Now().Add(-time.Second))
-	if err := b.InHotTx(t.Context(), func(tx *sql.Tx) error { return on.Publish(t.Context(), tx, facts...) }); err != nil {
-		t.Fatal(err)
+	var facts []event.Fact
+	var floor string
+	var made time.Time
+	for time.Since(made) > 900*time.Millisecond { // again, if the machine made the one late that is to be in time
+		b.exec("DELETE FROM bus_messages")
+		b.exec("DELETE FROM facts")
+		facts, made = factsOf(3), time.Now()
+		for i, age := range []time.Duration{time.Minute, 100 * time.Millisecond, -time.Minute} { // late, in time, ahead
+			facts[i].ID = id.Since(id.Fact, made.Add(-age))[:14] + facts[i].ID[14:]
+		}
+		floor = id.Since(id.Fact, made.Add(-time.Second))
+		if err := b.InHotTx(t.Context(), func(tx *sql.Tx) error { return on.Publish(t.Context(), tx, facts...) }); err != nil {
+			t.Fatal(err)
+		}
 	}
 	got := b.read(on, id.Since(id.Fact, time.Now().Add(-time.Hour)), time.Now().Add(time.Hour), 10)
 	stored := idsOf(got.Facts)
@@ -151,7 +168,8 @@ func TestAReadGoesOnBehindWhatItHasLookedAt(t *testing.T) {
 	}
 	second := b.read(on, first.Next, soon, 2)
 	third := b.read(on, second.Next, soon, 2)
-	if !slices.Equal(append(idsOf(second.Facts), idsOf(third.Facts)...), idsOf(wanted)) || !second.More || third.More {
+	if got := append(idsOf(second.Facts), idsOf(third.Facts)...); !slices.IsSorted(got) || !slices.Equal(tails(got), tails(idsOf(wanted))) ||
+		len(second.Facts) != 2 || !second.More || third.More {
 		t.Errorf("then %v, more %t, and %v, more %t", idsOf(second.Facts), second.More, idsOf(third.Facts), third.More)
 	}
 	if last := b.read(on, third.Next, soon, 2); len(last.Facts) != 0 || last.Next != third.Next {
@@ -186,7 +204,7 @@ func TestWholeReadsHaveEveryFactOnceAndAreBounded(t *testing.T) {
 			seen, w.After = append(seen, idsOf(got.Facts)...), got.Next
 			return len(seen) >= len(facts)
 		})
-		if !slices.Equal(seen, idsOf(facts)) {
+		if !slices.IsSorted(seen) || !slices.Equal(tails(seen), tails(idsOf(facts))) {
 			t.Errorf("reads of at most %d facts and %d octets give %v, want %v", w.Limit, w.Octets, seen, idsOf(facts))
 		}
 	}

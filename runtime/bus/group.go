@@ -17,10 +17,6 @@ import (
 	"github.com/postrider/postrider/runtime/telemetry"
 )
 
-// longestBatch bounds how long handled messages wait for their commit, and how
-// long the server has to keep a transaction open.
-const longestBatch = time.Second
-
 // group hands the messages of one consumer to its handler: those of a batch in one savepoint
 // (together.go), and after a failure one at a time.
 type group struct {

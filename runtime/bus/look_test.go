@@ -18,7 +18,7 @@ func TestALookGoesOnFromWhereAnotherOneHasCome(t *testing.T) {
 	const facts = aheadMost + 100
 	fill(t, d.SQL, facts)
 	process := func() *group {
-		return newGroup(New(d, slog.New(slog.DiscardHandler), Options{}),
+		return newGroup(New(d, slog.New(slog.DiscardHandler), Options{HandlerTimeout: time.Minute}),
 			Consumer{Group: "g", Types: []event.Type{event.EmailSent, event.EmailDelivered, event.EmailBounced}})
 	}
 	horizon := id.Since(id.Fact, time.Now().Add(-HoldBack))

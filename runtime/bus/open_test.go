@@ -46,7 +46,7 @@ func TestTheMarkStaysAtAFactThatWaits(t *testing.T) {
 	d := dbtest.New(t)
 	fill(t, d.SQL, 2*looksAt+1000)
 	c := Consumer{Group: "g", Types: []event.Type{event.EmailSent, event.EmailDelivered, event.EmailBounced}}
-	g := newGroup(New(d, slog.New(slog.DiscardHandler), Options{CatchUp: time.Hour}), c)
+	g := newGroup(New(d, slog.New(slog.DiscardHandler), Options{CatchUp: time.Hour, HandlerTimeout: time.Minute}), c)
 	execute(t, d.SQL, `INSERT INTO bus_marks (consumer, until_id, types) VALUES ('g', '', $1)`, typeNames(c))
 	execute(t, d.SQL, `INSERT INTO bus_messages (consumer, fact_id) SELECT 'g', id FROM facts ORDER BY id OFFSET 10 LIMIT 1`)
 	execute(t, d.SQL, `INSERT INTO bus_handled (consumer, first_id, last_id, fact_ids)

@@ -48,7 +48,7 @@ func (g *group) handleAll(ctx context.Context, current *batch) {
 // left when the batch has taken its time, or at the stop, is left to the next one.
 func (g *group) inTurn(ctx context.Context, current *batch, facts []event.Fact) (handled int, err error) {
 	for i, f := range facts {
-		if i > 0 && (g.isStopping() || time.Since(current.began) > longestBatch) {
+		if i > 0 && (g.isStopping() || time.Since(current.began) > g.options.BatchTime) {
 			return i, nil
 		}
 		if err := g.consumer.Handle(ctx, handlerTx{current.tx}, f); err != nil {

@@ -57,7 +57,7 @@ func (g *group) afterSuccess() {
 // cannot stop half-way as a row of single calls does, so after one that took too long the
 // next batch is half as large.
 func (g *group) nextLimit() int {
-	if g.consumer.HandleAll != nil && time.Since(g.batch.began) > longestBatch {
+	if g.consumer.HandleAll != nil && time.Since(g.batch.began) > g.options.BatchTime {
 		return max(1, g.limit/2)
 	}
 	return min(g.options.Batch, g.limit*2)

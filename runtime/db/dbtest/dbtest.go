@@ -45,10 +45,17 @@ const splitVariable = "POSTRIDER_TEST_MONTHS"
 const patience = 2 * time.Minute // for set-up steps on a busy machine
 
 // New is a fresh database with all migrations, closed and dropped when the test
-// ends. It may be asked for many times, by parallel tests too.
+// ends. It may be asked for many times, by parallel tests too. It waits for the server
+// longer than the product does: who needs the product's impatience opens a URL.
 func New(t testing.TB) *db.DB {
 	t.Helper()
-	return open(t, URL(t))
+	return open(t, patient(URL(t)))
+}
+
+// patient is the configuration for tests of something else than the database's silence: on a busy machine a statement,
+// or the pause of a process inside a transaction, may take longer than the product would put up with.
+func patient(address string) db.Config {
+	return db.Config{URL: address, OpTimeout: patience, IdleInTxTimeout: patience}
 }
 
 // Exec runs a statement that has to work.
@@ -95,11 +102,12 @@ func create(t testing.TB, template string) string {
 	return databaseURL(admin.url, name)
 }
 
-func open(t testing.TB, address string) *db.DB {
+func open(t testing.TB, config db.Config) *db.DB {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	d, err := db.Open(ctx, db.Config{URL: address, Connections: 16}, slog.New(slog.DiscardHandler))
+	config.Connections = 16
+	d, err := db.Open(ctx, config, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatalf("open the test database: %v", err)
 	}
@@ -223,7 +231,9 @@ func makeTemplate(ctx context.Context, conn *sql.Conn, a *admin) error {
 
 func migrateTemplate(ctx context.Context, address string) error {
 	log := slog.New(slog.DiscardHandler)
-	d, err := db.Open(ctx, db.Config{URL: address, Connections: 4}, log)
+	config := patient(address)
+	config.Connections = 4
+	d, err := db.Open(ctx, config, log)
 	if err != nil {
 		return err
 	}

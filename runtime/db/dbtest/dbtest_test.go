@@ -53,7 +53,7 @@ func TestGivenServer(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		d := open(t, databaseURL(a.url, name))
+		d := open(t, patient(databaseURL(a.url, name)))
 		if n, err := d.Ent.Plan.Query().Count(t.Context()); err != nil || n == 0 {
 			t.Errorf("%d plans, %v", n, err)
 		}

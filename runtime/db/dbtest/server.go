@@ -44,10 +44,10 @@ func NewServerIn(t testing.TB, folder string) *Server {
 	return keep(t, server, settings)
 }
 
-// Open connects to the server; closed when the test ends.
+// Open connects to the server, with the product's impatience; closed when the test ends.
 func (s *Server) Open() *db.DB {
 	s.t.Helper()
-	return open(s.t, s.url)
+	return open(s.t, db.Config{URL: s.url})
 }
 
 // URL is the connection string of the migrated database. It stays the same
