@@ -7,9 +7,11 @@ package expect
 import (
 	"bytes"
 	"flag"
+	"math/rand/v2"
 	"net"
 	"os"
 	"path/filepath"
+	"strconv"
 	"sync"
 	"testing"
 	"time"
@@ -87,16 +89,25 @@ func (l *Log) String() string {
 	return l.all.String()
 }
 
-// FreeAddress is one on loopback where nobody listens now, as 127.0.0.1:40000. It is for programs that
-// cannot tell which port they were given.
+// FreeAddress is one on loopback where nobody listens now, as 127.0.0.1:20000. It is for programs that
+// cannot tell which port they were given. The ports are none of those that systems give to connections by themselves, which
+// would be somebody's again by the time that the program listens.
 func FreeAddress(t testing.TB) string {
 	t.Helper()
-	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+	var last error
+	for range 100 {
+		address := net.JoinHostPort("127.0.0.1", strconv.Itoa(12_000+rand.IntN(20_000)))
+		listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", address)
+		if err == nil {
+			if err := listener.Close(); err != nil {
+				t.Fatal(err)
+			}
+			return address
+		}
+		last = err
 	}
-	defer listener.Close()
-	return listener.Addr().String()
+	t.Fatalf("no port is free: %v", last)
+	return ""
 }
 
 // FreePort is the port of a FreeAddress.

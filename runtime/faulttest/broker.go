@@ -151,7 +151,7 @@ func (b *Broker) Reader() nats.JetStreamContext {
 		b.t.Fatalf("connect to the nats-servers: %v", err)
 	}
 	b.t.Cleanup(conn.Close)
-	js, err := conn.JetStream(nats.MaxWait(2 * time.Second))
+	js, err := conn.JetStream(nats.MaxWait(20 * time.Second))
 	if err != nil {
 		b.t.Fatal(err)
 	}

@@ -74,18 +74,16 @@ func TestDrillThreeNodesDoEverythingOnce(t *testing.T) {
 	all.subscribe(t, nodes[0], `,"events":["email.scheduled","email.sent","email.delivered"]`) // not what is found of the domain meanwhile
 	slow := limited.subscribe(t, nodes[1], fmt.Sprintf(`,"events":["email.delivered"],"rate_limit":%d`, rate))
 	sends, scheduled := lengthOf(240, 2100), lengthOf(120, 1200)
-	due := time.Now().Add(lengthOf(6*time.Second, 30*time.Second)).Truncate(time.Second)
+	far := time.Now().Add(24 * time.Hour)
 	at(12, sends+scheduled, func(i int) {
 		node, to := nodes[i%len(nodes)], fmt.Sprintf("n%d@example.net", i)
 		if i < scheduled {
-			ledger.Schedule(t.Context(), node, to, due)
+			ledger.Schedule(t.Context(), node, to, far)
 			return
 		}
 		ledger.Send(t.Context(), node, to)
 	})
-	if late := time.Until(due); late < 0 {
-		t.Errorf("it took %s too long to schedule", -late)
-	}
+	due := soon(t, nodes[0], scheduled)
 	expect.Eventually(t, "everything has arrived", func() bool { return ledger.Missing(sink) == 0 })
 	settled(t, nodes[0])
 	events, delivered := 2*sends+3*scheduled, sends+scheduled // sent and delivered, and scheduled
@@ -170,8 +168,9 @@ func TestDrillCapsAndRatesHoldOverAllNodes(t *testing.T) {
 	again(fmt.Sprintf(`monthly_emails = NULL, daily_emails = NULL, requests_per_second = %d`, rate))
 	var admitted, asked atomic.Int64
 	begin := time.Now()
-	at(12, 12, func(i int) {
-		for time.Since(begin) < length {
+	const enough = (2*rate + rate*int64(length/time.Second)) * 8 / 10
+	at(12, 12, func(i int) { // what was not asked for in time is not admitted later, so the short form asks for longer if need be
+		for time.Since(begin) < length || !long && admitted.Load() < enough && time.Since(begin) < expect.Patience {
 			asked.Add(1)
 			if a := nodes[i%len(nodes)].Do(t.Context(), http.MethodGet, "/api/account", ""); a.Status == http.StatusOK {
 				admitted.Add(1)
@@ -180,8 +179,8 @@ func TestDrillCapsAndRatesHoldOverAllNodes(t *testing.T) {
 	})
 	most := int64(2*rate) + int64(rate*time.Since(begin).Seconds()) + 1
 	figure(t, "admitted in 6s at 10/s and two seconds' worth at once", admitted.Load(), fmt.Sprintf("≤ %d of %d", most, asked.Load()))
-	if n := admitted.Load(); n > most || n < most*8/10 {
-		t.Errorf("%d of %d requests were admitted, want %d", n, asked.Load(), most)
+	if n := admitted.Load(); n > most || n < enough {
+		t.Errorf("%d of %d requests were admitted, want %d to %d", n, asked.Load(), enough, most)
 	}
 	expect.Eventually(t, "what was accepted has arrived", func() bool { return ledger.Missing(sink) == 0 })
 	settled(t, nodes[0])

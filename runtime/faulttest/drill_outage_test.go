@@ -62,13 +62,17 @@ func TestDrillOutagesDoubleNothing(t *testing.T) {
 			nodes := faulttest.StartCluster(t, database.URL(), 3, outbound(host))
 			load := faulttest.BeginOn(nodes, 1)
 			expect.Eventually(t, "the load runs", func() bool { return sink.Count() > 50 })
-			host.Set(faulttest.Reply, faulttest.Slow) // so that many deliveries are under way
+			host.Set(faulttest.Reply, faulttest.Hold) // so that many deliveries are under way
 			burst(t, nodes, load.Ledger, "burst", lengthOf(600, 1200))
 			expect.Eventually(t, "deliveries are under way", func() bool { return host.Hits() >= 50 })
 			open := len(nodes[0].OpenAttempts())
 			gone := time.Now()
 			out.begin(t, database)
+			if err := host.Clear(); err != nil { // they are done, and cannot be stored
+				t.Fatal(err)
+			}
 			<-time.After(out.length)
+			meetOutage(t, load)
 			out.end(database)
 			back, arrived := time.Now(), sink.Count()
 			expect.Eventually(t, "mail is accepted again", func() bool { return load.LastAccepted().After(back) })
@@ -76,9 +80,6 @@ func TestDrillOutagesDoubleNothing(t *testing.T) {
 			expect.Eventually(t, "mail is delivered again", func() bool { return sink.Count() > arrived })
 			delivers := time.Since(back)
 			load.End()
-			if err := host.Clear(); err != nil {
-				t.Fatal(err)
-			}
 			expect.Eventually(t, "all that was accepted has arrived", func() bool { return load.Missing(sink) == 0 })
 			settled(t, nodes[0])
 			figure(t, "attempts open when it went", open, "> 0")

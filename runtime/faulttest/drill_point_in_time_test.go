@@ -19,7 +19,7 @@ func TestDrillPointInTime(t *testing.T) {
 	t.Parallel()
 	sink := faulttest.NewSink(t)
 	slow := sink.Listen("127.0.0.1:0")
-	slow.Set(faulttest.Reply, faulttest.Slow) // so that many deliveries are under way at the moment
+	slow.Set(faulttest.Reply, faulttest.Slow)
 	host := outbound(slow)
 	primary := dbtest.NewServer(t)
 	archive := primary.Archive()
@@ -36,10 +36,12 @@ func TestDrillPointInTime(t *testing.T) {
 	archive.TakeBase()
 	count(kept.Count() + lengthOf(50, 2000))
 	waits := lengthOf(10, 100)
-	due := time.Now().Add(lengthOf(4*time.Second, 20*time.Second))
+	due := time.Now().Add(20 * time.Second) // a while after the moment
 	for i := range waits {
 		kept.Schedule(t.Context(), first, fmt.Sprintf("waits%d@example.net", i), due)
 	}
+	slow.Set(faulttest.Reply, faulttest.Hold)
+	expect.Eventually(t, "deliveries are under way", func() bool { return slow.Hits() > 0 && len(first.OpenAttempts()) > 0 })
 	kept.End()
 	moment := first.Query(`SELECT clock_timestamp()::text`)[0][0]
 	if err := slow.Clear(); err != nil {

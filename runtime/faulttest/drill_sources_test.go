@@ -77,12 +77,16 @@ func (s *sourced) leaves(t *testing.T, node int, address string) {
 func (s *sourced) kill(t *testing.T) (id string, open int, at string) {
 	t.Helper()
 	id = s.Cluster[1].Query(`SELECT max(id) FROM nodes WHERE name = 'node-1'`)[0][0]
-	s.host.Set(faulttest.Reply, faulttest.Slow)
+	s.host.Set(faulttest.Reply, faulttest.Hold) // none of them ends before the kill
 	s.bursts++
 	burst(t, s.Cluster, s.ledger, fmt.Sprintf("b%d-", s.bursts), lengthOf(300, 900))
 	expect.Eventually(t, "node-1 is at work", func() bool { return s.open(t, id) > 10 && s.host.Hits() > 10 })
 	s.Cluster[0].KillNow()
-	return id, s.open(t, id), s.now()
+	open, at = s.open(t, id), s.now()
+	if err := s.host.Clear(); err != nil {
+		t.Fatal(err)
+	}
+	return id, open, at
 }
 
 func (s *sourced) open(t *testing.T, id string) int {
@@ -93,9 +97,6 @@ func (s *sourced) open(t *testing.T, id string) int {
 // whole waits until all has arrived.
 func (s *sourced) whole(t *testing.T) {
 	t.Helper()
-	if err := s.host.Clear(); err != nil {
-		t.Fatal(err)
-	}
 	expect.Eventually(t, "everything has arrived", func() bool { return s.ledger.Missing(s.sink) == 0 })
 	settled(t, s.Cluster[1])
 }

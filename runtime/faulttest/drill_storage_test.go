@@ -56,9 +56,13 @@ func TestDrillReadinessIsToldByWrites(t *testing.T) {
 			undo := c.fault(t, database)
 			broken := time.Now()
 			last, most := broken, 0 // of the moments when it was ready, and of the server's connections
-			for end := broken.Add(lengthOf(12*time.Second, time.Minute)); time.Now().Before(end); <-time.After(100 * time.Millisecond) {
-				if ready() {
+			end := broken.Add(lengthOf(12*time.Second, time.Minute))
+			for is := true; is || time.Now().Before(end); <-time.After(100 * time.Millisecond) {
+				if is = ready(); is {
 					last = time.Now()
+				}
+				if last.After(end.Add(expect.Patience)) {
+					t.Fatal("readiness never falls")
 				}
 				most = max(most, number(t, server.Query(`SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend'`)[0][0]))
 			}
@@ -66,6 +70,9 @@ func TestDrillReadinessIsToldByWrites(t *testing.T) {
 			figure(t, "connections of the server, most", most, "-")
 			if a := server.Do(t.Context(), http.MethodGet, "/healthz", ""); a.Status != http.StatusOK {
 				t.Errorf("liveness is %d", a.Status)
+			}
+			if !c.idle {
+				meetOutage(t, load)
 			}
 			undo()
 			fixed := time.Now()

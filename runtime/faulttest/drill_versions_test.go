@@ -28,7 +28,7 @@ func TestDrillVersionsSideBySide(t *testing.T) {
 func versionsSideBySide(t *testing.T, older, newer string, split ...string) {
 	t.Helper()
 	sink := faulttest.NewSink(t)
-	nodes := faulttest.StartClusterAs(t, older, dbtest.EmptyURL(t), 3, outbound(sink.Listen("127.0.0.1:0")), "POSTRIDER_DRAIN_DELAY=2s")
+	nodes := faulttest.StartClusterAs(t, older, dbtest.EmptyURL(t), 3, outbound(sink.Listen("127.0.0.1:0")), drainDelay)
 	front := faulttest.Balance(t, nodes)
 	ready := func() bool { return front.Ready() == len(nodes) }
 	expect.Eventually(t, "all are ready", ready)

@@ -76,11 +76,15 @@ func audit(t *testing.T, a faulttest.Audit) {
 	}
 }
 
+// busy is what a promise may be late by. The long form runs alone and holds each to the letter; the short form runs beside
+// all other tests, on a machine that stops processes for seconds, and sees only that nothing waits for what never comes.
+var busy = lengthOf(time.Minute, 0)
+
 // atMost notes a time and fails the test when it is longer than wanted.
 func atMost(t *testing.T, what string, took, limit time.Duration) {
 	t.Helper()
 	figure(t, what, took, "≤ "+limit.String())
-	if took > limit {
+	if took > limit+busy {
 		t.Errorf("%s took %s, want at most %s", what, took, limit)
 	}
 }

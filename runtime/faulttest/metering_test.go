@@ -96,7 +96,7 @@ func (l *till) buy() {
 	if err != nil {
 		l.t.Fatal(err)
 	}
-	owner := &http.Client{Jar: jar, Timeout: 20 * time.Second}
+	owner := &http.Client{Jar: jar, Timeout: expect.Patience}
 	l.t.Cleanup(owner.CloseIdleConnections)
 	post := func(path string, body any, into any) {
 		l.t.Helper()
@@ -236,8 +236,8 @@ func (l *till) killAt(hook func(tell func() stripetest.Fault), after stripetest.
 	l.Launch()
 	select {
 	case <-reached:
-	case <-time.After(time.Minute):
-		l.t.Fatal("the double was not asked within a minute")
+	case <-time.After(expect.Patience):
+		l.t.Fatal("the double was not asked")
 	}
 	l.KillNow()
 	close(killed)

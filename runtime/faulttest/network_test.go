@@ -60,7 +60,7 @@ func TestNetworkFaultsAtEveryPhase(t *testing.T) {
 	}
 	expect.Eventually(t, "every attempt but the silent ones has ended", func() bool {
 		return server.Query(`SELECT count(*) FROM attempts WHERE outcome IS NULL`)[0][0] == strconv.Itoa(silent) &&
-			server.Query(`SELECT count(*) FROM attempts WHERE outcome IS NOT NULL`)[0][0] == strconv.Itoa(len(all)-silent)
+			server.Query(`SELECT count(DISTINCT recipient_id) FROM attempts WHERE outcome IS NOT NULL`)[0][0] == strconv.Itoa(len(all)-silent)
 	})
 	longest := server.Query(`SELECT max(extract(epoch FROM finished_at - started_at) * 1000)::int FROM attempts`)[0][0]
 	for _, c := range all {
@@ -104,7 +104,7 @@ func TestNetworkFaultsAtEveryPhase(t *testing.T) {
 	figure(t, "cells", len(all), "36")
 	figure(t, "longest attempt without a silence (ms)", longest, "at once")
 	figure(t, "duplicates in the cells of the final reply", doubled, "5: one for each but slow")
-	if doubled != len(faulttest.Faults)-1 {
+	if doubled < len(faulttest.Faults)-1 || long && doubled > len(faulttest.Faults)-1 { // a minute later each is tried again
 		t.Errorf("%d duplicates", doubled)
 	}
 	audit(t, ledger.Audit(sink, unknown, nil))
@@ -177,9 +177,11 @@ func TestSilenceAtEveryPhaseEndsInTime(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			const limit = 300 * time.Millisecond
-			transport, err := smtpclient.New(smtpclient.Config{Hostname: "here.test", Resolver: resolver, Smarthost: &smtpclient.Smarthost{Host: name, Port: number},
-				Timeouts: smtpclient.Timeouts{Connect: limit, Greeting: limit, Command: limit, Mail: limit, Rcpt: limit, Data: limit, Block: limit, Dot: limit, Quit: limit}})
+			const limit, never = 300 * time.Millisecond, time.Hour
+			limits := smtpclient.Timeouts{Connect: never, Greeting: never, Command: never, Mail: never, Rcpt: never, Data: never, Block: never, Dot: never, Quit: limit}
+			*map[faulttest.Phase]*time.Duration{faulttest.Connect: &limits.Greeting, faulttest.Greeting: &limits.Greeting, faulttest.Hello: &limits.Command,
+				faulttest.Envelope: &limits.Mail, faulttest.Body: &limits.Dot, faulttest.Reply: &limits.Dot}[phase] = limit
+			transport, err := smtpclient.New(smtpclient.Config{Hostname: "here.test", Resolver: resolver, Smarthost: &smtpclient.Smarthost{Host: name, Port: number}, Timeouts: limits})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -105,6 +105,22 @@ func TestSendsAtOnceStopAtTheCap(t *testing.T) {
 	audit(t, ledger.Audit(sink, nil, nil))
 }
 
+// soon moves all emails that are scheduled, which are so many, to one moment in three seconds, and gives it. So it does not
+// matter how long it takes to schedule them.
+func soon(t *testing.T, server *faulttest.Server, emails int) time.Time {
+	t.Helper()
+	moment := server.Query(`WITH m AS (SELECT date_trunc('second', now()) + interval '3 seconds' AS at)
+		UPDATE emails e SET scheduled_at = m.at, release_at = m.at FROM m WHERE e.status = 'scheduled' RETURNING extract(epoch FROM m.at)`)
+	if len(moment) != emails {
+		t.Fatalf("%d of %d were scheduled", len(moment), emails)
+	}
+	seconds, err := strconv.ParseFloat(moment[0][0], 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return time.UnixMicro(int64(seconds * 1e6))
+}
+
 // Emails for one moment are sent once, none early; a cancellation at that moment
 // either wins, and then it is never sent, or is told that it came too late.
 func TestManyForOneMomentAndCancelRaces(t *testing.T) {
@@ -116,16 +132,7 @@ func TestManyForOneMomentAndCancelRaces(t *testing.T) {
 	ids := make([]string, messages)
 	far := time.Now().Add(24 * time.Hour)
 	at(8, messages, func(i int) { ids[i] = ledger.Schedule(t.Context(), server, fmt.Sprintf("s%d@example.net", i), far) })
-	moment := server.Query(`WITH m AS (SELECT date_trunc('second', now()) + interval '3 seconds' AS at)
-		UPDATE emails e SET scheduled_at = m.at, release_at = m.at FROM m WHERE e.status = 'scheduled' RETURNING extract(epoch FROM m.at)`)
-	if len(moment) != messages {
-		t.Fatalf("%d of %d were scheduled", len(moment), messages)
-	}
-	seconds, err := strconv.ParseFloat(moment[0][0], 64)
-	if err != nil {
-		t.Fatal(err)
-	}
-	due := time.UnixMicro(int64(seconds * 1e6))
+	due := soon(t, server, messages)
 	<-time.After(time.Until(due) - 50*time.Millisecond)
 	var mu sync.Mutex
 	cancelled := map[faulttest.Accepted]bool{}
@@ -161,7 +168,7 @@ func TestManyForOneMomentAndCancelRaces(t *testing.T) {
 	// Arrival is bounded by how fast this machine delivers.
 	figure(t, "p99 late, arrived", late[len(late)*99/100], "-")
 	p99, err := strconv.ParseFloat(released, 64)
-	if err != nil || early != "0" || contradictions > 0 || late[0] < 0 || p99 > 10 || answers[http.StatusOK]+answers[http.StatusConflict] != races {
+	if err != nil || early != "0" || contradictions > 0 || late[0] < 0 || p99 > 10+busy.Seconds() || answers[http.StatusOK]+answers[http.StatusConflict] != races {
 		t.Errorf("early %s, contradictions %d, first %s, p99 %s, answers %v (%v)", early, contradictions, late[0], released, answers, err)
 	}
 	audit(t, ledger.Audit(sink, nil, cancelled))

@@ -10,10 +10,12 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/postrider/postrider/runtime/expect"
 )
 
 // Balancer stands in front of several servers as a load balancer does: it asks each for
-// /readyz, passes requests on to those that are ready, in turn, and repeats none.
+// /readyz, passes requests on to those that are ready, in turn, and repeats none. While none is ready they wait.
 type Balancer struct {
 	URL string
 
@@ -34,7 +36,7 @@ func Balance(t testing.TB, servers Cluster) *Balancer {
 	t.Helper()
 	ctx, stop := context.WithCancel(context.Background())
 	b := &Balancer{stop: stop}
-	probes := &http.Client{Timeout: 2 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}}
+	probes := &http.Client{Timeout: expect.Patience, Transport: &http.Transport{DisableKeepAlives: true}}
 	for _, s := range servers {
 		base := s.BaseURL
 		b.done.Go(func() {
@@ -48,7 +50,7 @@ func Balance(t testing.TB, servers Cluster) *Balancer {
 		})
 	}
 	proxy := &httputil.ReverseProxy{
-		Rewrite:   func(r *httputil.ProxyRequest) { r.Out.URL = b.target(r.In.URL) },
+		Rewrite:   func(r *httputil.ProxyRequest) { r.Out.URL = b.target(r.In.Context(), r.In.URL) },
 		Transport: &http.Transport{MaxIdleConnsPerHost: 64, IdleConnTimeout: 10 * time.Second},
 		ErrorHandler: func(w http.ResponseWriter, _ *http.Request, err error) {
 			http.Error(w, err.Error(), http.StatusBadGateway)
@@ -110,22 +112,32 @@ func (b *Balancer) Ready() int {
 }
 
 // target is a URL of the next server that is ready.
-func (b *Balancer) target(in *url.URL) *url.URL {
-	b.mu.Lock()
-	defer b.mu.Unlock()
+func (b *Balancer) target(ctx context.Context, in *url.URL) *url.URL {
 	out := *in
 	out.Scheme, out.Host = "http", "no-server-is-ready.invalid"
-	if len(b.ready) > 0 {
-		b.turn++
-		if base, err := url.Parse(b.ready[b.turn%len(b.ready)]); err == nil {
+	for base := b.next(); ctx.Err() == nil; base = b.next() {
+		if base, err := url.Parse(base); err == nil && base.Host != "" {
 			out.Host = base.Host
+			break
 		}
+		<-time.After(10 * time.Millisecond)
 	}
 	return &out
 }
 
+// next is the base URL of the next server that is ready; empty while there is none.
+func (b *Balancer) next() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if len(b.ready) == 0 {
+		return ""
+	}
+	b.turn++
+	return b.ready[b.turn%len(b.ready)]
+}
+
 // Behind is a client of the balancer with the keys of a server.
 func (b *Balancer) Behind(s *Server) *Server {
-	return &Server{t: s.t, database: s.database, client: &http.Client{Timeout: 20 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: 64}},
+	return &Server{t: s.t, database: s.database, client: newClient(),
 		BaseURL: b.URL, APIKey: s.APIKey, AccountID: s.AccountID, Log: s.Log}
 }

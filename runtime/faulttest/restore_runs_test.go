@@ -37,8 +37,7 @@ func TestRunsOfADumpGoOnInANewCluster(t *testing.T) {
 	if err := first.Stop(); err != nil {
 		t.Fatal(err)
 	}
-	first.Query(`UPDATE automation_works SET due_at = due_at - interval '1 hour', ready_at = ready_at - interval '1 hour',
-		waiting = jsonb_set(waiting, '{until}', to_jsonb((waiting->>'until')::timestamptz - interval '1 hour')) WHERE automation_id = '` + timed + `'`)
+	passDelay(first, timed)
 	fresh := moved(t, old.URL())
 	old.Stop()
 	second := first.Moved(fresh, outbound(host))

@@ -57,7 +57,7 @@ func Start(t testing.TB, database string, env ...string) *Server {
 func StartAs(t testing.TB, program, database string, env ...string) *Server {
 	t.Helper()
 	s := &Server{t: t, database: database, data: t.TempDir(), env: env, program: program, address: "127.0.0.1:0", Log: &expect.Log{},
-		client: &http.Client{Timeout: 20 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: 64}}}
+		client: newClient()}
 	t.Cleanup(func() {
 		s.client.CloseIdleConnections()
 		if s.Running() {
@@ -84,6 +84,11 @@ func (s *Server) Beside() *Server {
 func (s *Server) Moved(database string, env ...string) *Server {
 	s.t.Helper()
 	return StartAs(s.t, s.program, database, append(env, "POSTRIDER_DATA_DIR="+s.data)...)
+}
+
+// newClient waits for as long as a test does: what is to be answered sooner, says so by itself.
+func newClient() *http.Client {
+	return &http.Client{Timeout: expect.Patience, Transport: &http.Transport{MaxIdleConnsPerHost: 64}}
 }
 
 func tail(text string) string { return text[max(0, len(text)-6000):] }
@@ -257,7 +262,7 @@ func (s *Server) Query(statement string, args ...any) [][]string {
 
 // Query asks a database, on a connection of its own, and gives all as text.
 func Query(ctx context.Context, database, statement string, args ...any) (out [][]string, err error) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Minute)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), expect.Patience)
 	defer cancel()
 	d, err := sql.Open("postgres", database)
 	if err != nil {

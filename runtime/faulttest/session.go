@@ -19,6 +19,8 @@ type session struct {
 	conn *net.TCPConn
 	r    *bufio.Reader
 	to   []string
+
+	stored []Pair // waits for its final reply
 }
 
 func newSession(h *Host, conn net.Conn) *session {
@@ -97,13 +99,9 @@ func (s *session) message() error {
 		}
 		pairs = append(pairs, p)
 	}
-	err := s.say(Reply, "250 2.0.0 stored\r\n")
-	if errors.Is(err, errBroken) {
-		for _, p := range pairs {
-			s.host.sink.leave(p)
-		}
-	}
-	return err
+	s.stored = pairs
+	defer func() { s.stored = nil }()
+	return s.say(Reply, "250 2.0.0 stored\r\n")
 }
 
 // say writes a reply, unless the host's fault of this phase comes in between.
@@ -123,6 +121,11 @@ func (s *session) say(phase Phase, reply string) error {
 	case Hold:
 		<-cleared
 		return s.write(reply)
+	}
+	for _, p := range s.stored { // before the other end can know
+		s.host.sink.leave(p)
+	}
+	switch fault {
 	case Silence:
 		<-cleared
 	case Reset:
