@@ -8,6 +8,9 @@ import (
 	"github.com/lib/pq"
 )
 
+// JoinFor is how long wakes of other processes wait for company.
+const JoinFor = joinFor
+
 // Heard is closed once the signals of other processes are heard.
 func (s *Signals) Heard() <-chan struct{} { return s.heard }
 

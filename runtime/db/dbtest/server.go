@@ -50,6 +50,12 @@ func (s *Server) Open() *db.DB {
 	return open(s.t, db.Config{URL: s.url})
 }
 
+// OpenPatiently is Open for tests of something else than this server's silence, as New is.
+func (s *Server) OpenPatiently() *db.DB {
+	s.t.Helper()
+	return open(s.t, patient(s.url))
+}
+
 // URL is the connection string of the migrated database. It stays the same
 // when the server is stopped and started.
 func (s *Server) URL() string { return s.url }

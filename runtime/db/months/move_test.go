@@ -251,7 +251,7 @@ func TestMoveThatIsStoppedTakesItsBoundBack(t *testing.T) {
 	for range 20 {
 		began := time.Now()
 		store(t, d, table, id.New(table.Prefix))
-		if took := time.Since(began); took > 1500*time.Millisecond {
+		if took := time.Since(began); took > 30*time.Second { // behind a move that waits for the reader it would be a minute, and fail
 			t.Errorf("a writer waited for %s beside a move that gets no lock", took)
 		}
 	}
