@@ -119,6 +119,10 @@ bench-peers: build postgres ## measure delivery and mail taken in beside Postfix
 bench-bus: toolchain postgres ## measure how the bus looks for lost facts among FACTS (default ten million), which takes about 10 GB and 15 minutes
 	@POSTRIDER_BENCH_FACTS=$(or $(FACTS),10000000) $(GO) test ./runtime/bus -run '^$$' -bench CatchUp -benchtime 3x -timeout 60m
 
+.PHONY: fair
+fair: toolchain postgres ## measure what clients that do harm cost an honest one, beside what its requests take alone
+	@POSTRIDER_FAIR=strict $(GO) test -count=1 -timeout=20m -v -run 'HoldUpN' ./runtime/journeys
+
 .PHONY: generate
 generate: toolchain postgres ## write the generated code anew (Ent, then gqlgen)
 	$(GO) generate ./ent

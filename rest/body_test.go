@@ -183,7 +183,7 @@ func dial(t *testing.T, b *bundle) net.Conn {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { c.Close() })
-	if err := c.SetReadDeadline(time.Now().Add(20 * time.Second)); err != nil {
+	if err := c.SetReadDeadline(time.Now().Add(expect.Patience)); err != nil {
 		t.Fatal(err)
 	}
 	return c

@@ -17,7 +17,7 @@ const dialog = name => page.getByRole('dialog', { name })
 // closed waits until a dialog is gone, and sees that the focus is not lost.
 const closed = async (hand, name) => {
   await dialog(name).waitFor({ state: 'detached' })
-  if (hand.name === 'keyboard') await page.waitForFunction(() => document.activeElement !== document.body, null, { timeout: 5000 }).catch(() => wrong.push(`the focus is lost after the dialog "${name}"`))
+  if (hand.name === 'keyboard') await page.waitForFunction(() => document.activeElement !== document.body).catch(() => wrong.push(`the focus is lost after the dialog "${name}"`))
 }
 
 async function all(hand) {
@@ -95,7 +95,7 @@ async function all(hand) {
   await figure.getByRole('img', { name: /Failed 1$/ }).waitFor()
   await hand.press(figure.getByRole('button', { name: '7 days' }))
   await hand.press(figure.getByRole('button', { name: 'By hour' }))
-  check(new URL(page.url()).search === '?range=7d&by=HOUR', 'the range of the figures stands in the URL')
+  await page.waitForURL(url => url.search === '?range=7d&by=HOUR') // the range of the figures stands in it
   await figure.getByRole('img', { name: /Failed 1$/ }).waitFor()
   await hand.press(page.getByRole('table').getByRole('link', { name: 'email.sent' }).first())
   await hand.press(button('Replay'))
@@ -110,7 +110,7 @@ await visit(page, '/emails')
 await page.keyboard.press('Tab')
 await page.getByRole('link', { name: 'Skip to content' }).waitFor()
 await page.keyboard.press('Enter')
-check(await page.evaluate(() => document.activeElement?.id) === 'content', 'the first link leads past the menu')
+await page.waitForFunction(() => document.activeElement?.id === 'content') // the first link leads past the menu
 const rows = page.getByRole('table', { name: 'Emails' }).locator('tr[data-row]')
 await page.keyboard.press('j')
 await page.keyboard.press('j')

@@ -56,7 +56,7 @@ await signInPage.getByRole('button', { name: 'Sign in', exact: true }).click()
 await signInPage.waitForURL(base + '/')
 await signInPage.close()
 await page.bringToFront()
-if (await ended.isVisible()) await ended.getByRole('button', { name: /go on/ }).click({ timeout: 2000 }).catch(() => {}) // it goes on by itself when the window gets the focus
+while (await ended.isVisible()) await ended.getByRole('button', { name: /go on/ }).click({ timeout: 2000 }).catch(() => {}) // it goes on by itself when the window gets the focus
 await ended.waitFor({ state: 'detached' })
 check(await page.getByLabel('Subject').inputValue() === 'Typed before the session ended', 'what was typed is there after signing in again')
 await live()

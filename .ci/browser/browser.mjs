@@ -6,12 +6,15 @@ import { chromium } from 'playwright-core'
 
 const axe = createRequire(import.meta.url).resolve('axe-core/axe.min.js')
 
+// patience is how long a page has, in milliseconds: the machine may do a lot besides.
+export const patience = 120_000
+
 // open gives a browser; `hosts` says where others are found, as "evil.example 127.0.0.1:8000".
 export async function open({ hosts, ...options } = {}) {
   const rules = hosts ? [`--host-resolver-rules=MAP ${hosts}`] : []
   const browser = await chromium.launch({ executablePath: process.env.CHROMIUM, args: ['--no-sandbox', '--disable-dev-shm-usage', ...rules] })
   const context = await browser.newContext({ viewport: { width: 1000, height: 800 }, ...options })
-  context.setDefaultTimeout(20_000)
+  context.setDefaultTimeout(patience)
   return { browser, context, page: await context.newPage() }
 }
 

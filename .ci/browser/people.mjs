@@ -34,12 +34,13 @@ await page.waitForURL(base + '/')
 check(await signedIn(), 'the passkey signs its owner in')
 await signOut()
 
-let origin
-page.on('request', async r => { if (r.method() === 'POST') origin = (await r.allHeaders()).origin })
+let origin, told = false
+page.on('request', async r => { if (r.method() === 'POST') [origin, told] = [(await r.allHeaders()).origin, true] })
 await page.getByLabel('Email').fill(process.env.EMAIL)
 await page.getByLabel('Password').fill('not the password')
 await page.getByRole('button', { name: 'Sign in', exact: true }).click()
 await page.getByText('Email, password or code is wrong.').waitFor()
+while (!told) await page.evaluate(() => new Promise(requestAnimationFrame)) // the browser tells of its requests in its own time
 check(origin === base, `a form is sent with the page's origin, and not with ${origin}`)
 check(await page.getByLabel('Email').inputValue() === process.env.EMAIL, 'the email is still there after a wrong password')
 await page.getByLabel('Password').fill(process.env.PASSWORD)

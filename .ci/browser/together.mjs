@@ -1,12 +1,12 @@
 // Two people write the same template, and the same automation: the second is told, loses nothing, and may
 // save over the first or not. On a slow line a list says that it comes, and an impatient second press does
 // not do a thing twice.
-import { check, nothing, open, watch } from './browser.mjs'
+import { check, nothing, open, patience, watch } from './browser.mjs'
 import { api, base, signIn, visit } from './dashboard.mjs'
 
 const { browser, context: ada } = await open({ viewport: { width: 1440, height: 900 } })
 const bob = await browser.newContext({ viewport: { width: 1440, height: 900 } })
-bob.setDefaultTimeout(20_000)
+bob.setDefaultTimeout(patience)
 const wrong = [ada, bob].map(context => watch(context, base, text => text.includes('409')))
 await Promise.all([signIn(ada), signIn(bob)])
 const [first] = ada.pages()
@@ -69,8 +69,10 @@ await second.locator('.cm-content').getByText('What Ada wrote').waitFor()
 const devtools = await ada.newCDPSession(first)
 await devtools.send('Network.enable')
 await devtools.send('Network.emulateNetworkConditions', { offline: false, latency: 500, downloadThroughput: 100_000, uploadThroughput: 100_000 })
-await first.getByRole('link', { name: 'Webhooks' }).click()
-await first.locator('.skeleton, [aria-busy=true]').first().waitFor()
+await Promise.all([ // it shows for as long as the line takes
+  first.locator('.skeleton, [aria-busy=true]').first().waitFor(),
+  first.getByRole('link', { name: 'Webhooks' }).click(),
+])
 await first.getByRole('button', { name: 'Add an endpoint' }).first().click()
 const once = `http://127.0.0.1:9/once/${Date.now()}`
 await first.getByLabel('URL').fill(once)

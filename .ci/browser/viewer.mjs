@@ -29,26 +29,22 @@ async function walker(email, password) {
     await visit(page, path)
     const done = new Set()
     for (let rounds = 0; rounds < 80; rounds++) {
-      const next = await page.evaluate(known => {
+      const next = await page.evaluate(([known, left]) => {
         const all = document.querySelectorAll('main button, main [role=tab], [role=menu] [role=menuitem], main input[type=checkbox], main .btn')
         for (const e of all) {
           const name = (e.getAttribute('aria-label') || e.labels?.[0]?.innerText || e.innerText || '').replace(/\s+/g, ' ').trim()
           const kind = name.replace(/\S*[\d@.]\S*/g, '#') // rows are alike
           if (!e.checkVisibility() || e.disabled || known.includes(kind)) continue
-          e.setAttribute('data-pressed', '')
-          return { name, kind, leads: e.tagName === 'A' }
+          const pressed = e.tagName !== 'A' && !new RegExp(left).test(name)
+          if (pressed) e.click() // at once: lists are drawn anew at any time
+          return { name, kind, pressed }
         }
         return null
-      }, [...done])
+      }, [[...done], apart.source])
       if (!next) break
       done.add(next.kind)
-      const it = page.locator('[data-pressed]')
-      if (next.leads || apart.test(next.name)) {
-        await it.evaluate(e => e.removeAttribute('data-pressed'))
-        continue
-      }
+      if (!next.pressed) continue
       last = next.name
-      await it.evaluate(e => e.removeAttribute('data-pressed') || e.click())
       await settled(page)
       const form = await page.evaluate(() => [...document.querySelectorAll('dialog[open]')].find(d => d.querySelector('form, .btn.primary, .btn.danger'))?.innerText.slice(0, 60))
       if (form) wrong.push(`${path}: "${next.name}" opens a form: ${form}`)

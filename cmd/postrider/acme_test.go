@@ -13,6 +13,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strconv"
 	"syscall"
 	"testing"
 
@@ -80,12 +81,9 @@ func TestTheBaseURLGetsACertificateByACME(t *testing.T) {
 // freePort is one that nobody listens on now.
 func freePort(t *testing.T) int {
 	t.Helper()
-	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	port, err := strconv.Atoi(expect.FreePort(t))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := l.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return l.Addr().(*net.TCPAddr).Port
+	return port
 }

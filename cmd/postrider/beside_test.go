@@ -36,7 +36,15 @@ func TestCommandsWorkBesideARunningService(t *testing.T) {
 	if code, _, stderr := postrider(t, "migrate", "--data-dir", data); code != 0 {
 		t.Errorf("migrate: code %d\n%s", code, stderr)
 	}
-	code, table, stderr := postrider(t, "nodes", "--data-dir", data)
+	alive := func(args ...string) (code int, stdout, stderr string) { // what stands still for a while is silent for that long
+		t.Helper()
+		expect.Eventually(t, "the process is alive", func() bool {
+			code, stdout, stderr = postrider(t, append([]string{"nodes", "--data-dir", data}, args...)...)
+			return code != 0 || strings.Contains(stdout, "alive")
+		})
+		return code, stdout, stderr
+	}
+	code, table, stderr := alive()
 	if lines := strings.Split(strings.TrimSpace(table), "\n"); code != 0 || len(lines) != 2 || !strings.HasPrefix(lines[0], "NAME") || !strings.Contains(lines[1], "  alive  ") || !strings.Contains(lines[1], "accepts,delivers,webhooks") {
 		t.Errorf("nodes: code %d\n%s%s", code, table, stderr)
 	}
@@ -47,7 +55,7 @@ func TestCommandsWorkBesideARunningService(t *testing.T) {
 			Silent    float64 `json:"silent_seconds"`
 		}
 	}
-	code, text, stderr := postrider(t, "nodes", "--json", "--data-dir", data)
+	code, text, stderr := alive("--json")
 	if err := json.Unmarshal([]byte(text), &list); code != 0 || err != nil || len(list.Nodes) != 1 || list.Nodes[0].State != "alive" || !slices.Contains(list.Nodes[0].Addresses, "127.0.0.0/8") || list.Nodes[0].Silent > 6 {
 		t.Errorf("nodes --json: code %d, %v\n%s%s", code, err, text, stderr)
 	}
@@ -144,7 +152,9 @@ func TestStopDuringTheStart(t *testing.T) {
 	data := t.TempDir()
 	for _, moment := range []string{"first start: making the database", "embedded postgres is ready", "migration applied"} {
 		service := begun(t, "dev", "--data-dir", data, "--http-addr=127.0.0.1:0")
-		expect.Eventually(t, moment, func() bool { return strings.Contains(service.log.String(), moment) })
+		expect.Eventually(t, moment, func() bool { // it may have gone further before it heard of the stop
+			return strings.Contains(service.log.String(), moment) || strings.Contains(service.log.String(), "Postrider is ready")
+		})
 		service.signal(t, syscall.SIGTERM)
 		if err := service.ended(); err != nil {
 			t.Errorf("stopped at %q: it ended with %v", moment, err)

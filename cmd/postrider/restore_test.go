@@ -45,7 +45,7 @@ func restoreDrill(t *testing.T, before, after []string, flags ...string) {
 	for i := range 3 {
 		first.send(t, fmt.Sprintf("waits-%d", i), "")
 	}
-	first.send(t, "scheduled", time.Now().Add(3*time.Second).UTC().Format(time.RFC3339Nano))
+	first.send(t, "scheduled", time.Now().Add(15*time.Second).UTC().Format(time.RFC3339Nano))
 	code, stdout, stderr := postrider(t, tool(before, "backup", "--to", folder)...)
 	var made struct{ Folder string }
 	if err := json.Unmarshal([]byte(stdout), &made); code != 0 || err != nil {

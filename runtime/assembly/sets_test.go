@@ -328,9 +328,7 @@ func TestChosenSetsOfModulesStart(t *testing.T) {
 		t.Run("starts "+on, func(t *testing.T) {
 			t.Parallel()
 			app := runtimetest.Start(t, func(s setting.Texts) { s["POSTRIDER_MODULES"] = on })
-			if got := app.Do(t, http.MethodGet, "/readyz", nil); got.Status != http.StatusOK {
-				t.Errorf("readiness is %d %s", got.Status, got.Body)
-			}
+			runtimetest.Eventually(t, "it is ready", func() bool { return app.Do(t, http.MethodGet, "/readyz", nil).Status == http.StatusOK })
 		})
 	}
 }

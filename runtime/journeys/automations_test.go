@@ -92,8 +92,8 @@ func TestJourney4AnEventStartsARunThatSendsAndWaits(t *testing.T) {
 				t.Errorf("an endpoint is told %s (%v)", got.body, err)
 			}
 			told[event.Type+" "+event.Data.StepType]++
-		case <-time.After(30 * time.Second):
-			t.Fatalf("after 30 seconds the endpoint was told %v only", told)
+		case <-time.After(expect.Patience):
+			t.Fatalf("the endpoint was told %v only", told)
 		}
 	}
 	for what, n := range map[string]int{"automation.started send_email": 1, "automation.step_completed send_email": 2, "automation.step_completed wait_for_event": 1, "automation.completed send_email": 1} {

@@ -7,12 +7,14 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"os"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/postrider/postrider/runtime/expect"
 	"github.com/postrider/postrider/runtime/runtimetest"
 )
 
@@ -29,6 +31,10 @@ const (
 	contestRounds = 5
 	contestUses   = 12 // of a half round
 )
+
+// strict: `make fair`, which runs alone, holds to the ratio. Else the machine does other things too, and only waiting for
+// somebody who does not come is told from that: it takes half a minute, or ends in a refusal.
+var strict = os.Getenv("POSTRIDER_FAIR") == "strict"
 
 // run wants no refusal, and the honest user's worst times beside the attack (the median
 // over the rounds of each round's worst) to be at most twice those alone.
@@ -61,6 +67,9 @@ func (c contest) run(t *testing.T) {
 		}
 	}
 	limit := max(2*median(alone), contestNoise)
+	if !strict {
+		limit = max(limit, 5*time.Second)
+	}
 	t.Logf("%s: worst of %d uses, alone %v, beside the attack %v", c.name, contestUses, alone, beside)
 	if got := median(beside); got > limit {
 		t.Errorf("%s: beside the attack the worst of %d uses took %s, alone %s; want at most %s", c.name, contestUses, got, median(alone), limit)
@@ -92,7 +101,7 @@ func (a *attack) keep(addr string, begin func(c net.Conn) error) {
 	a.running.Go(func() {
 		defer first()
 		for {
-			c, err := net.DialTimeout("tcp", addr, 5*time.Second)
+			c, err := net.DialTimeout("tcp", addr, expect.Patience)
 			if err != nil || !a.enter(c) {
 				return
 			}

@@ -145,7 +145,7 @@ func TestOldDeliveriesGoWithTheirMonth(t *testing.T) {
 	send(t, app, `{"from":"ada@dev.test","to":["bob@example.net"],"subject":"x","text":"Hi"}`)
 	select {
 	case <-told:
-	case <-time.After(30 * time.Second):
+	case <-time.After(expect.Patience):
 		t.Error("the endpoint is not told of an email that was sent afterwards")
 	}
 }

@@ -20,8 +20,8 @@ import (
 	"github.com/postrider/postrider/runtime/setting"
 )
 
-// goneAfter is how long a source waits here for a process that has it.
-const goneAfter = 4 * time.Second
+// goneAfter is how long a source waits here for a process that has it: longer than one that lives stands still.
+const goneAfter = 20 * time.Second
 
 // on makes up a machine with some addresses, on which sources are read again soon.
 func on(addresses ...string) func(*assembly.Options) {

@@ -112,13 +112,15 @@ func TestJourneyAMemberFromInvitationToRemoval(t *testing.T) {
 	want(t, "the last owner who leaves", ada.Do(t, http.MethodDelete, "/api/members/"+idOf(t, ada), nil), http.StatusConflict, "conflict")
 	want(t, "the owner who removes bob", ada.Do(t, http.MethodDelete, "/api/members/"+id, nil), http.StatusOK)
 	removed := time.Now()
+	over := time.After(expect.Patience) // five seconds are promised
 	expect.Eventually(t, "bob's cookie opens nothing of the team", func() bool {
 		return bob.Do(t, http.MethodGet, "/api/emails", nil).Status == http.StatusForbidden
 	})
 	select {
 	case <-ended:
-	case <-time.After(6*time.Second - time.Since(removed)):
-		t.Error("bob's stream goes on six seconds after he was removed, want it ended within five")
+		t.Logf("bob's stream ended %s after he was removed, five seconds are promised", time.Since(removed))
+	case <-over:
+		t.Error("bob's stream goes on after he was removed")
 	}
 	if got := as(app, key.Secret).Do(t, http.MethodGet, "/api/emails", nil); got.Status != http.StatusOK {
 		t.Errorf("the key that bob made: %d %s, want it to go on", got.Status, got.Body)

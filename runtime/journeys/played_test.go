@@ -16,7 +16,7 @@ import (
 // webhookOf waits for an event about an email at a webhook; what comes before it is passed over.
 func webhookOf(t *testing.T, heard <-chan hook, event, emailID string) (data json.RawMessage) {
 	t.Helper()
-	over := time.After(time.Minute)
+	over := time.After(expect.Patience)
 	for {
 		select {
 		case got := <-heard:
@@ -31,7 +31,7 @@ func webhookOf(t *testing.T, heard <-chan hook, event, emailID string) (data jso
 				return e.Data
 			}
 		case <-over:
-			t.Fatalf("no webhook told of %s of the email %s within a minute", event, emailID)
+			t.Fatalf("no webhook told of %s of the email %s", event, emailID)
 		}
 	}
 }

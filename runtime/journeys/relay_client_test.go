@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/postrider/postrider/runtime/expect"
 	"github.com/postrider/postrider/runtime/runtimetest"
 )
 
@@ -26,7 +27,7 @@ type submitter struct {
 
 func wrap(t *testing.T, c net.Conn) *submitter {
 	t.Helper()
-	if err := c.SetDeadline(time.Now().Add(time.Minute)); err != nil {
+	if err := c.SetDeadline(time.Now().Add(5 * expect.Patience)); err != nil {
 		t.Fatal(err)
 	}
 	return &submitter{Conn: c, t: t, r: bufio.NewReader(c)}

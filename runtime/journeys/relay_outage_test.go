@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/postrider/postrider/runtime/db/dbtest"
+	"github.com/postrider/postrider/runtime/expect"
 	"github.com/postrider/postrider/runtime/mail/smtpclient/smtptest"
 	"github.com/postrider/postrider/runtime/runtimetest"
 	"github.com/postrider/postrider/runtime/setting"
@@ -125,6 +126,17 @@ func storedEmails(t *testing.T, app *runtimetest.App) []string {
 // sent away at once.
 func TestAStopEndsMessagesUnderWayOverTheRelay(t *testing.T) {
 	t.Parallel()
+	for range 5 {
+		if aStopEndsMessages(t) {
+			return
+		}
+	}
+	t.Error("this machine never came to the end of a stop while a commit may wait")
+}
+
+// aStopEndsMessages is false where the commit was held up for so long that the message was refused, which says nothing.
+func aStopEndsMessages(t *testing.T) bool {
+	t.Helper()
 	url := dbtest.URL(t)
 	app := runtimetest.Start(t, func(s setting.Texts) { s["DATABASE_URL"] = url })
 	conn, err := sql.Open("postgres", url)
@@ -141,6 +153,7 @@ func TestAStopEndsMessagesUnderWayOverTheRelay(t *testing.T) {
 	if _, err := tx.ExecContext(t.Context(), `LOCK TABLE emails IN SHARE MODE`); err != nil {
 		t.Fatal(err)
 	}
+	begin := time.Now()
 	committing.say(".\r\n")
 	runtimetest.Eventually(t, "the message waits for its commit", func() bool {
 		return len(column(t, conn, `SELECT 'x' FROM pg_locks WHERE NOT granted AND relation = 'emails'::regclass`)) == 1
@@ -158,6 +171,10 @@ func TestAStopEndsMessagesUnderWayOverTheRelay(t *testing.T) {
 	if err := tx.Rollback(); err != nil {
 		t.Fatal(err)
 	}
+	if held := time.Since(begin); held > 3*time.Second {
+		t.Logf("the commit was held up for %s", held)
+		return false
+	}
 	answered := []string{half.expect("250 2.0.0 OK msg_"), committing.expect("250 2.0.0 OK msg_")}
 	half.expect("421 4.3.2 ")
 	if err := <-ended; err != nil {
@@ -169,6 +186,7 @@ func TestAStopEndsMessagesUnderWayOverTheRelay(t *testing.T) {
 			t.Errorf("answered %q, stored are %s", a, stored)
 		}
 	}
+	return true
 }
 
 // Whoever does not end a message does not hold up a stop for ever: it is cut, without an
@@ -182,7 +200,7 @@ func TestAStopCutsAMessageThatDoesNotEnd(t *testing.T) {
 	if err := app.Stop(); err != nil {
 		t.Fatalf("stop: %v", err)
 	}
-	if took := time.Since(begin); took > 20*time.Second {
+	if took := time.Since(begin); took > 20*time.Second+expect.Patience { // 23 seconds are what a stop has; it does not wait for the client's own limit of minutes
 		t.Errorf("the stop took %s", took)
 	}
 	if line, err := stuck.r.ReadString('\n'); strings.HasPrefix(line, "250") {

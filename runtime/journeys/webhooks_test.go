@@ -161,7 +161,8 @@ func TestAnEndpointIsToldAtItsRate(t *testing.T) {
 			t.Errorf("delivery %d came after %s, not before %s is its rate", n+1, time.Since(began), earliest)
 		}
 	}
-	if len(ids) != events || len(fast) != events {
-		t.Errorf("%d different events were told slowly, %d at full speed", len(ids), len(fast))
+	if len(ids) != events {
+		t.Errorf("%d different events were told slowly", len(ids))
 	}
+	runtimetest.Eventually(t, "the other one was told of all", func() bool { return len(fast) == events })
 }

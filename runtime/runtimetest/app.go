@@ -114,8 +114,8 @@ func (a *App) run(t testing.TB, with func(*assembly.Options)) {
 	case err := <-ended:
 		a.stop = func() error { return nil }
 		t.Fatalf("postrider did not start: %v", err)
-	case <-time.After(time.Minute):
-		t.Fatal("postrider was not ready within a minute")
+	case <-time.After(expect.Patience):
+		t.Fatal("postrider was not ready in time")
 	}
 }
 
@@ -213,7 +213,7 @@ func (a *App) Query(t testing.TB, query string, into any) {
 	}
 }
 
-// Eventually polls until the condition holds or ten seconds are over.
+// Eventually is expect.Eventually.
 func Eventually(t testing.TB, what string, holds func() bool) {
 	t.Helper()
 	expect.Eventually(t, what, holds)

@@ -61,7 +61,7 @@ func TestListenForwardsEventsSignedAndEndsCleanly(t *testing.T) {
 			}
 		case err := <-ended:
 			t.Fatalf("listen ended with %v\n%s", err, log.String())
-		case <-time.After(30 * time.Second):
+		case <-time.After(expect.Patience):
 			t.Fatalf("no %s was forwarded\n%s", typ, log.String())
 		}
 	}

@@ -24,7 +24,7 @@ import (
 func TestTheDoctorSpeaksAtTheStartAndOnReadyz(t *testing.T) {
 	t.Parallel()
 	zone := dnsxtest.New(t)
-	resolver, err := dnsx.New(dnsx.Config{Server: zone.Addr(), Timeout: 250 * time.Millisecond, Rounds: 1})
+	resolver, err := dnsx.New(dnsx.Config{Server: zone.Addr(), Timeout: 10 * time.Second, Rounds: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

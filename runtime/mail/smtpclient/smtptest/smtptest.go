@@ -19,6 +19,9 @@ import (
 	"github.com/emersion/go-smtp"
 )
 
+// patience is that of package expect, which mail packages do not know.
+const patience = 2 * time.Minute
+
 // TLS is what the server does about TLS.
 type TLS int
 
@@ -191,11 +194,11 @@ func (s *Server) Stats() Stats {
 	return s.stats
 }
 
-// Wait blocks until the counts are as wanted; it fails the test after ten seconds.
+// Wait blocks until the counts are as wanted; it fails the test when they do not come.
 func (s *Server) Wait(t testing.TB, what string, wanted func(Stats) bool) Stats {
 	t.Helper()
-	deadline := time.Now().Add(10 * time.Second)
-	wake := time.AfterFunc(10*time.Second, s.changed.Broadcast)
+	deadline := time.Now().Add(patience)
+	wake := time.AfterFunc(patience, s.changed.Broadcast)
 	defer wake.Stop()
 	s.mu.Lock()
 	defer s.mu.Unlock()
