@@ -16,9 +16,9 @@ import (
 	"github.com/postrider/postrider/runtime/machine"
 )
 
-// quick is standard, ten times as fast.
-var quick = times{every: 200 * time.Millisecond, again: 50 * time.Millisecond, silent: 800 * time.Millisecond, holds: time.Second,
-	gone: 1200 * time.Millisecond, pause: 1200 * time.Millisecond, forget: time.Hour, patience: 4 * time.Second, look: 200 * time.Millisecond}
+// quick is standard, three times as fast: a machine that is busy is no outage.
+var quick = times{every: 600 * time.Millisecond, again: 150 * time.Millisecond, silent: 2400 * time.Millisecond, holds: 3 * time.Second,
+	gone: 3600 * time.Millisecond, pause: 3600 * time.Millisecond, forget: time.Hour, patience: 12 * time.Second, look: 600 * time.Millisecond}
 
 // member is a node with the connection that holds its lock.
 type member struct {
@@ -168,9 +168,9 @@ func TestANodeShowsItselfAndLeaves(t *testing.T) {
 	if name != "one" || version != "v1" || roles != `["accepts", "delivers"]` {
 		t.Errorf("the row says %s, %s, %s", name, version, roles)
 	}
-	if !m.mayClaim() || !m.Holds(time.Now()) || m.Stored() > time.Second {
-		t.Errorf("a node that is alone may claim: %v, holds: %v, stored %s ago", m.mayClaim(), m.Holds(time.Now()), m.Stored())
-	}
+	within(t, "a node that is alone may claim, holds what it claims, and has stored a beat", func() bool {
+		return m.mayClaim() && m.Holds(time.Now()) && m.Stored() < quick.silent
+	})
 	within(t, "it may begin", m.mayRun)
 	seen := func() int {
 		return count(t, d, `SELECT (extract(epoch FROM seen_at - started_at) * 1000)::int FROM nodes`)
@@ -199,19 +199,19 @@ func TestClaimsOfADeadNodeAreHandedBack(t *testing.T) {
 	holdsFor(t, 3*quick.every, "nobody hands back the claims of one that lives", func() bool { return !twin.hasHanded(id) && !other.hasHanded(id) })
 	twin.kill(t)
 	first.kill(t)
-	killed := time.Now()
+	var beaten time.Time // by the clock of this machine, as the database is here
+	if err := d.SQL.QueryRowContext(t.Context(), `SELECT seen_at FROM nodes WHERE id = $1`, id).Scan(&beaten); err != nil {
+		t.Fatal(err)
+	}
 	again := prepared(t, d, "one")
 	if err := again.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	defer func() { _ = again.Stop(t.Context()) }()
 	within(t, "one of the same name hands back", func() bool { return again.hasHanded(id) })
-	if took := time.Since(killed); took > quick.gone && other.hasHanded(id) {
-		t.Logf("a slow machine: the restart took %s", took)
-	}
 	within(t, "another one hands back too", func() bool { return other.hasHanded(id) })
-	if took := time.Since(killed); took < quick.gone-quick.every {
-		t.Errorf("one of another name handed back %s after the kill, want not before %s", took, quick.gone)
+	if took := time.Since(beaten); took < quick.gone {
+		t.Errorf("one of another name handed back %s after the last beat, want not before %s", took, quick.gone)
 	}
 	if again.hasHanded(again.ID()) || other.hasHanded(again.ID()) {
 		t.Error("the claims of a living node were handed back")
@@ -248,7 +248,7 @@ func TestNothingIsClaimedForAWhileAfterAnOutage(t *testing.T) {
 	}
 	select {
 	case <-back:
-	default:
+	case <-time.After(expect.Patience):
 		t.Error("a beat is stored, and nobody was told that the database is back")
 	}
 	for name, m := range map[string]*member{"one": one, "two": two, "fresh": fresh} {
@@ -274,23 +274,33 @@ func TestAFreshNodeWaitsForThoseWhoAreSilent(t *testing.T) {
 		want bool
 	}{
 		"alone":                               {``, true},
-		"the one before it was killed":        {`('fresh', now() - interval '3 seconds', now() - interval '1 hour')`, true},
-		"another one is silent":               {`('a', now() - interval '3 seconds', now() - interval '1 hour')`, false},
+		"the one before it was killed":        {`('fresh', now() - interval '5 seconds', now() - interval '1 hour')`, true},
+		"another one is silent":               {`('a', now() - interval '5 seconds', now() - interval '1 hour')`, false},
 		"another one was silent so long":      {`('a', now() - interval '2 hours', now() - interval '3 hours')`, true},
-		"one is silent, one beats steadily":   {`('a', now() - interval '3 seconds', now() - interval '1 hour'), ('b', now(), now() - interval '1 hour')`, true},
-		"one is silent, one is back just now": {`('a', now() - interval '3 seconds', now() - interval '1 hour'), ('b', now(), now() + interval '1 second')`, false},
-		"the only other is back just now":     {`('a', now(), now() + interval '2 seconds')`, false},
+		"one is silent, one beats steadily":   {`('a', now() - interval '5 seconds', now() - interval '1 hour'), ('b', now(), now() - interval '1 hour')`, true},
+		"one is silent, one is back just now": {`('a', now() - interval '5 seconds', now() - interval '1 hour'), ('b', now(), now() + interval '3 seconds')`, false},
+		"the only other is back just now":     {`('a', now(), now() + interval '3 seconds')`, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			d := dbtest.New(t)
-			if c.rows != "" {
-				dbtest.Exec(t, d, `INSERT INTO nodes (name, version, roles, started_at, seen_at, claims_from) SELECT v.name, 'v1', '[]', v.from_, v.seen, v.from_ FROM (VALUES `+c.rows+`) AS v (name, seen, from_)`)
-			}
-			started := time.Now()
-			m := join(t, d, "fresh")
-			if m.mayClaim() != c.want {
-				t.Errorf("it may claim at once: %v, want %v", !c.want, c.want)
+			var d *db.DB
+			var m *member
+			var started time.Time
+			for tries, took := 0, time.Hour; took > time.Second; tries++ { // once more if the machine stood still: the rows are about seconds
+				if tries == 20 {
+					t.Fatal("the machine stands still again and again")
+				}
+				d = dbtest.New(t)
+				begun := time.Now()
+				if c.rows != "" {
+					dbtest.Exec(t, d, `INSERT INTO nodes (name, version, roles, started_at, seen_at, claims_from) SELECT v.name, 'v1', '[]', v.from_, v.seen, v.from_ FROM (VALUES `+c.rows+`) AS v (name, seen, from_)`)
+				}
+				started = time.Now()
+				m = join(t, d, "fresh")
+				may := m.mayClaim()
+				if took = time.Since(begun); took <= time.Second && may != c.want {
+					t.Errorf("it may claim at once: %v, want %v", may, c.want)
+				}
 			}
 			within(t, "it may claim", m.mayClaim)
 			if took := time.Since(started); !c.want && took < quick.pause {
@@ -367,6 +377,7 @@ func TestASilenceCountsWhateverTheClockOfTheDatabaseSays(t *testing.T) {
 	if m.mayClaim() || m.Holds(long) {
 		t.Error("a silent node may claim, or holds what it had")
 	}
+	since := time.Now()
 	m.note(heard{sent: time.Now(), seen: long.Add(-time.Hour)})
 	if m.mayClaim() || m.Holds(long) {
 		t.Error("right after a silence it may claim, or holds what it had before")
@@ -374,12 +385,11 @@ func TestASilenceCountsWhateverTheClockOfTheDatabaseSays(t *testing.T) {
 	if !m.Holds(time.Now()) {
 		t.Error("it does not hold what it takes now")
 	}
-	since := time.Now()
 	within(t, "it may claim after the pause, if its beats go on", func() bool {
 		m.note(heard{sent: time.Now(), seen: long})
 		return m.mayClaim()
 	})
-	if took := time.Since(since); took < quick.pause-100*time.Millisecond {
+	if took := time.Since(since); took < quick.pause {
 		t.Errorf("it may claim after %s, want not before %s", took, quick.pause)
 	}
 }
