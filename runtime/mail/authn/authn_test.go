@@ -255,11 +255,11 @@ func TestNoAnswerIsNoFailure(t *testing.T) {
 				s.Fault(n, c.fault)
 			}
 			begin := time.Now()
-			got := verifier(t, s, 2*time.Second).Verify(t.Context(), own, strings.NewReader(message), int64(len(message)))
+			got := verifier(t, s, 10*time.Second).Verify(t.Context(), own, strings.NewReader(message), int64(len(message)))
 			if diff := cmp.Diff(c.want, got); diff != "" {
 				t.Error(diff)
 			}
-			if took := time.Since(begin); took > 10*time.Second {
+			if took := time.Since(begin); took > time.Minute {
 				t.Errorf("took %v", took)
 			}
 		})

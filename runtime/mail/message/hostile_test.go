@@ -5,10 +5,10 @@ import (
 	"io"
 	"runtime"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
+	"github.com/postrider/postrider/runtime/expect"
 	"github.com/postrider/postrider/runtime/mail/message"
 )
 
@@ -196,25 +196,11 @@ func TestHostileMessagesCostLittle(t *testing.T) {
 // cost is what a function allocates in all, and its processor time.
 func cost(t *testing.T, f func()) (memory uint64, work time.Duration) {
 	t.Helper()
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	begin := threadTime(t)
-	f()
-	work = threadTime(t) - begin
+	work = expect.Work(t, f)
 	runtime.ReadMemStats(&after)
 	return after.TotalAlloc - before.TotalAlloc, work
-}
-
-func threadTime(t *testing.T) time.Duration {
-	t.Helper()
-	const thread = 1 // RUSAGE_THREAD
-	var usage syscall.Rusage
-	if err := syscall.Getrusage(thread, &usage); err != nil {
-		t.Fatal(err)
-	}
-	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }
 
 func BenchmarkHostile(b *testing.B) {

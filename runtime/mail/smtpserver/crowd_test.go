@@ -48,7 +48,7 @@ func TestSilentConnectionsOfOneNetworkDoNotFillTheListener(t *testing.T) {
 		c := s.dialAs(t, fmt.Sprintf("203.%d.113.1", i)).hello().transaction()
 		c.send("Subject: %d\r\n\r\nx\r\n.\r\n", i)
 		c.expect("250 ")
-		if took := time.Since(began); took > 5*time.Second {
+		if took := time.Since(began); took > time.Minute {
 			t.Errorf("newcomer %d was served after %s", i, took)
 		}
 	}
