@@ -36,6 +36,7 @@ type till struct {
 	mu     sync.Mutex
 	atTell func() stripetest.Fault // called at the next hour that is told; nil: nothing
 	atSync func() stripetest.Fault // called when subscriptions are asked for next
+	then   func() stripetest.Fault // takes the place of whichever was called
 }
 
 func newTill(t *testing.T, emails, hours int) *till {
@@ -75,7 +76,9 @@ func (l *till) fault(r *http.Request) stripetest.Fault {
 		}
 	}
 	do := *at
-	*at = nil
+	if do != nil {
+		*at = l.then
+	}
 	l.mu.Unlock()
 	if do == nil {
 		return stripetest.Fault{}
@@ -224,10 +227,14 @@ func (l *till) killWaiting(statement string, release func()) {
 }
 
 // killAt kills the server when it asks the double next: before that has an effect, or after it and
-// before the answer.
+// before the answer. Should it give up waiting before it is killed, what it asks then has no effect.
 func (l *till) killAt(hook func(tell func() stripetest.Fault), after stripetest.Fault) {
 	l.t.Helper()
 	reached, killed := make(chan struct{}), make(chan struct{})
+	l.afterwards(func() stripetest.Fault {
+		<-killed
+		return stripetest.Fault{Status: http.StatusServiceUnavailable}
+	})
 	hook(func() stripetest.Fault {
 		close(reached)
 		<-killed
@@ -240,8 +247,16 @@ func (l *till) killAt(hook func(tell func() stripetest.Fault), after stripetest.
 		l.t.Fatal("the double was not asked")
 	}
 	l.KillNow()
+	l.afterwards(nil)
+	hook(nil)
 	close(killed)
 	l.Kill()
+}
+
+func (l *till) afterwards(then func() stripetest.Fault) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.then = then
 }
 
 func (l *till) count(statement string, args ...any) string {

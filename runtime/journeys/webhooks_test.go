@@ -61,8 +61,11 @@ func TestJourneyADeliveredMessageIsToldToAWebhook(t *testing.T) {
 	}
 	id := send(t, app, `{"from":"ada@dev.test","to":"bob@example.net","subject":"Your receipt","text":"x","tags":{"kind":"receipt"}}`)
 	told := map[string]hook{}
-	for range 2 {
+	for len(told) < 2 {
 		got := <-heard
+		if strings.HasPrefix(got.body, `{"type":"domain.`) { // what is found of the domain at the start
+			continue
+		}
 		stamp, signature, _ := strings.Cut(strings.TrimPrefix(got.header.Get("Service-Signature"), "t="), ",v1=")
 		mac := hmac.New(sha256.New, []byte(made.Secret))
 		mac.Write([]byte(stamp + "." + got.body))
@@ -86,11 +89,8 @@ func TestJourneyADeliveredMessageIsToldToAWebhook(t *testing.T) {
 		t.Errorf("told: %v", told)
 	}
 	runtimetest.Eventually(t, "the log has both", func() bool {
-		var list struct {
-			Deliveries []struct{ State string }
-		}
-		app.Do(t, http.MethodGet, "/api/webhooks/"+made.Webhook.ID+"/deliveries?state=delivered", nil).JSON(t, &list)
-		return len(list.Deliveries) == 2
+		list := string(app.Do(t, http.MethodGet, "/api/webhooks/"+made.Webhook.ID+"/deliveries?state=delivered", nil).Body)
+		return strings.Count(list, `"event_type":"email.`) == 2
 	})
 	if strings.Contains(app.Log.String(), made.Secret) {
 		t.Error("the log has the secret")
@@ -105,7 +105,8 @@ func TestErasedRecipientIsNowhereInWebhooks(t *testing.T) {
 	app.MailDomain(t, "example.net")
 	target, heard := listener(t)
 	var made struct{ Webhook struct{ ID string } }
-	app.Do(t, http.MethodPost, "/api/webhooks", map[string]any{"url": target}).JSON(t, &made)
+	events := []string{"email.sent", "email.delivered", "email.bounced"} // not what is found of the domain meanwhile
+	app.Do(t, http.MethodPost, "/api/webhooks", map[string]any{"url": target, "events": events}).JSON(t, &made)
 	id := send(t, app, `{"from":"ada@dev.test","to":"bob@example.net","subject":"one","text":"x"}`)
 	shared := send(t, app, `{"from":"ada@dev.test","to":["bob@example.net","carol@example.net"],"subject":"two","text":"x"}`)
 	waitForStatus(t, app, id, "delivered")
