@@ -63,7 +63,7 @@ func newWorld(t testing.TB) *world {
 // process makes one more Service of the same installation.
 func (w *world) process(t testing.TB) *Service {
 	t.Helper()
-	resolver, err := dnsx.New(dnsx.Config{Server: w.zone.Addr(), Timeout: 250 * time.Millisecond, Rounds: 1})
+	resolver, err := dnsx.New(dnsx.Config{Server: w.zone.Addr(), Timeout: 5 * time.Second, Rounds: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

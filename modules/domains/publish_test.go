@@ -14,7 +14,7 @@ import (
 
 func (w *world) publisher(t testing.TB) *publish.Service {
 	t.Helper()
-	resolver, err := dnsx.New(dnsx.Config{Server: w.zone.Addr(), Timeout: 250 * time.Millisecond, Rounds: 1})
+	resolver, err := dnsx.New(dnsx.Config{Server: w.zone.Addr(), Timeout: 5 * time.Second, Rounds: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -38,7 +38,7 @@ func TestLinksStandUnderAHostOnceItCanBeServed(t *testing.T) {
 	const target = "mail.example.org"
 	shop := sole{&ent.Domain{ID: id.New(id.Domain), AccountID: &w.ada, Name: "shop.example", Status: domain.StatusVerified}}
 	zone := dnsxtest.New(t)
-	resolver, err := dnsx.New(dnsx.Config{Server: zone.Addr(), Timeout: 250 * time.Millisecond, Rounds: 1})
+	resolver, err := dnsx.New(dnsx.Config{Server: zone.Addr(), Timeout: 5 * time.Second, Rounds: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,7 +20,7 @@ import (
 
 func newService(t testing.TB, server string, allow ...netip.Prefix) *Service {
 	t.Helper()
-	resolver, err := dnsx.New(dnsx.Config{Server: server, Timeout: time.Second, Rounds: 1})
+	resolver, err := dnsx.New(dnsx.Config{Server: server, Timeout: 20 * time.Second, Rounds: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -48,7 +48,7 @@ type world struct {
 func newWorld(t *testing.T, change func(*Config)) *world {
 	t.Helper()
 	zone := dnsxtest.New(t, sound...)
-	resolver, err := dnsx.New(dnsx.Config{Server: zone.Addr(), Timeout: 250 * time.Millisecond, Rounds: 1})
+	resolver, err := dnsx.New(dnsx.Config{Server: zone.Addr(), Timeout: 5 * time.Second, Rounds: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

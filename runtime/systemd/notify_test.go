@@ -28,7 +28,7 @@ func TestRunTellsSystemd(t *testing.T) {
 	}()
 	next := func() string {
 		t.Helper()
-		if err := heard.SetReadDeadline(time.Now().Add(10 * time.Second)); err != nil {
+		if err := heard.SetReadDeadline(time.Now().Add(time.Minute)); err != nil {
 			t.Fatal(err)
 		}
 		message := make([]byte, 100)

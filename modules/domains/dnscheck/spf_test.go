@@ -20,7 +20,7 @@ func spfZone(t *testing.T, txt map[string][]string) (*dnsxtest.Server, *dnsx.Res
 			zone.Add(t, fmt.Sprintf("%s. 60 IN TXT %q", name, value))
 		}
 	}
-	resolver, err := dnsx.New(dnsx.Config{Server: zone.Addr(), Timeout: 250 * time.Millisecond, Rounds: 1})
+	resolver, err := dnsx.New(dnsx.Config{Server: zone.Addr(), Timeout: 5 * time.Second, Rounds: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

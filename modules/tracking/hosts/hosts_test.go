@@ -52,7 +52,7 @@ type world struct {
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	w := &world{registry: registry{}, zone: dnsxtest.New(t), db: dbtest.New(t), ada: id.New(id.Account), eve: id.New(id.Account)}
-	resolver, err := dnsx.New(dnsx.Config{Server: w.zone.Addr(), Timeout: 250 * time.Millisecond, Rounds: 1})
+	resolver, err := dnsx.New(dnsx.Config{Server: w.zone.Addr(), Timeout: 5 * time.Second, Rounds: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -216,7 +216,7 @@ func TestNoTargetOfTheListIsReached(t *testing.T) {
 		t.Fatalf("the list has %d cases", len(cases))
 	}
 	dns := dnsxtest.New(t, zone...)
-	resolver, err := dnsx.New(dnsx.Config{Server: dns.Addr(), Timeout: time.Second, Rounds: 1})
+	resolver, err := dnsx.New(dnsx.Config{Server: dns.Addr(), Timeout: 20 * time.Second, Rounds: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -112,7 +112,7 @@ func TestCancellingEndsALookupAtOnce(t *testing.T) {
 		if !errors.Is(err, dnsx.ErrTemporary) || !errors.Is(err, context.Canceled) {
 			t.Errorf("got %v", err)
 		}
-	case <-time.After(10 * time.Second):
+	case <-time.After(time.Minute):
 		t.Error("the lookup went on")
 	}
 }

@@ -14,7 +14,7 @@ func TestLookupZone(t *testing.T) {
 	server := dnsxtest.New(t, "example.com. 60 IN SOA a. b. 1 2 3 4 5", "sub.example.com. 60 IN SOA a. b. 1 2 3 4 5",
 		"alias.example.com. 60 IN CNAME other.example.net.", "other.example.net. 60 IN SOA a. b. 1 2 3 4 5")
 	server.Fault("broken.example.org", dnsxtest.ServFail)
-	r, err := dnsx.New(dnsx.Config{Server: server.Addr(), Timeout: time.Second, Rounds: 1})
+	r, err := dnsx.New(dnsx.Config{Server: server.Addr(), Timeout: 20 * time.Second, Rounds: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -57,7 +57,7 @@ func newWorld(t *testing.T, shape ...func(*egress.ClientConfig, *mtasts.Config))
 	t.Cleanup(server.Close)
 	trusted := x509.NewCertPool()
 	trusted.AddCert(server.Certificate())
-	resolver, err := dnsx.New(dnsx.Config{Server: w.dns.Addr(), Timeout: time.Second, Rounds: 1})
+	resolver, err := dnsx.New(dnsx.Config{Server: w.dns.Addr(), Timeout: 20 * time.Second, Rounds: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -32,7 +32,7 @@ type world struct {
 func newWorld(t testing.TB, port int, shape ...func(*smtpclient.Config)) world {
 	t.Helper()
 	dns := dnsxtest.New(t)
-	resolver, err := dnsx.New(dnsx.Config{Server: dns.Addr(), Timeout: 2 * time.Second, Rounds: 1})
+	resolver, err := dnsx.New(dnsx.Config{Server: dns.Addr(), Timeout: 20 * time.Second, Rounds: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

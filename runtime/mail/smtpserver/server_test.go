@@ -130,7 +130,7 @@ func (s *running) dial(t testing.TB) *client {
 
 func talk(t testing.TB, c net.Conn) *client {
 	t.Helper()
-	if err := c.SetReadDeadline(time.Now().Add(20 * time.Second)); err != nil {
+	if err := c.SetReadDeadline(time.Now().Add(expect.Patience)); err != nil {
 		t.Fatal(err)
 	}
 	return &client{Conn: c, t: t, r: bufio.NewReader(c)}

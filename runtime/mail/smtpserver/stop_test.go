@@ -6,6 +6,8 @@ import (
 	"net"
 	"testing"
 	"time"
+
+	"github.com/postrider/postrider/runtime/expect"
 )
 
 func TestStopDoesNotWaitForIdleClients(t *testing.T) {
@@ -20,7 +22,7 @@ func TestStopDoesNotWaitForIdleClients(t *testing.T) {
 	<-k.inside
 	stopped := make(chan error, 1)
 	go func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), expect.Patience)
 		defer cancel()
 		stopped <- s.Stop(ctx)
 	}()

@@ -93,7 +93,7 @@ func TestSuite(t *testing.T) {
 func (suite suite) run(t *testing.T) {
 	server := dnsxtest.New(t)
 	suite.fill(t, server)
-	resolver, err := dnsx.New(dnsx.Config{Server: server.Addr(), Timeout: 100 * time.Millisecond, Rounds: 1})
+	resolver, err := dnsx.New(dnsx.Config{Server: server.Addr(), Timeout: 3 * time.Second, Rounds: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
