@@ -12,6 +12,7 @@ import (
 	"github.com/postrider/postrider/modules/sending/records"
 	"github.com/postrider/postrider/modules/sending/release"
 	"github.com/postrider/postrider/modules/sending/sendingtest"
+	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/idempotency"
 	"github.com/postrider/postrider/runtime/mail/lane"
 	"github.com/postrider/postrider/runtime/mail/returnpath"
@@ -28,9 +29,9 @@ type fixture struct {
 	releases *release.Service
 }
 
-func newFixture(t *testing.T) *fixture {
+func newFixture(t *testing.T, changes ...func(*db.Config)) *fixture {
 	t.Helper()
-	p := sendingtest.New(t)
+	p := sendingtest.New(t, changes...)
 	f := &fixture{Parts: p}
 	var err error
 	if f.records, err = records.New(records.Params{Usage: p.Near, DB: p.DB, Bus: p.Bus, Timeline: p.Bus.Log(), Budget: p.Budget, Pages: p.Pages}); err != nil {

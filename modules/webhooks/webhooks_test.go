@@ -76,7 +76,7 @@ func newWorld(t testing.TB, change ...func(*Config)) *world {
 		}
 	})
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 15*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), expect.Patience)
 		defer cancel()
 		for _, stop := range []func(context.Context) error{w.bus.Stop, w.Stop, func(context.Context) error { return signals.Close() }} {
 			if err := stop(ctx); err != nil {

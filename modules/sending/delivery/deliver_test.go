@@ -11,6 +11,7 @@ import (
 	"github.com/postrider/postrider/ent/email"
 	"github.com/postrider/postrider/ent/recipient"
 	"github.com/postrider/postrider/modules/sending"
+	"github.com/postrider/postrider/runtime/expect"
 	"github.com/postrider/postrider/runtime/mail/smtpclient"
 	"github.com/postrider/postrider/runtime/worker"
 )
@@ -181,22 +182,7 @@ func TestWorkerDeliversEverything(t *testing.T) {
 	if err := f.Start(context.WithoutCancel(t.Context())); err != nil {
 		t.Fatal(err)
 	}
-	limit := time.After(20 * time.Second)
-	for tick := time.NewTicker(20 * time.Millisecond); ; {
-		var left int
-		if err := f.DB.SQL.QueryRowContext(t.Context(), `SELECT count(*) FROM emails WHERE status <> 'delivered'`).Scan(&left); err != nil {
-			t.Fatal(err)
-		}
-		if left == 0 {
-			tick.Stop()
-			break
-		}
-		select {
-		case <-tick.C:
-		case <-limit:
-			t.Fatalf("%d of %d emails are not delivered", left, len(ids))
-		}
-	}
+	expect.Eventually(t, "all emails are delivered", func() bool { return f.Count(t, "emails WHERE status <> 'delivered'") == 0 })
 	if n := len(f.Peer.Seen); n != 61 {
 		t.Errorf("%d transactions for 61 recipients", n)
 	}

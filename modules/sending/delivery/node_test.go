@@ -31,7 +31,7 @@ type numbered struct {
 func (n numbered) ID() int32        { return n.id }
 func (n numbered) Until() time.Time { return n.until }
 
-const testLease = 12 * time.Second
+const testLease = 55 * time.Second // a claim that is handed back is looked for among those of the next minute
 
 // onNode makes the service that of a node, with so many connections.
 func onNode(n numbered, connections int) func(*Params) {

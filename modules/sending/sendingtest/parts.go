@@ -51,10 +51,10 @@ type Parts struct {
 	spread atomic.Int32 // emails, over months
 }
 
-// New makes parts over a database of their own.
-func New(t *testing.T) *Parts {
+// New makes parts over a database of their own, which is opened with the changes.
+func New(t *testing.T, changes ...func(*db.Config)) *Parts {
 	t.Helper()
-	d := dbtest.New(t)
+	d := dbtest.New(t, changes...)
 	log := slog.New(slog.DiscardHandler)
 	idem, err := idempotency.New(idempotency.Params{DB: d.Hot, Logger: log})
 	if err != nil {

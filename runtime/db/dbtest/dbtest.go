@@ -46,10 +46,14 @@ const patience = 2 * time.Minute // for set-up steps on a busy machine
 
 // New is a fresh database with all migrations, closed and dropped when the test
 // ends. It may be asked for many times, by parallel tests too. It waits for the server
-// longer than the product does: who needs the product's impatience opens a URL.
-func New(t testing.TB) *db.DB {
+// longer than the product does, but for what a change makes shorter.
+func New(t testing.TB, changes ...func(*db.Config)) *db.DB {
 	t.Helper()
-	return open(t, patient(URL(t)))
+	config := patient(URL(t))
+	for _, change := range changes {
+		change(&config)
+	}
+	return open(t, config)
 }
 
 // patient is the configuration for tests of something else than the database's silence: on a busy machine a statement,
