@@ -238,7 +238,7 @@ func TestEqualLookUpsAreOneQuery(t *testing.T) {
 func TestDatabaseAwayIsNotUnauthorized(t *testing.T) {
 	t.Parallel()
 	server := dbtest.NewServer(t)
-	s := start(t, server.Open(), Config{CacheTTL: time.Millisecond})
+	s := start(t, server.OpenPatiently(), Config{CacheTTL: time.Millisecond})
 	_, token := addKey(t, s, NewKey{AccountID: addAccount(t, s, "ada@example.com").ID})
 	server.Stop()
 	for range 3 {

@@ -86,24 +86,28 @@ func TestDearConditionsHoldUpNobody(t *testing.T) {
 		t.Errorf("of 40 dear conditions %d were left out, want 10 at least", left)
 	}
 	const events, other = 12, "acc_01kf0m4w7he6x8q2v5b3n9c1tb"
-	var pending atomic.Int64
-	var all sync.WaitGroup
-	for range events {
-		pending.Add(1)
-		all.Go(func() {
-			defer pending.Add(-1)
-			if _, err := w.Post(t.Context(), ingest.Post{AccountID: sendingtest.Account, Name: "dear", UserID: "one", Data: json.RawMessage(data), Source: "api"}); err != nil {
-				t.Errorf("post a dear event: %v", err)
-			}
-		})
+	n := int64(0)
+	for tries := 0; n < events/2 && tries < 5; tries++ { // a machine that stands still does not do so each time
+		var pending atomic.Int64
+		var all sync.WaitGroup
+		for range events {
+			pending.Add(1)
+			all.Go(func() {
+				defer pending.Add(-1)
+				if _, err := w.Post(t.Context(), ingest.Post{AccountID: sendingtest.Account, Name: "dear", UserID: "one", Data: json.RawMessage(data), Source: "api"}); err != nil {
+					t.Errorf("post a dear event: %v", err)
+				}
+			})
+		}
+		if _, err := w.Post(t.Context(), ingest.Post{AccountID: other, Name: "light", UserID: "two", Data: json.RawMessage(`{}`), Source: "api"}); err != nil {
+			t.Errorf("post an event of another account: %v", err)
+		}
+		n = pending.Load()
+		all.Wait()
 	}
-	if _, err := w.Post(t.Context(), ingest.Post{AccountID: other, Name: "light", UserID: "two", Data: json.RawMessage(`{}`), Source: "api"}); err != nil {
-		t.Errorf("post an event of another account: %v", err)
-	}
-	if n := pending.Load(); n < events/2 {
+	if n < events/2 {
 		t.Errorf("when the event of another account was stored, %d of %d dear ones were left, want most: it has waited for them", n, events)
 	}
-	all.Wait()
 }
 
 // An expression that divides by zero is false, and the event says why.

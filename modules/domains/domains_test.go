@@ -15,6 +15,7 @@ import (
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/db/dbtest"
 	"github.com/postrider/postrider/runtime/event"
+	"github.com/postrider/postrider/runtime/expect"
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/mail/dkim"
 	"github.com/postrider/postrider/runtime/mail/dkim/dkimtest"
@@ -187,14 +188,5 @@ func wantFault(t testing.TB, err error, kind fault.Kind, code string) *fault.Err
 // eventually asks again until the answer is yes or the time is over.
 func eventually(t testing.TB, within time.Duration, ask func() bool) {
 	t.Helper()
-	tick := time.NewTicker(10 * time.Millisecond)
-	defer tick.Stop()
-	deadline := time.After(within)
-	for !ask() {
-		select {
-		case <-tick.C:
-		case <-deadline:
-			t.Fatalf("not within %s", within)
-		}
-	}
+	expect.Within(t, within, "the answer is yes", ask)
 }

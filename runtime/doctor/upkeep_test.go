@@ -37,7 +37,7 @@ func TestUpkeepIsJudged(t *testing.T) {
 func TestUpkeepIsSeenOnALiveServer(t *testing.T) {
 	t.Parallel()
 	server := dbtest.NewServer(t)
-	d := server.Open()
+	d := server.OpenPatiently()
 	look := func(check string) Finding {
 		for _, f := range lookAfter(t.Context(), d) {
 			if f.Check == check {

@@ -307,7 +307,7 @@ func rows(t testing.TB, d *db.DB) (ids []string) {
 func TestUnmeteredAccountsSeeTheirRateUntouchedAndCostNothing(t *testing.T) {
 	t.Parallel()
 	server := dbtest.NewServer(t)
-	l := start(t, server.Open())
+	l := start(t, server.OpenPatiently())
 	server.Stop()
 	for range 5 {
 		got, err := admit(t, l, Account{ID: "dev", PerSecond: 1, Unmetered: true})

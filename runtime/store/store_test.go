@@ -35,7 +35,7 @@ func TestAnEmptyDatabaseWaitsForEveryHost(t *testing.T) {
 		done <- result{opened, err}
 	}()
 	expect.Within(t, 30*time.Second, "the start says that a host cannot be asked", func() bool { return strings.Contains(told.String(), "another host may have the mail") })
-	if made, err := primary.Open().HasTables(t.Context()); made || err != nil {
+	if made, err := primary.OpenPatiently().HasTables(t.Context()); made || err != nil {
 		t.Errorf("tables were made while a host was away: %t (%v)", made, err)
 	}
 	standby.Start()
@@ -44,7 +44,7 @@ func TestAnEmptyDatabaseWaitsForEveryHost(t *testing.T) {
 		t.Fatalf("with both hosts there: %v", r.err)
 	}
 	r.opened.Close(slog.New(slog.DiscardHandler), store.StopLimit)
-	if made, err := primary.Open().HasTables(t.Context()); !made || err != nil {
+	if made, err := primary.OpenPatiently().HasTables(t.Context()); !made || err != nil {
 		t.Errorf("with both hosts there, that tables were made is %t (%v)", made, err)
 	}
 }
@@ -64,7 +64,7 @@ func TestAStrangerIsNotFilled(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "DATABASE_URL") || !strings.Contains(err.Error(), "different clusters") {
 		t.Errorf("a start with an empty stranger first: %v, want a refusal that names DATABASE_URL and the clusters", err)
 	}
-	if made, err := stranger.Open().HasTables(t.Context()); made || err != nil {
+	if made, err := stranger.OpenPatiently().HasTables(t.Context()); made || err != nil {
 		t.Errorf("the stranger has tables: %t (%v)", made, err)
 	}
 }

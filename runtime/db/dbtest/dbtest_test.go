@@ -101,7 +101,7 @@ func TestKilledTestBinaryLeavesNothing(t *testing.T) {
 	if err := command.Wait(); err == nil {
 		t.Error("the child was not killed")
 	}
-	deadline := time.Now().Add(30 * time.Second)
+	deadline := time.Now().Add(2 * time.Minute)
 	for _, folder := range folders {
 		for {
 			_, err := os.Stat(folder)
