@@ -38,7 +38,7 @@ func TestMain(m *testing.M) {
 
 func start(t *testing.T, data string) *Server {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
 	s, err := Start(ctx, Config{DataDir: data, Settings: quick, Logger: discard})
 	if err != nil {
@@ -50,7 +50,7 @@ func start(t *testing.T, data string) *Server {
 
 func stop(t *testing.T, s *Server) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
 	defer cancel()
 	if err := s.Stop(ctx); err != nil {
 		t.Errorf("stop: %v", err)

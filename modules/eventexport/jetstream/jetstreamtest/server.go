@@ -10,7 +10,7 @@ import (
 )
 
 // patience is for a server to start, and to answer.
-const patience = 20 * time.Second
+const patience = 2 * time.Minute
 
 // Server is one server with its storage in a folder of the test. Stopped and started again
 // it has its port and its storage.
