@@ -88,6 +88,20 @@ await fresh.getByText('Send a first email').waitFor()
 cutOff = false
 await fresh.close()
 
+// Nothing at all can be read at first, not even who is here.
+let reads = false
+const shut = await context.newPage()
+await shut.route('**/readyz', route => (reads ? route.continue() : route.fulfill({ status: 503, body: '{}' })))
+await shut.route('**/graphql', route => (reads ? route.continue()
+  : route.fulfill({ status: 503, contentType: 'application/json', body: '{"error":{"message":"The service cannot read this right now; try again","code":"delivery_unavailable"}}' })))
+cutOff = true
+await shut.goto(base + '/emails')
+await shut.getByText('The service cannot read this right now').waitFor()
+reads = true
+await shut.getByRole('heading', { name: 'Emails', level: 1 }).waitFor()
+cutOff = false
+await shut.close()
+
 // 4. Wrong by a day, in both directions.
 for (const days of [-1, 1]) {
   const wrongClock = await context.newPage()

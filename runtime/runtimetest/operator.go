@@ -31,7 +31,7 @@ func (a *App) Operate(t testing.TB, masterKey string, do func(Operator)) {
 	}
 	log := slog.New(slog.DiscardHandler)
 	opened, err := store.Open(t.Context(), cfg, log)
-	for tries := 1; err != nil && tries < 3; tries++ { // the time of a statement passes also on a machine that stands still
+	for tries := 1; err != nil && tries < 3; tries++ { // as at the start of an app
 		opened, err = store.Open(t.Context(), cfg, log)
 	}
 	if err != nil {

@@ -29,17 +29,19 @@ export function lost() {
   setTimeout(askAgain, wait)
 }
 
-let asksForStorage = false
+const wantStorage = new Set<() => void>()
 
-// untilStored calls back once the service can read and store again, which it is asked every few seconds.
+// untilStored calls back once the service can read and store again, which it is asked every few seconds; each of those who wait once.
 export function untilStored(then: () => void) {
-  if (asksForStorage) return
-  asksForStorage = true
+  const asks = wantStorage.size > 0
+  wantStorage.add(then)
+  if (asks) return
   const askAgain = async () => {
     const ready = await fetch('/readyz', { cache: 'no-store' }).then((answer) => answer.ok, () => false)
     if (!ready) return void setTimeout(askAgain, 4000)
-    asksForStorage = false
-    then()
+    const all = [...wantStorage]
+    wantStorage.clear()
+    for (const wanted of all) wanted()
   }
   setTimeout(askAgain, 4000)
 }

@@ -5,11 +5,13 @@ import { Failed } from '@/api/failed'
 import { missed } from '@/api/live'
 import { rereadViewer } from './viewer'
 
+const readFailed = () => void queries.invalidateQueries({ predicate: (q) => q.state.error !== null })
+
 const queries: QueryClient = new QueryClient({
   queryCache: new QueryCache({
     // What could not be read because the service had no storage is read when it has.
     onError: (error) => {
-      if (error instanceof Failed && error.status === 503) untilStored(() => void queries.invalidateQueries({ predicate: (q) => q.state.error !== null }))
+      if (error instanceof Failed && error.status === 503) untilStored(readFailed)
     },
   }),
   defaultOptions: {

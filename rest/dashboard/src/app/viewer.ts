@@ -1,5 +1,7 @@
 import { createContext, useContext } from 'react'
+import { untilStored, untilUp } from '@/api/connection'
 import { inside } from '@/api/door'
+import { Failed } from '@/api/failed'
 import { query } from '@/api/query'
 import { store, useStore } from '@/api/store'
 import { DevelopmentSeeds, type DevelopmentSeedsQuery } from './development.gen'
@@ -32,7 +34,16 @@ export async function rereadViewer(): Promise<void> {
     inside.set(true)
   } catch (error) {
     state.set({ viewer: state.get().viewer, error })
+    if (!state.get().viewer && error instanceof Failed) readAgain(error)
   }
+}
+
+const reread = () => void rereadViewer()
+
+// readAgain does so by itself while nothing is known of who is here, and the service is away or has no storage.
+function readAgain(error: Failed) {
+  if (error.status === 503) untilStored(reread)
+  else if (error.status === 0) void untilUp().then(() => setTimeout(reread, 1000))
 }
 
 export const ViewerContext = createContext<Person | null>(null)
