@@ -12,16 +12,14 @@ import (
 	"github.com/lib/pq"
 
 	"github.com/postrider/postrider/ent/migrate/migrations"
+	"github.com/postrider/postrider/runtime/db/locks"
 )
 
 // migrationLock is the advisory lock that every migrating process takes.
 const migrationLock = 0x706f7374_72696472 // "postridr"
 
-// How a migration waits for the locks of a table.
-const (
-	lockPatience = 5 * time.Minute
-	lockWait     = 500 * time.Millisecond // between two tries, at first; ten times as long at most
-)
+// lockPatience is how long a migration tries to get the locks of a table.
+const lockPatience = 5 * time.Minute
 
 // Migrate brings the database up to this binary: each missing file in its own
 // transaction, under a lock, so that any number of processes may do it at once.
@@ -140,7 +138,7 @@ func migrateOn(ctx context.Context, conn *sql.Conn, files []migration, log *slog
 	if err := lockMigrations(ctx, conn); err != nil {
 		return err
 	}
-	if err := UntilLocked(ctx, "schema_migrations", lockPatience, log, func() error { return makeTable(ctx, conn) }); err != nil {
+	if err := locks.Patiently(ctx, conn, "schema_migrations", lockPatience, log, func() error { return makeTable(ctx, conn) }); err != nil {
 		return fmt.Errorf("create schema_migrations: %w", err)
 	}
 	applied, err := appliedMigrations(ctx, conn)
@@ -204,25 +202,7 @@ func applyMigration(ctx context.Context, conn *sql.Conn, file migration, log *sl
 	if file.alone {
 		apply = applyAlone
 	}
-	return UntilLocked(ctx, file.name, lockPatience, log, func() error { return apply(ctx, conn, file) })
-}
-
-// UntilLocked tries until it gets its locks, or patience is over. Each time it waits for them only as long as
-// lock_timeout says, because who comes after it waits as well.
-func UntilLocked(ctx context.Context, what string, patience time.Duration, log *slog.Logger, try func() error) error {
-	for began, wait := time.Now(), lockWait; ; wait = min(2*wait, 10*lockWait) {
-		err := try()
-		var server *pq.Error
-		if !errors.As(err, &server) || server.Code != "55P03" || time.Since(began) > patience { // lock_not_available
-			return err
-		}
-		log.WarnContext(ctx, "a table is in use: whoever changes it lets others go first, and tries again", "what", what, "after", wait)
-		select {
-		case <-ctx.Done():
-			return fmt.Errorf("wait for a lock: %w", ctx.Err())
-		case <-time.After(wait):
-		}
-	}
+	return locks.Patiently(ctx, conn, file.name, lockPatience, log, func() error { return apply(ctx, conn, file) })
 }
 
 func applyInTx(ctx context.Context, conn *sql.Conn, file migration) error {

@@ -25,7 +25,8 @@
 // affair of those who own them. Mostly they delete them one by one as in a plain table; where nobody needs any row
 // of a month they can say so (Unneeded), and it is dropped with its rows. Both take locks that all
 // requests of the table wait for, for a moment: who does not get them within lockWait lets the traffic go on and tries again.
-// That is less than after which PostgreSQL looks for deadlocks, so it is never a request that is given up.
+// That is less than after which PostgreSQL looks for deadlocks, so it is never a request that is given up; nor is autovacuum then, which
+// is asked away apart (runtime/db/locks).
 //
 // A rest with rows (no process ran for months, or a clock is wrong) is taken for a month by Move; Keep
 // leaves it alone and says so.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/db/locks"
 )
 
 const (
@@ -102,7 +103,7 @@ func (s session) briefly(ctx context.Context, do func(on db.Execer) error) error
 
 // patiently tries briefly until it gets its locks, and tells how long the try took that got them.
 func (s session) patiently(ctx context.Context, what string, do func(on db.Execer) error) (took time.Duration, err error) {
-	err = db.UntilLocked(ctx, what, s.patience, s.log, func() error {
+	err = locks.Patiently(ctx, s.conn, what, s.patience, s.log, func() error {
 		began := time.Now()
 		err := s.briefly(ctx, do)
 		took = time.Since(began)
