@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/postrider/postrider/modules/billing/stripetest"
+	"github.com/postrider/postrider/runtime/expect"
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/page"
 )
@@ -69,6 +70,14 @@ func TestWhoeverAsksIsAnsweredInTime(t *testing.T) {
 						begun := time.Now()
 						err = call(t.Context())
 						took = time.Since(begun)
+						if first == 0 && fault.KindOf(err) == fault.Conflict { // the one before was stopped before it could let go
+							expect.Eventually(t, name+" has its turn", func() bool {
+								begun = time.Now()
+								err = call(t.Context())
+								took = time.Since(begun)
+								return fault.KindOf(err) != fault.Conflict
+							})
+						}
 					}
 					if took > outside {
 						t.Errorf("%s takes %s although the budget is %s", name, took, budget)

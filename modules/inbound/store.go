@@ -38,8 +38,8 @@ type writer struct {
 func newWriter(d *db.DB, b Bus, moves bool) *writer {
 	w := &writer{db: d, bus: b, moves: moves}
 	size := func(a *arrival) int { return len(a.raw) }
-	w.single = db.NewJoiner(db.JoinerConfig[*arrival]{MaxItems: storeBatch, MaxBytes: storeBytes, Size: size}, w.flush)
-	w.heavy = db.NewJoiner(db.JoinerConfig[*arrival]{Writers: heavyWriters, MaxItems: storeBatch, MaxBytes: storeBytes, Size: size}, w.flush)
+	w.single = db.NewJoiner(db.JoinerConfig[*arrival]{MaxItems: storeBatch, MaxBytes: storeBytes, Timeout: d.FlushTime(), Size: size}, w.flush)
+	w.heavy = db.NewJoiner(db.JoinerConfig[*arrival]{Writers: heavyWriters, MaxItems: storeBatch, MaxBytes: storeBytes, Timeout: d.FlushTime(), Size: size}, w.flush)
 	return w
 }
 

@@ -155,7 +155,7 @@ func New(p Params) (*Service, error) {
 	}
 	size := func(sub *submission) int { return sub.size }
 	joiner := func(writers, items int) *db.Joiner[*submission] {
-		return db.NewJoiner(db.JoinerConfig[*submission]{Writers: writers, MaxItems: items, MaxBytes: acceptBytes, Size: size, Final: keyIsBusy}, s.writer.flushAccepts)
+		return db.NewJoiner(db.JoinerConfig[*submission]{Writers: writers, MaxItems: items, MaxBytes: acceptBytes, Timeout: p.DB.FlushTime(), Size: size, Final: keyIsBusy}, s.writer.flushAccepts)
 	}
 	s.writer.lines = lines{single: joiner(2, acceptBatch), heavy: joiner(heavyWriters, acceptBatch), batch: joiner(1, acceptBatch/MaxBatch+1), apart: joiner(4, 1)}
 	return s, nil

@@ -136,6 +136,14 @@ func (d *DB) Ping(ctx context.Context) error {
 	return nil
 }
 
+// FlushTime is what a joined write has by default: a second more than one operation may take.
+func (d *DB) FlushTime() time.Duration {
+	if d == nil {
+		return 0
+	}
+	return d.config.OpTimeout + time.Second
+}
+
 // Close closes both pools. Connections that cannot say goodbye, because the
 // server is gone, are closed all the same.
 func (d *DB) Close() error {

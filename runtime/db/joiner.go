@@ -33,7 +33,7 @@ type JoinerConfig[T any] struct {
 	MaxItems   int           // of one flush, 128
 	MaxBytes   int           // of one flush by Size, 16 MiB; a larger item goes alone
 	MaxWaiting int           // items waiting, 4096; more are refused
-	Timeout    time.Duration // of one flush, 5 s, and a second more for each slowest octets
+	Timeout    time.Duration // of one flush, 5 s (DB.FlushTime), and a second more for each slowest octets
 	Size       func(T) int   // octets of an item; nil: not counted
 	// Final tells an error that its item gets as it is, without a flush of its own; nil:
 	// there is none.

@@ -67,7 +67,7 @@ func New(p Params) (*Limiter, error) {
 	if l.every <= 0 {
 		l.every = 10 * time.Minute
 	}
-	l.counts = db.NewJoiner(db.JoinerConfig[*request]{MaxItems: 512}, l.count)
+	l.counts = db.NewJoiner(db.JoinerConfig[*request]{MaxItems: 512, Timeout: l.db.FlushTime()}, l.count)
 	return l, nil
 }
 

@@ -68,10 +68,11 @@ type ways struct {
 // New makes the service.
 func New(p Params) *Service {
 	s := &Service{db: p.DB, bus: p.Bus, answers: p.Answers, signals: p.Signals, versions: p.Versions, prover: p.Prover, hashes: p.Box.DeriveEach("automation entries")}
+	most := p.DB.FlushTime()
 	busy := func(err error) bool { return errors.Is(err, idempotency.ErrBusy) }
-	s.ways.joint = db.NewJoiner(db.JoinerConfig[*posting]{Size: func(p *posting) int { return len(p.data) }, Final: busy}, s.flush)
-	s.ways.slow = db.NewJoiner(db.JoinerConfig[*posting]{Writers: 1, MaxItems: 1, MaxWaiting: slowWaits, Final: busy}, s.flush)
-	s.ways.apart = db.NewJoiner(db.JoinerConfig[*posting]{Writers: keyWaits, MaxItems: 1, Final: busy}, func(ctx context.Context, list []*posting) []error {
+	s.ways.joint = db.NewJoiner(db.JoinerConfig[*posting]{Timeout: most, Size: func(p *posting) int { return len(p.data) }, Final: busy}, s.flush)
+	s.ways.slow = db.NewJoiner(db.JoinerConfig[*posting]{Writers: 1, MaxItems: 1, MaxWaiting: slowWaits, Timeout: most, Final: busy}, s.flush)
+	s.ways.apart = db.NewJoiner(db.JoinerConfig[*posting]{Writers: keyWaits, MaxItems: 1, Timeout: most, Final: busy}, func(ctx context.Context, list []*posting) []error {
 		return s.flushWith(ctx, list, 0)
 	})
 	return s
