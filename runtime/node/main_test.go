@@ -1,0 +1,15 @@
+package node_test
+
+import (
+	"flag"
+	"os"
+	"testing"
+)
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	if err := flag.Set("test.parallel", "8"); err != nil { // most of the time is waiting until a silence counts
+		panic(err)
+	}
+	os.Exit(m.Run())
+}
