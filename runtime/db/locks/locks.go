@@ -24,7 +24,8 @@ const pause = 500 * time.Millisecond
 func Patiently(ctx context.Context, conn *sql.Conn, what string, patience time.Duration, log *slog.Logger, try func() error) error {
 	for began, wait := time.Now(), pause; ; wait = min(2*wait, 10*pause) {
 		err := try()
-		if !isTimeout(err) || time.Since(began) > patience {
+		var server *pq.Error
+		if !errors.As(err, &server) || server.Code != "55P03" || time.Since(began) > patience { // lock_not_available
 			return err
 		}
 		log.WarnContext(ctx, "a table is in use: whoever changes it lets others go first, and tries again", "what", what, "after", wait)
@@ -33,15 +34,10 @@ func Patiently(ctx context.Context, conn *sql.Conn, what string, patience time.D
 			return fmt.Errorf("wait for a lock: %w", ctx.Err())
 		case <-time.After(wait):
 		}
-		if err := endAutovacuum(ctx, conn); err != nil && !isTimeout(err) {
-			return fmt.Errorf("have autovacuum give way: %w", err)
+		if err := endAutovacuum(ctx, conn); err != nil { // somebody else has a lock of its kind, or a table of another's is in use
+			log.WarnContext(ctx, "autovacuum, or who else keeps a table in its way, was not asked to give way", "what", what, "error", err)
 		}
 	}
-}
-
-func isTimeout(err error) bool {
-	var server *pq.Error
-	return errors.As(err, &server) && server.Code == "55P03" // lock_not_available
 }
 
 const (

@@ -2,6 +2,7 @@ package locks_test
 
 import (
 	"context"
+	"crypto/rand"
 	"log/slog"
 	"strings"
 	"testing"
@@ -78,5 +79,59 @@ func TestOthersKeepTheirLocks(t *testing.T) {
 	}
 	if err := alter(t, d, "used", expect.Patience); err != nil {
 		t.Errorf("a table that nobody holds: %v", err)
+	}
+}
+
+// Autovacuum is at work on a table that is not ours to lock. That ends no tries.
+func TestTablesOfOthersAreLeftAlone(t *testing.T) {
+	t.Parallel()
+	d := dbtest.New(t)
+	role := "locks_" + strings.ToLower(rand.Text())
+	dbtest.Exec(t, d, `CREATE ROLE `+role)
+	t.Cleanup(func() {
+		for _, statement := range []string{`DROP OWNED BY ` + role, `DROP ROLE ` + role} {
+			if _, err := d.SQL.ExecContext(context.Background(), statement); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	for _, statement := range []string{`CREATE TABLE ours (n int)`, `CREATE TABLE theirs (n int)`, `ALTER TABLE ours OWNER TO ` + role} {
+		dbtest.Exec(t, d, statement)
+	}
+	held, err := d.SQL.BeginTx(context.WithoutCancel(t.Context()), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, statement := range []string{`LOCK TABLE ours IN ROW EXCLUSIVE MODE`, `LOCK TABLE theirs IN SHARE UPDATE EXCLUSIVE MODE`} {
+		if _, err := held.ExecContext(t.Context(), statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+	conn, err := d.SQL.Conn(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	for _, statement := range []string{`SET lock_timeout = '300ms'`, `SET ROLE ` + role} {
+		if _, err := conn.ExecContext(t.Context(), statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var log expect.Log
+	tries := 0
+	err = locks.Patiently(t.Context(), conn, "ours", expect.Patience, slog.New(slog.NewTextHandler(&log, nil)), func() error {
+		if tries++; tries == 2 {
+			if err := held.Commit(); err != nil {
+				t.Error(err)
+			}
+		}
+		_, err := conn.ExecContext(t.Context(), `ALTER TABLE ours ADD COLUMN more int`)
+		return err
+	})
+	if err != nil || tries < 2 || !strings.Contains(log.String(), "permission denied for table theirs") {
+		t.Errorf("after %d tries: %v, want the table changed once it was free; the log is\n%s", tries, err, log.String())
+	}
+	if _, err := conn.ExecContext(t.Context(), `RESET ROLE`); err != nil {
+		t.Error(err)
 	}
 }
