@@ -20,6 +20,7 @@ import (
 	"github.com/postrider/postrider/rest/problem"
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/intake"
+	"github.com/postrider/postrider/runtime/loglimit"
 	"github.com/postrider/postrider/runtime/telemetry"
 	"github.com/postrider/postrider/runtime/turnstile"
 	"github.com/postrider/postrider/runtime/visitor"
@@ -266,6 +267,9 @@ func (a *API) fail(ctx context.Context, requestID string, err error) *problem.Pr
 	telemetry.SetError(ctx, p.Body.Code, whole)
 	abandoned := ctx.Err() != nil && errors.Is(err, context.Canceled)
 	if p.Status == http.StatusInternalServerError && !abandoned {
+		if telemetry.IsStranger(ctx) {
+			ctx = loglimit.Collapse(ctx, "stranger")
+		}
 		a.log.ErrorContext(ctx, "request failed", telemetry.KeyRequestID, requestID, telemetry.KeyError, whole)
 	}
 	return p

@@ -7,6 +7,7 @@ import (
 	"github.com/postrider/postrider/graph/refusal"
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/intake"
+	"github.com/postrider/postrider/runtime/loglimit"
 	"github.com/postrider/postrider/runtime/telemetry"
 )
 
@@ -43,7 +44,7 @@ func (h *handler) refuseError(w http.ResponseWriter, r *http.Request, err error)
 		w.Header().Set("Retry-After", fault.WholeSeconds(retryAfter))
 		h.refuse(w, r, http.StatusServiceUnavailable, (&fault.Error{Code: fault.CodeUnavailable, Message: refusal.AwayMessage}).Because(err))
 	default:
-		h.logger.ErrorContext(r.Context(), "GraphQL caller cannot be admitted", telemetry.KeyError, err)
+		h.logger.ErrorContext(loglimit.Collapse(r.Context(), "caller"), "GraphQL caller cannot be admitted", telemetry.KeyError, err)
 		h.refuse(w, r, http.StatusInternalServerError, (&fault.Error{Message: refusal.InternalMessage(r.Context())}).Because(err))
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/postrider/postrider/runtime/event"
 	"github.com/postrider/postrider/runtime/id"
 	"github.com/postrider/postrider/runtime/intake"
+	"github.com/postrider/postrider/runtime/loglimit"
 	"github.com/postrider/postrider/runtime/mail/authn"
 	"github.com/postrider/postrider/runtime/mail/message"
 	"github.com/postrider/postrider/runtime/mail/rspamd"
@@ -119,7 +120,7 @@ func (x *examiner) judge(ctx context.Context, a *arrival) spamVerdict {
 	}
 	v, err := x.spam.Check(ctx, rspamd.Envelope{IP: a.remote.String(), Hello: a.hello, From: a.from, Rcpt: rcpt, QueueID: a.records[0].id}, a.content, a.content.Size())
 	if err != nil {
-		x.log.WarnContext(ctx, "the spam filter did not answer; the message is received all the same", telemetry.KeyEmailID, a.records[0].id, telemetry.KeyError, err)
+		x.log.WarnContext(loglimit.Collapse(ctx, "spam filter"), "the spam filter did not answer; the message is received all the same", telemetry.KeyEmailID, a.records[0].id, telemetry.KeyError, err)
 		return unknown
 	}
 	verdict := spamVerdict{status: receivedemail.SpamStatus(v.Status)}

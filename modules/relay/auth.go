@@ -8,6 +8,7 @@ import (
 	"github.com/emersion/go-sasl"
 
 	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/loglimit"
 	"github.com/postrider/postrider/runtime/telemetry"
 )
 
@@ -44,7 +45,7 @@ func (s *session) signIn(ctx context.Context, username, password string) error {
 		s.service.guard.failed(s.peer.Remote)
 		return replyCredentials
 	}
-	s.service.log.WarnContext(ctx, "a password could not be looked up", slog.Any(telemetry.KeyError, err))
+	s.service.log.WarnContext(loglimit.Collapse(ctx, "lookup"), "a password could not be looked up", slog.Any(telemetry.KeyError, err))
 	return replyLookup // RFC 4954 section 6
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/postrider/postrider/modules/signin/passkeys"
 	"github.com/postrider/postrider/modules/signin/passwords"
 	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/loglimit"
 	"github.com/postrider/postrider/runtime/secret"
 )
 
@@ -114,7 +115,7 @@ func needsCode() error {
 
 // noteLock writes to the audit log that the password of somebody who is known is locked for a while.
 func (s *Service) noteLock(ctx context.Context, email string) error {
-	s.post.log.WarnContext(ctx, "a password is locked for a while after wrong attempts", "from", audit.OriginOf(ctx).IP())
+	s.post.log.WarnContext(loglimit.Collapse(ctx, "locked"), "a password is locked for a while after wrong attempts", "from", audit.OriginOf(ctx).IP())
 	who, err := s.knownBy(ctx, email)
 	if err != nil || who.user == nil {
 		return err

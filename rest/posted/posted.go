@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/loglimit"
 	"github.com/postrider/postrider/runtime/telemetry"
 )
 
@@ -51,7 +52,7 @@ func Refuse(w http.ResponseWriter, r *http.Request, log *slog.Logger, what strin
 		w.Header().Set("Retry-After", fault.WholeSeconds(max(f.RetryAfter, time.Second)))
 		http.Error(w, f.Message, http.StatusServiceUnavailable)
 	default:
-		log.ErrorContext(r.Context(), what, telemetry.KeyError, err)
+		log.ErrorContext(loglimit.Collapse(r.Context(), "posted"), what, telemetry.KeyError, err)
 		http.Error(w, "Internal error", http.StatusInternalServerError)
 	}
 }

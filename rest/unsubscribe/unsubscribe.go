@@ -30,6 +30,7 @@ import (
 	"github.com/postrider/postrider/modules/suppression"
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/intake"
+	"github.com/postrider/postrider/runtime/loglimit"
 	"github.com/postrider/postrider/runtime/telemetry"
 )
 
@@ -196,14 +197,14 @@ func (p *pages) sender(ctx context.Context, u suppression.Unsubscribe) (Sender, 
 	defer release()
 	name, domain, err := p.Senders.Sender(ctx, u.AccountID, u.EmailID)
 	if err != nil && fault.KindOf(err) != fault.NotFound {
-		p.Logger.WarnContext(ctx, "unsubscribe page: the sender is not known now", telemetry.KeyError, err)
+		p.Logger.WarnContext(loglimit.Collapse(ctx, "sender"), "unsubscribe page: the sender is not known now", telemetry.KeyError, err)
 	}
 	if p.Brands == nil || domain == "" {
 		return Sender{Name: name, Domain: domain}, look{}
 	}
 	of, err := p.Brands.Brand(ctx, u.AccountID)
 	if err != nil {
-		p.Logger.WarnContext(ctx, "unsubscribe page: the brand is not known now", telemetry.KeyError, err)
+		p.Logger.WarnContext(loglimit.Collapse(ctx, "brand"), "unsubscribe page: the brand is not known now", telemetry.KeyError, err)
 	}
 	return Sender{Name: name, Domain: domain}, look{of, domain}
 }
@@ -215,7 +216,7 @@ func (p *pages) fail(w http.ResponseWriter, r *http.Request, said *words, err er
 	if f.Kind == fault.Away {
 		status, retry = http.StatusServiceUnavailable, f.RetryAfter
 	} else {
-		p.Logger.ErrorContext(r.Context(), "unsubscribe", telemetry.KeyError, err)
+		p.Logger.ErrorContext(loglimit.Collapse(r.Context(), "failed"), "unsubscribe", telemetry.KeyError, err)
 	}
 	w.Header().Set("Retry-After", fault.WholeSeconds(retry))
 	p.write(w, r, status, page{Words: said, Title: said.Failed, Notice: said.FailedAdvice})

@@ -21,6 +21,7 @@ import (
 	"github.com/postrider/postrider/modules/signin"
 	"github.com/postrider/postrider/rest/look"
 	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/loglimit"
 	"github.com/postrider/postrider/runtime/telemetry"
 	"github.com/postrider/postrider/runtime/visitor"
 )
@@ -170,7 +171,7 @@ func (p *pages) refuse(w http.ResponseWriter, r *http.Request, f form, err error
 	status, told := statuses[known.Kind]
 	switch {
 	case !told:
-		p.Logger.ErrorContext(r.Context(), "a sign-in page failed", telemetry.KeyError, err)
+		p.Logger.ErrorContext(loglimit.Collapse(r.Context(), r.URL.Path), "a sign-in page failed", telemetry.KeyError, err)
 		status, v.Wrong = http.StatusInternalServerError, "Something went wrong here. Try again in a moment."
 	case known.Kind == fault.Unauthorized:
 		v.Wrong = "Email, password or code is wrong."
@@ -199,7 +200,7 @@ func (p *pages) refuse(w http.ResponseWriter, r *http.Request, f form, err error
 func (p *pages) show(w http.ResponseWriter, r *http.Request, status int, v view) {
 	options, err := p.People.Options(r.Context())
 	if err != nil {
-		p.Logger.ErrorContext(r.Context(), "a sign-in page cannot be shown", telemetry.KeyError, err)
+		p.Logger.ErrorContext(loglimit.Collapse(r.Context(), r.URL.Path), "a sign-in page cannot be shown", telemetry.KeyError, err)
 		http.Error(w, "The service cannot be asked right now. Try again in a moment.", http.StatusServiceUnavailable)
 		return
 	}
@@ -209,7 +210,7 @@ func (p *pages) show(w http.ResponseWriter, r *http.Request, status int, v view)
 	}
 	var page bytes.Buffer
 	if err := layout.Execute(&page, v); err != nil {
-		p.Logger.ErrorContext(r.Context(), "a sign-in page cannot be made", telemetry.KeyError, err)
+		p.Logger.ErrorContext(loglimit.Collapse(r.Context(), r.URL.Path), "a sign-in page cannot be made", telemetry.KeyError, err)
 		http.Error(w, "Something went wrong here.", http.StatusInternalServerError)
 		return
 	}

@@ -42,10 +42,11 @@ var importRules = []importRule{
 		return imported == "ent/schema/shape" || mailMay(pkg, imported)
 	}, "authn is a mail library; its result is the plain struct that is stored"},
 	{"runtime/mail/", mailMay,
-		"mail packages are libraries: no database, no Fx, no configuration, no module; runtime/intake, which bounds what they hold, and runtime/cache are libraries as well"},
+		"mail packages are libraries: no database, no Fx, no configuration, no module; runtime/intake, which bounds what they hold, runtime/cache and runtime/loglimit are libraries as well"},
 	{"runtime/intake/", func(string, string) bool { return false },
 		"intake is a library below everything that takes something in"},
 	{"runtime/cache/", func(string, string) bool { return false }, "cache is a library below everything that keeps something"},
+	{"runtime/loglimit/", func(string, string) bool { return false }, "loglimit is a library below everything that writes log lines"},
 	{"runtime/assembly/", func(string, string) bool { return true }, ""},
 	{"runtime/runtimetest/", func(string, string) bool { return true }, ""},
 	{"runtime/", func(_, imported string) bool {
@@ -54,7 +55,7 @@ var importRules = []importRule{
 	{"ent/", isEntOrSelf, "the data model stands on the ground and imports nothing of the project"},
 }
 
-const edgeReason = "an edge decodes, calls one service and encodes: it sees services, ent types and runtime/{fault,event,id,idempotency,intake,loopback,node,page,secret,sse,telemetry,timeseries,turnstile,visitor}, never the ent client, the bus, a worker or the other edge"
+const edgeReason = "an edge decodes, calls one service and encodes: it sees services, ent types and runtime/{fault,event,id,idempotency,intake,loglimit,loopback,node,page,secret,sse,telemetry,timeseries,turnstile,visitor}, never the ent client, the bus, a worker or the other edge"
 
 func TestImportsFollowTheArchitecture(t *testing.T) {
 	t.Parallel()
@@ -85,7 +86,7 @@ func ruleFor(dir string) (importRule, bool) {
 }
 
 func mailMay(pkg, imported string) bool {
-	return imported == "runtime/intake" || imported == "runtime/cache" || below("runtime/mail/")(pkg, imported)
+	return oneOf("runtime/intake", "runtime/cache", "runtime/loglimit")(pkg, imported) || below("runtime/mail/")(pkg, imported)
 }
 
 func edgeMay(pkg, imported string) bool {
@@ -98,7 +99,7 @@ func edgeMay(pkg, imported string) bool {
 	case isEnt(imported):
 		return imported != "ent/migrate" && !strings.HasPrefix(imported, "ent/schema/mixin")
 	default:
-		return oneOf("runtime/fault", "runtime/event", "runtime/id", "runtime/idempotency", "runtime/intake", "runtime/loopback", "runtime/node", "runtime/page", "runtime/secret", "runtime/sse", "runtime/telemetry", "runtime/timeseries", "runtime/turnstile", "runtime/visitor", "runtime/mail/message")(pkg, imported)
+		return oneOf("runtime/fault", "runtime/event", "runtime/id", "runtime/idempotency", "runtime/intake", "runtime/loglimit", "runtime/loopback", "runtime/node", "runtime/page", "runtime/secret", "runtime/sse", "runtime/telemetry", "runtime/timeseries", "runtime/turnstile", "runtime/visitor", "runtime/mail/message")(pkg, imported)
 	}
 }
 

@@ -1,6 +1,7 @@
 package telemetry
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -17,6 +18,8 @@ import (
 	"go.opentelemetry.io/otel/attribute"
 	metricnoop "go.opentelemetry.io/otel/metric/noop"
 	"go.opentelemetry.io/otel/trace"
+
+	"github.com/postrider/postrider/runtime/loglimit"
 )
 
 // RequestIDHeader carries the request id in both directions.
@@ -111,7 +114,7 @@ func (h *HTTP) recovering(w http.ResponseWriter, r *http.Request, record *Reques
 		if err, ok := value.(error); ok && errors.Is(err, http.ErrAbortHandler) {
 			panic(value)
 		}
-		h.logger.ErrorContext(r.Context(), "handler panicked", KeyError, value, KeyStack, string(debug.Stack()))
+		h.logger.ErrorContext(loglimit.Collapse(r.Context(), r.Pattern), "handler panicked", KeyError, value, KeyStack, string(debug.Stack()))
 		if seen.begun {
 			seen.status = http.StatusInternalServerError
 			panic(http.ErrAbortHandler)
@@ -147,11 +150,27 @@ func (h *HTTP) finish(r *http.Request, record *Request, seen *observation, took 
 	case h.quiet[route]:
 		level = slog.LevelDebug
 	}
-	h.logger.LogAttrs(r.Context(), level, "request", append([]slog.Attr{
+	h.logger.LogAttrs(collapseRequest(r.Context(), record, route, status), level, "request", append([]slog.Attr{
 		slog.String(KeyMethod, method(r)), slog.String(KeyRoute, route), slog.Int(KeyStatus, status),
 		slog.Duration(KeyDuration, took), slog.Int64(KeyBytes, seen.written), slog.String(KeyRemote, remote(r)),
 		slog.String(KeyUserAgent, clip(r.UserAgent(), 200)),
 	}, attrs...)...)
+}
+
+// strangersBurst is how many requests of strangers that are answered have a line each, by route and second.
+const strangersBurst = 20 // lines
+
+// collapseRequest bounds the lines of requests whose number nothing else bounds: those of strangers, and
+// those that are refused because there are too many.
+func collapseRequest(ctx context.Context, record *Request, route string, status int) context.Context {
+	by := record.caller()
+	switch {
+	case by != "" && status != http.StatusTooManyRequests:
+		return ctx
+	case by == "" && status < http.StatusBadRequest:
+		return loglimit.After(ctx, strangersBurst, route)
+	}
+	return loglimit.Collapse(ctx, route+" "+strconv.Itoa(status)+" "+record.errorCode()+" "+by)
 }
 
 // requestID takes over a sane id from a proxy or client, so that both sides can

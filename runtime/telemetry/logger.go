@@ -6,6 +6,8 @@ import (
 	"log/slog"
 
 	"go.opentelemetry.io/otel/trace"
+
+	"github.com/postrider/postrider/runtime/loglimit"
 )
 
 // Format is how log lines are written.
@@ -23,9 +25,9 @@ func NewLogger(format Format, level slog.Leveler, w io.Writer) *slog.Logger {
 	options := &slog.HandlerOptions{Level: level}
 	if format == JSON {
 		options.ReplaceAttr = inSeconds
-		return slog.New(contextHandler{slog.NewJSONHandler(w, options)})
+		return slog.New(contextHandler{loglimit.New(slog.NewJSONHandler(w, options))})
 	}
-	return slog.New(contextHandler{slog.NewTextHandler(w, options)})
+	return slog.New(contextHandler{loglimit.New(slog.NewTextHandler(w, options))})
 }
 
 func inSeconds(_ []string, a slog.Attr) slog.Attr {

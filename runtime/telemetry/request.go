@@ -61,6 +61,29 @@ func SetError(ctx context.Context, code string, err error) {
 	change(ctx, func(r *Request) { r.code, r.err = code, err })
 }
 
+// IsStranger reports whether nobody was found to be calling.
+func IsStranger(ctx context.Context) bool {
+	r, ok := ctx.Value(requestKey{}).(*Request)
+	return ok && r.caller() == ""
+}
+
+// caller returns the account, or else the person, that SetCaller was told of; "" for a stranger.
+func (r *Request) caller() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.accountID != "" {
+		return r.accountID
+	}
+	return r.keyID
+}
+
+// errorCode returns the code that SetError was told of.
+func (r *Request) errorCode() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.code
+}
+
 // line is what is known, for the log.
 func (r *Request) line() (route string, attrs []slog.Attr) {
 	r.mu.Lock()

@@ -11,6 +11,8 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/prometheus/client_golang/prometheus"
@@ -288,4 +290,54 @@ func TestTextLogsAreForPeople(t *testing.T) {
 	if out.Len() != 0 {
 		t.Errorf("below the level: %q", out.String())
 	}
+}
+
+// A flood of requests that are refused is one line per second and reason, however it is refused: wrong keys,
+// wrong passwords, malformed requests, too many of one account. Callers who are answered keep a line each.
+func TestAFloodOfRefusedRequestsIsFewLines(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		j := &journal{}
+		observer, err := telemetry.NewHTTP(telemetry.HTTPParams{Logger: telemetry.NewLogger(telemetry.JSON, slog.LevelInfo, j), Registry: prometheus.NewRegistry()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		mux := http.NewServeMux()
+		answer := func(caller, code string, status int) http.HandlerFunc {
+			return func(w http.ResponseWriter, r *http.Request) {
+				telemetry.SetCaller(r.Context(), caller, "")
+				telemetry.SetError(r.Context(), code, nil)
+				w.WriteHeader(status)
+			}
+		}
+		paths := map[string]bool{"/wrong-key": true, "/sign-in": true, "/malformed": true, "/busy": true, "/too-many": true, "/answered": false, "/conflict": false}
+		mux.HandleFunc("GET /wrong-key", answer("", "", http.StatusUnauthorized))
+		mux.HandleFunc("GET /sign-in", answer("", "rate_limit_exceeded", http.StatusTooManyRequests))
+		mux.HandleFunc("GET /malformed", answer("", "validation_error", http.StatusBadRequest))
+		mux.HandleFunc("GET /busy", answer("", "delivery_unavailable", http.StatusServiceUnavailable))
+		mux.HandleFunc("GET /too-many", answer("acc_1", "rate_limit_exceeded", http.StatusTooManyRequests))
+		mux.HandleFunc("GET /answered", answer("acc_1", "", http.StatusOK))
+		mux.HandleFunc("GET /conflict", answer("acc_1", "conflict", http.StatusConflict))
+		handler := observer.Wrap(mux)
+		const requests, seconds = 1000, 4
+		for range requests {
+			for path := range paths {
+				handler.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, path, nil))
+			}
+			time.Sleep(seconds * time.Second / requests)
+		}
+		time.Sleep(3 * time.Second)
+		lines, told := map[string]int{}, map[string]int{}
+		for _, l := range j.lines(t) {
+			route := strings.TrimPrefix(l["route"].(string), "GET ")
+			lines[route]++
+			count, _ := l["count"].(float64)
+			told[route] += max(int(count), 1)
+		}
+		for path, flood := range paths {
+			if most := map[bool]int{true: seconds + 1, false: requests}[flood]; lines[path] > most || told[path] != requests {
+				t.Errorf("%d requests for %s in %d seconds are %d lines that count %d, want at most %d that count all", requests, path, seconds, lines[path], told[path], most)
+			}
+		}
+	})
 }

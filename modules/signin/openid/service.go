@@ -17,6 +17,7 @@ import (
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/egress"
 	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/loglimit"
 	"github.com/postrider/postrider/runtime/mail/dnsx"
 	"github.com/postrider/postrider/runtime/secret"
 )
@@ -170,9 +171,9 @@ func (s *Service) told(ctx context.Context, err error) error {
 	switch problem := ProblemOf(err); {
 	case err == nil || problem == Failed:
 	case problem == Away || problem == Untrusted:
-		s.log.WarnContext(ctx, "a sign-in by OpenID Connect failed at the provider", "problem", problem, "error", err)
+		s.log.WarnContext(loglimit.Collapse(ctx, string(problem)), "a sign-in by OpenID Connect failed at the provider", "problem", problem, "error", err)
 	default:
-		s.log.InfoContext(ctx, "a sign-in by OpenID Connect was refused", "problem", problem, "error", err)
+		s.log.InfoContext(loglimit.Collapse(ctx, string(problem)), "a sign-in by OpenID Connect was refused", "problem", problem, "error", err)
 	}
 	return err
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/alexedwards/argon2id"
 
 	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/loglimit"
 	"github.com/postrider/postrider/runtime/turnstile"
 )
 
@@ -92,7 +93,7 @@ func (t *Turn) Check(ctx context.Context, password, hash string) bool {
 	t.h.done.Add(1)
 	same, err := compare(password, hash)
 	if err != nil {
-		t.h.log.ErrorContext(ctx, "a stored password hash cannot be read", "error", err)
+		t.h.log.ErrorContext(loglimit.Collapse(ctx, "hash"), "a stored password hash cannot be read", "error", err)
 	}
 	return err == nil && same && known
 }

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/postrider/postrider/runtime/loglimit"
 	"github.com/postrider/postrider/runtime/loopback"
 	"github.com/postrider/postrider/runtime/module"
 	"github.com/postrider/postrider/runtime/telemetry"
@@ -60,13 +61,13 @@ func (p *Probes) Ready(w http.ResponseWriter, r *http.Request) {
 	}
 	switch {
 	case err != nil:
-		p.Logger.WarnContext(r.Context(), "not ready: the database does not answer", telemetry.KeyError, err)
+		p.Logger.WarnContext(loglimit.Collapse(r.Context(), "away"), "not ready: the database does not answer", telemetry.KeyError, err)
 		checks["status"], checks["database"], status = "not ready", "away", http.StatusServiceUnavailable
 	case replicated != nil:
-		p.Logger.WarnContext(r.Context(), "not ready: what is accepted would not outlive the server", telemetry.KeyError, replicated)
+		p.Logger.WarnContext(loglimit.Collapse(r.Context(), "standbys"), "not ready: what is accepted would not outlive the server", telemetry.KeyError, replicated)
 		checks["status"], checks["database"], status = "not ready", "without standbys", http.StatusServiceUnavailable
 	case p.Stored() > storedLimit: // full, read-only, or without the standby that it waits for
-		p.Logger.WarnContext(r.Context(), "not ready: the database answers and stores nothing", "last_write", p.Stored().Round(time.Second))
+		p.Logger.WarnContext(loglimit.Collapse(r.Context(), "stores"), "not ready: the database answers and stores nothing", "last_write", p.Stored().Round(time.Second))
 		checks["status"], checks["database"], status = "not ready", "not storing", http.StatusServiceUnavailable
 	default:
 		p.checkParts(ctx, checks, loopback.Request(r))
@@ -83,7 +84,7 @@ func (p *Probes) checkParts(ctx context.Context, checks map[string]any, details 
 	for _, part := range p.Parts {
 		is, err := part.Ask(ctx)
 		if err != nil {
-			p.Logger.WarnContext(ctx, "the condition of a part is not known", "part", part.Name, telemetry.KeyError, err)
+			p.Logger.WarnContext(loglimit.Collapse(ctx, part.Name), "the condition of a part is not known", "part", part.Name, telemetry.KeyError, err)
 			continue
 		}
 		if is.Off {

@@ -10,6 +10,8 @@ import (
 
 	"github.com/emersion/go-sasl"
 	"github.com/emersion/go-smtp"
+
+	"github.com/postrider/postrider/runtime/loglimit"
 )
 
 // Handler is what a listener is for.
@@ -97,7 +99,7 @@ func (s *Server) newSession(c *smtp.Conn) (smtp.Session, error) {
 func (s *Server) answer(ctx context.Context, err error) error {
 	r, known := asReply(err)
 	if !known {
-		s.config.Logger.WarnContext(ctx, "smtp: a session could not do its work", telemetryListener, s.config.Name, "error", err)
+		s.config.Logger.WarnContext(loglimit.Collapse(ctx, s.config.Name), "smtp: a session could not do its work", telemetryListener, s.config.Name, "error", err)
 	}
 	s.metrics.refused(r)
 	return wireError(r)
