@@ -368,29 +368,6 @@ func (_q *AccountQuery) WithPlan(opts ...func(*PlanQuery)) *AccountQuery {
 	return _q
 }
 
-// GroupBy is used to group vertices by one or more fields/columns.
-// It is often used with aggregate functions, like: count, max, mean, min, sum.
-//
-// Example:
-//
-//	var v []struct {
-//		Name string `json:"name,omitempty"`
-//		Count int `json:"count,omitempty"`
-//	}
-//
-//	client.Account.Query().
-//		GroupBy(account.FieldName).
-//		Aggregate(ent.Count()).
-//		Scan(ctx, &v)
-func (_q *AccountQuery) GroupBy(field string, fields ...string) *AccountGroupBy {
-	_q.ctx.Fields = append([]string{field}, fields...)
-	grbuild := &AccountGroupBy{build: _q}
-	grbuild.flds = &_q.ctx.Fields
-	grbuild.label = account.Label
-	grbuild.scan = grbuild.Scan
-	return grbuild
-}
-
 // Select allows the selection one or more fields/columns for the given query,
 // instead of selecting all fields in the entity.
 //
@@ -706,54 +683,6 @@ func (_q *AccountQuery) ForShare(opts ...sql.LockOption) *AccountQuery {
 func (_q *AccountQuery) Modify(modifiers ...func(s *sql.Selector)) *AccountSelect {
 	_q.modifiers = append(_q.modifiers, modifiers...)
 	return _q.Select()
-}
-
-// AccountGroupBy is the group-by builder for Account entities.
-type AccountGroupBy struct {
-	selector
-	build *AccountQuery
-}
-
-// Aggregate adds the given aggregation functions to the group-by query.
-func (_g *AccountGroupBy) Aggregate(fns ...AggregateFunc) *AccountGroupBy {
-	_g.fns = append(_g.fns, fns...)
-	return _g
-}
-
-// Scan applies the selector query and scans the result into the given value.
-func (_g *AccountGroupBy) Scan(ctx context.Context, v any) error {
-	ctx = setContextOp(ctx, _g.build.ctx, ent.OpQueryGroupBy)
-	if err := _g.build.prepareQuery(ctx); err != nil {
-		return err
-	}
-	return scanWithInterceptors[*AccountQuery, *AccountGroupBy](ctx, _g.build, _g, _g.build.inters, v)
-}
-
-func (_g *AccountGroupBy) sqlScan(ctx context.Context, root *AccountQuery, v any) error {
-	selector := root.sqlQuery(ctx).Select()
-	aggregation := make([]string, 0, len(_g.fns))
-	for _, fn := range _g.fns {
-		aggregation = append(aggregation, fn(selector))
-	}
-	if len(selector.SelectedColumns()) == 0 {
-		columns := make([]string, 0, len(*_g.flds)+len(_g.fns))
-		for _, f := range *_g.flds {
-			columns = append(columns, selector.C(f))
-		}
-		columns = append(columns, aggregation...)
-		selector.Select(columns...)
-	}
-	selector.GroupBy(selector.Columns(*_g.flds...)...)
-	if err := selector.Err(); err != nil {
-		return err
-	}
-	rows := &sql.Rows{}
-	query, args := selector.Query()
-	if err := _g.build.driver.Query(ctx, query, args, rows); err != nil {
-		return err
-	}
-	defer rows.Close()
-	return sql.ScanSlice(rows, v)
 }
 
 // AccountSelect is the builder for selecting fields of Account entities.

@@ -113,13 +113,6 @@ func (_m *AddressRuleSet) Value(name string) (ent.Value, error) {
 	return _m.selectValues.Get(name)
 }
 
-// Update returns a builder for updating this AddressRuleSet.
-// Note that you need to call AddressRuleSet.Unwrap() before calling this method if this AddressRuleSet
-// was returned from a transaction, and the transaction was committed or rolled back.
-func (_m *AddressRuleSet) Update() *AddressRuleSetUpdateOne {
-	return NewAddressRuleSetClient(_m.config).UpdateOne(_m)
-}
-
 // Unwrap unwraps the AddressRuleSet entity that was returned from a transaction after it was closed,
 // so that all future queries will be executed through the driver which created the transaction.
 func (_m *AddressRuleSet) Unwrap() *AddressRuleSet {

@@ -259,29 +259,6 @@ func (_q *AddressRuleSetQuery) Clone() *AddressRuleSetQuery {
 	}
 }
 
-// GroupBy is used to group vertices by one or more fields/columns.
-// It is often used with aggregate functions, like: count, max, mean, min, sum.
-//
-// Example:
-//
-//	var v []struct {
-//		AccountID string `json:"account_id,omitempty"`
-//		Count int `json:"count,omitempty"`
-//	}
-//
-//	client.AddressRuleSet.Query().
-//		GroupBy(addressruleset.FieldAccountID).
-//		Aggregate(ent.Count()).
-//		Scan(ctx, &v)
-func (_q *AddressRuleSetQuery) GroupBy(field string, fields ...string) *AddressRuleSetGroupBy {
-	_q.ctx.Fields = append([]string{field}, fields...)
-	grbuild := &AddressRuleSetGroupBy{build: _q}
-	grbuild.flds = &_q.ctx.Fields
-	grbuild.label = addressruleset.Label
-	grbuild.scan = grbuild.Scan
-	return grbuild
-}
-
 // Select allows the selection one or more fields/columns for the given query,
 // instead of selecting all fields in the entity.
 //
@@ -478,54 +455,6 @@ func (_q *AddressRuleSetQuery) ForShare(opts ...sql.LockOption) *AddressRuleSetQ
 func (_q *AddressRuleSetQuery) Modify(modifiers ...func(s *sql.Selector)) *AddressRuleSetSelect {
 	_q.modifiers = append(_q.modifiers, modifiers...)
 	return _q.Select()
-}
-
-// AddressRuleSetGroupBy is the group-by builder for AddressRuleSet entities.
-type AddressRuleSetGroupBy struct {
-	selector
-	build *AddressRuleSetQuery
-}
-
-// Aggregate adds the given aggregation functions to the group-by query.
-func (_g *AddressRuleSetGroupBy) Aggregate(fns ...AggregateFunc) *AddressRuleSetGroupBy {
-	_g.fns = append(_g.fns, fns...)
-	return _g
-}
-
-// Scan applies the selector query and scans the result into the given value.
-func (_g *AddressRuleSetGroupBy) Scan(ctx context.Context, v any) error {
-	ctx = setContextOp(ctx, _g.build.ctx, ent.OpQueryGroupBy)
-	if err := _g.build.prepareQuery(ctx); err != nil {
-		return err
-	}
-	return scanWithInterceptors[*AddressRuleSetQuery, *AddressRuleSetGroupBy](ctx, _g.build, _g, _g.build.inters, v)
-}
-
-func (_g *AddressRuleSetGroupBy) sqlScan(ctx context.Context, root *AddressRuleSetQuery, v any) error {
-	selector := root.sqlQuery(ctx).Select()
-	aggregation := make([]string, 0, len(_g.fns))
-	for _, fn := range _g.fns {
-		aggregation = append(aggregation, fn(selector))
-	}
-	if len(selector.SelectedColumns()) == 0 {
-		columns := make([]string, 0, len(*_g.flds)+len(_g.fns))
-		for _, f := range *_g.flds {
-			columns = append(columns, selector.C(f))
-		}
-		columns = append(columns, aggregation...)
-		selector.Select(columns...)
-	}
-	selector.GroupBy(selector.Columns(*_g.flds...)...)
-	if err := selector.Err(); err != nil {
-		return err
-	}
-	rows := &sql.Rows{}
-	query, args := selector.Query()
-	if err := _g.build.driver.Query(ctx, query, args, rows); err != nil {
-		return err
-	}
-	defer rows.Close()
-	return sql.ScanSlice(rows, v)
 }
 
 // AddressRuleSetSelect is the builder for selecting fields of AddressRuleSet entities.

@@ -166,13 +166,6 @@ func (_m *Attachment) QueryEmail() *EmailQuery {
 	return NewAttachmentClient(_m.config).QueryEmail(_m)
 }
 
-// Update returns a builder for updating this Attachment.
-// Note that you need to call Attachment.Unwrap() before calling this method if this Attachment
-// was returned from a transaction, and the transaction was committed or rolled back.
-func (_m *Attachment) Update() *AttachmentUpdateOne {
-	return NewAttachmentClient(_m.config).UpdateOne(_m)
-}
-
 // Unwrap unwraps the Attachment entity that was returned from a transaction after it was closed,
 // so that all future queries will be executed through the driver which created the transaction.
 func (_m *Attachment) Unwrap() *Attachment {

@@ -295,29 +295,6 @@ func (_q *AttachmentQuery) WithEmail(opts ...func(*EmailQuery)) *AttachmentQuery
 	return _q
 }
 
-// GroupBy is used to group vertices by one or more fields/columns.
-// It is often used with aggregate functions, like: count, max, mean, min, sum.
-//
-// Example:
-//
-//	var v []struct {
-//		EmailID string `json:"email_id,omitempty"`
-//		Count int `json:"count,omitempty"`
-//	}
-//
-//	client.Attachment.Query().
-//		GroupBy(attachment.FieldEmailID).
-//		Aggregate(ent.Count()).
-//		Scan(ctx, &v)
-func (_q *AttachmentQuery) GroupBy(field string, fields ...string) *AttachmentGroupBy {
-	_q.ctx.Fields = append([]string{field}, fields...)
-	grbuild := &AttachmentGroupBy{build: _q}
-	grbuild.flds = &_q.ctx.Fields
-	grbuild.label = attachment.Label
-	grbuild.scan = grbuild.Scan
-	return grbuild
-}
-
 // Select allows the selection one or more fields/columns for the given query,
 // instead of selecting all fields in the entity.
 //
@@ -557,54 +534,6 @@ func (_q *AttachmentQuery) ForShare(opts ...sql.LockOption) *AttachmentQuery {
 func (_q *AttachmentQuery) Modify(modifiers ...func(s *sql.Selector)) *AttachmentSelect {
 	_q.modifiers = append(_q.modifiers, modifiers...)
 	return _q.Select()
-}
-
-// AttachmentGroupBy is the group-by builder for Attachment entities.
-type AttachmentGroupBy struct {
-	selector
-	build *AttachmentQuery
-}
-
-// Aggregate adds the given aggregation functions to the group-by query.
-func (_g *AttachmentGroupBy) Aggregate(fns ...AggregateFunc) *AttachmentGroupBy {
-	_g.fns = append(_g.fns, fns...)
-	return _g
-}
-
-// Scan applies the selector query and scans the result into the given value.
-func (_g *AttachmentGroupBy) Scan(ctx context.Context, v any) error {
-	ctx = setContextOp(ctx, _g.build.ctx, ent.OpQueryGroupBy)
-	if err := _g.build.prepareQuery(ctx); err != nil {
-		return err
-	}
-	return scanWithInterceptors[*AttachmentQuery, *AttachmentGroupBy](ctx, _g.build, _g, _g.build.inters, v)
-}
-
-func (_g *AttachmentGroupBy) sqlScan(ctx context.Context, root *AttachmentQuery, v any) error {
-	selector := root.sqlQuery(ctx).Select()
-	aggregation := make([]string, 0, len(_g.fns))
-	for _, fn := range _g.fns {
-		aggregation = append(aggregation, fn(selector))
-	}
-	if len(selector.SelectedColumns()) == 0 {
-		columns := make([]string, 0, len(*_g.flds)+len(_g.fns))
-		for _, f := range *_g.flds {
-			columns = append(columns, selector.C(f))
-		}
-		columns = append(columns, aggregation...)
-		selector.Select(columns...)
-	}
-	selector.GroupBy(selector.Columns(*_g.flds...)...)
-	if err := selector.Err(); err != nil {
-		return err
-	}
-	rows := &sql.Rows{}
-	query, args := selector.Query()
-	if err := _g.build.driver.Query(ctx, query, args, rows); err != nil {
-		return err
-	}
-	defer rows.Close()
-	return sql.ScanSlice(rows, v)
 }
 
 // AttachmentSelect is the builder for selecting fields of Attachment entities.

@@ -240,13 +240,6 @@ func (_m *Attempt) Value(name string) (ent.Value, error) {
 	return _m.selectValues.Get(name)
 }
 
-// Update returns a builder for updating this Attempt.
-// Note that you need to call Attempt.Unwrap() before calling this method if this Attempt
-// was returned from a transaction, and the transaction was committed or rolled back.
-func (_m *Attempt) Update() *AttemptUpdateOne {
-	return NewAttemptClient(_m.config).UpdateOne(_m)
-}
-
 // Unwrap unwraps the Attempt entity that was returned from a transaction after it was closed,
 // so that all future queries will be executed through the driver which created the transaction.
 func (_m *Attempt) Unwrap() *Attempt {

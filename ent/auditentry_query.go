@@ -259,29 +259,6 @@ func (_q *AuditEntryQuery) Clone() *AuditEntryQuery {
 	}
 }
 
-// GroupBy is used to group vertices by one or more fields/columns.
-// It is often used with aggregate functions, like: count, max, mean, min, sum.
-//
-// Example:
-//
-//	var v []struct {
-//		AccountID string `json:"account_id,omitempty"`
-//		Count int `json:"count,omitempty"`
-//	}
-//
-//	client.AuditEntry.Query().
-//		GroupBy(auditentry.FieldAccountID).
-//		Aggregate(ent.Count()).
-//		Scan(ctx, &v)
-func (_q *AuditEntryQuery) GroupBy(field string, fields ...string) *AuditEntryGroupBy {
-	_q.ctx.Fields = append([]string{field}, fields...)
-	grbuild := &AuditEntryGroupBy{build: _q}
-	grbuild.flds = &_q.ctx.Fields
-	grbuild.label = auditentry.Label
-	grbuild.scan = grbuild.Scan
-	return grbuild
-}
-
 // Select allows the selection one or more fields/columns for the given query,
 // instead of selecting all fields in the entity.
 //
@@ -478,54 +455,6 @@ func (_q *AuditEntryQuery) ForShare(opts ...sql.LockOption) *AuditEntryQuery {
 func (_q *AuditEntryQuery) Modify(modifiers ...func(s *sql.Selector)) *AuditEntrySelect {
 	_q.modifiers = append(_q.modifiers, modifiers...)
 	return _q.Select()
-}
-
-// AuditEntryGroupBy is the group-by builder for AuditEntry entities.
-type AuditEntryGroupBy struct {
-	selector
-	build *AuditEntryQuery
-}
-
-// Aggregate adds the given aggregation functions to the group-by query.
-func (_g *AuditEntryGroupBy) Aggregate(fns ...AggregateFunc) *AuditEntryGroupBy {
-	_g.fns = append(_g.fns, fns...)
-	return _g
-}
-
-// Scan applies the selector query and scans the result into the given value.
-func (_g *AuditEntryGroupBy) Scan(ctx context.Context, v any) error {
-	ctx = setContextOp(ctx, _g.build.ctx, ent.OpQueryGroupBy)
-	if err := _g.build.prepareQuery(ctx); err != nil {
-		return err
-	}
-	return scanWithInterceptors[*AuditEntryQuery, *AuditEntryGroupBy](ctx, _g.build, _g, _g.build.inters, v)
-}
-
-func (_g *AuditEntryGroupBy) sqlScan(ctx context.Context, root *AuditEntryQuery, v any) error {
-	selector := root.sqlQuery(ctx).Select()
-	aggregation := make([]string, 0, len(_g.fns))
-	for _, fn := range _g.fns {
-		aggregation = append(aggregation, fn(selector))
-	}
-	if len(selector.SelectedColumns()) == 0 {
-		columns := make([]string, 0, len(*_g.flds)+len(_g.fns))
-		for _, f := range *_g.flds {
-			columns = append(columns, selector.C(f))
-		}
-		columns = append(columns, aggregation...)
-		selector.Select(columns...)
-	}
-	selector.GroupBy(selector.Columns(*_g.flds...)...)
-	if err := selector.Err(); err != nil {
-		return err
-	}
-	rows := &sql.Rows{}
-	query, args := selector.Query()
-	if err := _g.build.driver.Query(ctx, query, args, rows); err != nil {
-		return err
-	}
-	defer rows.Close()
-	return sql.ScanSlice(rows, v)
 }
 
 // AuditEntrySelect is the builder for selecting fields of AuditEntry entities.

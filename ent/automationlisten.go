@@ -120,13 +120,6 @@ func (_m *AutomationListen) Value(name string) (ent.Value, error) {
 	return _m.selectValues.Get(name)
 }
 
-// Update returns a builder for updating this AutomationListen.
-// Note that you need to call AutomationListen.Unwrap() before calling this method if this AutomationListen
-// was returned from a transaction, and the transaction was committed or rolled back.
-func (_m *AutomationListen) Update() *AutomationListenUpdateOne {
-	return NewAutomationListenClient(_m.config).UpdateOne(_m)
-}
-
 // Unwrap unwraps the AutomationListen entity that was returned from a transaction after it was closed,
 // so that all future queries will be executed through the driver which created the transaction.
 func (_m *AutomationListen) Unwrap() *AutomationListen {

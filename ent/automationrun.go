@@ -187,13 +187,6 @@ func (_m *AutomationRun) Value(name string) (ent.Value, error) {
 	return _m.selectValues.Get(name)
 }
 
-// Update returns a builder for updating this AutomationRun.
-// Note that you need to call AutomationRun.Unwrap() before calling this method if this AutomationRun
-// was returned from a transaction, and the transaction was committed or rolled back.
-func (_m *AutomationRun) Update() *AutomationRunUpdateOne {
-	return NewAutomationRunClient(_m.config).UpdateOne(_m)
-}
-
 // Unwrap unwraps the AutomationRun entity that was returned from a transaction after it was closed,
 // so that all future queries will be executed through the driver which created the transaction.
 func (_m *AutomationRun) Unwrap() *AutomationRun {

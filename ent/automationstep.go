@@ -175,13 +175,6 @@ func (_m *AutomationStep) Value(name string) (ent.Value, error) {
 	return _m.selectValues.Get(name)
 }
 
-// Update returns a builder for updating this AutomationStep.
-// Note that you need to call AutomationStep.Unwrap() before calling this method if this AutomationStep
-// was returned from a transaction, and the transaction was committed or rolled back.
-func (_m *AutomationStep) Update() *AutomationStepUpdateOne {
-	return NewAutomationStepClient(_m.config).UpdateOne(_m)
-}
-
 // Unwrap unwraps the AutomationStep entity that was returned from a transaction after it was closed,
 // so that all future queries will be executed through the driver which created the transaction.
 func (_m *AutomationStep) Unwrap() *AutomationStep {

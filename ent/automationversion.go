@@ -136,13 +136,6 @@ func (_m *AutomationVersion) Value(name string) (ent.Value, error) {
 	return _m.selectValues.Get(name)
 }
 
-// Update returns a builder for updating this AutomationVersion.
-// Note that you need to call AutomationVersion.Unwrap() before calling this method if this AutomationVersion
-// was returned from a transaction, and the transaction was committed or rolled back.
-func (_m *AutomationVersion) Update() *AutomationVersionUpdateOne {
-	return NewAutomationVersionClient(_m.config).UpdateOne(_m)
-}
-
 // Unwrap unwraps the AutomationVersion entity that was returned from a transaction after it was closed,
 // so that all future queries will be executed through the driver which created the transaction.
 func (_m *AutomationVersion) Unwrap() *AutomationVersion {

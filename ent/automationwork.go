@@ -196,13 +196,6 @@ func (_m *AutomationWork) Value(name string) (ent.Value, error) {
 	return _m.selectValues.Get(name)
 }
 
-// Update returns a builder for updating this AutomationWork.
-// Note that you need to call AutomationWork.Unwrap() before calling this method if this AutomationWork
-// was returned from a transaction, and the transaction was committed or rolled back.
-func (_m *AutomationWork) Update() *AutomationWorkUpdateOne {
-	return NewAutomationWorkClient(_m.config).UpdateOne(_m)
-}
-
 // Unwrap unwraps the AutomationWork entity that was returned from a transaction after it was closed,
 // so that all future queries will be executed through the driver which created the transaction.
 func (_m *AutomationWork) Unwrap() *AutomationWork {

@@ -272,13 +272,6 @@ func (_m *BillingCustomer) Value(name string) (ent.Value, error) {
 	return _m.selectValues.Get(name)
 }
 
-// Update returns a builder for updating this BillingCustomer.
-// Note that you need to call BillingCustomer.Unwrap() before calling this method if this BillingCustomer
-// was returned from a transaction, and the transaction was committed or rolled back.
-func (_m *BillingCustomer) Update() *BillingCustomerUpdateOne {
-	return NewBillingCustomerClient(_m.config).UpdateOne(_m)
-}
-
 // Unwrap unwraps the BillingCustomer entity that was returned from a transaction after it was closed,
 // so that all future queries will be executed through the driver which created the transaction.
 func (_m *BillingCustomer) Unwrap() *BillingCustomer {

@@ -200,13 +200,6 @@ func (_m *BillingSubscription) Value(name string) (ent.Value, error) {
 	return _m.selectValues.Get(name)
 }
 
-// Update returns a builder for updating this BillingSubscription.
-// Note that you need to call BillingSubscription.Unwrap() before calling this method if this BillingSubscription
-// was returned from a transaction, and the transaction was committed or rolled back.
-func (_m *BillingSubscription) Update() *BillingSubscriptionUpdateOne {
-	return NewBillingSubscriptionClient(_m.config).UpdateOne(_m)
-}
-
 // Unwrap unwraps the BillingSubscription entity that was returned from a transaction after it was closed,
 // so that all future queries will be executed through the driver which created the transaction.
 func (_m *BillingSubscription) Unwrap() *BillingSubscription {

@@ -134,13 +134,6 @@ func (_m *CapturedMail) Value(name string) (ent.Value, error) {
 	return _m.selectValues.Get(name)
 }
 
-// Update returns a builder for updating this CapturedMail.
-// Note that you need to call CapturedMail.Unwrap() before calling this method if this CapturedMail
-// was returned from a transaction, and the transaction was committed or rolled back.
-func (_m *CapturedMail) Update() *CapturedMailUpdateOne {
-	return NewCapturedMailClient(_m.config).UpdateOne(_m)
-}
-
 // Unwrap unwraps the CapturedMail entity that was returned from a transaction after it was closed,
 // so that all future queries will be executed through the driver which created the transaction.
 func (_m *CapturedMail) Unwrap() *CapturedMail {

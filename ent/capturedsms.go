@@ -121,13 +121,6 @@ func (_m *CapturedSMS) Value(name string) (ent.Value, error) {
 	return _m.selectValues.Get(name)
 }
 
-// Update returns a builder for updating this CapturedSMS.
-// Note that you need to call CapturedSMS.Unwrap() before calling this method if this CapturedSMS
-// was returned from a transaction, and the transaction was committed or rolled back.
-func (_m *CapturedSMS) Update() *CapturedSMSUpdateOne {
-	return NewCapturedSMSClient(_m.config).UpdateOne(_m)
-}
-
 // Unwrap unwraps the CapturedSMS entity that was returned from a transaction after it was closed,
 // so that all future queries will be executed through the driver which created the transaction.
 func (_m *CapturedSMS) Unwrap() *CapturedSMS {

@@ -131,13 +131,6 @@ func (_m *CategoryOptOut) Value(name string) (ent.Value, error) {
 	return _m.selectValues.Get(name)
 }
 
-// Update returns a builder for updating this CategoryOptOut.
-// Note that you need to call CategoryOptOut.Unwrap() before calling this method if this CategoryOptOut
-// was returned from a transaction, and the transaction was committed or rolled back.
-func (_m *CategoryOptOut) Update() *CategoryOptOutUpdateOne {
-	return NewCategoryOptOutClient(_m.config).UpdateOne(_m)
-}
-
 // Unwrap unwraps the CategoryOptOut entity that was returned from a transaction after it was closed,
 // so that all future queries will be executed through the driver which created the transaction.
 func (_m *CategoryOptOut) Unwrap() *CategoryOptOut {

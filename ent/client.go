@@ -14,30 +14,23 @@ import (
 	"entgo.io/ent/dialect/sql"
 	"entgo.io/ent/dialect/sql/sqlgraph"
 	"github.com/postrider/postrider/ent/account"
-	"github.com/postrider/postrider/ent/accountbrand"
 	"github.com/postrider/postrider/ent/addressruleset"
 	"github.com/postrider/postrider/ent/apikey"
 	"github.com/postrider/postrider/ent/attachment"
 	"github.com/postrider/postrider/ent/attempt"
 	"github.com/postrider/postrider/ent/auditentry"
 	"github.com/postrider/postrider/ent/automation"
-	"github.com/postrider/postrider/ent/automationentry"
 	"github.com/postrider/postrider/ent/automationlisten"
 	"github.com/postrider/postrider/ent/automationrun"
 	"github.com/postrider/postrider/ent/automationstep"
 	"github.com/postrider/postrider/ent/automationversion"
 	"github.com/postrider/postrider/ent/automationwork"
 	"github.com/postrider/postrider/ent/billingcustomer"
-	"github.com/postrider/postrider/ent/billingevent"
 	"github.com/postrider/postrider/ent/billingsubscription"
-	"github.com/postrider/postrider/ent/bodymove"
-	"github.com/postrider/postrider/ent/bodywalk"
 	"github.com/postrider/postrider/ent/capturedmail"
 	"github.com/postrider/postrider/ent/capturedsms"
 	"github.com/postrider/postrider/ent/categoryoptout"
-	"github.com/postrider/postrider/ent/certificatefile"
 	"github.com/postrider/postrider/ent/customevent"
-	"github.com/postrider/postrider/ent/deliveryhold"
 	"github.com/postrider/postrider/ent/deliveryreport"
 	"github.com/postrider/postrider/ent/dkimkey"
 	"github.com/postrider/postrider/ent/domain"
@@ -45,39 +38,29 @@ import (
 	"github.com/postrider/postrider/ent/domainclaim"
 	"github.com/postrider/postrider/ent/email"
 	"github.com/postrider/postrider/ent/engagement"
-	"github.com/postrider/postrider/ent/eventexport"
-	"github.com/postrider/postrider/ent/fact"
-	"github.com/postrider/postrider/ent/idempotencykey"
 	"github.com/postrider/postrider/ent/identity"
 	"github.com/postrider/postrider/ent/invitation"
 	"github.com/postrider/postrider/ent/membership"
-	"github.com/postrider/postrider/ent/node"
 	"github.com/postrider/postrider/ent/passkey"
 	"github.com/postrider/postrider/ent/password"
 	"github.com/postrider/postrider/ent/plan"
-	"github.com/postrider/postrider/ent/receivedcontent"
 	"github.com/postrider/postrider/ent/receivedemail"
 	"github.com/postrider/postrider/ent/recipient"
 	"github.com/postrider/postrider/ent/secondfactor"
 	"github.com/postrider/postrider/ent/session"
 	"github.com/postrider/postrider/ent/signinchallenge"
-	"github.com/postrider/postrider/ent/signinfailure"
 	"github.com/postrider/postrider/ent/signinlink"
 	"github.com/postrider/postrider/ent/smarthost"
 	"github.com/postrider/postrider/ent/smsattempt"
-	"github.com/postrider/postrider/ent/smsday"
 	"github.com/postrider/postrider/ent/smsmessage"
-	"github.com/postrider/postrider/ent/smsoptout"
 	"github.com/postrider/postrider/ent/smssettings"
 	"github.com/postrider/postrider/ent/smtpcredential"
 	"github.com/postrider/postrider/ent/source"
-	"github.com/postrider/postrider/ent/sourceday"
 	"github.com/postrider/postrider/ent/suppression"
 	"github.com/postrider/postrider/ent/template"
 	"github.com/postrider/postrider/ent/templateversion"
 	"github.com/postrider/postrider/ent/tlsreportcount"
 	"github.com/postrider/postrider/ent/trackinghost"
-	"github.com/postrider/postrider/ent/usage"
 	"github.com/postrider/postrider/ent/user"
 	"github.com/postrider/postrider/ent/webhook"
 	"github.com/postrider/postrider/ent/webhookattempt"
@@ -94,8 +77,6 @@ type Client struct {
 	APIKey *APIKeyClient
 	// Account is the client for interacting with the Account builders.
 	Account *AccountClient
-	// AccountBrand is the client for interacting with the AccountBrand builders.
-	AccountBrand *AccountBrandClient
 	// AddressRuleSet is the client for interacting with the AddressRuleSet builders.
 	AddressRuleSet *AddressRuleSetClient
 	// Attachment is the client for interacting with the Attachment builders.
@@ -106,8 +87,6 @@ type Client struct {
 	AuditEntry *AuditEntryClient
 	// Automation is the client for interacting with the Automation builders.
 	Automation *AutomationClient
-	// AutomationEntry is the client for interacting with the AutomationEntry builders.
-	AutomationEntry *AutomationEntryClient
 	// AutomationListen is the client for interacting with the AutomationListen builders.
 	AutomationListen *AutomationListenClient
 	// AutomationRun is the client for interacting with the AutomationRun builders.
@@ -120,28 +99,18 @@ type Client struct {
 	AutomationWork *AutomationWorkClient
 	// BillingCustomer is the client for interacting with the BillingCustomer builders.
 	BillingCustomer *BillingCustomerClient
-	// BillingEvent is the client for interacting with the BillingEvent builders.
-	BillingEvent *BillingEventClient
 	// BillingSubscription is the client for interacting with the BillingSubscription builders.
 	BillingSubscription *BillingSubscriptionClient
-	// BodyMove is the client for interacting with the BodyMove builders.
-	BodyMove *BodyMoveClient
-	// BodyWalk is the client for interacting with the BodyWalk builders.
-	BodyWalk *BodyWalkClient
 	// CapturedMail is the client for interacting with the CapturedMail builders.
 	CapturedMail *CapturedMailClient
 	// CapturedSMS is the client for interacting with the CapturedSMS builders.
 	CapturedSMS *CapturedSMSClient
 	// CategoryOptOut is the client for interacting with the CategoryOptOut builders.
 	CategoryOptOut *CategoryOptOutClient
-	// CertificateFile is the client for interacting with the CertificateFile builders.
-	CertificateFile *CertificateFileClient
 	// CustomEvent is the client for interacting with the CustomEvent builders.
 	CustomEvent *CustomEventClient
 	// DKIMKey is the client for interacting with the DKIMKey builders.
 	DKIMKey *DKIMKeyClient
-	// DeliveryHold is the client for interacting with the DeliveryHold builders.
-	DeliveryHold *DeliveryHoldClient
 	// DeliveryReport is the client for interacting with the DeliveryReport builders.
 	DeliveryReport *DeliveryReportClient
 	// Domain is the client for interacting with the Domain builders.
@@ -154,40 +123,26 @@ type Client struct {
 	Email *EmailClient
 	// Engagement is the client for interacting with the Engagement builders.
 	Engagement *EngagementClient
-	// EventExport is the client for interacting with the EventExport builders.
-	EventExport *EventExportClient
-	// Fact is the client for interacting with the Fact builders.
-	Fact *FactClient
-	// IdempotencyKey is the client for interacting with the IdempotencyKey builders.
-	IdempotencyKey *IdempotencyKeyClient
 	// Identity is the client for interacting with the Identity builders.
 	Identity *IdentityClient
 	// Invitation is the client for interacting with the Invitation builders.
 	Invitation *InvitationClient
 	// Membership is the client for interacting with the Membership builders.
 	Membership *MembershipClient
-	// Node is the client for interacting with the Node builders.
-	Node *NodeClient
 	// Passkey is the client for interacting with the Passkey builders.
 	Passkey *PasskeyClient
 	// Password is the client for interacting with the Password builders.
 	Password *PasswordClient
 	// Plan is the client for interacting with the Plan builders.
 	Plan *PlanClient
-	// ReceivedContent is the client for interacting with the ReceivedContent builders.
-	ReceivedContent *ReceivedContentClient
 	// ReceivedEmail is the client for interacting with the ReceivedEmail builders.
 	ReceivedEmail *ReceivedEmailClient
 	// Recipient is the client for interacting with the Recipient builders.
 	Recipient *RecipientClient
 	// SMSAttempt is the client for interacting with the SMSAttempt builders.
 	SMSAttempt *SMSAttemptClient
-	// SMSDay is the client for interacting with the SMSDay builders.
-	SMSDay *SMSDayClient
 	// SMSMessage is the client for interacting with the SMSMessage builders.
 	SMSMessage *SMSMessageClient
-	// SMSOptOut is the client for interacting with the SMSOptOut builders.
-	SMSOptOut *SMSOptOutClient
 	// SMSSettings is the client for interacting with the SMSSettings builders.
 	SMSSettings *SMSSettingsClient
 	// SMTPCredential is the client for interacting with the SMTPCredential builders.
@@ -198,16 +153,12 @@ type Client struct {
 	Session *SessionClient
 	// SignInChallenge is the client for interacting with the SignInChallenge builders.
 	SignInChallenge *SignInChallengeClient
-	// SignInFailure is the client for interacting with the SignInFailure builders.
-	SignInFailure *SignInFailureClient
 	// SignInLink is the client for interacting with the SignInLink builders.
 	SignInLink *SignInLinkClient
 	// Smarthost is the client for interacting with the Smarthost builders.
 	Smarthost *SmarthostClient
 	// Source is the client for interacting with the Source builders.
 	Source *SourceClient
-	// SourceDay is the client for interacting with the SourceDay builders.
-	SourceDay *SourceDayClient
 	// Suppression is the client for interacting with the Suppression builders.
 	Suppression *SuppressionClient
 	// TLSReportCount is the client for interacting with the TLSReportCount builders.
@@ -218,8 +169,6 @@ type Client struct {
 	TemplateVersion *TemplateVersionClient
 	// TrackingHost is the client for interacting with the TrackingHost builders.
 	TrackingHost *TrackingHostClient
-	// Usage is the client for interacting with the Usage builders.
-	Usage *UsageClient
 	// User is the client for interacting with the User builders.
 	User *UserClient
 	// Webhook is the client for interacting with the Webhook builders.
@@ -242,69 +191,52 @@ func NewClient(opts ...Option) *Client {
 func (c *Client) init() {
 	c.APIKey = NewAPIKeyClient(c.config)
 	c.Account = NewAccountClient(c.config)
-	c.AccountBrand = NewAccountBrandClient(c.config)
 	c.AddressRuleSet = NewAddressRuleSetClient(c.config)
 	c.Attachment = NewAttachmentClient(c.config)
 	c.Attempt = NewAttemptClient(c.config)
 	c.AuditEntry = NewAuditEntryClient(c.config)
 	c.Automation = NewAutomationClient(c.config)
-	c.AutomationEntry = NewAutomationEntryClient(c.config)
 	c.AutomationListen = NewAutomationListenClient(c.config)
 	c.AutomationRun = NewAutomationRunClient(c.config)
 	c.AutomationStep = NewAutomationStepClient(c.config)
 	c.AutomationVersion = NewAutomationVersionClient(c.config)
 	c.AutomationWork = NewAutomationWorkClient(c.config)
 	c.BillingCustomer = NewBillingCustomerClient(c.config)
-	c.BillingEvent = NewBillingEventClient(c.config)
 	c.BillingSubscription = NewBillingSubscriptionClient(c.config)
-	c.BodyMove = NewBodyMoveClient(c.config)
-	c.BodyWalk = NewBodyWalkClient(c.config)
 	c.CapturedMail = NewCapturedMailClient(c.config)
 	c.CapturedSMS = NewCapturedSMSClient(c.config)
 	c.CategoryOptOut = NewCategoryOptOutClient(c.config)
-	c.CertificateFile = NewCertificateFileClient(c.config)
 	c.CustomEvent = NewCustomEventClient(c.config)
 	c.DKIMKey = NewDKIMKeyClient(c.config)
-	c.DeliveryHold = NewDeliveryHoldClient(c.config)
 	c.DeliveryReport = NewDeliveryReportClient(c.config)
 	c.Domain = NewDomainClient(c.config)
 	c.DomainCheck = NewDomainCheckClient(c.config)
 	c.DomainClaim = NewDomainClaimClient(c.config)
 	c.Email = NewEmailClient(c.config)
 	c.Engagement = NewEngagementClient(c.config)
-	c.EventExport = NewEventExportClient(c.config)
-	c.Fact = NewFactClient(c.config)
-	c.IdempotencyKey = NewIdempotencyKeyClient(c.config)
 	c.Identity = NewIdentityClient(c.config)
 	c.Invitation = NewInvitationClient(c.config)
 	c.Membership = NewMembershipClient(c.config)
-	c.Node = NewNodeClient(c.config)
 	c.Passkey = NewPasskeyClient(c.config)
 	c.Password = NewPasswordClient(c.config)
 	c.Plan = NewPlanClient(c.config)
-	c.ReceivedContent = NewReceivedContentClient(c.config)
 	c.ReceivedEmail = NewReceivedEmailClient(c.config)
 	c.Recipient = NewRecipientClient(c.config)
 	c.SMSAttempt = NewSMSAttemptClient(c.config)
-	c.SMSDay = NewSMSDayClient(c.config)
 	c.SMSMessage = NewSMSMessageClient(c.config)
-	c.SMSOptOut = NewSMSOptOutClient(c.config)
 	c.SMSSettings = NewSMSSettingsClient(c.config)
 	c.SMTPCredential = NewSMTPCredentialClient(c.config)
 	c.SecondFactor = NewSecondFactorClient(c.config)
 	c.Session = NewSessionClient(c.config)
 	c.SignInChallenge = NewSignInChallengeClient(c.config)
-	c.SignInFailure = NewSignInFailureClient(c.config)
 	c.SignInLink = NewSignInLinkClient(c.config)
 	c.Smarthost = NewSmarthostClient(c.config)
 	c.Source = NewSourceClient(c.config)
-	c.SourceDay = NewSourceDayClient(c.config)
 	c.Suppression = NewSuppressionClient(c.config)
 	c.TLSReportCount = NewTLSReportCountClient(c.config)
 	c.Template = NewTemplateClient(c.config)
 	c.TemplateVersion = NewTemplateVersionClient(c.config)
 	c.TrackingHost = NewTrackingHostClient(c.config)
-	c.Usage = NewUsageClient(c.config)
 	c.User = NewUserClient(c.config)
 	c.Webhook = NewWebhookClient(c.config)
 	c.WebhookAttempt = NewWebhookAttemptClient(c.config)
@@ -404,69 +336,52 @@ func (c *Client) Tx(ctx context.Context) (*Tx, error) {
 		config:              cfg,
 		APIKey:              NewAPIKeyClient(cfg),
 		Account:             NewAccountClient(cfg),
-		AccountBrand:        NewAccountBrandClient(cfg),
 		AddressRuleSet:      NewAddressRuleSetClient(cfg),
 		Attachment:          NewAttachmentClient(cfg),
 		Attempt:             NewAttemptClient(cfg),
 		AuditEntry:          NewAuditEntryClient(cfg),
 		Automation:          NewAutomationClient(cfg),
-		AutomationEntry:     NewAutomationEntryClient(cfg),
 		AutomationListen:    NewAutomationListenClient(cfg),
 		AutomationRun:       NewAutomationRunClient(cfg),
 		AutomationStep:      NewAutomationStepClient(cfg),
 		AutomationVersion:   NewAutomationVersionClient(cfg),
 		AutomationWork:      NewAutomationWorkClient(cfg),
 		BillingCustomer:     NewBillingCustomerClient(cfg),
-		BillingEvent:        NewBillingEventClient(cfg),
 		BillingSubscription: NewBillingSubscriptionClient(cfg),
-		BodyMove:            NewBodyMoveClient(cfg),
-		BodyWalk:            NewBodyWalkClient(cfg),
 		CapturedMail:        NewCapturedMailClient(cfg),
 		CapturedSMS:         NewCapturedSMSClient(cfg),
 		CategoryOptOut:      NewCategoryOptOutClient(cfg),
-		CertificateFile:     NewCertificateFileClient(cfg),
 		CustomEvent:         NewCustomEventClient(cfg),
 		DKIMKey:             NewDKIMKeyClient(cfg),
-		DeliveryHold:        NewDeliveryHoldClient(cfg),
 		DeliveryReport:      NewDeliveryReportClient(cfg),
 		Domain:              NewDomainClient(cfg),
 		DomainCheck:         NewDomainCheckClient(cfg),
 		DomainClaim:         NewDomainClaimClient(cfg),
 		Email:               NewEmailClient(cfg),
 		Engagement:          NewEngagementClient(cfg),
-		EventExport:         NewEventExportClient(cfg),
-		Fact:                NewFactClient(cfg),
-		IdempotencyKey:      NewIdempotencyKeyClient(cfg),
 		Identity:            NewIdentityClient(cfg),
 		Invitation:          NewInvitationClient(cfg),
 		Membership:          NewMembershipClient(cfg),
-		Node:                NewNodeClient(cfg),
 		Passkey:             NewPasskeyClient(cfg),
 		Password:            NewPasswordClient(cfg),
 		Plan:                NewPlanClient(cfg),
-		ReceivedContent:     NewReceivedContentClient(cfg),
 		ReceivedEmail:       NewReceivedEmailClient(cfg),
 		Recipient:           NewRecipientClient(cfg),
 		SMSAttempt:          NewSMSAttemptClient(cfg),
-		SMSDay:              NewSMSDayClient(cfg),
 		SMSMessage:          NewSMSMessageClient(cfg),
-		SMSOptOut:           NewSMSOptOutClient(cfg),
 		SMSSettings:         NewSMSSettingsClient(cfg),
 		SMTPCredential:      NewSMTPCredentialClient(cfg),
 		SecondFactor:        NewSecondFactorClient(cfg),
 		Session:             NewSessionClient(cfg),
 		SignInChallenge:     NewSignInChallengeClient(cfg),
-		SignInFailure:       NewSignInFailureClient(cfg),
 		SignInLink:          NewSignInLinkClient(cfg),
 		Smarthost:           NewSmarthostClient(cfg),
 		Source:              NewSourceClient(cfg),
-		SourceDay:           NewSourceDayClient(cfg),
 		Suppression:         NewSuppressionClient(cfg),
 		TLSReportCount:      NewTLSReportCountClient(cfg),
 		Template:            NewTemplateClient(cfg),
 		TemplateVersion:     NewTemplateVersionClient(cfg),
 		TrackingHost:        NewTrackingHostClient(cfg),
-		Usage:               NewUsageClient(cfg),
 		User:                NewUserClient(cfg),
 		Webhook:             NewWebhookClient(cfg),
 		WebhookAttempt:      NewWebhookAttemptClient(cfg),
@@ -493,69 +408,52 @@ func (c *Client) BeginTx(ctx context.Context, opts *sql.TxOptions) (*Tx, error) 
 		config:              cfg,
 		APIKey:              NewAPIKeyClient(cfg),
 		Account:             NewAccountClient(cfg),
-		AccountBrand:        NewAccountBrandClient(cfg),
 		AddressRuleSet:      NewAddressRuleSetClient(cfg),
 		Attachment:          NewAttachmentClient(cfg),
 		Attempt:             NewAttemptClient(cfg),
 		AuditEntry:          NewAuditEntryClient(cfg),
 		Automation:          NewAutomationClient(cfg),
-		AutomationEntry:     NewAutomationEntryClient(cfg),
 		AutomationListen:    NewAutomationListenClient(cfg),
 		AutomationRun:       NewAutomationRunClient(cfg),
 		AutomationStep:      NewAutomationStepClient(cfg),
 		AutomationVersion:   NewAutomationVersionClient(cfg),
 		AutomationWork:      NewAutomationWorkClient(cfg),
 		BillingCustomer:     NewBillingCustomerClient(cfg),
-		BillingEvent:        NewBillingEventClient(cfg),
 		BillingSubscription: NewBillingSubscriptionClient(cfg),
-		BodyMove:            NewBodyMoveClient(cfg),
-		BodyWalk:            NewBodyWalkClient(cfg),
 		CapturedMail:        NewCapturedMailClient(cfg),
 		CapturedSMS:         NewCapturedSMSClient(cfg),
 		CategoryOptOut:      NewCategoryOptOutClient(cfg),
-		CertificateFile:     NewCertificateFileClient(cfg),
 		CustomEvent:         NewCustomEventClient(cfg),
 		DKIMKey:             NewDKIMKeyClient(cfg),
-		DeliveryHold:        NewDeliveryHoldClient(cfg),
 		DeliveryReport:      NewDeliveryReportClient(cfg),
 		Domain:              NewDomainClient(cfg),
 		DomainCheck:         NewDomainCheckClient(cfg),
 		DomainClaim:         NewDomainClaimClient(cfg),
 		Email:               NewEmailClient(cfg),
 		Engagement:          NewEngagementClient(cfg),
-		EventExport:         NewEventExportClient(cfg),
-		Fact:                NewFactClient(cfg),
-		IdempotencyKey:      NewIdempotencyKeyClient(cfg),
 		Identity:            NewIdentityClient(cfg),
 		Invitation:          NewInvitationClient(cfg),
 		Membership:          NewMembershipClient(cfg),
-		Node:                NewNodeClient(cfg),
 		Passkey:             NewPasskeyClient(cfg),
 		Password:            NewPasswordClient(cfg),
 		Plan:                NewPlanClient(cfg),
-		ReceivedContent:     NewReceivedContentClient(cfg),
 		ReceivedEmail:       NewReceivedEmailClient(cfg),
 		Recipient:           NewRecipientClient(cfg),
 		SMSAttempt:          NewSMSAttemptClient(cfg),
-		SMSDay:              NewSMSDayClient(cfg),
 		SMSMessage:          NewSMSMessageClient(cfg),
-		SMSOptOut:           NewSMSOptOutClient(cfg),
 		SMSSettings:         NewSMSSettingsClient(cfg),
 		SMTPCredential:      NewSMTPCredentialClient(cfg),
 		SecondFactor:        NewSecondFactorClient(cfg),
 		Session:             NewSessionClient(cfg),
 		SignInChallenge:     NewSignInChallengeClient(cfg),
-		SignInFailure:       NewSignInFailureClient(cfg),
 		SignInLink:          NewSignInLinkClient(cfg),
 		Smarthost:           NewSmarthostClient(cfg),
 		Source:              NewSourceClient(cfg),
-		SourceDay:           NewSourceDayClient(cfg),
 		Suppression:         NewSuppressionClient(cfg),
 		TLSReportCount:      NewTLSReportCountClient(cfg),
 		Template:            NewTemplateClient(cfg),
 		TemplateVersion:     NewTemplateVersionClient(cfg),
 		TrackingHost:        NewTrackingHostClient(cfg),
-		Usage:               NewUsageClient(cfg),
 		User:                NewUserClient(cfg),
 		Webhook:             NewWebhookClient(cfg),
 		WebhookAttempt:      NewWebhookAttemptClient(cfg),
@@ -590,20 +488,17 @@ func (c *Client) Close() error {
 // In order to add hooks to a specific client, call: `client.Node.Use(...)`.
 func (c *Client) Use(hooks ...Hook) {
 	for _, n := range []interface{ Use(...Hook) }{
-		c.APIKey, c.Account, c.AccountBrand, c.AddressRuleSet, c.Attachment, c.Attempt,
-		c.AuditEntry, c.Automation, c.AutomationEntry, c.AutomationListen,
-		c.AutomationRun, c.AutomationStep, c.AutomationVersion, c.AutomationWork,
-		c.BillingCustomer, c.BillingEvent, c.BillingSubscription, c.BodyMove,
-		c.BodyWalk, c.CapturedMail, c.CapturedSMS, c.CategoryOptOut, c.CertificateFile,
-		c.CustomEvent, c.DKIMKey, c.DeliveryHold, c.DeliveryReport, c.Domain,
-		c.DomainCheck, c.DomainClaim, c.Email, c.Engagement, c.EventExport, c.Fact,
-		c.IdempotencyKey, c.Identity, c.Invitation, c.Membership, c.Node, c.Passkey,
-		c.Password, c.Plan, c.ReceivedContent, c.ReceivedEmail, c.Recipient,
-		c.SMSAttempt, c.SMSDay, c.SMSMessage, c.SMSOptOut, c.SMSSettings,
-		c.SMTPCredential, c.SecondFactor, c.Session, c.SignInChallenge,
-		c.SignInFailure, c.SignInLink, c.Smarthost, c.Source, c.SourceDay,
-		c.Suppression, c.TLSReportCount, c.Template, c.TemplateVersion, c.TrackingHost,
-		c.Usage, c.User, c.Webhook, c.WebhookAttempt, c.WebhookDelivery, c.WebhookWork,
+		c.APIKey, c.Account, c.AddressRuleSet, c.Attachment, c.Attempt, c.AuditEntry,
+		c.Automation, c.AutomationListen, c.AutomationRun, c.AutomationStep,
+		c.AutomationVersion, c.AutomationWork, c.BillingCustomer,
+		c.BillingSubscription, c.CapturedMail, c.CapturedSMS, c.CategoryOptOut,
+		c.CustomEvent, c.DKIMKey, c.DeliveryReport, c.Domain, c.DomainCheck,
+		c.DomainClaim, c.Email, c.Engagement, c.Identity, c.Invitation, c.Membership,
+		c.Passkey, c.Password, c.Plan, c.ReceivedEmail, c.Recipient, c.SMSAttempt,
+		c.SMSMessage, c.SMSSettings, c.SMTPCredential, c.SecondFactor, c.Session,
+		c.SignInChallenge, c.SignInLink, c.Smarthost, c.Source, c.Suppression,
+		c.TLSReportCount, c.Template, c.TemplateVersion, c.TrackingHost, c.User,
+		c.Webhook, c.WebhookAttempt, c.WebhookDelivery, c.WebhookWork,
 	} {
 		n.Use(hooks...)
 	}
@@ -613,20 +508,17 @@ func (c *Client) Use(hooks ...Hook) {
 // In order to add interceptors to a specific client, call: `client.Node.Intercept(...)`.
 func (c *Client) Intercept(interceptors ...Interceptor) {
 	for _, n := range []interface{ Intercept(...Interceptor) }{
-		c.APIKey, c.Account, c.AccountBrand, c.AddressRuleSet, c.Attachment, c.Attempt,
-		c.AuditEntry, c.Automation, c.AutomationEntry, c.AutomationListen,
-		c.AutomationRun, c.AutomationStep, c.AutomationVersion, c.AutomationWork,
-		c.BillingCustomer, c.BillingEvent, c.BillingSubscription, c.BodyMove,
-		c.BodyWalk, c.CapturedMail, c.CapturedSMS, c.CategoryOptOut, c.CertificateFile,
-		c.CustomEvent, c.DKIMKey, c.DeliveryHold, c.DeliveryReport, c.Domain,
-		c.DomainCheck, c.DomainClaim, c.Email, c.Engagement, c.EventExport, c.Fact,
-		c.IdempotencyKey, c.Identity, c.Invitation, c.Membership, c.Node, c.Passkey,
-		c.Password, c.Plan, c.ReceivedContent, c.ReceivedEmail, c.Recipient,
-		c.SMSAttempt, c.SMSDay, c.SMSMessage, c.SMSOptOut, c.SMSSettings,
-		c.SMTPCredential, c.SecondFactor, c.Session, c.SignInChallenge,
-		c.SignInFailure, c.SignInLink, c.Smarthost, c.Source, c.SourceDay,
-		c.Suppression, c.TLSReportCount, c.Template, c.TemplateVersion, c.TrackingHost,
-		c.Usage, c.User, c.Webhook, c.WebhookAttempt, c.WebhookDelivery, c.WebhookWork,
+		c.APIKey, c.Account, c.AddressRuleSet, c.Attachment, c.Attempt, c.AuditEntry,
+		c.Automation, c.AutomationListen, c.AutomationRun, c.AutomationStep,
+		c.AutomationVersion, c.AutomationWork, c.BillingCustomer,
+		c.BillingSubscription, c.CapturedMail, c.CapturedSMS, c.CategoryOptOut,
+		c.CustomEvent, c.DKIMKey, c.DeliveryReport, c.Domain, c.DomainCheck,
+		c.DomainClaim, c.Email, c.Engagement, c.Identity, c.Invitation, c.Membership,
+		c.Passkey, c.Password, c.Plan, c.ReceivedEmail, c.Recipient, c.SMSAttempt,
+		c.SMSMessage, c.SMSSettings, c.SMTPCredential, c.SecondFactor, c.Session,
+		c.SignInChallenge, c.SignInLink, c.Smarthost, c.Source, c.Suppression,
+		c.TLSReportCount, c.Template, c.TemplateVersion, c.TrackingHost, c.User,
+		c.Webhook, c.WebhookAttempt, c.WebhookDelivery, c.WebhookWork,
 	} {
 		n.Intercept(interceptors...)
 	}
@@ -639,10 +531,7 @@ func (c *Client) Mutate(ctx context.Context, m Mutation) (Value, error) {
 		return c.APIKey.mutate(ctx, m)
 	case *AccountMutation:
 		return c.Account.mutate(ctx, m)
-	case *AccountBrandMutation:
-		return c.AccountBrand.mutate(ctx, m)
-	case *AddressRuleSetMutation:
-		return c.AddressRuleSet.mutate(ctx, m)
+
 	case *AttachmentMutation:
 		return c.Attachment.mutate(ctx, m)
 	case *AttemptMutation:
@@ -651,90 +540,40 @@ func (c *Client) Mutate(ctx context.Context, m Mutation) (Value, error) {
 		return c.AuditEntry.mutate(ctx, m)
 	case *AutomationMutation:
 		return c.Automation.mutate(ctx, m)
-	case *AutomationEntryMutation:
-		return c.AutomationEntry.mutate(ctx, m)
-	case *AutomationListenMutation:
-		return c.AutomationListen.mutate(ctx, m)
-	case *AutomationRunMutation:
-		return c.AutomationRun.mutate(ctx, m)
-	case *AutomationStepMutation:
-		return c.AutomationStep.mutate(ctx, m)
+
 	case *AutomationVersionMutation:
 		return c.AutomationVersion.mutate(ctx, m)
-	case *AutomationWorkMutation:
-		return c.AutomationWork.mutate(ctx, m)
-	case *BillingCustomerMutation:
-		return c.BillingCustomer.mutate(ctx, m)
-	case *BillingEventMutation:
-		return c.BillingEvent.mutate(ctx, m)
-	case *BillingSubscriptionMutation:
-		return c.BillingSubscription.mutate(ctx, m)
-	case *BodyMoveMutation:
-		return c.BodyMove.mutate(ctx, m)
-	case *BodyWalkMutation:
-		return c.BodyWalk.mutate(ctx, m)
+
 	case *CapturedMailMutation:
 		return c.CapturedMail.mutate(ctx, m)
-	case *CapturedSMSMutation:
-		return c.CapturedSMS.mutate(ctx, m)
-	case *CategoryOptOutMutation:
-		return c.CategoryOptOut.mutate(ctx, m)
-	case *CertificateFileMutation:
-		return c.CertificateFile.mutate(ctx, m)
-	case *CustomEventMutation:
-		return c.CustomEvent.mutate(ctx, m)
+
 	case *DKIMKeyMutation:
 		return c.DKIMKey.mutate(ctx, m)
-	case *DeliveryHoldMutation:
-		return c.DeliveryHold.mutate(ctx, m)
 	case *DeliveryReportMutation:
 		return c.DeliveryReport.mutate(ctx, m)
 	case *DomainMutation:
 		return c.Domain.mutate(ctx, m)
 	case *DomainCheckMutation:
 		return c.DomainCheck.mutate(ctx, m)
-	case *DomainClaimMutation:
-		return c.DomainClaim.mutate(ctx, m)
+
 	case *EmailMutation:
 		return c.Email.mutate(ctx, m)
 	case *EngagementMutation:
 		return c.Engagement.mutate(ctx, m)
-	case *EventExportMutation:
-		return c.EventExport.mutate(ctx, m)
-	case *FactMutation:
-		return c.Fact.mutate(ctx, m)
-	case *IdempotencyKeyMutation:
-		return c.IdempotencyKey.mutate(ctx, m)
 	case *IdentityMutation:
 		return c.Identity.mutate(ctx, m)
 	case *InvitationMutation:
 		return c.Invitation.mutate(ctx, m)
 	case *MembershipMutation:
 		return c.Membership.mutate(ctx, m)
-	case *NodeMutation:
-		return c.Node.mutate(ctx, m)
 	case *PasskeyMutation:
 		return c.Passkey.mutate(ctx, m)
 	case *PasswordMutation:
 		return c.Password.mutate(ctx, m)
-	case *PlanMutation:
-		return c.Plan.mutate(ctx, m)
-	case *ReceivedContentMutation:
-		return c.ReceivedContent.mutate(ctx, m)
-	case *ReceivedEmailMutation:
-		return c.ReceivedEmail.mutate(ctx, m)
+
 	case *RecipientMutation:
 		return c.Recipient.mutate(ctx, m)
-	case *SMSAttemptMutation:
-		return c.SMSAttempt.mutate(ctx, m)
-	case *SMSDayMutation:
-		return c.SMSDay.mutate(ctx, m)
-	case *SMSMessageMutation:
-		return c.SMSMessage.mutate(ctx, m)
-	case *SMSOptOutMutation:
-		return c.SMSOptOut.mutate(ctx, m)
-	case *SMSSettingsMutation:
-		return c.SMSSettings.mutate(ctx, m)
+
 	case *SMTPCredentialMutation:
 		return c.SMTPCredential.mutate(ctx, m)
 	case *SecondFactorMutation:
@@ -743,38 +582,24 @@ func (c *Client) Mutate(ctx context.Context, m Mutation) (Value, error) {
 		return c.Session.mutate(ctx, m)
 	case *SignInChallengeMutation:
 		return c.SignInChallenge.mutate(ctx, m)
-	case *SignInFailureMutation:
-		return c.SignInFailure.mutate(ctx, m)
 	case *SignInLinkMutation:
 		return c.SignInLink.mutate(ctx, m)
 	case *SmarthostMutation:
 		return c.Smarthost.mutate(ctx, m)
 	case *SourceMutation:
 		return c.Source.mutate(ctx, m)
-	case *SourceDayMutation:
-		return c.SourceDay.mutate(ctx, m)
-	case *SuppressionMutation:
-		return c.Suppression.mutate(ctx, m)
-	case *TLSReportCountMutation:
-		return c.TLSReportCount.mutate(ctx, m)
+
 	case *TemplateMutation:
 		return c.Template.mutate(ctx, m)
 	case *TemplateVersionMutation:
 		return c.TemplateVersion.mutate(ctx, m)
 	case *TrackingHostMutation:
 		return c.TrackingHost.mutate(ctx, m)
-	case *UsageMutation:
-		return c.Usage.mutate(ctx, m)
 	case *UserMutation:
 		return c.User.mutate(ctx, m)
 	case *WebhookMutation:
 		return c.Webhook.mutate(ctx, m)
-	case *WebhookAttemptMutation:
-		return c.WebhookAttempt.mutate(ctx, m)
-	case *WebhookDeliveryMutation:
-		return c.WebhookDelivery.mutate(ctx, m)
-	case *WebhookWorkMutation:
-		return c.WebhookWork.mutate(ctx, m)
+
 	default:
 		return nil, fmt.Errorf("ent: unknown mutation type %T", m)
 	}
@@ -846,25 +671,6 @@ func (c *APIKeyClient) UpdateOneID(id string) *APIKeyUpdateOne {
 	return &APIKeyUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
 }
 
-// Delete returns a delete builder for APIKey.
-func (c *APIKeyClient) Delete() *APIKeyDelete {
-	mutation := newAPIKeyMutation(c.config, OpDelete)
-	return &APIKeyDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// DeleteOne returns a builder for deleting the given entity.
-func (c *APIKeyClient) DeleteOne(_m *APIKey) *APIKeyDeleteOne {
-	return c.DeleteOneID(_m.ID)
-}
-
-// DeleteOneID returns a builder for deleting the given entity by its id.
-func (c *APIKeyClient) DeleteOneID(id string) *APIKeyDeleteOne {
-	builder := c.Delete().Where(apikey.ID(id))
-	builder.mutation.id = &id
-	builder.mutation.op = OpDeleteOne
-	return &APIKeyDeleteOne{builder}
-}
-
 // Query returns a query builder for APIKey.
 func (c *APIKeyClient) Query() *APIKeyQuery {
 	return &APIKeyQuery{
@@ -922,8 +728,7 @@ func (c *APIKeyClient) mutate(ctx context.Context, m *APIKeyMutation) (Value, er
 		return (&APIKeyUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
 	case OpUpdateOne:
 		return (&APIKeyUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
-	case OpDelete, OpDeleteOne:
-		return (&APIKeyDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+
 	default:
 		return nil, fmt.Errorf("ent: unknown APIKey mutation op: %q", m.Op())
 	}
@@ -993,25 +798,6 @@ func (c *AccountClient) UpdateOne(_m *Account) *AccountUpdateOne {
 func (c *AccountClient) UpdateOneID(id string) *AccountUpdateOne {
 	mutation := newAccountMutation(c.config, OpUpdateOne, withAccountID(id))
 	return &AccountUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// Delete returns a delete builder for Account.
-func (c *AccountClient) Delete() *AccountDelete {
-	mutation := newAccountMutation(c.config, OpDelete)
-	return &AccountDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// DeleteOne returns a builder for deleting the given entity.
-func (c *AccountClient) DeleteOne(_m *Account) *AccountDeleteOne {
-	return c.DeleteOneID(_m.ID)
-}
-
-// DeleteOneID returns a builder for deleting the given entity by its id.
-func (c *AccountClient) DeleteOneID(id string) *AccountDeleteOne {
-	builder := c.Delete().Where(account.ID(id))
-	builder.mutation.id = &id
-	builder.mutation.op = OpDeleteOne
-	return &AccountDeleteOne{builder}
 }
 
 // Query returns a query builder for Account.
@@ -1103,143 +889,9 @@ func (c *AccountClient) mutate(ctx context.Context, m *AccountMutation) (Value, 
 		return (&AccountUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
 	case OpUpdateOne:
 		return (&AccountUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
-	case OpDelete, OpDeleteOne:
-		return (&AccountDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+
 	default:
 		return nil, fmt.Errorf("ent: unknown Account mutation op: %q", m.Op())
-	}
-}
-
-// AccountBrandClient is a client for the AccountBrand schema.
-type AccountBrandClient struct {
-	config
-}
-
-// NewAccountBrandClient returns a client for the AccountBrand from the given config.
-func NewAccountBrandClient(c config) *AccountBrandClient {
-	return &AccountBrandClient{config: c}
-}
-
-// Use adds a list of mutation hooks to the hooks stack.
-// A call to `Use(f, g, h)` equals to `accountbrand.Hooks(f(g(h())))`.
-func (c *AccountBrandClient) Use(hooks ...Hook) {
-	c.hooks.AccountBrand = append(c.hooks.AccountBrand, hooks...)
-}
-
-// Intercept adds a list of query interceptors to the interceptors stack.
-// A call to `Intercept(f, g, h)` equals to `accountbrand.Intercept(f(g(h())))`.
-func (c *AccountBrandClient) Intercept(interceptors ...Interceptor) {
-	c.inters.AccountBrand = append(c.inters.AccountBrand, interceptors...)
-}
-
-// Create returns a builder for creating a AccountBrand entity.
-func (c *AccountBrandClient) Create() *AccountBrandCreate {
-	mutation := newAccountBrandMutation(c.config, OpCreate)
-	return &AccountBrandCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// CreateBulk returns a builder for creating a bulk of AccountBrand entities.
-func (c *AccountBrandClient) CreateBulk(builders ...*AccountBrandCreate) *AccountBrandCreateBulk {
-	return &AccountBrandCreateBulk{config: c.config, builders: builders}
-}
-
-// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
-// a builder and applies setFunc on it.
-func (c *AccountBrandClient) MapCreateBulk(slice any, setFunc func(*AccountBrandCreate, int)) *AccountBrandCreateBulk {
-	rv := reflect.ValueOf(slice)
-	if rv.Kind() != reflect.Slice {
-		return &AccountBrandCreateBulk{err: fmt.Errorf("calling to AccountBrandClient.MapCreateBulk with wrong type %T, need slice", slice)}
-	}
-	builders := make([]*AccountBrandCreate, rv.Len())
-	for i := 0; i < rv.Len(); i++ {
-		builders[i] = c.Create()
-		setFunc(builders[i], i)
-	}
-	return &AccountBrandCreateBulk{config: c.config, builders: builders}
-}
-
-// Update returns an update builder for AccountBrand.
-func (c *AccountBrandClient) Update() *AccountBrandUpdate {
-	mutation := newAccountBrandMutation(c.config, OpUpdate)
-	return &AccountBrandUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// UpdateOne returns an update builder for the given entity.
-func (c *AccountBrandClient) UpdateOne(_m *AccountBrand) *AccountBrandUpdateOne {
-	mutation := newAccountBrandMutation(c.config, OpUpdateOne, withAccountBrand(_m))
-	return &AccountBrandUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// UpdateOneID returns an update builder for the given id.
-func (c *AccountBrandClient) UpdateOneID(id string) *AccountBrandUpdateOne {
-	mutation := newAccountBrandMutation(c.config, OpUpdateOne, withAccountBrandID(id))
-	return &AccountBrandUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// Delete returns a delete builder for AccountBrand.
-func (c *AccountBrandClient) Delete() *AccountBrandDelete {
-	mutation := newAccountBrandMutation(c.config, OpDelete)
-	return &AccountBrandDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// DeleteOne returns a builder for deleting the given entity.
-func (c *AccountBrandClient) DeleteOne(_m *AccountBrand) *AccountBrandDeleteOne {
-	return c.DeleteOneID(_m.ID)
-}
-
-// DeleteOneID returns a builder for deleting the given entity by its id.
-func (c *AccountBrandClient) DeleteOneID(id string) *AccountBrandDeleteOne {
-	builder := c.Delete().Where(accountbrand.ID(id))
-	builder.mutation.id = &id
-	builder.mutation.op = OpDeleteOne
-	return &AccountBrandDeleteOne{builder}
-}
-
-// Query returns a query builder for AccountBrand.
-func (c *AccountBrandClient) Query() *AccountBrandQuery {
-	return &AccountBrandQuery{
-		config: c.config,
-		ctx:    &QueryContext{Type: TypeAccountBrand},
-		inters: c.Interceptors(),
-	}
-}
-
-// Get returns a AccountBrand entity by its id.
-func (c *AccountBrandClient) Get(ctx context.Context, id string) (*AccountBrand, error) {
-	return c.Query().Where(accountbrand.ID(id)).Only(ctx)
-}
-
-// GetX is like Get, but panics if an error occurs.
-func (c *AccountBrandClient) GetX(ctx context.Context, id string) *AccountBrand {
-	obj, err := c.Get(ctx, id)
-	if err != nil {
-		panic(err)
-	}
-	return obj
-}
-
-// Hooks returns the client hooks.
-func (c *AccountBrandClient) Hooks() []Hook {
-	return c.hooks.AccountBrand
-}
-
-// Interceptors returns the client interceptors.
-func (c *AccountBrandClient) Interceptors() []Interceptor {
-	return c.inters.AccountBrand
-}
-
-func (c *AccountBrandClient) mutate(ctx context.Context, m *AccountBrandMutation) (Value, error) {
-	switch m.Op() {
-	case OpCreate:
-		return (&AccountBrandCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
-	case OpUpdate:
-		return (&AccountBrandUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
-	case OpUpdateOne:
-		return (&AccountBrandUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
-	case OpDelete, OpDeleteOne:
-		return (&AccountBrandDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
-	default:
-		return nil, fmt.Errorf("ent: unknown AccountBrand mutation op: %q", m.Op())
 	}
 }
 
@@ -1263,69 +915,6 @@ func (c *AddressRuleSetClient) Use(hooks ...Hook) {
 // A call to `Intercept(f, g, h)` equals to `addressruleset.Intercept(f(g(h())))`.
 func (c *AddressRuleSetClient) Intercept(interceptors ...Interceptor) {
 	c.inters.AddressRuleSet = append(c.inters.AddressRuleSet, interceptors...)
-}
-
-// Create returns a builder for creating a AddressRuleSet entity.
-func (c *AddressRuleSetClient) Create() *AddressRuleSetCreate {
-	mutation := newAddressRuleSetMutation(c.config, OpCreate)
-	return &AddressRuleSetCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// CreateBulk returns a builder for creating a bulk of AddressRuleSet entities.
-func (c *AddressRuleSetClient) CreateBulk(builders ...*AddressRuleSetCreate) *AddressRuleSetCreateBulk {
-	return &AddressRuleSetCreateBulk{config: c.config, builders: builders}
-}
-
-// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
-// a builder and applies setFunc on it.
-func (c *AddressRuleSetClient) MapCreateBulk(slice any, setFunc func(*AddressRuleSetCreate, int)) *AddressRuleSetCreateBulk {
-	rv := reflect.ValueOf(slice)
-	if rv.Kind() != reflect.Slice {
-		return &AddressRuleSetCreateBulk{err: fmt.Errorf("calling to AddressRuleSetClient.MapCreateBulk with wrong type %T, need slice", slice)}
-	}
-	builders := make([]*AddressRuleSetCreate, rv.Len())
-	for i := 0; i < rv.Len(); i++ {
-		builders[i] = c.Create()
-		setFunc(builders[i], i)
-	}
-	return &AddressRuleSetCreateBulk{config: c.config, builders: builders}
-}
-
-// Update returns an update builder for AddressRuleSet.
-func (c *AddressRuleSetClient) Update() *AddressRuleSetUpdate {
-	mutation := newAddressRuleSetMutation(c.config, OpUpdate)
-	return &AddressRuleSetUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// UpdateOne returns an update builder for the given entity.
-func (c *AddressRuleSetClient) UpdateOne(_m *AddressRuleSet) *AddressRuleSetUpdateOne {
-	mutation := newAddressRuleSetMutation(c.config, OpUpdateOne, withAddressRuleSet(_m))
-	return &AddressRuleSetUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// UpdateOneID returns an update builder for the given id.
-func (c *AddressRuleSetClient) UpdateOneID(id int64) *AddressRuleSetUpdateOne {
-	mutation := newAddressRuleSetMutation(c.config, OpUpdateOne, withAddressRuleSetID(id))
-	return &AddressRuleSetUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// Delete returns a delete builder for AddressRuleSet.
-func (c *AddressRuleSetClient) Delete() *AddressRuleSetDelete {
-	mutation := newAddressRuleSetMutation(c.config, OpDelete)
-	return &AddressRuleSetDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// DeleteOne returns a builder for deleting the given entity.
-func (c *AddressRuleSetClient) DeleteOne(_m *AddressRuleSet) *AddressRuleSetDeleteOne {
-	return c.DeleteOneID(_m.ID)
-}
-
-// DeleteOneID returns a builder for deleting the given entity by its id.
-func (c *AddressRuleSetClient) DeleteOneID(id int64) *AddressRuleSetDeleteOne {
-	builder := c.Delete().Where(addressruleset.ID(id))
-	builder.mutation.id = &id
-	builder.mutation.op = OpDeleteOne
-	return &AddressRuleSetDeleteOne{builder}
 }
 
 // Query returns a query builder for AddressRuleSet.
@@ -1361,21 +950,6 @@ func (c *AddressRuleSetClient) Interceptors() []Interceptor {
 	return c.inters.AddressRuleSet
 }
 
-func (c *AddressRuleSetClient) mutate(ctx context.Context, m *AddressRuleSetMutation) (Value, error) {
-	switch m.Op() {
-	case OpCreate:
-		return (&AddressRuleSetCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
-	case OpUpdate:
-		return (&AddressRuleSetUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
-	case OpUpdateOne:
-		return (&AddressRuleSetUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
-	case OpDelete, OpDeleteOne:
-		return (&AddressRuleSetDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
-	default:
-		return nil, fmt.Errorf("ent: unknown AddressRuleSet mutation op: %q", m.Op())
-	}
-}
-
 // AttachmentClient is a client for the Attachment schema.
 type AttachmentClient struct {
 	config
@@ -1396,50 +970,6 @@ func (c *AttachmentClient) Use(hooks ...Hook) {
 // A call to `Intercept(f, g, h)` equals to `attachment.Intercept(f(g(h())))`.
 func (c *AttachmentClient) Intercept(interceptors ...Interceptor) {
 	c.inters.Attachment = append(c.inters.Attachment, interceptors...)
-}
-
-// Create returns a builder for creating a Attachment entity.
-func (c *AttachmentClient) Create() *AttachmentCreate {
-	mutation := newAttachmentMutation(c.config, OpCreate)
-	return &AttachmentCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// CreateBulk returns a builder for creating a bulk of Attachment entities.
-func (c *AttachmentClient) CreateBulk(builders ...*AttachmentCreate) *AttachmentCreateBulk {
-	return &AttachmentCreateBulk{config: c.config, builders: builders}
-}
-
-// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
-// a builder and applies setFunc on it.
-func (c *AttachmentClient) MapCreateBulk(slice any, setFunc func(*AttachmentCreate, int)) *AttachmentCreateBulk {
-	rv := reflect.ValueOf(slice)
-	if rv.Kind() != reflect.Slice {
-		return &AttachmentCreateBulk{err: fmt.Errorf("calling to AttachmentClient.MapCreateBulk with wrong type %T, need slice", slice)}
-	}
-	builders := make([]*AttachmentCreate, rv.Len())
-	for i := 0; i < rv.Len(); i++ {
-		builders[i] = c.Create()
-		setFunc(builders[i], i)
-	}
-	return &AttachmentCreateBulk{config: c.config, builders: builders}
-}
-
-// Update returns an update builder for Attachment.
-func (c *AttachmentClient) Update() *AttachmentUpdate {
-	mutation := newAttachmentMutation(c.config, OpUpdate)
-	return &AttachmentUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// UpdateOne returns an update builder for the given entity.
-func (c *AttachmentClient) UpdateOne(_m *Attachment) *AttachmentUpdateOne {
-	mutation := newAttachmentMutation(c.config, OpUpdateOne, withAttachment(_m))
-	return &AttachmentUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// UpdateOneID returns an update builder for the given id.
-func (c *AttachmentClient) UpdateOneID(id int64) *AttachmentUpdateOne {
-	mutation := newAttachmentMutation(c.config, OpUpdateOne, withAttachmentID(id))
-	return &AttachmentUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
 }
 
 // Delete returns a delete builder for Attachment.
@@ -1512,12 +1042,7 @@ func (c *AttachmentClient) Interceptors() []Interceptor {
 
 func (c *AttachmentClient) mutate(ctx context.Context, m *AttachmentMutation) (Value, error) {
 	switch m.Op() {
-	case OpCreate:
-		return (&AttachmentCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
-	case OpUpdate:
-		return (&AttachmentUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
-	case OpUpdateOne:
-		return (&AttachmentUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+
 	case OpDelete, OpDeleteOne:
 		return (&AttachmentDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
 	default:
@@ -1545,50 +1070,6 @@ func (c *AttemptClient) Use(hooks ...Hook) {
 // A call to `Intercept(f, g, h)` equals to `attempt.Intercept(f(g(h())))`.
 func (c *AttemptClient) Intercept(interceptors ...Interceptor) {
 	c.inters.Attempt = append(c.inters.Attempt, interceptors...)
-}
-
-// Create returns a builder for creating a Attempt entity.
-func (c *AttemptClient) Create() *AttemptCreate {
-	mutation := newAttemptMutation(c.config, OpCreate)
-	return &AttemptCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// CreateBulk returns a builder for creating a bulk of Attempt entities.
-func (c *AttemptClient) CreateBulk(builders ...*AttemptCreate) *AttemptCreateBulk {
-	return &AttemptCreateBulk{config: c.config, builders: builders}
-}
-
-// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
-// a builder and applies setFunc on it.
-func (c *AttemptClient) MapCreateBulk(slice any, setFunc func(*AttemptCreate, int)) *AttemptCreateBulk {
-	rv := reflect.ValueOf(slice)
-	if rv.Kind() != reflect.Slice {
-		return &AttemptCreateBulk{err: fmt.Errorf("calling to AttemptClient.MapCreateBulk with wrong type %T, need slice", slice)}
-	}
-	builders := make([]*AttemptCreate, rv.Len())
-	for i := 0; i < rv.Len(); i++ {
-		builders[i] = c.Create()
-		setFunc(builders[i], i)
-	}
-	return &AttemptCreateBulk{config: c.config, builders: builders}
-}
-
-// Update returns an update builder for Attempt.
-func (c *AttemptClient) Update() *AttemptUpdate {
-	mutation := newAttemptMutation(c.config, OpUpdate)
-	return &AttemptUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// UpdateOne returns an update builder for the given entity.
-func (c *AttemptClient) UpdateOne(_m *Attempt) *AttemptUpdateOne {
-	mutation := newAttemptMutation(c.config, OpUpdateOne, withAttempt(_m))
-	return &AttemptUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// UpdateOneID returns an update builder for the given id.
-func (c *AttemptClient) UpdateOneID(id int64) *AttemptUpdateOne {
-	mutation := newAttemptMutation(c.config, OpUpdateOne, withAttemptID(id))
-	return &AttemptUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
 }
 
 // Delete returns a delete builder for Attempt.
@@ -1645,12 +1126,7 @@ func (c *AttemptClient) Interceptors() []Interceptor {
 
 func (c *AttemptClient) mutate(ctx context.Context, m *AttemptMutation) (Value, error) {
 	switch m.Op() {
-	case OpCreate:
-		return (&AttemptCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
-	case OpUpdate:
-		return (&AttemptUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
-	case OpUpdateOne:
-		return (&AttemptUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+
 	case OpDelete, OpDeleteOne:
 		return (&AttemptDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
 	default:
@@ -1706,43 +1182,6 @@ func (c *AuditEntryClient) MapCreateBulk(slice any, setFunc func(*AuditEntryCrea
 	return &AuditEntryCreateBulk{config: c.config, builders: builders}
 }
 
-// Update returns an update builder for AuditEntry.
-func (c *AuditEntryClient) Update() *AuditEntryUpdate {
-	mutation := newAuditEntryMutation(c.config, OpUpdate)
-	return &AuditEntryUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// UpdateOne returns an update builder for the given entity.
-func (c *AuditEntryClient) UpdateOne(_m *AuditEntry) *AuditEntryUpdateOne {
-	mutation := newAuditEntryMutation(c.config, OpUpdateOne, withAuditEntry(_m))
-	return &AuditEntryUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// UpdateOneID returns an update builder for the given id.
-func (c *AuditEntryClient) UpdateOneID(id string) *AuditEntryUpdateOne {
-	mutation := newAuditEntryMutation(c.config, OpUpdateOne, withAuditEntryID(id))
-	return &AuditEntryUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// Delete returns a delete builder for AuditEntry.
-func (c *AuditEntryClient) Delete() *AuditEntryDelete {
-	mutation := newAuditEntryMutation(c.config, OpDelete)
-	return &AuditEntryDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// DeleteOne returns a builder for deleting the given entity.
-func (c *AuditEntryClient) DeleteOne(_m *AuditEntry) *AuditEntryDeleteOne {
-	return c.DeleteOneID(_m.ID)
-}
-
-// DeleteOneID returns a builder for deleting the given entity by its id.
-func (c *AuditEntryClient) DeleteOneID(id string) *AuditEntryDeleteOne {
-	builder := c.Delete().Where(auditentry.ID(id))
-	builder.mutation.id = &id
-	builder.mutation.op = OpDeleteOne
-	return &AuditEntryDeleteOne{builder}
-}
-
 // Query returns a query builder for AuditEntry.
 func (c *AuditEntryClient) Query() *AuditEntryQuery {
 	return &AuditEntryQuery{
@@ -1780,12 +1219,7 @@ func (c *AuditEntryClient) mutate(ctx context.Context, m *AuditEntryMutation) (V
 	switch m.Op() {
 	case OpCreate:
 		return (&AuditEntryCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
-	case OpUpdate:
-		return (&AuditEntryUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
-	case OpUpdateOne:
-		return (&AuditEntryUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
-	case OpDelete, OpDeleteOne:
-		return (&AuditEntryDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+
 	default:
 		return nil, fmt.Errorf("ent: unknown AuditEntry mutation op: %q", m.Op())
 	}
@@ -1924,139 +1358,6 @@ func (c *AutomationClient) mutate(ctx context.Context, m *AutomationMutation) (V
 	}
 }
 
-// AutomationEntryClient is a client for the AutomationEntry schema.
-type AutomationEntryClient struct {
-	config
-}
-
-// NewAutomationEntryClient returns a client for the AutomationEntry from the given config.
-func NewAutomationEntryClient(c config) *AutomationEntryClient {
-	return &AutomationEntryClient{config: c}
-}
-
-// Use adds a list of mutation hooks to the hooks stack.
-// A call to `Use(f, g, h)` equals to `automationentry.Hooks(f(g(h())))`.
-func (c *AutomationEntryClient) Use(hooks ...Hook) {
-	c.hooks.AutomationEntry = append(c.hooks.AutomationEntry, hooks...)
-}
-
-// Intercept adds a list of query interceptors to the interceptors stack.
-// A call to `Intercept(f, g, h)` equals to `automationentry.Intercept(f(g(h())))`.
-func (c *AutomationEntryClient) Intercept(interceptors ...Interceptor) {
-	c.inters.AutomationEntry = append(c.inters.AutomationEntry, interceptors...)
-}
-
-// Create returns a builder for creating a AutomationEntry entity.
-func (c *AutomationEntryClient) Create() *AutomationEntryCreate {
-	mutation := newAutomationEntryMutation(c.config, OpCreate)
-	return &AutomationEntryCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// CreateBulk returns a builder for creating a bulk of AutomationEntry entities.
-func (c *AutomationEntryClient) CreateBulk(builders ...*AutomationEntryCreate) *AutomationEntryCreateBulk {
-	return &AutomationEntryCreateBulk{config: c.config, builders: builders}
-}
-
-// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
-// a builder and applies setFunc on it.
-func (c *AutomationEntryClient) MapCreateBulk(slice any, setFunc func(*AutomationEntryCreate, int)) *AutomationEntryCreateBulk {
-	rv := reflect.ValueOf(slice)
-	if rv.Kind() != reflect.Slice {
-		return &AutomationEntryCreateBulk{err: fmt.Errorf("calling to AutomationEntryClient.MapCreateBulk with wrong type %T, need slice", slice)}
-	}
-	builders := make([]*AutomationEntryCreate, rv.Len())
-	for i := 0; i < rv.Len(); i++ {
-		builders[i] = c.Create()
-		setFunc(builders[i], i)
-	}
-	return &AutomationEntryCreateBulk{config: c.config, builders: builders}
-}
-
-// Update returns an update builder for AutomationEntry.
-func (c *AutomationEntryClient) Update() *AutomationEntryUpdate {
-	mutation := newAutomationEntryMutation(c.config, OpUpdate)
-	return &AutomationEntryUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// UpdateOne returns an update builder for the given entity.
-func (c *AutomationEntryClient) UpdateOne(_m *AutomationEntry) *AutomationEntryUpdateOne {
-	mutation := newAutomationEntryMutation(c.config, OpUpdateOne, withAutomationEntry(_m))
-	return &AutomationEntryUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// UpdateOneID returns an update builder for the given id.
-func (c *AutomationEntryClient) UpdateOneID(id int64) *AutomationEntryUpdateOne {
-	mutation := newAutomationEntryMutation(c.config, OpUpdateOne, withAutomationEntryID(id))
-	return &AutomationEntryUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// Delete returns a delete builder for AutomationEntry.
-func (c *AutomationEntryClient) Delete() *AutomationEntryDelete {
-	mutation := newAutomationEntryMutation(c.config, OpDelete)
-	return &AutomationEntryDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// DeleteOne returns a builder for deleting the given entity.
-func (c *AutomationEntryClient) DeleteOne(_m *AutomationEntry) *AutomationEntryDeleteOne {
-	return c.DeleteOneID(_m.ID)
-}
-
-// DeleteOneID returns a builder for deleting the given entity by its id.
-func (c *AutomationEntryClient) DeleteOneID(id int64) *AutomationEntryDeleteOne {
-	builder := c.Delete().Where(automationentry.ID(id))
-	builder.mutation.id = &id
-	builder.mutation.op = OpDeleteOne
-	return &AutomationEntryDeleteOne{builder}
-}
-
-// Query returns a query builder for AutomationEntry.
-func (c *AutomationEntryClient) Query() *AutomationEntryQuery {
-	return &AutomationEntryQuery{
-		config: c.config,
-		ctx:    &QueryContext{Type: TypeAutomationEntry},
-		inters: c.Interceptors(),
-	}
-}
-
-// Get returns a AutomationEntry entity by its id.
-func (c *AutomationEntryClient) Get(ctx context.Context, id int64) (*AutomationEntry, error) {
-	return c.Query().Where(automationentry.ID(id)).Only(ctx)
-}
-
-// GetX is like Get, but panics if an error occurs.
-func (c *AutomationEntryClient) GetX(ctx context.Context, id int64) *AutomationEntry {
-	obj, err := c.Get(ctx, id)
-	if err != nil {
-		panic(err)
-	}
-	return obj
-}
-
-// Hooks returns the client hooks.
-func (c *AutomationEntryClient) Hooks() []Hook {
-	return c.hooks.AutomationEntry
-}
-
-// Interceptors returns the client interceptors.
-func (c *AutomationEntryClient) Interceptors() []Interceptor {
-	return c.inters.AutomationEntry
-}
-
-func (c *AutomationEntryClient) mutate(ctx context.Context, m *AutomationEntryMutation) (Value, error) {
-	switch m.Op() {
-	case OpCreate:
-		return (&AutomationEntryCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
-	case OpUpdate:
-		return (&AutomationEntryUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
-	case OpUpdateOne:
-		return (&AutomationEntryUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
-	case OpDelete, OpDeleteOne:
-		return (&AutomationEntryDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
-	default:
-		return nil, fmt.Errorf("ent: unknown AutomationEntry mutation op: %q", m.Op())
-	}
-}
-
 // AutomationListenClient is a client for the AutomationListen schema.
 type AutomationListenClient struct {
 	config
@@ -2077,69 +1378,6 @@ func (c *AutomationListenClient) Use(hooks ...Hook) {
 // A call to `Intercept(f, g, h)` equals to `automationlisten.Intercept(f(g(h())))`.
 func (c *AutomationListenClient) Intercept(interceptors ...Interceptor) {
 	c.inters.AutomationListen = append(c.inters.AutomationListen, interceptors...)
-}
-
-// Create returns a builder for creating a AutomationListen entity.
-func (c *AutomationListenClient) Create() *AutomationListenCreate {
-	mutation := newAutomationListenMutation(c.config, OpCreate)
-	return &AutomationListenCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// CreateBulk returns a builder for creating a bulk of AutomationListen entities.
-func (c *AutomationListenClient) CreateBulk(builders ...*AutomationListenCreate) *AutomationListenCreateBulk {
-	return &AutomationListenCreateBulk{config: c.config, builders: builders}
-}
-
-// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
-// a builder and applies setFunc on it.
-func (c *AutomationListenClient) MapCreateBulk(slice any, setFunc func(*AutomationListenCreate, int)) *AutomationListenCreateBulk {
-	rv := reflect.ValueOf(slice)
-	if rv.Kind() != reflect.Slice {
-		return &AutomationListenCreateBulk{err: fmt.Errorf("calling to AutomationListenClient.MapCreateBulk with wrong type %T, need slice", slice)}
-	}
-	builders := make([]*AutomationListenCreate, rv.Len())
-	for i := 0; i < rv.Len(); i++ {
-		builders[i] = c.Create()
-		setFunc(builders[i], i)
-	}
-	return &AutomationListenCreateBulk{config: c.config, builders: builders}
-}
-
-// Update returns an update builder for AutomationListen.
-func (c *AutomationListenClient) Update() *AutomationListenUpdate {
-	mutation := newAutomationListenMutation(c.config, OpUpdate)
-	return &AutomationListenUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// UpdateOne returns an update builder for the given entity.
-func (c *AutomationListenClient) UpdateOne(_m *AutomationListen) *AutomationListenUpdateOne {
-	mutation := newAutomationListenMutation(c.config, OpUpdateOne, withAutomationListen(_m))
-	return &AutomationListenUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// UpdateOneID returns an update builder for the given id.
-func (c *AutomationListenClient) UpdateOneID(id int64) *AutomationListenUpdateOne {
-	mutation := newAutomationListenMutation(c.config, OpUpdateOne, withAutomationListenID(id))
-	return &AutomationListenUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// Delete returns a delete builder for AutomationListen.
-func (c *AutomationListenClient) Delete() *AutomationListenDelete {
-	mutation := newAutomationListenMutation(c.config, OpDelete)
-	return &AutomationListenDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// DeleteOne returns a builder for deleting the given entity.
-func (c *AutomationListenClient) DeleteOne(_m *AutomationListen) *AutomationListenDeleteOne {
-	return c.DeleteOneID(_m.ID)
-}
-
-// DeleteOneID returns a builder for deleting the given entity by its id.
-func (c *AutomationListenClient) DeleteOneID(id int64) *AutomationListenDeleteOne {
-	builder := c.Delete().Where(automationlisten.ID(id))
-	builder.mutation.id = &id
-	builder.mutation.op = OpDeleteOne
-	return &AutomationListenDeleteOne{builder}
 }
 
 // Query returns a query builder for AutomationListen.
@@ -2175,21 +1413,6 @@ func (c *AutomationListenClient) Interceptors() []Interceptor {
 	return c.inters.AutomationListen
 }
 
-func (c *AutomationListenClient) mutate(ctx context.Context, m *AutomationListenMutation) (Value, error) {
-	switch m.Op() {
-	case OpCreate:
-		return (&AutomationListenCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
-	case OpUpdate:
-		return (&AutomationListenUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
-	case OpUpdateOne:
-		return (&AutomationListenUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
-	case OpDelete, OpDeleteOne:
-		return (&AutomationListenDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
-	default:
-		return nil, fmt.Errorf("ent: unknown AutomationListen mutation op: %q", m.Op())
-	}
-}
-
 // AutomationRunClient is a client for the AutomationRun schema.
 type AutomationRunClient struct {
 	config
@@ -2210,69 +1433,6 @@ func (c *AutomationRunClient) Use(hooks ...Hook) {
 // A call to `Intercept(f, g, h)` equals to `automationrun.Intercept(f(g(h())))`.
 func (c *AutomationRunClient) Intercept(interceptors ...Interceptor) {
 	c.inters.AutomationRun = append(c.inters.AutomationRun, interceptors...)
-}
-
-// Create returns a builder for creating a AutomationRun entity.
-func (c *AutomationRunClient) Create() *AutomationRunCreate {
-	mutation := newAutomationRunMutation(c.config, OpCreate)
-	return &AutomationRunCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// CreateBulk returns a builder for creating a bulk of AutomationRun entities.
-func (c *AutomationRunClient) CreateBulk(builders ...*AutomationRunCreate) *AutomationRunCreateBulk {
-	return &AutomationRunCreateBulk{config: c.config, builders: builders}
-}
-
-// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
-// a builder and applies setFunc on it.
-func (c *AutomationRunClient) MapCreateBulk(slice any, setFunc func(*AutomationRunCreate, int)) *AutomationRunCreateBulk {
-	rv := reflect.ValueOf(slice)
-	if rv.Kind() != reflect.Slice {
-		return &AutomationRunCreateBulk{err: fmt.Errorf("calling to AutomationRunClient.MapCreateBulk with wrong type %T, need slice", slice)}
-	}
-	builders := make([]*AutomationRunCreate, rv.Len())
-	for i := 0; i < rv.Len(); i++ {
-		builders[i] = c.Create()
-		setFunc(builders[i], i)
-	}
-	return &AutomationRunCreateBulk{config: c.config, builders: builders}
-}
-
-// Update returns an update builder for AutomationRun.
-func (c *AutomationRunClient) Update() *AutomationRunUpdate {
-	mutation := newAutomationRunMutation(c.config, OpUpdate)
-	return &AutomationRunUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// UpdateOne returns an update builder for the given entity.
-func (c *AutomationRunClient) UpdateOne(_m *AutomationRun) *AutomationRunUpdateOne {
-	mutation := newAutomationRunMutation(c.config, OpUpdateOne, withAutomationRun(_m))
-	return &AutomationRunUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// UpdateOneID returns an update builder for the given id.
-func (c *AutomationRunClient) UpdateOneID(id string) *AutomationRunUpdateOne {
-	mutation := newAutomationRunMutation(c.config, OpUpdateOne, withAutomationRunID(id))
-	return &AutomationRunUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// Delete returns a delete builder for AutomationRun.
-func (c *AutomationRunClient) Delete() *AutomationRunDelete {
-	mutation := newAutomationRunMutation(c.config, OpDelete)
-	return &AutomationRunDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// DeleteOne returns a builder for deleting the given entity.
-func (c *AutomationRunClient) DeleteOne(_m *AutomationRun) *AutomationRunDeleteOne {
-	return c.DeleteOneID(_m.ID)
-}
-
-// DeleteOneID returns a builder for deleting the given entity by its id.
-func (c *AutomationRunClient) DeleteOneID(id string) *AutomationRunDeleteOne {
-	builder := c.Delete().Where(automationrun.ID(id))
-	builder.mutation.id = &id
-	builder.mutation.op = OpDeleteOne
-	return &AutomationRunDeleteOne{builder}
 }
 
 // Query returns a query builder for AutomationRun.
@@ -2308,21 +1468,6 @@ func (c *AutomationRunClient) Interceptors() []Interceptor {
 	return c.inters.AutomationRun
 }
 
-func (c *AutomationRunClient) mutate(ctx context.Context, m *AutomationRunMutation) (Value, error) {
-	switch m.Op() {
-	case OpCreate:
-		return (&AutomationRunCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
-	case OpUpdate:
-		return (&AutomationRunUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
-	case OpUpdateOne:
-		return (&AutomationRunUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
-	case OpDelete, OpDeleteOne:
-		return (&AutomationRunDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
-	default:
-		return nil, fmt.Errorf("ent: unknown AutomationRun mutation op: %q", m.Op())
-	}
-}
-
 // AutomationStepClient is a client for the AutomationStep schema.
 type AutomationStepClient struct {
 	config
@@ -2343,69 +1488,6 @@ func (c *AutomationStepClient) Use(hooks ...Hook) {
 // A call to `Intercept(f, g, h)` equals to `automationstep.Intercept(f(g(h())))`.
 func (c *AutomationStepClient) Intercept(interceptors ...Interceptor) {
 	c.inters.AutomationStep = append(c.inters.AutomationStep, interceptors...)
-}
-
-// Create returns a builder for creating a AutomationStep entity.
-func (c *AutomationStepClient) Create() *AutomationStepCreate {
-	mutation := newAutomationStepMutation(c.config, OpCreate)
-	return &AutomationStepCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// CreateBulk returns a builder for creating a bulk of AutomationStep entities.
-func (c *AutomationStepClient) CreateBulk(builders ...*AutomationStepCreate) *AutomationStepCreateBulk {
-	return &AutomationStepCreateBulk{config: c.config, builders: builders}
-}
-
-// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
-// a builder and applies setFunc on it.
-func (c *AutomationStepClient) MapCreateBulk(slice any, setFunc func(*AutomationStepCreate, int)) *AutomationStepCreateBulk {
-	rv := reflect.ValueOf(slice)
-	if rv.Kind() != reflect.Slice {
-		return &AutomationStepCreateBulk{err: fmt.Errorf("calling to AutomationStepClient.MapCreateBulk with wrong type %T, need slice", slice)}
-	}
-	builders := make([]*AutomationStepCreate, rv.Len())
-	for i := 0; i < rv.Len(); i++ {
-		builders[i] = c.Create()
-		setFunc(builders[i], i)
-	}
-	return &AutomationStepCreateBulk{config: c.config, builders: builders}
-}
-
-// Update returns an update builder for AutomationStep.
-func (c *AutomationStepClient) Update() *AutomationStepUpdate {
-	mutation := newAutomationStepMutation(c.config, OpUpdate)
-	return &AutomationStepUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// UpdateOne returns an update builder for the given entity.
-func (c *AutomationStepClient) UpdateOne(_m *AutomationStep) *AutomationStepUpdateOne {
-	mutation := newAutomationStepMutation(c.config, OpUpdateOne, withAutomationStep(_m))
-	return &AutomationStepUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// UpdateOneID returns an update builder for the given id.
-func (c *AutomationStepClient) UpdateOneID(id int64) *AutomationStepUpdateOne {
-	mutation := newAutomationStepMutation(c.config, OpUpdateOne, withAutomationStepID(id))
-	return &AutomationStepUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// Delete returns a delete builder for AutomationStep.
-func (c *AutomationStepClient) Delete() *AutomationStepDelete {
-	mutation := newAutomationStepMutation(c.config, OpDelete)
-	return &AutomationStepDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// DeleteOne returns a builder for deleting the given entity.
-func (c *AutomationStepClient) DeleteOne(_m *AutomationStep) *AutomationStepDeleteOne {
-	return c.DeleteOneID(_m.ID)
-}
-
-// DeleteOneID returns a builder for deleting the given entity by its id.
-func (c *AutomationStepClient) DeleteOneID(id int64) *AutomationStepDeleteOne {
-	builder := c.Delete().Where(automationstep.ID(id))
-	builder.mutation.id = &id
-	builder.mutation.op = OpDeleteOne
-	return &AutomationStepDeleteOne{builder}
 }
 
 // Query returns a query builder for AutomationStep.
@@ -2439,21 +1521,6 @@ func (c *AutomationStepClient) Hooks() []Hook {
 // Interceptors returns the client interceptors.
 func (c *AutomationStepClient) Interceptors() []Interceptor {
 	return c.inters.AutomationStep
-}
-
-func (c *AutomationStepClient) mutate(ctx context.Context, m *AutomationStepMutation) (Value, error) {
-	switch m.Op() {
-	case OpCreate:
-		return (&AutomationStepCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
-	case OpUpdate:
-		return (&AutomationStepUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
-	case OpUpdateOne:
-		return (&AutomationStepUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
-	case OpDelete, OpDeleteOne:
-		return (&AutomationStepDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
-	default:
-		return nil, fmt.Errorf("ent: unknown AutomationStep mutation op: %q", m.Op())
-	}
 }
 
 // AutomationVersionClient is a client for the AutomationVersion schema.
@@ -2504,43 +1571,6 @@ func (c *AutomationVersionClient) MapCreateBulk(slice any, setFunc func(*Automat
 	return &AutomationVersionCreateBulk{config: c.config, builders: builders}
 }
 
-// Update returns an update builder for AutomationVersion.
-func (c *AutomationVersionClient) Update() *AutomationVersionUpdate {
-	mutation := newAutomationVersionMutation(c.config, OpUpdate)
-	return &AutomationVersionUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// UpdateOne returns an update builder for the given entity.
-func (c *AutomationVersionClient) UpdateOne(_m *AutomationVersion) *AutomationVersionUpdateOne {
-	mutation := newAutomationVersionMutation(c.config, OpUpdateOne, withAutomationVersion(_m))
-	return &AutomationVersionUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// UpdateOneID returns an update builder for the given id.
-func (c *AutomationVersionClient) UpdateOneID(id int64) *AutomationVersionUpdateOne {
-	mutation := newAutomationVersionMutation(c.config, OpUpdateOne, withAutomationVersionID(id))
-	return &AutomationVersionUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// Delete returns a delete builder for AutomationVersion.
-func (c *AutomationVersionClient) Delete() *AutomationVersionDelete {
-	mutation := newAutomationVersionMutation(c.config, OpDelete)
-	return &AutomationVersionDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// DeleteOne returns a builder for deleting the given entity.
-func (c *AutomationVersionClient) DeleteOne(_m *AutomationVersion) *AutomationVersionDeleteOne {
-	return c.DeleteOneID(_m.ID)
-}
-
-// DeleteOneID returns a builder for deleting the given entity by its id.
-func (c *AutomationVersionClient) DeleteOneID(id int64) *AutomationVersionDeleteOne {
-	builder := c.Delete().Where(automationversion.ID(id))
-	builder.mutation.id = &id
-	builder.mutation.op = OpDeleteOne
-	return &AutomationVersionDeleteOne{builder}
-}
-
 // Query returns a query builder for AutomationVersion.
 func (c *AutomationVersionClient) Query() *AutomationVersionQuery {
 	return &AutomationVersionQuery{
@@ -2578,12 +1608,7 @@ func (c *AutomationVersionClient) mutate(ctx context.Context, m *AutomationVersi
 	switch m.Op() {
 	case OpCreate:
 		return (&AutomationVersionCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
-	case OpUpdate:
-		return (&AutomationVersionUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
-	case OpUpdateOne:
-		return (&AutomationVersionUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
-	case OpDelete, OpDeleteOne:
-		return (&AutomationVersionDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+
 	default:
 		return nil, fmt.Errorf("ent: unknown AutomationVersion mutation op: %q", m.Op())
 	}
@@ -2609,69 +1634,6 @@ func (c *AutomationWorkClient) Use(hooks ...Hook) {
 // A call to `Intercept(f, g, h)` equals to `automationwork.Intercept(f(g(h())))`.
 func (c *AutomationWorkClient) Intercept(interceptors ...Interceptor) {
 	c.inters.AutomationWork = append(c.inters.AutomationWork, interceptors...)
-}
-
-// Create returns a builder for creating a AutomationWork entity.
-func (c *AutomationWorkClient) Create() *AutomationWorkCreate {
-	mutation := newAutomationWorkMutation(c.config, OpCreate)
-	return &AutomationWorkCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// CreateBulk returns a builder for creating a bulk of AutomationWork entities.
-func (c *AutomationWorkClient) CreateBulk(builders ...*AutomationWorkCreate) *AutomationWorkCreateBulk {
-	return &AutomationWorkCreateBulk{config: c.config, builders: builders}
-}
-
-// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
-// a builder and applies setFunc on it.
-func (c *AutomationWorkClient) MapCreateBulk(slice any, setFunc func(*AutomationWorkCreate, int)) *AutomationWorkCreateBulk {
-	rv := reflect.ValueOf(slice)
-	if rv.Kind() != reflect.Slice {
-		return &AutomationWorkCreateBulk{err: fmt.Errorf("calling to AutomationWorkClient.MapCreateBulk with wrong type %T, need slice", slice)}
-	}
-	builders := make([]*AutomationWorkCreate, rv.Len())
-	for i := 0; i < rv.Len(); i++ {
-		builders[i] = c.Create()
-		setFunc(builders[i], i)
-	}
-	return &AutomationWorkCreateBulk{config: c.config, builders: builders}
-}
-
-// Update returns an update builder for AutomationWork.
-func (c *AutomationWorkClient) Update() *AutomationWorkUpdate {
-	mutation := newAutomationWorkMutation(c.config, OpUpdate)
-	return &AutomationWorkUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// UpdateOne returns an update builder for the given entity.
-func (c *AutomationWorkClient) UpdateOne(_m *AutomationWork) *AutomationWorkUpdateOne {
-	mutation := newAutomationWorkMutation(c.config, OpUpdateOne, withAutomationWork(_m))
-	return &AutomationWorkUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// UpdateOneID returns an update builder for the given id.
-func (c *AutomationWorkClient) UpdateOneID(id string) *AutomationWorkUpdateOne {
-	mutation := newAutomationWorkMutation(c.config, OpUpdateOne, withAutomationWorkID(id))
-	return &AutomationWorkUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// Delete returns a delete builder for AutomationWork.
-func (c *AutomationWorkClient) Delete() *AutomationWorkDelete {
-	mutation := newAutomationWorkMutation(c.config, OpDelete)
-	return &AutomationWorkDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// DeleteOne returns a builder for deleting the given entity.
-func (c *AutomationWorkClient) DeleteOne(_m *AutomationWork) *AutomationWorkDeleteOne {
-	return c.DeleteOneID(_m.ID)
-}
-
-// DeleteOneID returns a builder for deleting the given entity by its id.
-func (c *AutomationWorkClient) DeleteOneID(id string) *AutomationWorkDeleteOne {
-	builder := c.Delete().Where(automationwork.ID(id))
-	builder.mutation.id = &id
-	builder.mutation.op = OpDeleteOne
-	return &AutomationWorkDeleteOne{builder}
 }
 
 // Query returns a query builder for AutomationWork.
@@ -2707,21 +1669,6 @@ func (c *AutomationWorkClient) Interceptors() []Interceptor {
 	return c.inters.AutomationWork
 }
 
-func (c *AutomationWorkClient) mutate(ctx context.Context, m *AutomationWorkMutation) (Value, error) {
-	switch m.Op() {
-	case OpCreate:
-		return (&AutomationWorkCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
-	case OpUpdate:
-		return (&AutomationWorkUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
-	case OpUpdateOne:
-		return (&AutomationWorkUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
-	case OpDelete, OpDeleteOne:
-		return (&AutomationWorkDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
-	default:
-		return nil, fmt.Errorf("ent: unknown AutomationWork mutation op: %q", m.Op())
-	}
-}
-
 // BillingCustomerClient is a client for the BillingCustomer schema.
 type BillingCustomerClient struct {
 	config
@@ -2742,69 +1689,6 @@ func (c *BillingCustomerClient) Use(hooks ...Hook) {
 // A call to `Intercept(f, g, h)` equals to `billingcustomer.Intercept(f(g(h())))`.
 func (c *BillingCustomerClient) Intercept(interceptors ...Interceptor) {
 	c.inters.BillingCustomer = append(c.inters.BillingCustomer, interceptors...)
-}
-
-// Create returns a builder for creating a BillingCustomer entity.
-func (c *BillingCustomerClient) Create() *BillingCustomerCreate {
-	mutation := newBillingCustomerMutation(c.config, OpCreate)
-	return &BillingCustomerCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// CreateBulk returns a builder for creating a bulk of BillingCustomer entities.
-func (c *BillingCustomerClient) CreateBulk(builders ...*BillingCustomerCreate) *BillingCustomerCreateBulk {
-	return &BillingCustomerCreateBulk{config: c.config, builders: builders}
-}
-
-// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
-// a builder and applies setFunc on it.
-func (c *BillingCustomerClient) MapCreateBulk(slice any, setFunc func(*BillingCustomerCreate, int)) *BillingCustomerCreateBulk {
-	rv := reflect.ValueOf(slice)
-	if rv.Kind() != reflect.Slice {
-		return &BillingCustomerCreateBulk{err: fmt.Errorf("calling to BillingCustomerClient.MapCreateBulk with wrong type %T, need slice", slice)}
-	}
-	builders := make([]*BillingCustomerCreate, rv.Len())
-	for i := 0; i < rv.Len(); i++ {
-		builders[i] = c.Create()
-		setFunc(builders[i], i)
-	}
-	return &BillingCustomerCreateBulk{config: c.config, builders: builders}
-}
-
-// Update returns an update builder for BillingCustomer.
-func (c *BillingCustomerClient) Update() *BillingCustomerUpdate {
-	mutation := newBillingCustomerMutation(c.config, OpUpdate)
-	return &BillingCustomerUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// UpdateOne returns an update builder for the given entity.
-func (c *BillingCustomerClient) UpdateOne(_m *BillingCustomer) *BillingCustomerUpdateOne {
-	mutation := newBillingCustomerMutation(c.config, OpUpdateOne, withBillingCustomer(_m))
-	return &BillingCustomerUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// UpdateOneID returns an update builder for the given id.
-func (c *BillingCustomerClient) UpdateOneID(id string) *BillingCustomerUpdateOne {
-	mutation := newBillingCustomerMutation(c.config, OpUpdateOne, withBillingCustomerID(id))
-	return &BillingCustomerUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// Delete returns a delete builder for BillingCustomer.
-func (c *BillingCustomerClient) Delete() *BillingCustomerDelete {
-	mutation := newBillingCustomerMutation(c.config, OpDelete)
-	return &BillingCustomerDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// DeleteOne returns a builder for deleting the given entity.
-func (c *BillingCustomerClient) DeleteOne(_m *BillingCustomer) *BillingCustomerDeleteOne {
-	return c.DeleteOneID(_m.ID)
-}
-
-// DeleteOneID returns a builder for deleting the given entity by its id.
-func (c *BillingCustomerClient) DeleteOneID(id string) *BillingCustomerDeleteOne {
-	builder := c.Delete().Where(billingcustomer.ID(id))
-	builder.mutation.id = &id
-	builder.mutation.op = OpDeleteOne
-	return &BillingCustomerDeleteOne{builder}
 }
 
 // Query returns a query builder for BillingCustomer.
@@ -2840,154 +1724,6 @@ func (c *BillingCustomerClient) Interceptors() []Interceptor {
 	return c.inters.BillingCustomer
 }
 
-func (c *BillingCustomerClient) mutate(ctx context.Context, m *BillingCustomerMutation) (Value, error) {
-	switch m.Op() {
-	case OpCreate:
-		return (&BillingCustomerCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
-	case OpUpdate:
-		return (&BillingCustomerUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
-	case OpUpdateOne:
-		return (&BillingCustomerUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
-	case OpDelete, OpDeleteOne:
-		return (&BillingCustomerDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
-	default:
-		return nil, fmt.Errorf("ent: unknown BillingCustomer mutation op: %q", m.Op())
-	}
-}
-
-// BillingEventClient is a client for the BillingEvent schema.
-type BillingEventClient struct {
-	config
-}
-
-// NewBillingEventClient returns a client for the BillingEvent from the given config.
-func NewBillingEventClient(c config) *BillingEventClient {
-	return &BillingEventClient{config: c}
-}
-
-// Use adds a list of mutation hooks to the hooks stack.
-// A call to `Use(f, g, h)` equals to `billingevent.Hooks(f(g(h())))`.
-func (c *BillingEventClient) Use(hooks ...Hook) {
-	c.hooks.BillingEvent = append(c.hooks.BillingEvent, hooks...)
-}
-
-// Intercept adds a list of query interceptors to the interceptors stack.
-// A call to `Intercept(f, g, h)` equals to `billingevent.Intercept(f(g(h())))`.
-func (c *BillingEventClient) Intercept(interceptors ...Interceptor) {
-	c.inters.BillingEvent = append(c.inters.BillingEvent, interceptors...)
-}
-
-// Create returns a builder for creating a BillingEvent entity.
-func (c *BillingEventClient) Create() *BillingEventCreate {
-	mutation := newBillingEventMutation(c.config, OpCreate)
-	return &BillingEventCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// CreateBulk returns a builder for creating a bulk of BillingEvent entities.
-func (c *BillingEventClient) CreateBulk(builders ...*BillingEventCreate) *BillingEventCreateBulk {
-	return &BillingEventCreateBulk{config: c.config, builders: builders}
-}
-
-// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
-// a builder and applies setFunc on it.
-func (c *BillingEventClient) MapCreateBulk(slice any, setFunc func(*BillingEventCreate, int)) *BillingEventCreateBulk {
-	rv := reflect.ValueOf(slice)
-	if rv.Kind() != reflect.Slice {
-		return &BillingEventCreateBulk{err: fmt.Errorf("calling to BillingEventClient.MapCreateBulk with wrong type %T, need slice", slice)}
-	}
-	builders := make([]*BillingEventCreate, rv.Len())
-	for i := 0; i < rv.Len(); i++ {
-		builders[i] = c.Create()
-		setFunc(builders[i], i)
-	}
-	return &BillingEventCreateBulk{config: c.config, builders: builders}
-}
-
-// Update returns an update builder for BillingEvent.
-func (c *BillingEventClient) Update() *BillingEventUpdate {
-	mutation := newBillingEventMutation(c.config, OpUpdate)
-	return &BillingEventUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// UpdateOne returns an update builder for the given entity.
-func (c *BillingEventClient) UpdateOne(_m *BillingEvent) *BillingEventUpdateOne {
-	mutation := newBillingEventMutation(c.config, OpUpdateOne, withBillingEvent(_m))
-	return &BillingEventUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// UpdateOneID returns an update builder for the given id.
-func (c *BillingEventClient) UpdateOneID(id string) *BillingEventUpdateOne {
-	mutation := newBillingEventMutation(c.config, OpUpdateOne, withBillingEventID(id))
-	return &BillingEventUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// Delete returns a delete builder for BillingEvent.
-func (c *BillingEventClient) Delete() *BillingEventDelete {
-	mutation := newBillingEventMutation(c.config, OpDelete)
-	return &BillingEventDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// DeleteOne returns a builder for deleting the given entity.
-func (c *BillingEventClient) DeleteOne(_m *BillingEvent) *BillingEventDeleteOne {
-	return c.DeleteOneID(_m.ID)
-}
-
-// DeleteOneID returns a builder for deleting the given entity by its id.
-func (c *BillingEventClient) DeleteOneID(id string) *BillingEventDeleteOne {
-	builder := c.Delete().Where(billingevent.ID(id))
-	builder.mutation.id = &id
-	builder.mutation.op = OpDeleteOne
-	return &BillingEventDeleteOne{builder}
-}
-
-// Query returns a query builder for BillingEvent.
-func (c *BillingEventClient) Query() *BillingEventQuery {
-	return &BillingEventQuery{
-		config: c.config,
-		ctx:    &QueryContext{Type: TypeBillingEvent},
-		inters: c.Interceptors(),
-	}
-}
-
-// Get returns a BillingEvent entity by its id.
-func (c *BillingEventClient) Get(ctx context.Context, id string) (*BillingEvent, error) {
-	return c.Query().Where(billingevent.ID(id)).Only(ctx)
-}
-
-// GetX is like Get, but panics if an error occurs.
-func (c *BillingEventClient) GetX(ctx context.Context, id string) *BillingEvent {
-	obj, err := c.Get(ctx, id)
-	if err != nil {
-		panic(err)
-	}
-	return obj
-}
-
-// Hooks returns the client hooks.
-func (c *BillingEventClient) Hooks() []Hook {
-	return c.hooks.BillingEvent
-}
-
-// Interceptors returns the client interceptors.
-func (c *BillingEventClient) Interceptors() []Interceptor {
-	return c.inters.BillingEvent
-}
-
-func (c *BillingEventClient) mutate(ctx context.Context, m *BillingEventMutation) (Value, error) {
-	switch m.Op() {
-	case OpCreate:
-		return (&BillingEventCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
-	case OpUpdate:
-		return (&BillingEventUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
-	case OpUpdateOne:
-		return (&BillingEventUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
-	case OpDelete, OpDeleteOne:
-		return (&BillingEventDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
-	default:
-		return nil, fmt.Errorf("ent: unknown BillingEvent mutation op: %q", m.Op())
-	}
-}
-
 // BillingSubscriptionClient is a client for the BillingSubscription schema.
 type BillingSubscriptionClient struct {
 	config
@@ -3008,69 +1744,6 @@ func (c *BillingSubscriptionClient) Use(hooks ...Hook) {
 // A call to `Intercept(f, g, h)` equals to `billingsubscription.Intercept(f(g(h())))`.
 func (c *BillingSubscriptionClient) Intercept(interceptors ...Interceptor) {
 	c.inters.BillingSubscription = append(c.inters.BillingSubscription, interceptors...)
-}
-
-// Create returns a builder for creating a BillingSubscription entity.
-func (c *BillingSubscriptionClient) Create() *BillingSubscriptionCreate {
-	mutation := newBillingSubscriptionMutation(c.config, OpCreate)
-	return &BillingSubscriptionCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// CreateBulk returns a builder for creating a bulk of BillingSubscription entities.
-func (c *BillingSubscriptionClient) CreateBulk(builders ...*BillingSubscriptionCreate) *BillingSubscriptionCreateBulk {
-	return &BillingSubscriptionCreateBulk{config: c.config, builders: builders}
-}
-
-// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
-// a builder and applies setFunc on it.
-func (c *BillingSubscriptionClient) MapCreateBulk(slice any, setFunc func(*BillingSubscriptionCreate, int)) *BillingSubscriptionCreateBulk {
-	rv := reflect.ValueOf(slice)
-	if rv.Kind() != reflect.Slice {
-		return &BillingSubscriptionCreateBulk{err: fmt.Errorf("calling to BillingSubscriptionClient.MapCreateBulk with wrong type %T, need slice", slice)}
-	}
-	builders := make([]*BillingSubscriptionCreate, rv.Len())
-	for i := 0; i < rv.Len(); i++ {
-		builders[i] = c.Create()
-		setFunc(builders[i], i)
-	}
-	return &BillingSubscriptionCreateBulk{config: c.config, builders: builders}
-}
-
-// Update returns an update builder for BillingSubscription.
-func (c *BillingSubscriptionClient) Update() *BillingSubscriptionUpdate {
-	mutation := newBillingSubscriptionMutation(c.config, OpUpdate)
-	return &BillingSubscriptionUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// UpdateOne returns an update builder for the given entity.
-func (c *BillingSubscriptionClient) UpdateOne(_m *BillingSubscription) *BillingSubscriptionUpdateOne {
-	mutation := newBillingSubscriptionMutation(c.config, OpUpdateOne, withBillingSubscription(_m))
-	return &BillingSubscriptionUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// UpdateOneID returns an update builder for the given id.
-func (c *BillingSubscriptionClient) UpdateOneID(id string) *BillingSubscriptionUpdateOne {
-	mutation := newBillingSubscriptionMutation(c.config, OpUpdateOne, withBillingSubscriptionID(id))
-	return &BillingSubscriptionUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// Delete returns a delete builder for BillingSubscription.
-func (c *BillingSubscriptionClient) Delete() *BillingSubscriptionDelete {
-	mutation := newBillingSubscriptionMutation(c.config, OpDelete)
-	return &BillingSubscriptionDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// DeleteOne returns a builder for deleting the given entity.
-func (c *BillingSubscriptionClient) DeleteOne(_m *BillingSubscription) *BillingSubscriptionDeleteOne {
-	return c.DeleteOneID(_m.ID)
-}
-
-// DeleteOneID returns a builder for deleting the given entity by its id.
-func (c *BillingSubscriptionClient) DeleteOneID(id string) *BillingSubscriptionDeleteOne {
-	builder := c.Delete().Where(billingsubscription.ID(id))
-	builder.mutation.id = &id
-	builder.mutation.op = OpDeleteOne
-	return &BillingSubscriptionDeleteOne{builder}
 }
 
 // Query returns a query builder for BillingSubscription.
@@ -3106,287 +1779,6 @@ func (c *BillingSubscriptionClient) Interceptors() []Interceptor {
 	return c.inters.BillingSubscription
 }
 
-func (c *BillingSubscriptionClient) mutate(ctx context.Context, m *BillingSubscriptionMutation) (Value, error) {
-	switch m.Op() {
-	case OpCreate:
-		return (&BillingSubscriptionCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
-	case OpUpdate:
-		return (&BillingSubscriptionUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
-	case OpUpdateOne:
-		return (&BillingSubscriptionUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
-	case OpDelete, OpDeleteOne:
-		return (&BillingSubscriptionDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
-	default:
-		return nil, fmt.Errorf("ent: unknown BillingSubscription mutation op: %q", m.Op())
-	}
-}
-
-// BodyMoveClient is a client for the BodyMove schema.
-type BodyMoveClient struct {
-	config
-}
-
-// NewBodyMoveClient returns a client for the BodyMove from the given config.
-func NewBodyMoveClient(c config) *BodyMoveClient {
-	return &BodyMoveClient{config: c}
-}
-
-// Use adds a list of mutation hooks to the hooks stack.
-// A call to `Use(f, g, h)` equals to `bodymove.Hooks(f(g(h())))`.
-func (c *BodyMoveClient) Use(hooks ...Hook) {
-	c.hooks.BodyMove = append(c.hooks.BodyMove, hooks...)
-}
-
-// Intercept adds a list of query interceptors to the interceptors stack.
-// A call to `Intercept(f, g, h)` equals to `bodymove.Intercept(f(g(h())))`.
-func (c *BodyMoveClient) Intercept(interceptors ...Interceptor) {
-	c.inters.BodyMove = append(c.inters.BodyMove, interceptors...)
-}
-
-// Create returns a builder for creating a BodyMove entity.
-func (c *BodyMoveClient) Create() *BodyMoveCreate {
-	mutation := newBodyMoveMutation(c.config, OpCreate)
-	return &BodyMoveCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// CreateBulk returns a builder for creating a bulk of BodyMove entities.
-func (c *BodyMoveClient) CreateBulk(builders ...*BodyMoveCreate) *BodyMoveCreateBulk {
-	return &BodyMoveCreateBulk{config: c.config, builders: builders}
-}
-
-// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
-// a builder and applies setFunc on it.
-func (c *BodyMoveClient) MapCreateBulk(slice any, setFunc func(*BodyMoveCreate, int)) *BodyMoveCreateBulk {
-	rv := reflect.ValueOf(slice)
-	if rv.Kind() != reflect.Slice {
-		return &BodyMoveCreateBulk{err: fmt.Errorf("calling to BodyMoveClient.MapCreateBulk with wrong type %T, need slice", slice)}
-	}
-	builders := make([]*BodyMoveCreate, rv.Len())
-	for i := 0; i < rv.Len(); i++ {
-		builders[i] = c.Create()
-		setFunc(builders[i], i)
-	}
-	return &BodyMoveCreateBulk{config: c.config, builders: builders}
-}
-
-// Update returns an update builder for BodyMove.
-func (c *BodyMoveClient) Update() *BodyMoveUpdate {
-	mutation := newBodyMoveMutation(c.config, OpUpdate)
-	return &BodyMoveUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// UpdateOne returns an update builder for the given entity.
-func (c *BodyMoveClient) UpdateOne(_m *BodyMove) *BodyMoveUpdateOne {
-	mutation := newBodyMoveMutation(c.config, OpUpdateOne, withBodyMove(_m))
-	return &BodyMoveUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// UpdateOneID returns an update builder for the given id.
-func (c *BodyMoveClient) UpdateOneID(id int64) *BodyMoveUpdateOne {
-	mutation := newBodyMoveMutation(c.config, OpUpdateOne, withBodyMoveID(id))
-	return &BodyMoveUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// Delete returns a delete builder for BodyMove.
-func (c *BodyMoveClient) Delete() *BodyMoveDelete {
-	mutation := newBodyMoveMutation(c.config, OpDelete)
-	return &BodyMoveDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// DeleteOne returns a builder for deleting the given entity.
-func (c *BodyMoveClient) DeleteOne(_m *BodyMove) *BodyMoveDeleteOne {
-	return c.DeleteOneID(_m.ID)
-}
-
-// DeleteOneID returns a builder for deleting the given entity by its id.
-func (c *BodyMoveClient) DeleteOneID(id int64) *BodyMoveDeleteOne {
-	builder := c.Delete().Where(bodymove.ID(id))
-	builder.mutation.id = &id
-	builder.mutation.op = OpDeleteOne
-	return &BodyMoveDeleteOne{builder}
-}
-
-// Query returns a query builder for BodyMove.
-func (c *BodyMoveClient) Query() *BodyMoveQuery {
-	return &BodyMoveQuery{
-		config: c.config,
-		ctx:    &QueryContext{Type: TypeBodyMove},
-		inters: c.Interceptors(),
-	}
-}
-
-// Get returns a BodyMove entity by its id.
-func (c *BodyMoveClient) Get(ctx context.Context, id int64) (*BodyMove, error) {
-	return c.Query().Where(bodymove.ID(id)).Only(ctx)
-}
-
-// GetX is like Get, but panics if an error occurs.
-func (c *BodyMoveClient) GetX(ctx context.Context, id int64) *BodyMove {
-	obj, err := c.Get(ctx, id)
-	if err != nil {
-		panic(err)
-	}
-	return obj
-}
-
-// Hooks returns the client hooks.
-func (c *BodyMoveClient) Hooks() []Hook {
-	return c.hooks.BodyMove
-}
-
-// Interceptors returns the client interceptors.
-func (c *BodyMoveClient) Interceptors() []Interceptor {
-	return c.inters.BodyMove
-}
-
-func (c *BodyMoveClient) mutate(ctx context.Context, m *BodyMoveMutation) (Value, error) {
-	switch m.Op() {
-	case OpCreate:
-		return (&BodyMoveCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
-	case OpUpdate:
-		return (&BodyMoveUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
-	case OpUpdateOne:
-		return (&BodyMoveUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
-	case OpDelete, OpDeleteOne:
-		return (&BodyMoveDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
-	default:
-		return nil, fmt.Errorf("ent: unknown BodyMove mutation op: %q", m.Op())
-	}
-}
-
-// BodyWalkClient is a client for the BodyWalk schema.
-type BodyWalkClient struct {
-	config
-}
-
-// NewBodyWalkClient returns a client for the BodyWalk from the given config.
-func NewBodyWalkClient(c config) *BodyWalkClient {
-	return &BodyWalkClient{config: c}
-}
-
-// Use adds a list of mutation hooks to the hooks stack.
-// A call to `Use(f, g, h)` equals to `bodywalk.Hooks(f(g(h())))`.
-func (c *BodyWalkClient) Use(hooks ...Hook) {
-	c.hooks.BodyWalk = append(c.hooks.BodyWalk, hooks...)
-}
-
-// Intercept adds a list of query interceptors to the interceptors stack.
-// A call to `Intercept(f, g, h)` equals to `bodywalk.Intercept(f(g(h())))`.
-func (c *BodyWalkClient) Intercept(interceptors ...Interceptor) {
-	c.inters.BodyWalk = append(c.inters.BodyWalk, interceptors...)
-}
-
-// Create returns a builder for creating a BodyWalk entity.
-func (c *BodyWalkClient) Create() *BodyWalkCreate {
-	mutation := newBodyWalkMutation(c.config, OpCreate)
-	return &BodyWalkCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// CreateBulk returns a builder for creating a bulk of BodyWalk entities.
-func (c *BodyWalkClient) CreateBulk(builders ...*BodyWalkCreate) *BodyWalkCreateBulk {
-	return &BodyWalkCreateBulk{config: c.config, builders: builders}
-}
-
-// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
-// a builder and applies setFunc on it.
-func (c *BodyWalkClient) MapCreateBulk(slice any, setFunc func(*BodyWalkCreate, int)) *BodyWalkCreateBulk {
-	rv := reflect.ValueOf(slice)
-	if rv.Kind() != reflect.Slice {
-		return &BodyWalkCreateBulk{err: fmt.Errorf("calling to BodyWalkClient.MapCreateBulk with wrong type %T, need slice", slice)}
-	}
-	builders := make([]*BodyWalkCreate, rv.Len())
-	for i := 0; i < rv.Len(); i++ {
-		builders[i] = c.Create()
-		setFunc(builders[i], i)
-	}
-	return &BodyWalkCreateBulk{config: c.config, builders: builders}
-}
-
-// Update returns an update builder for BodyWalk.
-func (c *BodyWalkClient) Update() *BodyWalkUpdate {
-	mutation := newBodyWalkMutation(c.config, OpUpdate)
-	return &BodyWalkUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// UpdateOne returns an update builder for the given entity.
-func (c *BodyWalkClient) UpdateOne(_m *BodyWalk) *BodyWalkUpdateOne {
-	mutation := newBodyWalkMutation(c.config, OpUpdateOne, withBodyWalk(_m))
-	return &BodyWalkUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// UpdateOneID returns an update builder for the given id.
-func (c *BodyWalkClient) UpdateOneID(id string) *BodyWalkUpdateOne {
-	mutation := newBodyWalkMutation(c.config, OpUpdateOne, withBodyWalkID(id))
-	return &BodyWalkUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// Delete returns a delete builder for BodyWalk.
-func (c *BodyWalkClient) Delete() *BodyWalkDelete {
-	mutation := newBodyWalkMutation(c.config, OpDelete)
-	return &BodyWalkDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// DeleteOne returns a builder for deleting the given entity.
-func (c *BodyWalkClient) DeleteOne(_m *BodyWalk) *BodyWalkDeleteOne {
-	return c.DeleteOneID(_m.ID)
-}
-
-// DeleteOneID returns a builder for deleting the given entity by its id.
-func (c *BodyWalkClient) DeleteOneID(id string) *BodyWalkDeleteOne {
-	builder := c.Delete().Where(bodywalk.ID(id))
-	builder.mutation.id = &id
-	builder.mutation.op = OpDeleteOne
-	return &BodyWalkDeleteOne{builder}
-}
-
-// Query returns a query builder for BodyWalk.
-func (c *BodyWalkClient) Query() *BodyWalkQuery {
-	return &BodyWalkQuery{
-		config: c.config,
-		ctx:    &QueryContext{Type: TypeBodyWalk},
-		inters: c.Interceptors(),
-	}
-}
-
-// Get returns a BodyWalk entity by its id.
-func (c *BodyWalkClient) Get(ctx context.Context, id string) (*BodyWalk, error) {
-	return c.Query().Where(bodywalk.ID(id)).Only(ctx)
-}
-
-// GetX is like Get, but panics if an error occurs.
-func (c *BodyWalkClient) GetX(ctx context.Context, id string) *BodyWalk {
-	obj, err := c.Get(ctx, id)
-	if err != nil {
-		panic(err)
-	}
-	return obj
-}
-
-// Hooks returns the client hooks.
-func (c *BodyWalkClient) Hooks() []Hook {
-	return c.hooks.BodyWalk
-}
-
-// Interceptors returns the client interceptors.
-func (c *BodyWalkClient) Interceptors() []Interceptor {
-	return c.inters.BodyWalk
-}
-
-func (c *BodyWalkClient) mutate(ctx context.Context, m *BodyWalkMutation) (Value, error) {
-	switch m.Op() {
-	case OpCreate:
-		return (&BodyWalkCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
-	case OpUpdate:
-		return (&BodyWalkUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
-	case OpUpdateOne:
-		return (&BodyWalkUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
-	case OpDelete, OpDeleteOne:
-		return (&BodyWalkDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
-	default:
-		return nil, fmt.Errorf("ent: unknown BodyWalk mutation op: %q", m.Op())
-	}
-}
-
 // CapturedMailClient is a client for the CapturedMail schema.
 type CapturedMailClient struct {
 	config
@@ -3407,50 +1799,6 @@ func (c *CapturedMailClient) Use(hooks ...Hook) {
 // A call to `Intercept(f, g, h)` equals to `capturedmail.Intercept(f(g(h())))`.
 func (c *CapturedMailClient) Intercept(interceptors ...Interceptor) {
 	c.inters.CapturedMail = append(c.inters.CapturedMail, interceptors...)
-}
-
-// Create returns a builder for creating a CapturedMail entity.
-func (c *CapturedMailClient) Create() *CapturedMailCreate {
-	mutation := newCapturedMailMutation(c.config, OpCreate)
-	return &CapturedMailCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// CreateBulk returns a builder for creating a bulk of CapturedMail entities.
-func (c *CapturedMailClient) CreateBulk(builders ...*CapturedMailCreate) *CapturedMailCreateBulk {
-	return &CapturedMailCreateBulk{config: c.config, builders: builders}
-}
-
-// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
-// a builder and applies setFunc on it.
-func (c *CapturedMailClient) MapCreateBulk(slice any, setFunc func(*CapturedMailCreate, int)) *CapturedMailCreateBulk {
-	rv := reflect.ValueOf(slice)
-	if rv.Kind() != reflect.Slice {
-		return &CapturedMailCreateBulk{err: fmt.Errorf("calling to CapturedMailClient.MapCreateBulk with wrong type %T, need slice", slice)}
-	}
-	builders := make([]*CapturedMailCreate, rv.Len())
-	for i := 0; i < rv.Len(); i++ {
-		builders[i] = c.Create()
-		setFunc(builders[i], i)
-	}
-	return &CapturedMailCreateBulk{config: c.config, builders: builders}
-}
-
-// Update returns an update builder for CapturedMail.
-func (c *CapturedMailClient) Update() *CapturedMailUpdate {
-	mutation := newCapturedMailMutation(c.config, OpUpdate)
-	return &CapturedMailUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// UpdateOne returns an update builder for the given entity.
-func (c *CapturedMailClient) UpdateOne(_m *CapturedMail) *CapturedMailUpdateOne {
-	mutation := newCapturedMailMutation(c.config, OpUpdateOne, withCapturedMail(_m))
-	return &CapturedMailUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// UpdateOneID returns an update builder for the given id.
-func (c *CapturedMailClient) UpdateOneID(id int64) *CapturedMailUpdateOne {
-	mutation := newCapturedMailMutation(c.config, OpUpdateOne, withCapturedMailID(id))
-	return &CapturedMailUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
 }
 
 // Delete returns a delete builder for CapturedMail.
@@ -3507,12 +1855,7 @@ func (c *CapturedMailClient) Interceptors() []Interceptor {
 
 func (c *CapturedMailClient) mutate(ctx context.Context, m *CapturedMailMutation) (Value, error) {
 	switch m.Op() {
-	case OpCreate:
-		return (&CapturedMailCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
-	case OpUpdate:
-		return (&CapturedMailUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
-	case OpUpdateOne:
-		return (&CapturedMailUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+
 	case OpDelete, OpDeleteOne:
 		return (&CapturedMailDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
 	default:
@@ -3540,69 +1883,6 @@ func (c *CapturedSMSClient) Use(hooks ...Hook) {
 // A call to `Intercept(f, g, h)` equals to `capturedsms.Intercept(f(g(h())))`.
 func (c *CapturedSMSClient) Intercept(interceptors ...Interceptor) {
 	c.inters.CapturedSMS = append(c.inters.CapturedSMS, interceptors...)
-}
-
-// Create returns a builder for creating a CapturedSMS entity.
-func (c *CapturedSMSClient) Create() *CapturedSMSCreate {
-	mutation := newCapturedSMSMutation(c.config, OpCreate)
-	return &CapturedSMSCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// CreateBulk returns a builder for creating a bulk of CapturedSMS entities.
-func (c *CapturedSMSClient) CreateBulk(builders ...*CapturedSMSCreate) *CapturedSMSCreateBulk {
-	return &CapturedSMSCreateBulk{config: c.config, builders: builders}
-}
-
-// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
-// a builder and applies setFunc on it.
-func (c *CapturedSMSClient) MapCreateBulk(slice any, setFunc func(*CapturedSMSCreate, int)) *CapturedSMSCreateBulk {
-	rv := reflect.ValueOf(slice)
-	if rv.Kind() != reflect.Slice {
-		return &CapturedSMSCreateBulk{err: fmt.Errorf("calling to CapturedSMSClient.MapCreateBulk with wrong type %T, need slice", slice)}
-	}
-	builders := make([]*CapturedSMSCreate, rv.Len())
-	for i := 0; i < rv.Len(); i++ {
-		builders[i] = c.Create()
-		setFunc(builders[i], i)
-	}
-	return &CapturedSMSCreateBulk{config: c.config, builders: builders}
-}
-
-// Update returns an update builder for CapturedSMS.
-func (c *CapturedSMSClient) Update() *CapturedSMSUpdate {
-	mutation := newCapturedSMSMutation(c.config, OpUpdate)
-	return &CapturedSMSUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// UpdateOne returns an update builder for the given entity.
-func (c *CapturedSMSClient) UpdateOne(_m *CapturedSMS) *CapturedSMSUpdateOne {
-	mutation := newCapturedSMSMutation(c.config, OpUpdateOne, withCapturedSMS(_m))
-	return &CapturedSMSUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// UpdateOneID returns an update builder for the given id.
-func (c *CapturedSMSClient) UpdateOneID(id int64) *CapturedSMSUpdateOne {
-	mutation := newCapturedSMSMutation(c.config, OpUpdateOne, withCapturedSMSID(id))
-	return &CapturedSMSUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// Delete returns a delete builder for CapturedSMS.
-func (c *CapturedSMSClient) Delete() *CapturedSMSDelete {
-	mutation := newCapturedSMSMutation(c.config, OpDelete)
-	return &CapturedSMSDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// DeleteOne returns a builder for deleting the given entity.
-func (c *CapturedSMSClient) DeleteOne(_m *CapturedSMS) *CapturedSMSDeleteOne {
-	return c.DeleteOneID(_m.ID)
-}
-
-// DeleteOneID returns a builder for deleting the given entity by its id.
-func (c *CapturedSMSClient) DeleteOneID(id int64) *CapturedSMSDeleteOne {
-	builder := c.Delete().Where(capturedsms.ID(id))
-	builder.mutation.id = &id
-	builder.mutation.op = OpDeleteOne
-	return &CapturedSMSDeleteOne{builder}
 }
 
 // Query returns a query builder for CapturedSMS.
@@ -3638,21 +1918,6 @@ func (c *CapturedSMSClient) Interceptors() []Interceptor {
 	return c.inters.CapturedSMS
 }
 
-func (c *CapturedSMSClient) mutate(ctx context.Context, m *CapturedSMSMutation) (Value, error) {
-	switch m.Op() {
-	case OpCreate:
-		return (&CapturedSMSCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
-	case OpUpdate:
-		return (&CapturedSMSUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
-	case OpUpdateOne:
-		return (&CapturedSMSUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
-	case OpDelete, OpDeleteOne:
-		return (&CapturedSMSDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
-	default:
-		return nil, fmt.Errorf("ent: unknown CapturedSMS mutation op: %q", m.Op())
-	}
-}
-
 // CategoryOptOutClient is a client for the CategoryOptOut schema.
 type CategoryOptOutClient struct {
 	config
@@ -3673,69 +1938,6 @@ func (c *CategoryOptOutClient) Use(hooks ...Hook) {
 // A call to `Intercept(f, g, h)` equals to `categoryoptout.Intercept(f(g(h())))`.
 func (c *CategoryOptOutClient) Intercept(interceptors ...Interceptor) {
 	c.inters.CategoryOptOut = append(c.inters.CategoryOptOut, interceptors...)
-}
-
-// Create returns a builder for creating a CategoryOptOut entity.
-func (c *CategoryOptOutClient) Create() *CategoryOptOutCreate {
-	mutation := newCategoryOptOutMutation(c.config, OpCreate)
-	return &CategoryOptOutCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// CreateBulk returns a builder for creating a bulk of CategoryOptOut entities.
-func (c *CategoryOptOutClient) CreateBulk(builders ...*CategoryOptOutCreate) *CategoryOptOutCreateBulk {
-	return &CategoryOptOutCreateBulk{config: c.config, builders: builders}
-}
-
-// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
-// a builder and applies setFunc on it.
-func (c *CategoryOptOutClient) MapCreateBulk(slice any, setFunc func(*CategoryOptOutCreate, int)) *CategoryOptOutCreateBulk {
-	rv := reflect.ValueOf(slice)
-	if rv.Kind() != reflect.Slice {
-		return &CategoryOptOutCreateBulk{err: fmt.Errorf("calling to CategoryOptOutClient.MapCreateBulk with wrong type %T, need slice", slice)}
-	}
-	builders := make([]*CategoryOptOutCreate, rv.Len())
-	for i := 0; i < rv.Len(); i++ {
-		builders[i] = c.Create()
-		setFunc(builders[i], i)
-	}
-	return &CategoryOptOutCreateBulk{config: c.config, builders: builders}
-}
-
-// Update returns an update builder for CategoryOptOut.
-func (c *CategoryOptOutClient) Update() *CategoryOptOutUpdate {
-	mutation := newCategoryOptOutMutation(c.config, OpUpdate)
-	return &CategoryOptOutUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// UpdateOne returns an update builder for the given entity.
-func (c *CategoryOptOutClient) UpdateOne(_m *CategoryOptOut) *CategoryOptOutUpdateOne {
-	mutation := newCategoryOptOutMutation(c.config, OpUpdateOne, withCategoryOptOut(_m))
-	return &CategoryOptOutUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// UpdateOneID returns an update builder for the given id.
-func (c *CategoryOptOutClient) UpdateOneID(id string) *CategoryOptOutUpdateOne {
-	mutation := newCategoryOptOutMutation(c.config, OpUpdateOne, withCategoryOptOutID(id))
-	return &CategoryOptOutUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// Delete returns a delete builder for CategoryOptOut.
-func (c *CategoryOptOutClient) Delete() *CategoryOptOutDelete {
-	mutation := newCategoryOptOutMutation(c.config, OpDelete)
-	return &CategoryOptOutDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// DeleteOne returns a builder for deleting the given entity.
-func (c *CategoryOptOutClient) DeleteOne(_m *CategoryOptOut) *CategoryOptOutDeleteOne {
-	return c.DeleteOneID(_m.ID)
-}
-
-// DeleteOneID returns a builder for deleting the given entity by its id.
-func (c *CategoryOptOutClient) DeleteOneID(id string) *CategoryOptOutDeleteOne {
-	builder := c.Delete().Where(categoryoptout.ID(id))
-	builder.mutation.id = &id
-	builder.mutation.op = OpDeleteOne
-	return &CategoryOptOutDeleteOne{builder}
 }
 
 // Query returns a query builder for CategoryOptOut.
@@ -3771,154 +1973,6 @@ func (c *CategoryOptOutClient) Interceptors() []Interceptor {
 	return c.inters.CategoryOptOut
 }
 
-func (c *CategoryOptOutClient) mutate(ctx context.Context, m *CategoryOptOutMutation) (Value, error) {
-	switch m.Op() {
-	case OpCreate:
-		return (&CategoryOptOutCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
-	case OpUpdate:
-		return (&CategoryOptOutUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
-	case OpUpdateOne:
-		return (&CategoryOptOutUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
-	case OpDelete, OpDeleteOne:
-		return (&CategoryOptOutDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
-	default:
-		return nil, fmt.Errorf("ent: unknown CategoryOptOut mutation op: %q", m.Op())
-	}
-}
-
-// CertificateFileClient is a client for the CertificateFile schema.
-type CertificateFileClient struct {
-	config
-}
-
-// NewCertificateFileClient returns a client for the CertificateFile from the given config.
-func NewCertificateFileClient(c config) *CertificateFileClient {
-	return &CertificateFileClient{config: c}
-}
-
-// Use adds a list of mutation hooks to the hooks stack.
-// A call to `Use(f, g, h)` equals to `certificatefile.Hooks(f(g(h())))`.
-func (c *CertificateFileClient) Use(hooks ...Hook) {
-	c.hooks.CertificateFile = append(c.hooks.CertificateFile, hooks...)
-}
-
-// Intercept adds a list of query interceptors to the interceptors stack.
-// A call to `Intercept(f, g, h)` equals to `certificatefile.Intercept(f(g(h())))`.
-func (c *CertificateFileClient) Intercept(interceptors ...Interceptor) {
-	c.inters.CertificateFile = append(c.inters.CertificateFile, interceptors...)
-}
-
-// Create returns a builder for creating a CertificateFile entity.
-func (c *CertificateFileClient) Create() *CertificateFileCreate {
-	mutation := newCertificateFileMutation(c.config, OpCreate)
-	return &CertificateFileCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// CreateBulk returns a builder for creating a bulk of CertificateFile entities.
-func (c *CertificateFileClient) CreateBulk(builders ...*CertificateFileCreate) *CertificateFileCreateBulk {
-	return &CertificateFileCreateBulk{config: c.config, builders: builders}
-}
-
-// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
-// a builder and applies setFunc on it.
-func (c *CertificateFileClient) MapCreateBulk(slice any, setFunc func(*CertificateFileCreate, int)) *CertificateFileCreateBulk {
-	rv := reflect.ValueOf(slice)
-	if rv.Kind() != reflect.Slice {
-		return &CertificateFileCreateBulk{err: fmt.Errorf("calling to CertificateFileClient.MapCreateBulk with wrong type %T, need slice", slice)}
-	}
-	builders := make([]*CertificateFileCreate, rv.Len())
-	for i := 0; i < rv.Len(); i++ {
-		builders[i] = c.Create()
-		setFunc(builders[i], i)
-	}
-	return &CertificateFileCreateBulk{config: c.config, builders: builders}
-}
-
-// Update returns an update builder for CertificateFile.
-func (c *CertificateFileClient) Update() *CertificateFileUpdate {
-	mutation := newCertificateFileMutation(c.config, OpUpdate)
-	return &CertificateFileUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// UpdateOne returns an update builder for the given entity.
-func (c *CertificateFileClient) UpdateOne(_m *CertificateFile) *CertificateFileUpdateOne {
-	mutation := newCertificateFileMutation(c.config, OpUpdateOne, withCertificateFile(_m))
-	return &CertificateFileUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// UpdateOneID returns an update builder for the given id.
-func (c *CertificateFileClient) UpdateOneID(id int64) *CertificateFileUpdateOne {
-	mutation := newCertificateFileMutation(c.config, OpUpdateOne, withCertificateFileID(id))
-	return &CertificateFileUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// Delete returns a delete builder for CertificateFile.
-func (c *CertificateFileClient) Delete() *CertificateFileDelete {
-	mutation := newCertificateFileMutation(c.config, OpDelete)
-	return &CertificateFileDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// DeleteOne returns a builder for deleting the given entity.
-func (c *CertificateFileClient) DeleteOne(_m *CertificateFile) *CertificateFileDeleteOne {
-	return c.DeleteOneID(_m.ID)
-}
-
-// DeleteOneID returns a builder for deleting the given entity by its id.
-func (c *CertificateFileClient) DeleteOneID(id int64) *CertificateFileDeleteOne {
-	builder := c.Delete().Where(certificatefile.ID(id))
-	builder.mutation.id = &id
-	builder.mutation.op = OpDeleteOne
-	return &CertificateFileDeleteOne{builder}
-}
-
-// Query returns a query builder for CertificateFile.
-func (c *CertificateFileClient) Query() *CertificateFileQuery {
-	return &CertificateFileQuery{
-		config: c.config,
-		ctx:    &QueryContext{Type: TypeCertificateFile},
-		inters: c.Interceptors(),
-	}
-}
-
-// Get returns a CertificateFile entity by its id.
-func (c *CertificateFileClient) Get(ctx context.Context, id int64) (*CertificateFile, error) {
-	return c.Query().Where(certificatefile.ID(id)).Only(ctx)
-}
-
-// GetX is like Get, but panics if an error occurs.
-func (c *CertificateFileClient) GetX(ctx context.Context, id int64) *CertificateFile {
-	obj, err := c.Get(ctx, id)
-	if err != nil {
-		panic(err)
-	}
-	return obj
-}
-
-// Hooks returns the client hooks.
-func (c *CertificateFileClient) Hooks() []Hook {
-	return c.hooks.CertificateFile
-}
-
-// Interceptors returns the client interceptors.
-func (c *CertificateFileClient) Interceptors() []Interceptor {
-	return c.inters.CertificateFile
-}
-
-func (c *CertificateFileClient) mutate(ctx context.Context, m *CertificateFileMutation) (Value, error) {
-	switch m.Op() {
-	case OpCreate:
-		return (&CertificateFileCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
-	case OpUpdate:
-		return (&CertificateFileUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
-	case OpUpdateOne:
-		return (&CertificateFileUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
-	case OpDelete, OpDeleteOne:
-		return (&CertificateFileDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
-	default:
-		return nil, fmt.Errorf("ent: unknown CertificateFile mutation op: %q", m.Op())
-	}
-}
-
 // CustomEventClient is a client for the CustomEvent schema.
 type CustomEventClient struct {
 	config
@@ -3939,69 +1993,6 @@ func (c *CustomEventClient) Use(hooks ...Hook) {
 // A call to `Intercept(f, g, h)` equals to `customevent.Intercept(f(g(h())))`.
 func (c *CustomEventClient) Intercept(interceptors ...Interceptor) {
 	c.inters.CustomEvent = append(c.inters.CustomEvent, interceptors...)
-}
-
-// Create returns a builder for creating a CustomEvent entity.
-func (c *CustomEventClient) Create() *CustomEventCreate {
-	mutation := newCustomEventMutation(c.config, OpCreate)
-	return &CustomEventCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// CreateBulk returns a builder for creating a bulk of CustomEvent entities.
-func (c *CustomEventClient) CreateBulk(builders ...*CustomEventCreate) *CustomEventCreateBulk {
-	return &CustomEventCreateBulk{config: c.config, builders: builders}
-}
-
-// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
-// a builder and applies setFunc on it.
-func (c *CustomEventClient) MapCreateBulk(slice any, setFunc func(*CustomEventCreate, int)) *CustomEventCreateBulk {
-	rv := reflect.ValueOf(slice)
-	if rv.Kind() != reflect.Slice {
-		return &CustomEventCreateBulk{err: fmt.Errorf("calling to CustomEventClient.MapCreateBulk with wrong type %T, need slice", slice)}
-	}
-	builders := make([]*CustomEventCreate, rv.Len())
-	for i := 0; i < rv.Len(); i++ {
-		builders[i] = c.Create()
-		setFunc(builders[i], i)
-	}
-	return &CustomEventCreateBulk{config: c.config, builders: builders}
-}
-
-// Update returns an update builder for CustomEvent.
-func (c *CustomEventClient) Update() *CustomEventUpdate {
-	mutation := newCustomEventMutation(c.config, OpUpdate)
-	return &CustomEventUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// UpdateOne returns an update builder for the given entity.
-func (c *CustomEventClient) UpdateOne(_m *CustomEvent) *CustomEventUpdateOne {
-	mutation := newCustomEventMutation(c.config, OpUpdateOne, withCustomEvent(_m))
-	return &CustomEventUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// UpdateOneID returns an update builder for the given id.
-func (c *CustomEventClient) UpdateOneID(id string) *CustomEventUpdateOne {
-	mutation := newCustomEventMutation(c.config, OpUpdateOne, withCustomEventID(id))
-	return &CustomEventUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// Delete returns a delete builder for CustomEvent.
-func (c *CustomEventClient) Delete() *CustomEventDelete {
-	mutation := newCustomEventMutation(c.config, OpDelete)
-	return &CustomEventDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// DeleteOne returns a builder for deleting the given entity.
-func (c *CustomEventClient) DeleteOne(_m *CustomEvent) *CustomEventDeleteOne {
-	return c.DeleteOneID(_m.ID)
-}
-
-// DeleteOneID returns a builder for deleting the given entity by its id.
-func (c *CustomEventClient) DeleteOneID(id string) *CustomEventDeleteOne {
-	builder := c.Delete().Where(customevent.ID(id))
-	builder.mutation.id = &id
-	builder.mutation.op = OpDeleteOne
-	return &CustomEventDeleteOne{builder}
 }
 
 // Query returns a query builder for CustomEvent.
@@ -4035,21 +2026,6 @@ func (c *CustomEventClient) Hooks() []Hook {
 // Interceptors returns the client interceptors.
 func (c *CustomEventClient) Interceptors() []Interceptor {
 	return c.inters.CustomEvent
-}
-
-func (c *CustomEventClient) mutate(ctx context.Context, m *CustomEventMutation) (Value, error) {
-	switch m.Op() {
-	case OpCreate:
-		return (&CustomEventCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
-	case OpUpdate:
-		return (&CustomEventUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
-	case OpUpdateOne:
-		return (&CustomEventUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
-	case OpDelete, OpDeleteOne:
-		return (&CustomEventDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
-	default:
-		return nil, fmt.Errorf("ent: unknown CustomEvent mutation op: %q", m.Op())
-	}
 }
 
 // DKIMKeyClient is a client for the DKIMKey schema.
@@ -4098,24 +2074,6 @@ func (c *DKIMKeyClient) MapCreateBulk(slice any, setFunc func(*DKIMKeyCreate, in
 		setFunc(builders[i], i)
 	}
 	return &DKIMKeyCreateBulk{config: c.config, builders: builders}
-}
-
-// Update returns an update builder for DKIMKey.
-func (c *DKIMKeyClient) Update() *DKIMKeyUpdate {
-	mutation := newDKIMKeyMutation(c.config, OpUpdate)
-	return &DKIMKeyUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// UpdateOne returns an update builder for the given entity.
-func (c *DKIMKeyClient) UpdateOne(_m *DKIMKey) *DKIMKeyUpdateOne {
-	mutation := newDKIMKeyMutation(c.config, OpUpdateOne, withDKIMKey(_m))
-	return &DKIMKeyUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// UpdateOneID returns an update builder for the given id.
-func (c *DKIMKeyClient) UpdateOneID(id string) *DKIMKeyUpdateOne {
-	mutation := newDKIMKeyMutation(c.config, OpUpdateOne, withDKIMKeyID(id))
-	return &DKIMKeyUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
 }
 
 // Delete returns a delete builder for DKIMKey.
@@ -4190,147 +2148,11 @@ func (c *DKIMKeyClient) mutate(ctx context.Context, m *DKIMKeyMutation) (Value, 
 	switch m.Op() {
 	case OpCreate:
 		return (&DKIMKeyCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
-	case OpUpdate:
-		return (&DKIMKeyUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
-	case OpUpdateOne:
-		return (&DKIMKeyUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+
 	case OpDelete, OpDeleteOne:
 		return (&DKIMKeyDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
 	default:
 		return nil, fmt.Errorf("ent: unknown DKIMKey mutation op: %q", m.Op())
-	}
-}
-
-// DeliveryHoldClient is a client for the DeliveryHold schema.
-type DeliveryHoldClient struct {
-	config
-}
-
-// NewDeliveryHoldClient returns a client for the DeliveryHold from the given config.
-func NewDeliveryHoldClient(c config) *DeliveryHoldClient {
-	return &DeliveryHoldClient{config: c}
-}
-
-// Use adds a list of mutation hooks to the hooks stack.
-// A call to `Use(f, g, h)` equals to `deliveryhold.Hooks(f(g(h())))`.
-func (c *DeliveryHoldClient) Use(hooks ...Hook) {
-	c.hooks.DeliveryHold = append(c.hooks.DeliveryHold, hooks...)
-}
-
-// Intercept adds a list of query interceptors to the interceptors stack.
-// A call to `Intercept(f, g, h)` equals to `deliveryhold.Intercept(f(g(h())))`.
-func (c *DeliveryHoldClient) Intercept(interceptors ...Interceptor) {
-	c.inters.DeliveryHold = append(c.inters.DeliveryHold, interceptors...)
-}
-
-// Create returns a builder for creating a DeliveryHold entity.
-func (c *DeliveryHoldClient) Create() *DeliveryHoldCreate {
-	mutation := newDeliveryHoldMutation(c.config, OpCreate)
-	return &DeliveryHoldCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// CreateBulk returns a builder for creating a bulk of DeliveryHold entities.
-func (c *DeliveryHoldClient) CreateBulk(builders ...*DeliveryHoldCreate) *DeliveryHoldCreateBulk {
-	return &DeliveryHoldCreateBulk{config: c.config, builders: builders}
-}
-
-// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
-// a builder and applies setFunc on it.
-func (c *DeliveryHoldClient) MapCreateBulk(slice any, setFunc func(*DeliveryHoldCreate, int)) *DeliveryHoldCreateBulk {
-	rv := reflect.ValueOf(slice)
-	if rv.Kind() != reflect.Slice {
-		return &DeliveryHoldCreateBulk{err: fmt.Errorf("calling to DeliveryHoldClient.MapCreateBulk with wrong type %T, need slice", slice)}
-	}
-	builders := make([]*DeliveryHoldCreate, rv.Len())
-	for i := 0; i < rv.Len(); i++ {
-		builders[i] = c.Create()
-		setFunc(builders[i], i)
-	}
-	return &DeliveryHoldCreateBulk{config: c.config, builders: builders}
-}
-
-// Update returns an update builder for DeliveryHold.
-func (c *DeliveryHoldClient) Update() *DeliveryHoldUpdate {
-	mutation := newDeliveryHoldMutation(c.config, OpUpdate)
-	return &DeliveryHoldUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// UpdateOne returns an update builder for the given entity.
-func (c *DeliveryHoldClient) UpdateOne(_m *DeliveryHold) *DeliveryHoldUpdateOne {
-	mutation := newDeliveryHoldMutation(c.config, OpUpdateOne, withDeliveryHold(_m))
-	return &DeliveryHoldUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// UpdateOneID returns an update builder for the given id.
-func (c *DeliveryHoldClient) UpdateOneID(id int32) *DeliveryHoldUpdateOne {
-	mutation := newDeliveryHoldMutation(c.config, OpUpdateOne, withDeliveryHoldID(id))
-	return &DeliveryHoldUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// Delete returns a delete builder for DeliveryHold.
-func (c *DeliveryHoldClient) Delete() *DeliveryHoldDelete {
-	mutation := newDeliveryHoldMutation(c.config, OpDelete)
-	return &DeliveryHoldDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// DeleteOne returns a builder for deleting the given entity.
-func (c *DeliveryHoldClient) DeleteOne(_m *DeliveryHold) *DeliveryHoldDeleteOne {
-	return c.DeleteOneID(_m.ID)
-}
-
-// DeleteOneID returns a builder for deleting the given entity by its id.
-func (c *DeliveryHoldClient) DeleteOneID(id int32) *DeliveryHoldDeleteOne {
-	builder := c.Delete().Where(deliveryhold.ID(id))
-	builder.mutation.id = &id
-	builder.mutation.op = OpDeleteOne
-	return &DeliveryHoldDeleteOne{builder}
-}
-
-// Query returns a query builder for DeliveryHold.
-func (c *DeliveryHoldClient) Query() *DeliveryHoldQuery {
-	return &DeliveryHoldQuery{
-		config: c.config,
-		ctx:    &QueryContext{Type: TypeDeliveryHold},
-		inters: c.Interceptors(),
-	}
-}
-
-// Get returns a DeliveryHold entity by its id.
-func (c *DeliveryHoldClient) Get(ctx context.Context, id int32) (*DeliveryHold, error) {
-	return c.Query().Where(deliveryhold.ID(id)).Only(ctx)
-}
-
-// GetX is like Get, but panics if an error occurs.
-func (c *DeliveryHoldClient) GetX(ctx context.Context, id int32) *DeliveryHold {
-	obj, err := c.Get(ctx, id)
-	if err != nil {
-		panic(err)
-	}
-	return obj
-}
-
-// Hooks returns the client hooks.
-func (c *DeliveryHoldClient) Hooks() []Hook {
-	return c.hooks.DeliveryHold
-}
-
-// Interceptors returns the client interceptors.
-func (c *DeliveryHoldClient) Interceptors() []Interceptor {
-	return c.inters.DeliveryHold
-}
-
-func (c *DeliveryHoldClient) mutate(ctx context.Context, m *DeliveryHoldMutation) (Value, error) {
-	switch m.Op() {
-	case OpCreate:
-		return (&DeliveryHoldCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
-	case OpUpdate:
-		return (&DeliveryHoldUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
-	case OpUpdateOne:
-		return (&DeliveryHoldUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
-	case OpDelete, OpDeleteOne:
-		return (&DeliveryHoldDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
-	default:
-		return nil, fmt.Errorf("ent: unknown DeliveryHold mutation op: %q", m.Op())
 	}
 }
 
@@ -4380,43 +2202,6 @@ func (c *DeliveryReportClient) MapCreateBulk(slice any, setFunc func(*DeliveryRe
 		setFunc(builders[i], i)
 	}
 	return &DeliveryReportCreateBulk{config: c.config, builders: builders}
-}
-
-// Update returns an update builder for DeliveryReport.
-func (c *DeliveryReportClient) Update() *DeliveryReportUpdate {
-	mutation := newDeliveryReportMutation(c.config, OpUpdate)
-	return &DeliveryReportUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// UpdateOne returns an update builder for the given entity.
-func (c *DeliveryReportClient) UpdateOne(_m *DeliveryReport) *DeliveryReportUpdateOne {
-	mutation := newDeliveryReportMutation(c.config, OpUpdateOne, withDeliveryReport(_m))
-	return &DeliveryReportUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// UpdateOneID returns an update builder for the given id.
-func (c *DeliveryReportClient) UpdateOneID(id int64) *DeliveryReportUpdateOne {
-	mutation := newDeliveryReportMutation(c.config, OpUpdateOne, withDeliveryReportID(id))
-	return &DeliveryReportUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// Delete returns a delete builder for DeliveryReport.
-func (c *DeliveryReportClient) Delete() *DeliveryReportDelete {
-	mutation := newDeliveryReportMutation(c.config, OpDelete)
-	return &DeliveryReportDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// DeleteOne returns a builder for deleting the given entity.
-func (c *DeliveryReportClient) DeleteOne(_m *DeliveryReport) *DeliveryReportDeleteOne {
-	return c.DeleteOneID(_m.ID)
-}
-
-// DeleteOneID returns a builder for deleting the given entity by its id.
-func (c *DeliveryReportClient) DeleteOneID(id int64) *DeliveryReportDeleteOne {
-	builder := c.Delete().Where(deliveryreport.ID(id))
-	builder.mutation.id = &id
-	builder.mutation.op = OpDeleteOne
-	return &DeliveryReportDeleteOne{builder}
 }
 
 // Query returns a query builder for DeliveryReport.
@@ -4472,12 +2257,7 @@ func (c *DeliveryReportClient) mutate(ctx context.Context, m *DeliveryReportMuta
 	switch m.Op() {
 	case OpCreate:
 		return (&DeliveryReportCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
-	case OpUpdate:
-		return (&DeliveryReportUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
-	case OpUpdateOne:
-		return (&DeliveryReportUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
-	case OpDelete, OpDeleteOne:
-		return (&DeliveryReportDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+
 	default:
 		return nil, fmt.Errorf("ent: unknown DeliveryReport mutation op: %q", m.Op())
 	}
@@ -4549,25 +2329,6 @@ func (c *DomainClient) UpdateOneID(id string) *DomainUpdateOne {
 	return &DomainUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
 }
 
-// Delete returns a delete builder for Domain.
-func (c *DomainClient) Delete() *DomainDelete {
-	mutation := newDomainMutation(c.config, OpDelete)
-	return &DomainDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// DeleteOne returns a builder for deleting the given entity.
-func (c *DomainClient) DeleteOne(_m *Domain) *DomainDeleteOne {
-	return c.DeleteOneID(_m.ID)
-}
-
-// DeleteOneID returns a builder for deleting the given entity by its id.
-func (c *DomainClient) DeleteOneID(id string) *DomainDeleteOne {
-	builder := c.Delete().Where(domain.ID(id))
-	builder.mutation.id = &id
-	builder.mutation.op = OpDeleteOne
-	return &DomainDeleteOne{builder}
-}
-
 // Query returns a query builder for Domain.
 func (c *DomainClient) Query() *DomainQuery {
 	return &DomainQuery{
@@ -4625,8 +2386,7 @@ func (c *DomainClient) mutate(ctx context.Context, m *DomainMutation) (Value, er
 		return (&DomainUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
 	case OpUpdateOne:
 		return (&DomainUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
-	case OpDelete, OpDeleteOne:
-		return (&DomainDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+
 	default:
 		return nil, fmt.Errorf("ent: unknown Domain mutation op: %q", m.Op())
 	}
@@ -4652,50 +2412,6 @@ func (c *DomainCheckClient) Use(hooks ...Hook) {
 // A call to `Intercept(f, g, h)` equals to `domaincheck.Intercept(f(g(h())))`.
 func (c *DomainCheckClient) Intercept(interceptors ...Interceptor) {
 	c.inters.DomainCheck = append(c.inters.DomainCheck, interceptors...)
-}
-
-// Create returns a builder for creating a DomainCheck entity.
-func (c *DomainCheckClient) Create() *DomainCheckCreate {
-	mutation := newDomainCheckMutation(c.config, OpCreate)
-	return &DomainCheckCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// CreateBulk returns a builder for creating a bulk of DomainCheck entities.
-func (c *DomainCheckClient) CreateBulk(builders ...*DomainCheckCreate) *DomainCheckCreateBulk {
-	return &DomainCheckCreateBulk{config: c.config, builders: builders}
-}
-
-// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
-// a builder and applies setFunc on it.
-func (c *DomainCheckClient) MapCreateBulk(slice any, setFunc func(*DomainCheckCreate, int)) *DomainCheckCreateBulk {
-	rv := reflect.ValueOf(slice)
-	if rv.Kind() != reflect.Slice {
-		return &DomainCheckCreateBulk{err: fmt.Errorf("calling to DomainCheckClient.MapCreateBulk with wrong type %T, need slice", slice)}
-	}
-	builders := make([]*DomainCheckCreate, rv.Len())
-	for i := 0; i < rv.Len(); i++ {
-		builders[i] = c.Create()
-		setFunc(builders[i], i)
-	}
-	return &DomainCheckCreateBulk{config: c.config, builders: builders}
-}
-
-// Update returns an update builder for DomainCheck.
-func (c *DomainCheckClient) Update() *DomainCheckUpdate {
-	mutation := newDomainCheckMutation(c.config, OpUpdate)
-	return &DomainCheckUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// UpdateOne returns an update builder for the given entity.
-func (c *DomainCheckClient) UpdateOne(_m *DomainCheck) *DomainCheckUpdateOne {
-	mutation := newDomainCheckMutation(c.config, OpUpdateOne, withDomainCheck(_m))
-	return &DomainCheckUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// UpdateOneID returns an update builder for the given id.
-func (c *DomainCheckClient) UpdateOneID(id int64) *DomainCheckUpdateOne {
-	mutation := newDomainCheckMutation(c.config, OpUpdateOne, withDomainCheckID(id))
-	return &DomainCheckUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
 }
 
 // Delete returns a delete builder for DomainCheck.
@@ -4752,12 +2468,7 @@ func (c *DomainCheckClient) Interceptors() []Interceptor {
 
 func (c *DomainCheckClient) mutate(ctx context.Context, m *DomainCheckMutation) (Value, error) {
 	switch m.Op() {
-	case OpCreate:
-		return (&DomainCheckCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
-	case OpUpdate:
-		return (&DomainCheckUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
-	case OpUpdateOne:
-		return (&DomainCheckUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+
 	case OpDelete, OpDeleteOne:
 		return (&DomainCheckDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
 	default:
@@ -4785,69 +2496,6 @@ func (c *DomainClaimClient) Use(hooks ...Hook) {
 // A call to `Intercept(f, g, h)` equals to `domainclaim.Intercept(f(g(h())))`.
 func (c *DomainClaimClient) Intercept(interceptors ...Interceptor) {
 	c.inters.DomainClaim = append(c.inters.DomainClaim, interceptors...)
-}
-
-// Create returns a builder for creating a DomainClaim entity.
-func (c *DomainClaimClient) Create() *DomainClaimCreate {
-	mutation := newDomainClaimMutation(c.config, OpCreate)
-	return &DomainClaimCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// CreateBulk returns a builder for creating a bulk of DomainClaim entities.
-func (c *DomainClaimClient) CreateBulk(builders ...*DomainClaimCreate) *DomainClaimCreateBulk {
-	return &DomainClaimCreateBulk{config: c.config, builders: builders}
-}
-
-// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
-// a builder and applies setFunc on it.
-func (c *DomainClaimClient) MapCreateBulk(slice any, setFunc func(*DomainClaimCreate, int)) *DomainClaimCreateBulk {
-	rv := reflect.ValueOf(slice)
-	if rv.Kind() != reflect.Slice {
-		return &DomainClaimCreateBulk{err: fmt.Errorf("calling to DomainClaimClient.MapCreateBulk with wrong type %T, need slice", slice)}
-	}
-	builders := make([]*DomainClaimCreate, rv.Len())
-	for i := 0; i < rv.Len(); i++ {
-		builders[i] = c.Create()
-		setFunc(builders[i], i)
-	}
-	return &DomainClaimCreateBulk{config: c.config, builders: builders}
-}
-
-// Update returns an update builder for DomainClaim.
-func (c *DomainClaimClient) Update() *DomainClaimUpdate {
-	mutation := newDomainClaimMutation(c.config, OpUpdate)
-	return &DomainClaimUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// UpdateOne returns an update builder for the given entity.
-func (c *DomainClaimClient) UpdateOne(_m *DomainClaim) *DomainClaimUpdateOne {
-	mutation := newDomainClaimMutation(c.config, OpUpdateOne, withDomainClaim(_m))
-	return &DomainClaimUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// UpdateOneID returns an update builder for the given id.
-func (c *DomainClaimClient) UpdateOneID(id string) *DomainClaimUpdateOne {
-	mutation := newDomainClaimMutation(c.config, OpUpdateOne, withDomainClaimID(id))
-	return &DomainClaimUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// Delete returns a delete builder for DomainClaim.
-func (c *DomainClaimClient) Delete() *DomainClaimDelete {
-	mutation := newDomainClaimMutation(c.config, OpDelete)
-	return &DomainClaimDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// DeleteOne returns a builder for deleting the given entity.
-func (c *DomainClaimClient) DeleteOne(_m *DomainClaim) *DomainClaimDeleteOne {
-	return c.DeleteOneID(_m.ID)
-}
-
-// DeleteOneID returns a builder for deleting the given entity by its id.
-func (c *DomainClaimClient) DeleteOneID(id string) *DomainClaimDeleteOne {
-	builder := c.Delete().Where(domainclaim.ID(id))
-	builder.mutation.id = &id
-	builder.mutation.op = OpDeleteOne
-	return &DomainClaimDeleteOne{builder}
 }
 
 // Query returns a query builder for DomainClaim.
@@ -4883,21 +2531,6 @@ func (c *DomainClaimClient) Interceptors() []Interceptor {
 	return c.inters.DomainClaim
 }
 
-func (c *DomainClaimClient) mutate(ctx context.Context, m *DomainClaimMutation) (Value, error) {
-	switch m.Op() {
-	case OpCreate:
-		return (&DomainClaimCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
-	case OpUpdate:
-		return (&DomainClaimUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
-	case OpUpdateOne:
-		return (&DomainClaimUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
-	case OpDelete, OpDeleteOne:
-		return (&DomainClaimDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
-	default:
-		return nil, fmt.Errorf("ent: unknown DomainClaim mutation op: %q", m.Op())
-	}
-}
-
 // EmailClient is a client for the Email schema.
 type EmailClient struct {
 	config
@@ -4918,50 +2551,6 @@ func (c *EmailClient) Use(hooks ...Hook) {
 // A call to `Intercept(f, g, h)` equals to `email.Intercept(f(g(h())))`.
 func (c *EmailClient) Intercept(interceptors ...Interceptor) {
 	c.inters.Email = append(c.inters.Email, interceptors...)
-}
-
-// Create returns a builder for creating a Email entity.
-func (c *EmailClient) Create() *EmailCreate {
-	mutation := newEmailMutation(c.config, OpCreate)
-	return &EmailCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// CreateBulk returns a builder for creating a bulk of Email entities.
-func (c *EmailClient) CreateBulk(builders ...*EmailCreate) *EmailCreateBulk {
-	return &EmailCreateBulk{config: c.config, builders: builders}
-}
-
-// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
-// a builder and applies setFunc on it.
-func (c *EmailClient) MapCreateBulk(slice any, setFunc func(*EmailCreate, int)) *EmailCreateBulk {
-	rv := reflect.ValueOf(slice)
-	if rv.Kind() != reflect.Slice {
-		return &EmailCreateBulk{err: fmt.Errorf("calling to EmailClient.MapCreateBulk with wrong type %T, need slice", slice)}
-	}
-	builders := make([]*EmailCreate, rv.Len())
-	for i := 0; i < rv.Len(); i++ {
-		builders[i] = c.Create()
-		setFunc(builders[i], i)
-	}
-	return &EmailCreateBulk{config: c.config, builders: builders}
-}
-
-// Update returns an update builder for Email.
-func (c *EmailClient) Update() *EmailUpdate {
-	mutation := newEmailMutation(c.config, OpUpdate)
-	return &EmailUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// UpdateOne returns an update builder for the given entity.
-func (c *EmailClient) UpdateOne(_m *Email) *EmailUpdateOne {
-	mutation := newEmailMutation(c.config, OpUpdateOne, withEmail(_m))
-	return &EmailUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// UpdateOneID returns an update builder for the given id.
-func (c *EmailClient) UpdateOneID(id string) *EmailUpdateOne {
-	mutation := newEmailMutation(c.config, OpUpdateOne, withEmailID(id))
-	return &EmailUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
 }
 
 // Delete returns a delete builder for Email.
@@ -5066,12 +2655,7 @@ func (c *EmailClient) Interceptors() []Interceptor {
 
 func (c *EmailClient) mutate(ctx context.Context, m *EmailMutation) (Value, error) {
 	switch m.Op() {
-	case OpCreate:
-		return (&EmailCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
-	case OpUpdate:
-		return (&EmailUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
-	case OpUpdateOne:
-		return (&EmailUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+
 	case OpDelete, OpDeleteOne:
 		return (&EmailDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
 	default:
@@ -5099,50 +2683,6 @@ func (c *EngagementClient) Use(hooks ...Hook) {
 // A call to `Intercept(f, g, h)` equals to `engagement.Intercept(f(g(h())))`.
 func (c *EngagementClient) Intercept(interceptors ...Interceptor) {
 	c.inters.Engagement = append(c.inters.Engagement, interceptors...)
-}
-
-// Create returns a builder for creating a Engagement entity.
-func (c *EngagementClient) Create() *EngagementCreate {
-	mutation := newEngagementMutation(c.config, OpCreate)
-	return &EngagementCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// CreateBulk returns a builder for creating a bulk of Engagement entities.
-func (c *EngagementClient) CreateBulk(builders ...*EngagementCreate) *EngagementCreateBulk {
-	return &EngagementCreateBulk{config: c.config, builders: builders}
-}
-
-// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
-// a builder and applies setFunc on it.
-func (c *EngagementClient) MapCreateBulk(slice any, setFunc func(*EngagementCreate, int)) *EngagementCreateBulk {
-	rv := reflect.ValueOf(slice)
-	if rv.Kind() != reflect.Slice {
-		return &EngagementCreateBulk{err: fmt.Errorf("calling to EngagementClient.MapCreateBulk with wrong type %T, need slice", slice)}
-	}
-	builders := make([]*EngagementCreate, rv.Len())
-	for i := 0; i < rv.Len(); i++ {
-		builders[i] = c.Create()
-		setFunc(builders[i], i)
-	}
-	return &EngagementCreateBulk{config: c.config, builders: builders}
-}
-
-// Update returns an update builder for Engagement.
-func (c *EngagementClient) Update() *EngagementUpdate {
-	mutation := newEngagementMutation(c.config, OpUpdate)
-	return &EngagementUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// UpdateOne returns an update builder for the given entity.
-func (c *EngagementClient) UpdateOne(_m *Engagement) *EngagementUpdateOne {
-	mutation := newEngagementMutation(c.config, OpUpdateOne, withEngagement(_m))
-	return &EngagementUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// UpdateOneID returns an update builder for the given id.
-func (c *EngagementClient) UpdateOneID(id int64) *EngagementUpdateOne {
-	mutation := newEngagementMutation(c.config, OpUpdateOne, withEngagementID(id))
-	return &EngagementUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
 }
 
 // Delete returns a delete builder for Engagement.
@@ -5199,415 +2739,11 @@ func (c *EngagementClient) Interceptors() []Interceptor {
 
 func (c *EngagementClient) mutate(ctx context.Context, m *EngagementMutation) (Value, error) {
 	switch m.Op() {
-	case OpCreate:
-		return (&EngagementCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
-	case OpUpdate:
-		return (&EngagementUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
-	case OpUpdateOne:
-		return (&EngagementUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+
 	case OpDelete, OpDeleteOne:
 		return (&EngagementDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
 	default:
 		return nil, fmt.Errorf("ent: unknown Engagement mutation op: %q", m.Op())
-	}
-}
-
-// EventExportClient is a client for the EventExport schema.
-type EventExportClient struct {
-	config
-}
-
-// NewEventExportClient returns a client for the EventExport from the given config.
-func NewEventExportClient(c config) *EventExportClient {
-	return &EventExportClient{config: c}
-}
-
-// Use adds a list of mutation hooks to the hooks stack.
-// A call to `Use(f, g, h)` equals to `eventexport.Hooks(f(g(h())))`.
-func (c *EventExportClient) Use(hooks ...Hook) {
-	c.hooks.EventExport = append(c.hooks.EventExport, hooks...)
-}
-
-// Intercept adds a list of query interceptors to the interceptors stack.
-// A call to `Intercept(f, g, h)` equals to `eventexport.Intercept(f(g(h())))`.
-func (c *EventExportClient) Intercept(interceptors ...Interceptor) {
-	c.inters.EventExport = append(c.inters.EventExport, interceptors...)
-}
-
-// Create returns a builder for creating a EventExport entity.
-func (c *EventExportClient) Create() *EventExportCreate {
-	mutation := newEventExportMutation(c.config, OpCreate)
-	return &EventExportCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// CreateBulk returns a builder for creating a bulk of EventExport entities.
-func (c *EventExportClient) CreateBulk(builders ...*EventExportCreate) *EventExportCreateBulk {
-	return &EventExportCreateBulk{config: c.config, builders: builders}
-}
-
-// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
-// a builder and applies setFunc on it.
-func (c *EventExportClient) MapCreateBulk(slice any, setFunc func(*EventExportCreate, int)) *EventExportCreateBulk {
-	rv := reflect.ValueOf(slice)
-	if rv.Kind() != reflect.Slice {
-		return &EventExportCreateBulk{err: fmt.Errorf("calling to EventExportClient.MapCreateBulk with wrong type %T, need slice", slice)}
-	}
-	builders := make([]*EventExportCreate, rv.Len())
-	for i := 0; i < rv.Len(); i++ {
-		builders[i] = c.Create()
-		setFunc(builders[i], i)
-	}
-	return &EventExportCreateBulk{config: c.config, builders: builders}
-}
-
-// Update returns an update builder for EventExport.
-func (c *EventExportClient) Update() *EventExportUpdate {
-	mutation := newEventExportMutation(c.config, OpUpdate)
-	return &EventExportUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// UpdateOne returns an update builder for the given entity.
-func (c *EventExportClient) UpdateOne(_m *EventExport) *EventExportUpdateOne {
-	mutation := newEventExportMutation(c.config, OpUpdateOne, withEventExport(_m))
-	return &EventExportUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// UpdateOneID returns an update builder for the given id.
-func (c *EventExportClient) UpdateOneID(id string) *EventExportUpdateOne {
-	mutation := newEventExportMutation(c.config, OpUpdateOne, withEventExportID(id))
-	return &EventExportUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// Delete returns a delete builder for EventExport.
-func (c *EventExportClient) Delete() *EventExportDelete {
-	mutation := newEventExportMutation(c.config, OpDelete)
-	return &EventExportDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// DeleteOne returns a builder for deleting the given entity.
-func (c *EventExportClient) DeleteOne(_m *EventExport) *EventExportDeleteOne {
-	return c.DeleteOneID(_m.ID)
-}
-
-// DeleteOneID returns a builder for deleting the given entity by its id.
-func (c *EventExportClient) DeleteOneID(id string) *EventExportDeleteOne {
-	builder := c.Delete().Where(eventexport.ID(id))
-	builder.mutation.id = &id
-	builder.mutation.op = OpDeleteOne
-	return &EventExportDeleteOne{builder}
-}
-
-// Query returns a query builder for EventExport.
-func (c *EventExportClient) Query() *EventExportQuery {
-	return &EventExportQuery{
-		config: c.config,
-		ctx:    &QueryContext{Type: TypeEventExport},
-		inters: c.Interceptors(),
-	}
-}
-
-// Get returns a EventExport entity by its id.
-func (c *EventExportClient) Get(ctx context.Context, id string) (*EventExport, error) {
-	return c.Query().Where(eventexport.ID(id)).Only(ctx)
-}
-
-// GetX is like Get, but panics if an error occurs.
-func (c *EventExportClient) GetX(ctx context.Context, id string) *EventExport {
-	obj, err := c.Get(ctx, id)
-	if err != nil {
-		panic(err)
-	}
-	return obj
-}
-
-// Hooks returns the client hooks.
-func (c *EventExportClient) Hooks() []Hook {
-	return c.hooks.EventExport
-}
-
-// Interceptors returns the client interceptors.
-func (c *EventExportClient) Interceptors() []Interceptor {
-	return c.inters.EventExport
-}
-
-func (c *EventExportClient) mutate(ctx context.Context, m *EventExportMutation) (Value, error) {
-	switch m.Op() {
-	case OpCreate:
-		return (&EventExportCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
-	case OpUpdate:
-		return (&EventExportUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
-	case OpUpdateOne:
-		return (&EventExportUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
-	case OpDelete, OpDeleteOne:
-		return (&EventExportDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
-	default:
-		return nil, fmt.Errorf("ent: unknown EventExport mutation op: %q", m.Op())
-	}
-}
-
-// FactClient is a client for the Fact schema.
-type FactClient struct {
-	config
-}
-
-// NewFactClient returns a client for the Fact from the given config.
-func NewFactClient(c config) *FactClient {
-	return &FactClient{config: c}
-}
-
-// Use adds a list of mutation hooks to the hooks stack.
-// A call to `Use(f, g, h)` equals to `fact.Hooks(f(g(h())))`.
-func (c *FactClient) Use(hooks ...Hook) {
-	c.hooks.Fact = append(c.hooks.Fact, hooks...)
-}
-
-// Intercept adds a list of query interceptors to the interceptors stack.
-// A call to `Intercept(f, g, h)` equals to `fact.Intercept(f(g(h())))`.
-func (c *FactClient) Intercept(interceptors ...Interceptor) {
-	c.inters.Fact = append(c.inters.Fact, interceptors...)
-}
-
-// Create returns a builder for creating a Fact entity.
-func (c *FactClient) Create() *FactCreate {
-	mutation := newFactMutation(c.config, OpCreate)
-	return &FactCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// CreateBulk returns a builder for creating a bulk of Fact entities.
-func (c *FactClient) CreateBulk(builders ...*FactCreate) *FactCreateBulk {
-	return &FactCreateBulk{config: c.config, builders: builders}
-}
-
-// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
-// a builder and applies setFunc on it.
-func (c *FactClient) MapCreateBulk(slice any, setFunc func(*FactCreate, int)) *FactCreateBulk {
-	rv := reflect.ValueOf(slice)
-	if rv.Kind() != reflect.Slice {
-		return &FactCreateBulk{err: fmt.Errorf("calling to FactClient.MapCreateBulk with wrong type %T, need slice", slice)}
-	}
-	builders := make([]*FactCreate, rv.Len())
-	for i := 0; i < rv.Len(); i++ {
-		builders[i] = c.Create()
-		setFunc(builders[i], i)
-	}
-	return &FactCreateBulk{config: c.config, builders: builders}
-}
-
-// Update returns an update builder for Fact.
-func (c *FactClient) Update() *FactUpdate {
-	mutation := newFactMutation(c.config, OpUpdate)
-	return &FactUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// UpdateOne returns an update builder for the given entity.
-func (c *FactClient) UpdateOne(_m *Fact) *FactUpdateOne {
-	mutation := newFactMutation(c.config, OpUpdateOne, withFact(_m))
-	return &FactUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// UpdateOneID returns an update builder for the given id.
-func (c *FactClient) UpdateOneID(id string) *FactUpdateOne {
-	mutation := newFactMutation(c.config, OpUpdateOne, withFactID(id))
-	return &FactUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// Delete returns a delete builder for Fact.
-func (c *FactClient) Delete() *FactDelete {
-	mutation := newFactMutation(c.config, OpDelete)
-	return &FactDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// DeleteOne returns a builder for deleting the given entity.
-func (c *FactClient) DeleteOne(_m *Fact) *FactDeleteOne {
-	return c.DeleteOneID(_m.ID)
-}
-
-// DeleteOneID returns a builder for deleting the given entity by its id.
-func (c *FactClient) DeleteOneID(id string) *FactDeleteOne {
-	builder := c.Delete().Where(fact.ID(id))
-	builder.mutation.id = &id
-	builder.mutation.op = OpDeleteOne
-	return &FactDeleteOne{builder}
-}
-
-// Query returns a query builder for Fact.
-func (c *FactClient) Query() *FactQuery {
-	return &FactQuery{
-		config: c.config,
-		ctx:    &QueryContext{Type: TypeFact},
-		inters: c.Interceptors(),
-	}
-}
-
-// Get returns a Fact entity by its id.
-func (c *FactClient) Get(ctx context.Context, id string) (*Fact, error) {
-	return c.Query().Where(fact.ID(id)).Only(ctx)
-}
-
-// GetX is like Get, but panics if an error occurs.
-func (c *FactClient) GetX(ctx context.Context, id string) *Fact {
-	obj, err := c.Get(ctx, id)
-	if err != nil {
-		panic(err)
-	}
-	return obj
-}
-
-// Hooks returns the client hooks.
-func (c *FactClient) Hooks() []Hook {
-	return c.hooks.Fact
-}
-
-// Interceptors returns the client interceptors.
-func (c *FactClient) Interceptors() []Interceptor {
-	return c.inters.Fact
-}
-
-func (c *FactClient) mutate(ctx context.Context, m *FactMutation) (Value, error) {
-	switch m.Op() {
-	case OpCreate:
-		return (&FactCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
-	case OpUpdate:
-		return (&FactUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
-	case OpUpdateOne:
-		return (&FactUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
-	case OpDelete, OpDeleteOne:
-		return (&FactDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
-	default:
-		return nil, fmt.Errorf("ent: unknown Fact mutation op: %q", m.Op())
-	}
-}
-
-// IdempotencyKeyClient is a client for the IdempotencyKey schema.
-type IdempotencyKeyClient struct {
-	config
-}
-
-// NewIdempotencyKeyClient returns a client for the IdempotencyKey from the given config.
-func NewIdempotencyKeyClient(c config) *IdempotencyKeyClient {
-	return &IdempotencyKeyClient{config: c}
-}
-
-// Use adds a list of mutation hooks to the hooks stack.
-// A call to `Use(f, g, h)` equals to `idempotencykey.Hooks(f(g(h())))`.
-func (c *IdempotencyKeyClient) Use(hooks ...Hook) {
-	c.hooks.IdempotencyKey = append(c.hooks.IdempotencyKey, hooks...)
-}
-
-// Intercept adds a list of query interceptors to the interceptors stack.
-// A call to `Intercept(f, g, h)` equals to `idempotencykey.Intercept(f(g(h())))`.
-func (c *IdempotencyKeyClient) Intercept(interceptors ...Interceptor) {
-	c.inters.IdempotencyKey = append(c.inters.IdempotencyKey, interceptors...)
-}
-
-// Create returns a builder for creating a IdempotencyKey entity.
-func (c *IdempotencyKeyClient) Create() *IdempotencyKeyCreate {
-	mutation := newIdempotencyKeyMutation(c.config, OpCreate)
-	return &IdempotencyKeyCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// CreateBulk returns a builder for creating a bulk of IdempotencyKey entities.
-func (c *IdempotencyKeyClient) CreateBulk(builders ...*IdempotencyKeyCreate) *IdempotencyKeyCreateBulk {
-	return &IdempotencyKeyCreateBulk{config: c.config, builders: builders}
-}
-
-// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
-// a builder and applies setFunc on it.
-func (c *IdempotencyKeyClient) MapCreateBulk(slice any, setFunc func(*IdempotencyKeyCreate, int)) *IdempotencyKeyCreateBulk {
-	rv := reflect.ValueOf(slice)
-	if rv.Kind() != reflect.Slice {
-		return &IdempotencyKeyCreateBulk{err: fmt.Errorf("calling to IdempotencyKeyClient.MapCreateBulk with wrong type %T, need slice", slice)}
-	}
-	builders := make([]*IdempotencyKeyCreate, rv.Len())
-	for i := 0; i < rv.Len(); i++ {
-		builders[i] = c.Create()
-		setFunc(builders[i], i)
-	}
-	return &IdempotencyKeyCreateBulk{config: c.config, builders: builders}
-}
-
-// Update returns an update builder for IdempotencyKey.
-func (c *IdempotencyKeyClient) Update() *IdempotencyKeyUpdate {
-	mutation := newIdempotencyKeyMutation(c.config, OpUpdate)
-	return &IdempotencyKeyUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// UpdateOne returns an update builder for the given entity.
-func (c *IdempotencyKeyClient) UpdateOne(_m *IdempotencyKey) *IdempotencyKeyUpdateOne {
-	mutation := newIdempotencyKeyMutation(c.config, OpUpdateOne, withIdempotencyKey(_m))
-	return &IdempotencyKeyUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// UpdateOneID returns an update builder for the given id.
-func (c *IdempotencyKeyClient) UpdateOneID(id int64) *IdempotencyKeyUpdateOne {
-	mutation := newIdempotencyKeyMutation(c.config, OpUpdateOne, withIdempotencyKeyID(id))
-	return &IdempotencyKeyUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// Delete returns a delete builder for IdempotencyKey.
-func (c *IdempotencyKeyClient) Delete() *IdempotencyKeyDelete {
-	mutation := newIdempotencyKeyMutation(c.config, OpDelete)
-	return &IdempotencyKeyDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// DeleteOne returns a builder for deleting the given entity.
-func (c *IdempotencyKeyClient) DeleteOne(_m *IdempotencyKey) *IdempotencyKeyDeleteOne {
-	return c.DeleteOneID(_m.ID)
-}
-
-// DeleteOneID returns a builder for deleting the given entity by its id.
-func (c *IdempotencyKeyClient) DeleteOneID(id int64) *IdempotencyKeyDeleteOne {
-	builder := c.Delete().Where(idempotencykey.ID(id))
-	builder.mutation.id = &id
-	builder.mutation.op = OpDeleteOne
-	return &IdempotencyKeyDeleteOne{builder}
-}
-
-// Query returns a query builder for IdempotencyKey.
-func (c *IdempotencyKeyClient) Query() *IdempotencyKeyQuery {
-	return &IdempotencyKeyQuery{
-		config: c.config,
-		ctx:    &QueryContext{Type: TypeIdempotencyKey},
-		inters: c.Interceptors(),
-	}
-}
-
-// Get returns a IdempotencyKey entity by its id.
-func (c *IdempotencyKeyClient) Get(ctx context.Context, id int64) (*IdempotencyKey, error) {
-	return c.Query().Where(idempotencykey.ID(id)).Only(ctx)
-}
-
-// GetX is like Get, but panics if an error occurs.
-func (c *IdempotencyKeyClient) GetX(ctx context.Context, id int64) *IdempotencyKey {
-	obj, err := c.Get(ctx, id)
-	if err != nil {
-		panic(err)
-	}
-	return obj
-}
-
-// Hooks returns the client hooks.
-func (c *IdempotencyKeyClient) Hooks() []Hook {
-	return c.hooks.IdempotencyKey
-}
-
-// Interceptors returns the client interceptors.
-func (c *IdempotencyKeyClient) Interceptors() []Interceptor {
-	return c.inters.IdempotencyKey
-}
-
-func (c *IdempotencyKeyClient) mutate(ctx context.Context, m *IdempotencyKeyMutation) (Value, error) {
-	switch m.Op() {
-	case OpCreate:
-		return (&IdempotencyKeyCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
-	case OpUpdate:
-		return (&IdempotencyKeyUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
-	case OpUpdateOne:
-		return (&IdempotencyKeyUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
-	case OpDelete, OpDeleteOne:
-		return (&IdempotencyKeyDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
-	default:
-		return nil, fmt.Errorf("ent: unknown IdempotencyKey mutation op: %q", m.Op())
 	}
 }
 
@@ -5657,24 +2793,6 @@ func (c *IdentityClient) MapCreateBulk(slice any, setFunc func(*IdentityCreate, 
 		setFunc(builders[i], i)
 	}
 	return &IdentityCreateBulk{config: c.config, builders: builders}
-}
-
-// Update returns an update builder for Identity.
-func (c *IdentityClient) Update() *IdentityUpdate {
-	mutation := newIdentityMutation(c.config, OpUpdate)
-	return &IdentityUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// UpdateOne returns an update builder for the given entity.
-func (c *IdentityClient) UpdateOne(_m *Identity) *IdentityUpdateOne {
-	mutation := newIdentityMutation(c.config, OpUpdateOne, withIdentity(_m))
-	return &IdentityUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// UpdateOneID returns an update builder for the given id.
-func (c *IdentityClient) UpdateOneID(id int64) *IdentityUpdateOne {
-	mutation := newIdentityMutation(c.config, OpUpdateOne, withIdentityID(id))
-	return &IdentityUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
 }
 
 // Delete returns a delete builder for Identity.
@@ -5733,10 +2851,7 @@ func (c *IdentityClient) mutate(ctx context.Context, m *IdentityMutation) (Value
 	switch m.Op() {
 	case OpCreate:
 		return (&IdentityCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
-	case OpUpdate:
-		return (&IdentityUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
-	case OpUpdateOne:
-		return (&IdentityUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+
 	case OpDelete, OpDeleteOne:
 		return (&IdentityDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
 	default:
@@ -5810,25 +2925,6 @@ func (c *InvitationClient) UpdateOneID(id string) *InvitationUpdateOne {
 	return &InvitationUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
 }
 
-// Delete returns a delete builder for Invitation.
-func (c *InvitationClient) Delete() *InvitationDelete {
-	mutation := newInvitationMutation(c.config, OpDelete)
-	return &InvitationDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// DeleteOne returns a builder for deleting the given entity.
-func (c *InvitationClient) DeleteOne(_m *Invitation) *InvitationDeleteOne {
-	return c.DeleteOneID(_m.ID)
-}
-
-// DeleteOneID returns a builder for deleting the given entity by its id.
-func (c *InvitationClient) DeleteOneID(id string) *InvitationDeleteOne {
-	builder := c.Delete().Where(invitation.ID(id))
-	builder.mutation.id = &id
-	builder.mutation.op = OpDeleteOne
-	return &InvitationDeleteOne{builder}
-}
-
 // Query returns a query builder for Invitation.
 func (c *InvitationClient) Query() *InvitationQuery {
 	return &InvitationQuery{
@@ -5870,8 +2966,7 @@ func (c *InvitationClient) mutate(ctx context.Context, m *InvitationMutation) (V
 		return (&InvitationUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
 	case OpUpdateOne:
 		return (&InvitationUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
-	case OpDelete, OpDeleteOne:
-		return (&InvitationDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+
 	default:
 		return nil, fmt.Errorf("ent: unknown Invitation mutation op: %q", m.Op())
 	}
@@ -6039,139 +3134,6 @@ func (c *MembershipClient) mutate(ctx context.Context, m *MembershipMutation) (V
 		return (&MembershipDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
 	default:
 		return nil, fmt.Errorf("ent: unknown Membership mutation op: %q", m.Op())
-	}
-}
-
-// NodeClient is a client for the Node schema.
-type NodeClient struct {
-	config
-}
-
-// NewNodeClient returns a client for the Node from the given config.
-func NewNodeClient(c config) *NodeClient {
-	return &NodeClient{config: c}
-}
-
-// Use adds a list of mutation hooks to the hooks stack.
-// A call to `Use(f, g, h)` equals to `node.Hooks(f(g(h())))`.
-func (c *NodeClient) Use(hooks ...Hook) {
-	c.hooks.Node = append(c.hooks.Node, hooks...)
-}
-
-// Intercept adds a list of query interceptors to the interceptors stack.
-// A call to `Intercept(f, g, h)` equals to `node.Intercept(f(g(h())))`.
-func (c *NodeClient) Intercept(interceptors ...Interceptor) {
-	c.inters.Node = append(c.inters.Node, interceptors...)
-}
-
-// Create returns a builder for creating a Node entity.
-func (c *NodeClient) Create() *NodeCreate {
-	mutation := newNodeMutation(c.config, OpCreate)
-	return &NodeCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// CreateBulk returns a builder for creating a bulk of Node entities.
-func (c *NodeClient) CreateBulk(builders ...*NodeCreate) *NodeCreateBulk {
-	return &NodeCreateBulk{config: c.config, builders: builders}
-}
-
-// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
-// a builder and applies setFunc on it.
-func (c *NodeClient) MapCreateBulk(slice any, setFunc func(*NodeCreate, int)) *NodeCreateBulk {
-	rv := reflect.ValueOf(slice)
-	if rv.Kind() != reflect.Slice {
-		return &NodeCreateBulk{err: fmt.Errorf("calling to NodeClient.MapCreateBulk with wrong type %T, need slice", slice)}
-	}
-	builders := make([]*NodeCreate, rv.Len())
-	for i := 0; i < rv.Len(); i++ {
-		builders[i] = c.Create()
-		setFunc(builders[i], i)
-	}
-	return &NodeCreateBulk{config: c.config, builders: builders}
-}
-
-// Update returns an update builder for Node.
-func (c *NodeClient) Update() *NodeUpdate {
-	mutation := newNodeMutation(c.config, OpUpdate)
-	return &NodeUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// UpdateOne returns an update builder for the given entity.
-func (c *NodeClient) UpdateOne(_m *Node) *NodeUpdateOne {
-	mutation := newNodeMutation(c.config, OpUpdateOne, withNode(_m))
-	return &NodeUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// UpdateOneID returns an update builder for the given id.
-func (c *NodeClient) UpdateOneID(id int32) *NodeUpdateOne {
-	mutation := newNodeMutation(c.config, OpUpdateOne, withNodeID(id))
-	return &NodeUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// Delete returns a delete builder for Node.
-func (c *NodeClient) Delete() *NodeDelete {
-	mutation := newNodeMutation(c.config, OpDelete)
-	return &NodeDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// DeleteOne returns a builder for deleting the given entity.
-func (c *NodeClient) DeleteOne(_m *Node) *NodeDeleteOne {
-	return c.DeleteOneID(_m.ID)
-}
-
-// DeleteOneID returns a builder for deleting the given entity by its id.
-func (c *NodeClient) DeleteOneID(id int32) *NodeDeleteOne {
-	builder := c.Delete().Where(node.ID(id))
-	builder.mutation.id = &id
-	builder.mutation.op = OpDeleteOne
-	return &NodeDeleteOne{builder}
-}
-
-// Query returns a query builder for Node.
-func (c *NodeClient) Query() *NodeQuery {
-	return &NodeQuery{
-		config: c.config,
-		ctx:    &QueryContext{Type: TypeNode},
-		inters: c.Interceptors(),
-	}
-}
-
-// Get returns a Node entity by its id.
-func (c *NodeClient) Get(ctx context.Context, id int32) (*Node, error) {
-	return c.Query().Where(node.ID(id)).Only(ctx)
-}
-
-// GetX is like Get, but panics if an error occurs.
-func (c *NodeClient) GetX(ctx context.Context, id int32) *Node {
-	obj, err := c.Get(ctx, id)
-	if err != nil {
-		panic(err)
-	}
-	return obj
-}
-
-// Hooks returns the client hooks.
-func (c *NodeClient) Hooks() []Hook {
-	return c.hooks.Node
-}
-
-// Interceptors returns the client interceptors.
-func (c *NodeClient) Interceptors() []Interceptor {
-	return c.inters.Node
-}
-
-func (c *NodeClient) mutate(ctx context.Context, m *NodeMutation) (Value, error) {
-	switch m.Op() {
-	case OpCreate:
-		return (&NodeCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
-	case OpUpdate:
-		return (&NodeUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
-	case OpUpdateOne:
-		return (&NodeUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
-	case OpDelete, OpDeleteOne:
-		return (&NodeDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
-	default:
-		return nil, fmt.Errorf("ent: unknown Node mutation op: %q", m.Op())
 	}
 }
 
@@ -6374,25 +3336,6 @@ func (c *PasswordClient) UpdateOneID(id string) *PasswordUpdateOne {
 	return &PasswordUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
 }
 
-// Delete returns a delete builder for Password.
-func (c *PasswordClient) Delete() *PasswordDelete {
-	mutation := newPasswordMutation(c.config, OpDelete)
-	return &PasswordDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// DeleteOne returns a builder for deleting the given entity.
-func (c *PasswordClient) DeleteOne(_m *Password) *PasswordDeleteOne {
-	return c.DeleteOneID(_m.ID)
-}
-
-// DeleteOneID returns a builder for deleting the given entity by its id.
-func (c *PasswordClient) DeleteOneID(id string) *PasswordDeleteOne {
-	builder := c.Delete().Where(password.ID(id))
-	builder.mutation.id = &id
-	builder.mutation.op = OpDeleteOne
-	return &PasswordDeleteOne{builder}
-}
-
 // Query returns a query builder for Password.
 func (c *PasswordClient) Query() *PasswordQuery {
 	return &PasswordQuery{
@@ -6434,8 +3377,7 @@ func (c *PasswordClient) mutate(ctx context.Context, m *PasswordMutation) (Value
 		return (&PasswordUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
 	case OpUpdateOne:
 		return (&PasswordUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
-	case OpDelete, OpDeleteOne:
-		return (&PasswordDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+
 	default:
 		return nil, fmt.Errorf("ent: unknown Password mutation op: %q", m.Op())
 	}
@@ -6461,69 +3403,6 @@ func (c *PlanClient) Use(hooks ...Hook) {
 // A call to `Intercept(f, g, h)` equals to `plan.Intercept(f(g(h())))`.
 func (c *PlanClient) Intercept(interceptors ...Interceptor) {
 	c.inters.Plan = append(c.inters.Plan, interceptors...)
-}
-
-// Create returns a builder for creating a Plan entity.
-func (c *PlanClient) Create() *PlanCreate {
-	mutation := newPlanMutation(c.config, OpCreate)
-	return &PlanCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// CreateBulk returns a builder for creating a bulk of Plan entities.
-func (c *PlanClient) CreateBulk(builders ...*PlanCreate) *PlanCreateBulk {
-	return &PlanCreateBulk{config: c.config, builders: builders}
-}
-
-// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
-// a builder and applies setFunc on it.
-func (c *PlanClient) MapCreateBulk(slice any, setFunc func(*PlanCreate, int)) *PlanCreateBulk {
-	rv := reflect.ValueOf(slice)
-	if rv.Kind() != reflect.Slice {
-		return &PlanCreateBulk{err: fmt.Errorf("calling to PlanClient.MapCreateBulk with wrong type %T, need slice", slice)}
-	}
-	builders := make([]*PlanCreate, rv.Len())
-	for i := 0; i < rv.Len(); i++ {
-		builders[i] = c.Create()
-		setFunc(builders[i], i)
-	}
-	return &PlanCreateBulk{config: c.config, builders: builders}
-}
-
-// Update returns an update builder for Plan.
-func (c *PlanClient) Update() *PlanUpdate {
-	mutation := newPlanMutation(c.config, OpUpdate)
-	return &PlanUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// UpdateOne returns an update builder for the given entity.
-func (c *PlanClient) UpdateOne(_m *Plan) *PlanUpdateOne {
-	mutation := newPlanMutation(c.config, OpUpdateOne, withPlan(_m))
-	return &PlanUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// UpdateOneID returns an update builder for the given id.
-func (c *PlanClient) UpdateOneID(id string) *PlanUpdateOne {
-	mutation := newPlanMutation(c.config, OpUpdateOne, withPlanID(id))
-	return &PlanUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// Delete returns a delete builder for Plan.
-func (c *PlanClient) Delete() *PlanDelete {
-	mutation := newPlanMutation(c.config, OpDelete)
-	return &PlanDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// DeleteOne returns a builder for deleting the given entity.
-func (c *PlanClient) DeleteOne(_m *Plan) *PlanDeleteOne {
-	return c.DeleteOneID(_m.ID)
-}
-
-// DeleteOneID returns a builder for deleting the given entity by its id.
-func (c *PlanClient) DeleteOneID(id string) *PlanDeleteOne {
-	builder := c.Delete().Where(plan.ID(id))
-	builder.mutation.id = &id
-	builder.mutation.op = OpDeleteOne
-	return &PlanDeleteOne{builder}
 }
 
 // Query returns a query builder for Plan.
@@ -6575,170 +3454,6 @@ func (c *PlanClient) Interceptors() []Interceptor {
 	return c.inters.Plan
 }
 
-func (c *PlanClient) mutate(ctx context.Context, m *PlanMutation) (Value, error) {
-	switch m.Op() {
-	case OpCreate:
-		return (&PlanCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
-	case OpUpdate:
-		return (&PlanUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
-	case OpUpdateOne:
-		return (&PlanUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
-	case OpDelete, OpDeleteOne:
-		return (&PlanDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
-	default:
-		return nil, fmt.Errorf("ent: unknown Plan mutation op: %q", m.Op())
-	}
-}
-
-// ReceivedContentClient is a client for the ReceivedContent schema.
-type ReceivedContentClient struct {
-	config
-}
-
-// NewReceivedContentClient returns a client for the ReceivedContent from the given config.
-func NewReceivedContentClient(c config) *ReceivedContentClient {
-	return &ReceivedContentClient{config: c}
-}
-
-// Use adds a list of mutation hooks to the hooks stack.
-// A call to `Use(f, g, h)` equals to `receivedcontent.Hooks(f(g(h())))`.
-func (c *ReceivedContentClient) Use(hooks ...Hook) {
-	c.hooks.ReceivedContent = append(c.hooks.ReceivedContent, hooks...)
-}
-
-// Intercept adds a list of query interceptors to the interceptors stack.
-// A call to `Intercept(f, g, h)` equals to `receivedcontent.Intercept(f(g(h())))`.
-func (c *ReceivedContentClient) Intercept(interceptors ...Interceptor) {
-	c.inters.ReceivedContent = append(c.inters.ReceivedContent, interceptors...)
-}
-
-// Create returns a builder for creating a ReceivedContent entity.
-func (c *ReceivedContentClient) Create() *ReceivedContentCreate {
-	mutation := newReceivedContentMutation(c.config, OpCreate)
-	return &ReceivedContentCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// CreateBulk returns a builder for creating a bulk of ReceivedContent entities.
-func (c *ReceivedContentClient) CreateBulk(builders ...*ReceivedContentCreate) *ReceivedContentCreateBulk {
-	return &ReceivedContentCreateBulk{config: c.config, builders: builders}
-}
-
-// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
-// a builder and applies setFunc on it.
-func (c *ReceivedContentClient) MapCreateBulk(slice any, setFunc func(*ReceivedContentCreate, int)) *ReceivedContentCreateBulk {
-	rv := reflect.ValueOf(slice)
-	if rv.Kind() != reflect.Slice {
-		return &ReceivedContentCreateBulk{err: fmt.Errorf("calling to ReceivedContentClient.MapCreateBulk with wrong type %T, need slice", slice)}
-	}
-	builders := make([]*ReceivedContentCreate, rv.Len())
-	for i := 0; i < rv.Len(); i++ {
-		builders[i] = c.Create()
-		setFunc(builders[i], i)
-	}
-	return &ReceivedContentCreateBulk{config: c.config, builders: builders}
-}
-
-// Update returns an update builder for ReceivedContent.
-func (c *ReceivedContentClient) Update() *ReceivedContentUpdate {
-	mutation := newReceivedContentMutation(c.config, OpUpdate)
-	return &ReceivedContentUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// UpdateOne returns an update builder for the given entity.
-func (c *ReceivedContentClient) UpdateOne(_m *ReceivedContent) *ReceivedContentUpdateOne {
-	mutation := newReceivedContentMutation(c.config, OpUpdateOne, withReceivedContent(_m))
-	return &ReceivedContentUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// UpdateOneID returns an update builder for the given id.
-func (c *ReceivedContentClient) UpdateOneID(id int64) *ReceivedContentUpdateOne {
-	mutation := newReceivedContentMutation(c.config, OpUpdateOne, withReceivedContentID(id))
-	return &ReceivedContentUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// Delete returns a delete builder for ReceivedContent.
-func (c *ReceivedContentClient) Delete() *ReceivedContentDelete {
-	mutation := newReceivedContentMutation(c.config, OpDelete)
-	return &ReceivedContentDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// DeleteOne returns a builder for deleting the given entity.
-func (c *ReceivedContentClient) DeleteOne(_m *ReceivedContent) *ReceivedContentDeleteOne {
-	return c.DeleteOneID(_m.ID)
-}
-
-// DeleteOneID returns a builder for deleting the given entity by its id.
-func (c *ReceivedContentClient) DeleteOneID(id int64) *ReceivedContentDeleteOne {
-	builder := c.Delete().Where(receivedcontent.ID(id))
-	builder.mutation.id = &id
-	builder.mutation.op = OpDeleteOne
-	return &ReceivedContentDeleteOne{builder}
-}
-
-// Query returns a query builder for ReceivedContent.
-func (c *ReceivedContentClient) Query() *ReceivedContentQuery {
-	return &ReceivedContentQuery{
-		config: c.config,
-		ctx:    &QueryContext{Type: TypeReceivedContent},
-		inters: c.Interceptors(),
-	}
-}
-
-// Get returns a ReceivedContent entity by its id.
-func (c *ReceivedContentClient) Get(ctx context.Context, id int64) (*ReceivedContent, error) {
-	return c.Query().Where(receivedcontent.ID(id)).Only(ctx)
-}
-
-// GetX is like Get, but panics if an error occurs.
-func (c *ReceivedContentClient) GetX(ctx context.Context, id int64) *ReceivedContent {
-	obj, err := c.Get(ctx, id)
-	if err != nil {
-		panic(err)
-	}
-	return obj
-}
-
-// QueryEmails queries the emails edge of a ReceivedContent.
-func (c *ReceivedContentClient) QueryEmails(_m *ReceivedContent) *ReceivedEmailQuery {
-	query := (&ReceivedEmailClient{config: c.config}).Query()
-	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
-		id := _m.ID
-		step := sqlgraph.NewStep(
-			sqlgraph.From(receivedcontent.Table, receivedcontent.FieldID, id),
-			sqlgraph.To(receivedemail.Table, receivedemail.FieldID),
-			sqlgraph.Edge(sqlgraph.O2M, false, receivedcontent.EmailsTable, receivedcontent.EmailsColumn),
-		)
-		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
-		return fromV, nil
-	}
-	return query
-}
-
-// Hooks returns the client hooks.
-func (c *ReceivedContentClient) Hooks() []Hook {
-	return c.hooks.ReceivedContent
-}
-
-// Interceptors returns the client interceptors.
-func (c *ReceivedContentClient) Interceptors() []Interceptor {
-	return c.inters.ReceivedContent
-}
-
-func (c *ReceivedContentClient) mutate(ctx context.Context, m *ReceivedContentMutation) (Value, error) {
-	switch m.Op() {
-	case OpCreate:
-		return (&ReceivedContentCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
-	case OpUpdate:
-		return (&ReceivedContentUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
-	case OpUpdateOne:
-		return (&ReceivedContentUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
-	case OpDelete, OpDeleteOne:
-		return (&ReceivedContentDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
-	default:
-		return nil, fmt.Errorf("ent: unknown ReceivedContent mutation op: %q", m.Op())
-	}
-}
-
 // ReceivedEmailClient is a client for the ReceivedEmail schema.
 type ReceivedEmailClient struct {
 	config
@@ -6759,69 +3474,6 @@ func (c *ReceivedEmailClient) Use(hooks ...Hook) {
 // A call to `Intercept(f, g, h)` equals to `receivedemail.Intercept(f(g(h())))`.
 func (c *ReceivedEmailClient) Intercept(interceptors ...Interceptor) {
 	c.inters.ReceivedEmail = append(c.inters.ReceivedEmail, interceptors...)
-}
-
-// Create returns a builder for creating a ReceivedEmail entity.
-func (c *ReceivedEmailClient) Create() *ReceivedEmailCreate {
-	mutation := newReceivedEmailMutation(c.config, OpCreate)
-	return &ReceivedEmailCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// CreateBulk returns a builder for creating a bulk of ReceivedEmail entities.
-func (c *ReceivedEmailClient) CreateBulk(builders ...*ReceivedEmailCreate) *ReceivedEmailCreateBulk {
-	return &ReceivedEmailCreateBulk{config: c.config, builders: builders}
-}
-
-// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
-// a builder and applies setFunc on it.
-func (c *ReceivedEmailClient) MapCreateBulk(slice any, setFunc func(*ReceivedEmailCreate, int)) *ReceivedEmailCreateBulk {
-	rv := reflect.ValueOf(slice)
-	if rv.Kind() != reflect.Slice {
-		return &ReceivedEmailCreateBulk{err: fmt.Errorf("calling to ReceivedEmailClient.MapCreateBulk with wrong type %T, need slice", slice)}
-	}
-	builders := make([]*ReceivedEmailCreate, rv.Len())
-	for i := 0; i < rv.Len(); i++ {
-		builders[i] = c.Create()
-		setFunc(builders[i], i)
-	}
-	return &ReceivedEmailCreateBulk{config: c.config, builders: builders}
-}
-
-// Update returns an update builder for ReceivedEmail.
-func (c *ReceivedEmailClient) Update() *ReceivedEmailUpdate {
-	mutation := newReceivedEmailMutation(c.config, OpUpdate)
-	return &ReceivedEmailUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// UpdateOne returns an update builder for the given entity.
-func (c *ReceivedEmailClient) UpdateOne(_m *ReceivedEmail) *ReceivedEmailUpdateOne {
-	mutation := newReceivedEmailMutation(c.config, OpUpdateOne, withReceivedEmail(_m))
-	return &ReceivedEmailUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// UpdateOneID returns an update builder for the given id.
-func (c *ReceivedEmailClient) UpdateOneID(id string) *ReceivedEmailUpdateOne {
-	mutation := newReceivedEmailMutation(c.config, OpUpdateOne, withReceivedEmailID(id))
-	return &ReceivedEmailUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// Delete returns a delete builder for ReceivedEmail.
-func (c *ReceivedEmailClient) Delete() *ReceivedEmailDelete {
-	mutation := newReceivedEmailMutation(c.config, OpDelete)
-	return &ReceivedEmailDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// DeleteOne returns a builder for deleting the given entity.
-func (c *ReceivedEmailClient) DeleteOne(_m *ReceivedEmail) *ReceivedEmailDeleteOne {
-	return c.DeleteOneID(_m.ID)
-}
-
-// DeleteOneID returns a builder for deleting the given entity by its id.
-func (c *ReceivedEmailClient) DeleteOneID(id string) *ReceivedEmailDeleteOne {
-	builder := c.Delete().Where(receivedemail.ID(id))
-	builder.mutation.id = &id
-	builder.mutation.op = OpDeleteOne
-	return &ReceivedEmailDeleteOne{builder}
 }
 
 // Query returns a query builder for ReceivedEmail.
@@ -6847,22 +3499,6 @@ func (c *ReceivedEmailClient) GetX(ctx context.Context, id string) *ReceivedEmai
 	return obj
 }
 
-// QueryContent queries the content edge of a ReceivedEmail.
-func (c *ReceivedEmailClient) QueryContent(_m *ReceivedEmail) *ReceivedContentQuery {
-	query := (&ReceivedContentClient{config: c.config}).Query()
-	query.path = func(context.Context) (fromV *sql.Selector, _ error) {
-		id := _m.ID
-		step := sqlgraph.NewStep(
-			sqlgraph.From(receivedemail.Table, receivedemail.FieldID, id),
-			sqlgraph.To(receivedcontent.Table, receivedcontent.FieldID),
-			sqlgraph.Edge(sqlgraph.M2O, true, receivedemail.ContentTable, receivedemail.ContentColumn),
-		)
-		fromV = sqlgraph.Neighbors(_m.driver.Dialect(), step)
-		return fromV, nil
-	}
-	return query
-}
-
 // Hooks returns the client hooks.
 func (c *ReceivedEmailClient) Hooks() []Hook {
 	return c.hooks.ReceivedEmail
@@ -6871,21 +3507,6 @@ func (c *ReceivedEmailClient) Hooks() []Hook {
 // Interceptors returns the client interceptors.
 func (c *ReceivedEmailClient) Interceptors() []Interceptor {
 	return c.inters.ReceivedEmail
-}
-
-func (c *ReceivedEmailClient) mutate(ctx context.Context, m *ReceivedEmailMutation) (Value, error) {
-	switch m.Op() {
-	case OpCreate:
-		return (&ReceivedEmailCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
-	case OpUpdate:
-		return (&ReceivedEmailUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
-	case OpUpdateOne:
-		return (&ReceivedEmailUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
-	case OpDelete, OpDeleteOne:
-		return (&ReceivedEmailDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
-	default:
-		return nil, fmt.Errorf("ent: unknown ReceivedEmail mutation op: %q", m.Op())
-	}
 }
 
 // RecipientClient is a client for the Recipient schema.
@@ -6908,50 +3529,6 @@ func (c *RecipientClient) Use(hooks ...Hook) {
 // A call to `Intercept(f, g, h)` equals to `recipient.Intercept(f(g(h())))`.
 func (c *RecipientClient) Intercept(interceptors ...Interceptor) {
 	c.inters.Recipient = append(c.inters.Recipient, interceptors...)
-}
-
-// Create returns a builder for creating a Recipient entity.
-func (c *RecipientClient) Create() *RecipientCreate {
-	mutation := newRecipientMutation(c.config, OpCreate)
-	return &RecipientCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// CreateBulk returns a builder for creating a bulk of Recipient entities.
-func (c *RecipientClient) CreateBulk(builders ...*RecipientCreate) *RecipientCreateBulk {
-	return &RecipientCreateBulk{config: c.config, builders: builders}
-}
-
-// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
-// a builder and applies setFunc on it.
-func (c *RecipientClient) MapCreateBulk(slice any, setFunc func(*RecipientCreate, int)) *RecipientCreateBulk {
-	rv := reflect.ValueOf(slice)
-	if rv.Kind() != reflect.Slice {
-		return &RecipientCreateBulk{err: fmt.Errorf("calling to RecipientClient.MapCreateBulk with wrong type %T, need slice", slice)}
-	}
-	builders := make([]*RecipientCreate, rv.Len())
-	for i := 0; i < rv.Len(); i++ {
-		builders[i] = c.Create()
-		setFunc(builders[i], i)
-	}
-	return &RecipientCreateBulk{config: c.config, builders: builders}
-}
-
-// Update returns an update builder for Recipient.
-func (c *RecipientClient) Update() *RecipientUpdate {
-	mutation := newRecipientMutation(c.config, OpUpdate)
-	return &RecipientUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// UpdateOne returns an update builder for the given entity.
-func (c *RecipientClient) UpdateOne(_m *Recipient) *RecipientUpdateOne {
-	mutation := newRecipientMutation(c.config, OpUpdateOne, withRecipient(_m))
-	return &RecipientUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// UpdateOneID returns an update builder for the given id.
-func (c *RecipientClient) UpdateOneID(id int64) *RecipientUpdateOne {
-	mutation := newRecipientMutation(c.config, OpUpdateOne, withRecipientID(id))
-	return &RecipientUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
 }
 
 // Delete returns a delete builder for Recipient.
@@ -7024,12 +3601,7 @@ func (c *RecipientClient) Interceptors() []Interceptor {
 
 func (c *RecipientClient) mutate(ctx context.Context, m *RecipientMutation) (Value, error) {
 	switch m.Op() {
-	case OpCreate:
-		return (&RecipientCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
-	case OpUpdate:
-		return (&RecipientUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
-	case OpUpdateOne:
-		return (&RecipientUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+
 	case OpDelete, OpDeleteOne:
 		return (&RecipientDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
 	default:
@@ -7057,69 +3629,6 @@ func (c *SMSAttemptClient) Use(hooks ...Hook) {
 // A call to `Intercept(f, g, h)` equals to `smsattempt.Intercept(f(g(h())))`.
 func (c *SMSAttemptClient) Intercept(interceptors ...Interceptor) {
 	c.inters.SMSAttempt = append(c.inters.SMSAttempt, interceptors...)
-}
-
-// Create returns a builder for creating a SMSAttempt entity.
-func (c *SMSAttemptClient) Create() *SMSAttemptCreate {
-	mutation := newSMSAttemptMutation(c.config, OpCreate)
-	return &SMSAttemptCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// CreateBulk returns a builder for creating a bulk of SMSAttempt entities.
-func (c *SMSAttemptClient) CreateBulk(builders ...*SMSAttemptCreate) *SMSAttemptCreateBulk {
-	return &SMSAttemptCreateBulk{config: c.config, builders: builders}
-}
-
-// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
-// a builder and applies setFunc on it.
-func (c *SMSAttemptClient) MapCreateBulk(slice any, setFunc func(*SMSAttemptCreate, int)) *SMSAttemptCreateBulk {
-	rv := reflect.ValueOf(slice)
-	if rv.Kind() != reflect.Slice {
-		return &SMSAttemptCreateBulk{err: fmt.Errorf("calling to SMSAttemptClient.MapCreateBulk with wrong type %T, need slice", slice)}
-	}
-	builders := make([]*SMSAttemptCreate, rv.Len())
-	for i := 0; i < rv.Len(); i++ {
-		builders[i] = c.Create()
-		setFunc(builders[i], i)
-	}
-	return &SMSAttemptCreateBulk{config: c.config, builders: builders}
-}
-
-// Update returns an update builder for SMSAttempt.
-func (c *SMSAttemptClient) Update() *SMSAttemptUpdate {
-	mutation := newSMSAttemptMutation(c.config, OpUpdate)
-	return &SMSAttemptUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// UpdateOne returns an update builder for the given entity.
-func (c *SMSAttemptClient) UpdateOne(_m *SMSAttempt) *SMSAttemptUpdateOne {
-	mutation := newSMSAttemptMutation(c.config, OpUpdateOne, withSMSAttempt(_m))
-	return &SMSAttemptUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// UpdateOneID returns an update builder for the given id.
-func (c *SMSAttemptClient) UpdateOneID(id int64) *SMSAttemptUpdateOne {
-	mutation := newSMSAttemptMutation(c.config, OpUpdateOne, withSMSAttemptID(id))
-	return &SMSAttemptUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// Delete returns a delete builder for SMSAttempt.
-func (c *SMSAttemptClient) Delete() *SMSAttemptDelete {
-	mutation := newSMSAttemptMutation(c.config, OpDelete)
-	return &SMSAttemptDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// DeleteOne returns a builder for deleting the given entity.
-func (c *SMSAttemptClient) DeleteOne(_m *SMSAttempt) *SMSAttemptDeleteOne {
-	return c.DeleteOneID(_m.ID)
-}
-
-// DeleteOneID returns a builder for deleting the given entity by its id.
-func (c *SMSAttemptClient) DeleteOneID(id int64) *SMSAttemptDeleteOne {
-	builder := c.Delete().Where(smsattempt.ID(id))
-	builder.mutation.id = &id
-	builder.mutation.op = OpDeleteOne
-	return &SMSAttemptDeleteOne{builder}
 }
 
 // Query returns a query builder for SMSAttempt.
@@ -7155,154 +3664,6 @@ func (c *SMSAttemptClient) Interceptors() []Interceptor {
 	return c.inters.SMSAttempt
 }
 
-func (c *SMSAttemptClient) mutate(ctx context.Context, m *SMSAttemptMutation) (Value, error) {
-	switch m.Op() {
-	case OpCreate:
-		return (&SMSAttemptCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
-	case OpUpdate:
-		return (&SMSAttemptUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
-	case OpUpdateOne:
-		return (&SMSAttemptUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
-	case OpDelete, OpDeleteOne:
-		return (&SMSAttemptDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
-	default:
-		return nil, fmt.Errorf("ent: unknown SMSAttempt mutation op: %q", m.Op())
-	}
-}
-
-// SMSDayClient is a client for the SMSDay schema.
-type SMSDayClient struct {
-	config
-}
-
-// NewSMSDayClient returns a client for the SMSDay from the given config.
-func NewSMSDayClient(c config) *SMSDayClient {
-	return &SMSDayClient{config: c}
-}
-
-// Use adds a list of mutation hooks to the hooks stack.
-// A call to `Use(f, g, h)` equals to `smsday.Hooks(f(g(h())))`.
-func (c *SMSDayClient) Use(hooks ...Hook) {
-	c.hooks.SMSDay = append(c.hooks.SMSDay, hooks...)
-}
-
-// Intercept adds a list of query interceptors to the interceptors stack.
-// A call to `Intercept(f, g, h)` equals to `smsday.Intercept(f(g(h())))`.
-func (c *SMSDayClient) Intercept(interceptors ...Interceptor) {
-	c.inters.SMSDay = append(c.inters.SMSDay, interceptors...)
-}
-
-// Create returns a builder for creating a SMSDay entity.
-func (c *SMSDayClient) Create() *SMSDayCreate {
-	mutation := newSMSDayMutation(c.config, OpCreate)
-	return &SMSDayCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// CreateBulk returns a builder for creating a bulk of SMSDay entities.
-func (c *SMSDayClient) CreateBulk(builders ...*SMSDayCreate) *SMSDayCreateBulk {
-	return &SMSDayCreateBulk{config: c.config, builders: builders}
-}
-
-// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
-// a builder and applies setFunc on it.
-func (c *SMSDayClient) MapCreateBulk(slice any, setFunc func(*SMSDayCreate, int)) *SMSDayCreateBulk {
-	rv := reflect.ValueOf(slice)
-	if rv.Kind() != reflect.Slice {
-		return &SMSDayCreateBulk{err: fmt.Errorf("calling to SMSDayClient.MapCreateBulk with wrong type %T, need slice", slice)}
-	}
-	builders := make([]*SMSDayCreate, rv.Len())
-	for i := 0; i < rv.Len(); i++ {
-		builders[i] = c.Create()
-		setFunc(builders[i], i)
-	}
-	return &SMSDayCreateBulk{config: c.config, builders: builders}
-}
-
-// Update returns an update builder for SMSDay.
-func (c *SMSDayClient) Update() *SMSDayUpdate {
-	mutation := newSMSDayMutation(c.config, OpUpdate)
-	return &SMSDayUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// UpdateOne returns an update builder for the given entity.
-func (c *SMSDayClient) UpdateOne(_m *SMSDay) *SMSDayUpdateOne {
-	mutation := newSMSDayMutation(c.config, OpUpdateOne, withSMSDay(_m))
-	return &SMSDayUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// UpdateOneID returns an update builder for the given id.
-func (c *SMSDayClient) UpdateOneID(id int64) *SMSDayUpdateOne {
-	mutation := newSMSDayMutation(c.config, OpUpdateOne, withSMSDayID(id))
-	return &SMSDayUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// Delete returns a delete builder for SMSDay.
-func (c *SMSDayClient) Delete() *SMSDayDelete {
-	mutation := newSMSDayMutation(c.config, OpDelete)
-	return &SMSDayDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// DeleteOne returns a builder for deleting the given entity.
-func (c *SMSDayClient) DeleteOne(_m *SMSDay) *SMSDayDeleteOne {
-	return c.DeleteOneID(_m.ID)
-}
-
-// DeleteOneID returns a builder for deleting the given entity by its id.
-func (c *SMSDayClient) DeleteOneID(id int64) *SMSDayDeleteOne {
-	builder := c.Delete().Where(smsday.ID(id))
-	builder.mutation.id = &id
-	builder.mutation.op = OpDeleteOne
-	return &SMSDayDeleteOne{builder}
-}
-
-// Query returns a query builder for SMSDay.
-func (c *SMSDayClient) Query() *SMSDayQuery {
-	return &SMSDayQuery{
-		config: c.config,
-		ctx:    &QueryContext{Type: TypeSMSDay},
-		inters: c.Interceptors(),
-	}
-}
-
-// Get returns a SMSDay entity by its id.
-func (c *SMSDayClient) Get(ctx context.Context, id int64) (*SMSDay, error) {
-	return c.Query().Where(smsday.ID(id)).Only(ctx)
-}
-
-// GetX is like Get, but panics if an error occurs.
-func (c *SMSDayClient) GetX(ctx context.Context, id int64) *SMSDay {
-	obj, err := c.Get(ctx, id)
-	if err != nil {
-		panic(err)
-	}
-	return obj
-}
-
-// Hooks returns the client hooks.
-func (c *SMSDayClient) Hooks() []Hook {
-	return c.hooks.SMSDay
-}
-
-// Interceptors returns the client interceptors.
-func (c *SMSDayClient) Interceptors() []Interceptor {
-	return c.inters.SMSDay
-}
-
-func (c *SMSDayClient) mutate(ctx context.Context, m *SMSDayMutation) (Value, error) {
-	switch m.Op() {
-	case OpCreate:
-		return (&SMSDayCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
-	case OpUpdate:
-		return (&SMSDayUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
-	case OpUpdateOne:
-		return (&SMSDayUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
-	case OpDelete, OpDeleteOne:
-		return (&SMSDayDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
-	default:
-		return nil, fmt.Errorf("ent: unknown SMSDay mutation op: %q", m.Op())
-	}
-}
-
 // SMSMessageClient is a client for the SMSMessage schema.
 type SMSMessageClient struct {
 	config
@@ -7323,69 +3684,6 @@ func (c *SMSMessageClient) Use(hooks ...Hook) {
 // A call to `Intercept(f, g, h)` equals to `smsmessage.Intercept(f(g(h())))`.
 func (c *SMSMessageClient) Intercept(interceptors ...Interceptor) {
 	c.inters.SMSMessage = append(c.inters.SMSMessage, interceptors...)
-}
-
-// Create returns a builder for creating a SMSMessage entity.
-func (c *SMSMessageClient) Create() *SMSMessageCreate {
-	mutation := newSMSMessageMutation(c.config, OpCreate)
-	return &SMSMessageCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// CreateBulk returns a builder for creating a bulk of SMSMessage entities.
-func (c *SMSMessageClient) CreateBulk(builders ...*SMSMessageCreate) *SMSMessageCreateBulk {
-	return &SMSMessageCreateBulk{config: c.config, builders: builders}
-}
-
-// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
-// a builder and applies setFunc on it.
-func (c *SMSMessageClient) MapCreateBulk(slice any, setFunc func(*SMSMessageCreate, int)) *SMSMessageCreateBulk {
-	rv := reflect.ValueOf(slice)
-	if rv.Kind() != reflect.Slice {
-		return &SMSMessageCreateBulk{err: fmt.Errorf("calling to SMSMessageClient.MapCreateBulk with wrong type %T, need slice", slice)}
-	}
-	builders := make([]*SMSMessageCreate, rv.Len())
-	for i := 0; i < rv.Len(); i++ {
-		builders[i] = c.Create()
-		setFunc(builders[i], i)
-	}
-	return &SMSMessageCreateBulk{config: c.config, builders: builders}
-}
-
-// Update returns an update builder for SMSMessage.
-func (c *SMSMessageClient) Update() *SMSMessageUpdate {
-	mutation := newSMSMessageMutation(c.config, OpUpdate)
-	return &SMSMessageUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// UpdateOne returns an update builder for the given entity.
-func (c *SMSMessageClient) UpdateOne(_m *SMSMessage) *SMSMessageUpdateOne {
-	mutation := newSMSMessageMutation(c.config, OpUpdateOne, withSMSMessage(_m))
-	return &SMSMessageUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// UpdateOneID returns an update builder for the given id.
-func (c *SMSMessageClient) UpdateOneID(id string) *SMSMessageUpdateOne {
-	mutation := newSMSMessageMutation(c.config, OpUpdateOne, withSMSMessageID(id))
-	return &SMSMessageUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// Delete returns a delete builder for SMSMessage.
-func (c *SMSMessageClient) Delete() *SMSMessageDelete {
-	mutation := newSMSMessageMutation(c.config, OpDelete)
-	return &SMSMessageDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// DeleteOne returns a builder for deleting the given entity.
-func (c *SMSMessageClient) DeleteOne(_m *SMSMessage) *SMSMessageDeleteOne {
-	return c.DeleteOneID(_m.ID)
-}
-
-// DeleteOneID returns a builder for deleting the given entity by its id.
-func (c *SMSMessageClient) DeleteOneID(id string) *SMSMessageDeleteOne {
-	builder := c.Delete().Where(smsmessage.ID(id))
-	builder.mutation.id = &id
-	builder.mutation.op = OpDeleteOne
-	return &SMSMessageDeleteOne{builder}
 }
 
 // Query returns a query builder for SMSMessage.
@@ -7421,154 +3719,6 @@ func (c *SMSMessageClient) Interceptors() []Interceptor {
 	return c.inters.SMSMessage
 }
 
-func (c *SMSMessageClient) mutate(ctx context.Context, m *SMSMessageMutation) (Value, error) {
-	switch m.Op() {
-	case OpCreate:
-		return (&SMSMessageCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
-	case OpUpdate:
-		return (&SMSMessageUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
-	case OpUpdateOne:
-		return (&SMSMessageUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
-	case OpDelete, OpDeleteOne:
-		return (&SMSMessageDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
-	default:
-		return nil, fmt.Errorf("ent: unknown SMSMessage mutation op: %q", m.Op())
-	}
-}
-
-// SMSOptOutClient is a client for the SMSOptOut schema.
-type SMSOptOutClient struct {
-	config
-}
-
-// NewSMSOptOutClient returns a client for the SMSOptOut from the given config.
-func NewSMSOptOutClient(c config) *SMSOptOutClient {
-	return &SMSOptOutClient{config: c}
-}
-
-// Use adds a list of mutation hooks to the hooks stack.
-// A call to `Use(f, g, h)` equals to `smsoptout.Hooks(f(g(h())))`.
-func (c *SMSOptOutClient) Use(hooks ...Hook) {
-	c.hooks.SMSOptOut = append(c.hooks.SMSOptOut, hooks...)
-}
-
-// Intercept adds a list of query interceptors to the interceptors stack.
-// A call to `Intercept(f, g, h)` equals to `smsoptout.Intercept(f(g(h())))`.
-func (c *SMSOptOutClient) Intercept(interceptors ...Interceptor) {
-	c.inters.SMSOptOut = append(c.inters.SMSOptOut, interceptors...)
-}
-
-// Create returns a builder for creating a SMSOptOut entity.
-func (c *SMSOptOutClient) Create() *SMSOptOutCreate {
-	mutation := newSMSOptOutMutation(c.config, OpCreate)
-	return &SMSOptOutCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// CreateBulk returns a builder for creating a bulk of SMSOptOut entities.
-func (c *SMSOptOutClient) CreateBulk(builders ...*SMSOptOutCreate) *SMSOptOutCreateBulk {
-	return &SMSOptOutCreateBulk{config: c.config, builders: builders}
-}
-
-// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
-// a builder and applies setFunc on it.
-func (c *SMSOptOutClient) MapCreateBulk(slice any, setFunc func(*SMSOptOutCreate, int)) *SMSOptOutCreateBulk {
-	rv := reflect.ValueOf(slice)
-	if rv.Kind() != reflect.Slice {
-		return &SMSOptOutCreateBulk{err: fmt.Errorf("calling to SMSOptOutClient.MapCreateBulk with wrong type %T, need slice", slice)}
-	}
-	builders := make([]*SMSOptOutCreate, rv.Len())
-	for i := 0; i < rv.Len(); i++ {
-		builders[i] = c.Create()
-		setFunc(builders[i], i)
-	}
-	return &SMSOptOutCreateBulk{config: c.config, builders: builders}
-}
-
-// Update returns an update builder for SMSOptOut.
-func (c *SMSOptOutClient) Update() *SMSOptOutUpdate {
-	mutation := newSMSOptOutMutation(c.config, OpUpdate)
-	return &SMSOptOutUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// UpdateOne returns an update builder for the given entity.
-func (c *SMSOptOutClient) UpdateOne(_m *SMSOptOut) *SMSOptOutUpdateOne {
-	mutation := newSMSOptOutMutation(c.config, OpUpdateOne, withSMSOptOut(_m))
-	return &SMSOptOutUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// UpdateOneID returns an update builder for the given id.
-func (c *SMSOptOutClient) UpdateOneID(id int64) *SMSOptOutUpdateOne {
-	mutation := newSMSOptOutMutation(c.config, OpUpdateOne, withSMSOptOutID(id))
-	return &SMSOptOutUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// Delete returns a delete builder for SMSOptOut.
-func (c *SMSOptOutClient) Delete() *SMSOptOutDelete {
-	mutation := newSMSOptOutMutation(c.config, OpDelete)
-	return &SMSOptOutDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// DeleteOne returns a builder for deleting the given entity.
-func (c *SMSOptOutClient) DeleteOne(_m *SMSOptOut) *SMSOptOutDeleteOne {
-	return c.DeleteOneID(_m.ID)
-}
-
-// DeleteOneID returns a builder for deleting the given entity by its id.
-func (c *SMSOptOutClient) DeleteOneID(id int64) *SMSOptOutDeleteOne {
-	builder := c.Delete().Where(smsoptout.ID(id))
-	builder.mutation.id = &id
-	builder.mutation.op = OpDeleteOne
-	return &SMSOptOutDeleteOne{builder}
-}
-
-// Query returns a query builder for SMSOptOut.
-func (c *SMSOptOutClient) Query() *SMSOptOutQuery {
-	return &SMSOptOutQuery{
-		config: c.config,
-		ctx:    &QueryContext{Type: TypeSMSOptOut},
-		inters: c.Interceptors(),
-	}
-}
-
-// Get returns a SMSOptOut entity by its id.
-func (c *SMSOptOutClient) Get(ctx context.Context, id int64) (*SMSOptOut, error) {
-	return c.Query().Where(smsoptout.ID(id)).Only(ctx)
-}
-
-// GetX is like Get, but panics if an error occurs.
-func (c *SMSOptOutClient) GetX(ctx context.Context, id int64) *SMSOptOut {
-	obj, err := c.Get(ctx, id)
-	if err != nil {
-		panic(err)
-	}
-	return obj
-}
-
-// Hooks returns the client hooks.
-func (c *SMSOptOutClient) Hooks() []Hook {
-	return c.hooks.SMSOptOut
-}
-
-// Interceptors returns the client interceptors.
-func (c *SMSOptOutClient) Interceptors() []Interceptor {
-	return c.inters.SMSOptOut
-}
-
-func (c *SMSOptOutClient) mutate(ctx context.Context, m *SMSOptOutMutation) (Value, error) {
-	switch m.Op() {
-	case OpCreate:
-		return (&SMSOptOutCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
-	case OpUpdate:
-		return (&SMSOptOutUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
-	case OpUpdateOne:
-		return (&SMSOptOutUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
-	case OpDelete, OpDeleteOne:
-		return (&SMSOptOutDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
-	default:
-		return nil, fmt.Errorf("ent: unknown SMSOptOut mutation op: %q", m.Op())
-	}
-}
-
 // SMSSettingsClient is a client for the SMSSettings schema.
 type SMSSettingsClient struct {
 	config
@@ -7589,69 +3739,6 @@ func (c *SMSSettingsClient) Use(hooks ...Hook) {
 // A call to `Intercept(f, g, h)` equals to `smssettings.Intercept(f(g(h())))`.
 func (c *SMSSettingsClient) Intercept(interceptors ...Interceptor) {
 	c.inters.SMSSettings = append(c.inters.SMSSettings, interceptors...)
-}
-
-// Create returns a builder for creating a SMSSettings entity.
-func (c *SMSSettingsClient) Create() *SMSSettingsCreate {
-	mutation := newSMSSettingsMutation(c.config, OpCreate)
-	return &SMSSettingsCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// CreateBulk returns a builder for creating a bulk of SMSSettings entities.
-func (c *SMSSettingsClient) CreateBulk(builders ...*SMSSettingsCreate) *SMSSettingsCreateBulk {
-	return &SMSSettingsCreateBulk{config: c.config, builders: builders}
-}
-
-// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
-// a builder and applies setFunc on it.
-func (c *SMSSettingsClient) MapCreateBulk(slice any, setFunc func(*SMSSettingsCreate, int)) *SMSSettingsCreateBulk {
-	rv := reflect.ValueOf(slice)
-	if rv.Kind() != reflect.Slice {
-		return &SMSSettingsCreateBulk{err: fmt.Errorf("calling to SMSSettingsClient.MapCreateBulk with wrong type %T, need slice", slice)}
-	}
-	builders := make([]*SMSSettingsCreate, rv.Len())
-	for i := 0; i < rv.Len(); i++ {
-		builders[i] = c.Create()
-		setFunc(builders[i], i)
-	}
-	return &SMSSettingsCreateBulk{config: c.config, builders: builders}
-}
-
-// Update returns an update builder for SMSSettings.
-func (c *SMSSettingsClient) Update() *SMSSettingsUpdate {
-	mutation := newSMSSettingsMutation(c.config, OpUpdate)
-	return &SMSSettingsUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// UpdateOne returns an update builder for the given entity.
-func (c *SMSSettingsClient) UpdateOne(_m *SMSSettings) *SMSSettingsUpdateOne {
-	mutation := newSMSSettingsMutation(c.config, OpUpdateOne, withSMSSettings(_m))
-	return &SMSSettingsUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// UpdateOneID returns an update builder for the given id.
-func (c *SMSSettingsClient) UpdateOneID(id string) *SMSSettingsUpdateOne {
-	mutation := newSMSSettingsMutation(c.config, OpUpdateOne, withSMSSettingsID(id))
-	return &SMSSettingsUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// Delete returns a delete builder for SMSSettings.
-func (c *SMSSettingsClient) Delete() *SMSSettingsDelete {
-	mutation := newSMSSettingsMutation(c.config, OpDelete)
-	return &SMSSettingsDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// DeleteOne returns a builder for deleting the given entity.
-func (c *SMSSettingsClient) DeleteOne(_m *SMSSettings) *SMSSettingsDeleteOne {
-	return c.DeleteOneID(_m.ID)
-}
-
-// DeleteOneID returns a builder for deleting the given entity by its id.
-func (c *SMSSettingsClient) DeleteOneID(id string) *SMSSettingsDeleteOne {
-	builder := c.Delete().Where(smssettings.ID(id))
-	builder.mutation.id = &id
-	builder.mutation.op = OpDeleteOne
-	return &SMSSettingsDeleteOne{builder}
 }
 
 // Query returns a query builder for SMSSettings.
@@ -7685,21 +3772,6 @@ func (c *SMSSettingsClient) Hooks() []Hook {
 // Interceptors returns the client interceptors.
 func (c *SMSSettingsClient) Interceptors() []Interceptor {
 	return c.inters.SMSSettings
-}
-
-func (c *SMSSettingsClient) mutate(ctx context.Context, m *SMSSettingsMutation) (Value, error) {
-	switch m.Op() {
-	case OpCreate:
-		return (&SMSSettingsCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
-	case OpUpdate:
-		return (&SMSSettingsUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
-	case OpUpdateOne:
-		return (&SMSSettingsUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
-	case OpDelete, OpDeleteOne:
-		return (&SMSSettingsDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
-	default:
-		return nil, fmt.Errorf("ent: unknown SMSSettings mutation op: %q", m.Op())
-	}
 }
 
 // SMTPCredentialClient is a client for the SMTPCredential schema.
@@ -7768,25 +3840,6 @@ func (c *SMTPCredentialClient) UpdateOneID(id string) *SMTPCredentialUpdateOne {
 	return &SMTPCredentialUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
 }
 
-// Delete returns a delete builder for SMTPCredential.
-func (c *SMTPCredentialClient) Delete() *SMTPCredentialDelete {
-	mutation := newSMTPCredentialMutation(c.config, OpDelete)
-	return &SMTPCredentialDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// DeleteOne returns a builder for deleting the given entity.
-func (c *SMTPCredentialClient) DeleteOne(_m *SMTPCredential) *SMTPCredentialDeleteOne {
-	return c.DeleteOneID(_m.ID)
-}
-
-// DeleteOneID returns a builder for deleting the given entity by its id.
-func (c *SMTPCredentialClient) DeleteOneID(id string) *SMTPCredentialDeleteOne {
-	builder := c.Delete().Where(smtpcredential.ID(id))
-	builder.mutation.id = &id
-	builder.mutation.op = OpDeleteOne
-	return &SMTPCredentialDeleteOne{builder}
-}
-
 // Query returns a query builder for SMTPCredential.
 func (c *SMTPCredentialClient) Query() *SMTPCredentialQuery {
 	return &SMTPCredentialQuery{
@@ -7828,8 +3881,7 @@ func (c *SMTPCredentialClient) mutate(ctx context.Context, m *SMTPCredentialMuta
 		return (&SMTPCredentialUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
 	case OpUpdateOne:
 		return (&SMTPCredentialUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
-	case OpDelete, OpDeleteOne:
-		return (&SMTPCredentialDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+
 	default:
 		return nil, fmt.Errorf("ent: unknown SMTPCredential mutation op: %q", m.Op())
 	}
@@ -8034,25 +4086,6 @@ func (c *SessionClient) UpdateOneID(id string) *SessionUpdateOne {
 	return &SessionUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
 }
 
-// Delete returns a delete builder for Session.
-func (c *SessionClient) Delete() *SessionDelete {
-	mutation := newSessionMutation(c.config, OpDelete)
-	return &SessionDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// DeleteOne returns a builder for deleting the given entity.
-func (c *SessionClient) DeleteOne(_m *Session) *SessionDeleteOne {
-	return c.DeleteOneID(_m.ID)
-}
-
-// DeleteOneID returns a builder for deleting the given entity by its id.
-func (c *SessionClient) DeleteOneID(id string) *SessionDeleteOne {
-	builder := c.Delete().Where(session.ID(id))
-	builder.mutation.id = &id
-	builder.mutation.op = OpDeleteOne
-	return &SessionDeleteOne{builder}
-}
-
 // Query returns a query builder for Session.
 func (c *SessionClient) Query() *SessionQuery {
 	return &SessionQuery{
@@ -8094,8 +4127,7 @@ func (c *SessionClient) mutate(ctx context.Context, m *SessionMutation) (Value, 
 		return (&SessionUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
 	case OpUpdateOne:
 		return (&SessionUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
-	case OpDelete, OpDeleteOne:
-		return (&SessionDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+
 	default:
 		return nil, fmt.Errorf("ent: unknown Session mutation op: %q", m.Op())
 	}
@@ -8149,43 +4181,6 @@ func (c *SignInChallengeClient) MapCreateBulk(slice any, setFunc func(*SignInCha
 	return &SignInChallengeCreateBulk{config: c.config, builders: builders}
 }
 
-// Update returns an update builder for SignInChallenge.
-func (c *SignInChallengeClient) Update() *SignInChallengeUpdate {
-	mutation := newSignInChallengeMutation(c.config, OpUpdate)
-	return &SignInChallengeUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// UpdateOne returns an update builder for the given entity.
-func (c *SignInChallengeClient) UpdateOne(_m *SignInChallenge) *SignInChallengeUpdateOne {
-	mutation := newSignInChallengeMutation(c.config, OpUpdateOne, withSignInChallenge(_m))
-	return &SignInChallengeUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// UpdateOneID returns an update builder for the given id.
-func (c *SignInChallengeClient) UpdateOneID(id string) *SignInChallengeUpdateOne {
-	mutation := newSignInChallengeMutation(c.config, OpUpdateOne, withSignInChallengeID(id))
-	return &SignInChallengeUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// Delete returns a delete builder for SignInChallenge.
-func (c *SignInChallengeClient) Delete() *SignInChallengeDelete {
-	mutation := newSignInChallengeMutation(c.config, OpDelete)
-	return &SignInChallengeDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// DeleteOne returns a builder for deleting the given entity.
-func (c *SignInChallengeClient) DeleteOne(_m *SignInChallenge) *SignInChallengeDeleteOne {
-	return c.DeleteOneID(_m.ID)
-}
-
-// DeleteOneID returns a builder for deleting the given entity by its id.
-func (c *SignInChallengeClient) DeleteOneID(id string) *SignInChallengeDeleteOne {
-	builder := c.Delete().Where(signinchallenge.ID(id))
-	builder.mutation.id = &id
-	builder.mutation.op = OpDeleteOne
-	return &SignInChallengeDeleteOne{builder}
-}
-
 // Query returns a query builder for SignInChallenge.
 func (c *SignInChallengeClient) Query() *SignInChallengeQuery {
 	return &SignInChallengeQuery{
@@ -8223,147 +4218,9 @@ func (c *SignInChallengeClient) mutate(ctx context.Context, m *SignInChallengeMu
 	switch m.Op() {
 	case OpCreate:
 		return (&SignInChallengeCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
-	case OpUpdate:
-		return (&SignInChallengeUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
-	case OpUpdateOne:
-		return (&SignInChallengeUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
-	case OpDelete, OpDeleteOne:
-		return (&SignInChallengeDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+
 	default:
 		return nil, fmt.Errorf("ent: unknown SignInChallenge mutation op: %q", m.Op())
-	}
-}
-
-// SignInFailureClient is a client for the SignInFailure schema.
-type SignInFailureClient struct {
-	config
-}
-
-// NewSignInFailureClient returns a client for the SignInFailure from the given config.
-func NewSignInFailureClient(c config) *SignInFailureClient {
-	return &SignInFailureClient{config: c}
-}
-
-// Use adds a list of mutation hooks to the hooks stack.
-// A call to `Use(f, g, h)` equals to `signinfailure.Hooks(f(g(h())))`.
-func (c *SignInFailureClient) Use(hooks ...Hook) {
-	c.hooks.SignInFailure = append(c.hooks.SignInFailure, hooks...)
-}
-
-// Intercept adds a list of query interceptors to the interceptors stack.
-// A call to `Intercept(f, g, h)` equals to `signinfailure.Intercept(f(g(h())))`.
-func (c *SignInFailureClient) Intercept(interceptors ...Interceptor) {
-	c.inters.SignInFailure = append(c.inters.SignInFailure, interceptors...)
-}
-
-// Create returns a builder for creating a SignInFailure entity.
-func (c *SignInFailureClient) Create() *SignInFailureCreate {
-	mutation := newSignInFailureMutation(c.config, OpCreate)
-	return &SignInFailureCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// CreateBulk returns a builder for creating a bulk of SignInFailure entities.
-func (c *SignInFailureClient) CreateBulk(builders ...*SignInFailureCreate) *SignInFailureCreateBulk {
-	return &SignInFailureCreateBulk{config: c.config, builders: builders}
-}
-
-// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
-// a builder and applies setFunc on it.
-func (c *SignInFailureClient) MapCreateBulk(slice any, setFunc func(*SignInFailureCreate, int)) *SignInFailureCreateBulk {
-	rv := reflect.ValueOf(slice)
-	if rv.Kind() != reflect.Slice {
-		return &SignInFailureCreateBulk{err: fmt.Errorf("calling to SignInFailureClient.MapCreateBulk with wrong type %T, need slice", slice)}
-	}
-	builders := make([]*SignInFailureCreate, rv.Len())
-	for i := 0; i < rv.Len(); i++ {
-		builders[i] = c.Create()
-		setFunc(builders[i], i)
-	}
-	return &SignInFailureCreateBulk{config: c.config, builders: builders}
-}
-
-// Update returns an update builder for SignInFailure.
-func (c *SignInFailureClient) Update() *SignInFailureUpdate {
-	mutation := newSignInFailureMutation(c.config, OpUpdate)
-	return &SignInFailureUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// UpdateOne returns an update builder for the given entity.
-func (c *SignInFailureClient) UpdateOne(_m *SignInFailure) *SignInFailureUpdateOne {
-	mutation := newSignInFailureMutation(c.config, OpUpdateOne, withSignInFailure(_m))
-	return &SignInFailureUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// UpdateOneID returns an update builder for the given id.
-func (c *SignInFailureClient) UpdateOneID(id string) *SignInFailureUpdateOne {
-	mutation := newSignInFailureMutation(c.config, OpUpdateOne, withSignInFailureID(id))
-	return &SignInFailureUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// Delete returns a delete builder for SignInFailure.
-func (c *SignInFailureClient) Delete() *SignInFailureDelete {
-	mutation := newSignInFailureMutation(c.config, OpDelete)
-	return &SignInFailureDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// DeleteOne returns a builder for deleting the given entity.
-func (c *SignInFailureClient) DeleteOne(_m *SignInFailure) *SignInFailureDeleteOne {
-	return c.DeleteOneID(_m.ID)
-}
-
-// DeleteOneID returns a builder for deleting the given entity by its id.
-func (c *SignInFailureClient) DeleteOneID(id string) *SignInFailureDeleteOne {
-	builder := c.Delete().Where(signinfailure.ID(id))
-	builder.mutation.id = &id
-	builder.mutation.op = OpDeleteOne
-	return &SignInFailureDeleteOne{builder}
-}
-
-// Query returns a query builder for SignInFailure.
-func (c *SignInFailureClient) Query() *SignInFailureQuery {
-	return &SignInFailureQuery{
-		config: c.config,
-		ctx:    &QueryContext{Type: TypeSignInFailure},
-		inters: c.Interceptors(),
-	}
-}
-
-// Get returns a SignInFailure entity by its id.
-func (c *SignInFailureClient) Get(ctx context.Context, id string) (*SignInFailure, error) {
-	return c.Query().Where(signinfailure.ID(id)).Only(ctx)
-}
-
-// GetX is like Get, but panics if an error occurs.
-func (c *SignInFailureClient) GetX(ctx context.Context, id string) *SignInFailure {
-	obj, err := c.Get(ctx, id)
-	if err != nil {
-		panic(err)
-	}
-	return obj
-}
-
-// Hooks returns the client hooks.
-func (c *SignInFailureClient) Hooks() []Hook {
-	return c.hooks.SignInFailure
-}
-
-// Interceptors returns the client interceptors.
-func (c *SignInFailureClient) Interceptors() []Interceptor {
-	return c.inters.SignInFailure
-}
-
-func (c *SignInFailureClient) mutate(ctx context.Context, m *SignInFailureMutation) (Value, error) {
-	switch m.Op() {
-	case OpCreate:
-		return (&SignInFailureCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
-	case OpUpdate:
-		return (&SignInFailureUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
-	case OpUpdateOne:
-		return (&SignInFailureUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
-	case OpDelete, OpDeleteOne:
-		return (&SignInFailureDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
-	default:
-		return nil, fmt.Errorf("ent: unknown SignInFailure mutation op: %q", m.Op())
 	}
 }
 
@@ -8766,139 +4623,6 @@ func (c *SourceClient) mutate(ctx context.Context, m *SourceMutation) (Value, er
 	}
 }
 
-// SourceDayClient is a client for the SourceDay schema.
-type SourceDayClient struct {
-	config
-}
-
-// NewSourceDayClient returns a client for the SourceDay from the given config.
-func NewSourceDayClient(c config) *SourceDayClient {
-	return &SourceDayClient{config: c}
-}
-
-// Use adds a list of mutation hooks to the hooks stack.
-// A call to `Use(f, g, h)` equals to `sourceday.Hooks(f(g(h())))`.
-func (c *SourceDayClient) Use(hooks ...Hook) {
-	c.hooks.SourceDay = append(c.hooks.SourceDay, hooks...)
-}
-
-// Intercept adds a list of query interceptors to the interceptors stack.
-// A call to `Intercept(f, g, h)` equals to `sourceday.Intercept(f(g(h())))`.
-func (c *SourceDayClient) Intercept(interceptors ...Interceptor) {
-	c.inters.SourceDay = append(c.inters.SourceDay, interceptors...)
-}
-
-// Create returns a builder for creating a SourceDay entity.
-func (c *SourceDayClient) Create() *SourceDayCreate {
-	mutation := newSourceDayMutation(c.config, OpCreate)
-	return &SourceDayCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// CreateBulk returns a builder for creating a bulk of SourceDay entities.
-func (c *SourceDayClient) CreateBulk(builders ...*SourceDayCreate) *SourceDayCreateBulk {
-	return &SourceDayCreateBulk{config: c.config, builders: builders}
-}
-
-// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
-// a builder and applies setFunc on it.
-func (c *SourceDayClient) MapCreateBulk(slice any, setFunc func(*SourceDayCreate, int)) *SourceDayCreateBulk {
-	rv := reflect.ValueOf(slice)
-	if rv.Kind() != reflect.Slice {
-		return &SourceDayCreateBulk{err: fmt.Errorf("calling to SourceDayClient.MapCreateBulk with wrong type %T, need slice", slice)}
-	}
-	builders := make([]*SourceDayCreate, rv.Len())
-	for i := 0; i < rv.Len(); i++ {
-		builders[i] = c.Create()
-		setFunc(builders[i], i)
-	}
-	return &SourceDayCreateBulk{config: c.config, builders: builders}
-}
-
-// Update returns an update builder for SourceDay.
-func (c *SourceDayClient) Update() *SourceDayUpdate {
-	mutation := newSourceDayMutation(c.config, OpUpdate)
-	return &SourceDayUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// UpdateOne returns an update builder for the given entity.
-func (c *SourceDayClient) UpdateOne(_m *SourceDay) *SourceDayUpdateOne {
-	mutation := newSourceDayMutation(c.config, OpUpdateOne, withSourceDay(_m))
-	return &SourceDayUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// UpdateOneID returns an update builder for the given id.
-func (c *SourceDayClient) UpdateOneID(id int64) *SourceDayUpdateOne {
-	mutation := newSourceDayMutation(c.config, OpUpdateOne, withSourceDayID(id))
-	return &SourceDayUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// Delete returns a delete builder for SourceDay.
-func (c *SourceDayClient) Delete() *SourceDayDelete {
-	mutation := newSourceDayMutation(c.config, OpDelete)
-	return &SourceDayDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// DeleteOne returns a builder for deleting the given entity.
-func (c *SourceDayClient) DeleteOne(_m *SourceDay) *SourceDayDeleteOne {
-	return c.DeleteOneID(_m.ID)
-}
-
-// DeleteOneID returns a builder for deleting the given entity by its id.
-func (c *SourceDayClient) DeleteOneID(id int64) *SourceDayDeleteOne {
-	builder := c.Delete().Where(sourceday.ID(id))
-	builder.mutation.id = &id
-	builder.mutation.op = OpDeleteOne
-	return &SourceDayDeleteOne{builder}
-}
-
-// Query returns a query builder for SourceDay.
-func (c *SourceDayClient) Query() *SourceDayQuery {
-	return &SourceDayQuery{
-		config: c.config,
-		ctx:    &QueryContext{Type: TypeSourceDay},
-		inters: c.Interceptors(),
-	}
-}
-
-// Get returns a SourceDay entity by its id.
-func (c *SourceDayClient) Get(ctx context.Context, id int64) (*SourceDay, error) {
-	return c.Query().Where(sourceday.ID(id)).Only(ctx)
-}
-
-// GetX is like Get, but panics if an error occurs.
-func (c *SourceDayClient) GetX(ctx context.Context, id int64) *SourceDay {
-	obj, err := c.Get(ctx, id)
-	if err != nil {
-		panic(err)
-	}
-	return obj
-}
-
-// Hooks returns the client hooks.
-func (c *SourceDayClient) Hooks() []Hook {
-	return c.hooks.SourceDay
-}
-
-// Interceptors returns the client interceptors.
-func (c *SourceDayClient) Interceptors() []Interceptor {
-	return c.inters.SourceDay
-}
-
-func (c *SourceDayClient) mutate(ctx context.Context, m *SourceDayMutation) (Value, error) {
-	switch m.Op() {
-	case OpCreate:
-		return (&SourceDayCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
-	case OpUpdate:
-		return (&SourceDayUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
-	case OpUpdateOne:
-		return (&SourceDayUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
-	case OpDelete, OpDeleteOne:
-		return (&SourceDayDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
-	default:
-		return nil, fmt.Errorf("ent: unknown SourceDay mutation op: %q", m.Op())
-	}
-}
-
 // SuppressionClient is a client for the Suppression schema.
 type SuppressionClient struct {
 	config
@@ -8919,69 +4643,6 @@ func (c *SuppressionClient) Use(hooks ...Hook) {
 // A call to `Intercept(f, g, h)` equals to `suppression.Intercept(f(g(h())))`.
 func (c *SuppressionClient) Intercept(interceptors ...Interceptor) {
 	c.inters.Suppression = append(c.inters.Suppression, interceptors...)
-}
-
-// Create returns a builder for creating a Suppression entity.
-func (c *SuppressionClient) Create() *SuppressionCreate {
-	mutation := newSuppressionMutation(c.config, OpCreate)
-	return &SuppressionCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// CreateBulk returns a builder for creating a bulk of Suppression entities.
-func (c *SuppressionClient) CreateBulk(builders ...*SuppressionCreate) *SuppressionCreateBulk {
-	return &SuppressionCreateBulk{config: c.config, builders: builders}
-}
-
-// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
-// a builder and applies setFunc on it.
-func (c *SuppressionClient) MapCreateBulk(slice any, setFunc func(*SuppressionCreate, int)) *SuppressionCreateBulk {
-	rv := reflect.ValueOf(slice)
-	if rv.Kind() != reflect.Slice {
-		return &SuppressionCreateBulk{err: fmt.Errorf("calling to SuppressionClient.MapCreateBulk with wrong type %T, need slice", slice)}
-	}
-	builders := make([]*SuppressionCreate, rv.Len())
-	for i := 0; i < rv.Len(); i++ {
-		builders[i] = c.Create()
-		setFunc(builders[i], i)
-	}
-	return &SuppressionCreateBulk{config: c.config, builders: builders}
-}
-
-// Update returns an update builder for Suppression.
-func (c *SuppressionClient) Update() *SuppressionUpdate {
-	mutation := newSuppressionMutation(c.config, OpUpdate)
-	return &SuppressionUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// UpdateOne returns an update builder for the given entity.
-func (c *SuppressionClient) UpdateOne(_m *Suppression) *SuppressionUpdateOne {
-	mutation := newSuppressionMutation(c.config, OpUpdateOne, withSuppression(_m))
-	return &SuppressionUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// UpdateOneID returns an update builder for the given id.
-func (c *SuppressionClient) UpdateOneID(id string) *SuppressionUpdateOne {
-	mutation := newSuppressionMutation(c.config, OpUpdateOne, withSuppressionID(id))
-	return &SuppressionUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// Delete returns a delete builder for Suppression.
-func (c *SuppressionClient) Delete() *SuppressionDelete {
-	mutation := newSuppressionMutation(c.config, OpDelete)
-	return &SuppressionDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// DeleteOne returns a builder for deleting the given entity.
-func (c *SuppressionClient) DeleteOne(_m *Suppression) *SuppressionDeleteOne {
-	return c.DeleteOneID(_m.ID)
-}
-
-// DeleteOneID returns a builder for deleting the given entity by its id.
-func (c *SuppressionClient) DeleteOneID(id string) *SuppressionDeleteOne {
-	builder := c.Delete().Where(suppression.ID(id))
-	builder.mutation.id = &id
-	builder.mutation.op = OpDeleteOne
-	return &SuppressionDeleteOne{builder}
 }
 
 // Query returns a query builder for Suppression.
@@ -9017,21 +4678,6 @@ func (c *SuppressionClient) Interceptors() []Interceptor {
 	return c.inters.Suppression
 }
 
-func (c *SuppressionClient) mutate(ctx context.Context, m *SuppressionMutation) (Value, error) {
-	switch m.Op() {
-	case OpCreate:
-		return (&SuppressionCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
-	case OpUpdate:
-		return (&SuppressionUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
-	case OpUpdateOne:
-		return (&SuppressionUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
-	case OpDelete, OpDeleteOne:
-		return (&SuppressionDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
-	default:
-		return nil, fmt.Errorf("ent: unknown Suppression mutation op: %q", m.Op())
-	}
-}
-
 // TLSReportCountClient is a client for the TLSReportCount schema.
 type TLSReportCountClient struct {
 	config
@@ -9052,69 +4698,6 @@ func (c *TLSReportCountClient) Use(hooks ...Hook) {
 // A call to `Intercept(f, g, h)` equals to `tlsreportcount.Intercept(f(g(h())))`.
 func (c *TLSReportCountClient) Intercept(interceptors ...Interceptor) {
 	c.inters.TLSReportCount = append(c.inters.TLSReportCount, interceptors...)
-}
-
-// Create returns a builder for creating a TLSReportCount entity.
-func (c *TLSReportCountClient) Create() *TLSReportCountCreate {
-	mutation := newTLSReportCountMutation(c.config, OpCreate)
-	return &TLSReportCountCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// CreateBulk returns a builder for creating a bulk of TLSReportCount entities.
-func (c *TLSReportCountClient) CreateBulk(builders ...*TLSReportCountCreate) *TLSReportCountCreateBulk {
-	return &TLSReportCountCreateBulk{config: c.config, builders: builders}
-}
-
-// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
-// a builder and applies setFunc on it.
-func (c *TLSReportCountClient) MapCreateBulk(slice any, setFunc func(*TLSReportCountCreate, int)) *TLSReportCountCreateBulk {
-	rv := reflect.ValueOf(slice)
-	if rv.Kind() != reflect.Slice {
-		return &TLSReportCountCreateBulk{err: fmt.Errorf("calling to TLSReportCountClient.MapCreateBulk with wrong type %T, need slice", slice)}
-	}
-	builders := make([]*TLSReportCountCreate, rv.Len())
-	for i := 0; i < rv.Len(); i++ {
-		builders[i] = c.Create()
-		setFunc(builders[i], i)
-	}
-	return &TLSReportCountCreateBulk{config: c.config, builders: builders}
-}
-
-// Update returns an update builder for TLSReportCount.
-func (c *TLSReportCountClient) Update() *TLSReportCountUpdate {
-	mutation := newTLSReportCountMutation(c.config, OpUpdate)
-	return &TLSReportCountUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// UpdateOne returns an update builder for the given entity.
-func (c *TLSReportCountClient) UpdateOne(_m *TLSReportCount) *TLSReportCountUpdateOne {
-	mutation := newTLSReportCountMutation(c.config, OpUpdateOne, withTLSReportCount(_m))
-	return &TLSReportCountUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// UpdateOneID returns an update builder for the given id.
-func (c *TLSReportCountClient) UpdateOneID(id int64) *TLSReportCountUpdateOne {
-	mutation := newTLSReportCountMutation(c.config, OpUpdateOne, withTLSReportCountID(id))
-	return &TLSReportCountUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// Delete returns a delete builder for TLSReportCount.
-func (c *TLSReportCountClient) Delete() *TLSReportCountDelete {
-	mutation := newTLSReportCountMutation(c.config, OpDelete)
-	return &TLSReportCountDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// DeleteOne returns a builder for deleting the given entity.
-func (c *TLSReportCountClient) DeleteOne(_m *TLSReportCount) *TLSReportCountDeleteOne {
-	return c.DeleteOneID(_m.ID)
-}
-
-// DeleteOneID returns a builder for deleting the given entity by its id.
-func (c *TLSReportCountClient) DeleteOneID(id int64) *TLSReportCountDeleteOne {
-	builder := c.Delete().Where(tlsreportcount.ID(id))
-	builder.mutation.id = &id
-	builder.mutation.op = OpDeleteOne
-	return &TLSReportCountDeleteOne{builder}
 }
 
 // Query returns a query builder for TLSReportCount.
@@ -9148,21 +4731,6 @@ func (c *TLSReportCountClient) Hooks() []Hook {
 // Interceptors returns the client interceptors.
 func (c *TLSReportCountClient) Interceptors() []Interceptor {
 	return c.inters.TLSReportCount
-}
-
-func (c *TLSReportCountClient) mutate(ctx context.Context, m *TLSReportCountMutation) (Value, error) {
-	switch m.Op() {
-	case OpCreate:
-		return (&TLSReportCountCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
-	case OpUpdate:
-		return (&TLSReportCountUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
-	case OpUpdateOne:
-		return (&TLSReportCountUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
-	case OpDelete, OpDeleteOne:
-		return (&TLSReportCountDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
-	default:
-		return nil, fmt.Errorf("ent: unknown TLSReportCount mutation op: %q", m.Op())
-	}
 }
 
 // TemplateClient is a client for the Template schema.
@@ -9362,43 +4930,6 @@ func (c *TemplateVersionClient) MapCreateBulk(slice any, setFunc func(*TemplateV
 	return &TemplateVersionCreateBulk{config: c.config, builders: builders}
 }
 
-// Update returns an update builder for TemplateVersion.
-func (c *TemplateVersionClient) Update() *TemplateVersionUpdate {
-	mutation := newTemplateVersionMutation(c.config, OpUpdate)
-	return &TemplateVersionUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// UpdateOne returns an update builder for the given entity.
-func (c *TemplateVersionClient) UpdateOne(_m *TemplateVersion) *TemplateVersionUpdateOne {
-	mutation := newTemplateVersionMutation(c.config, OpUpdateOne, withTemplateVersion(_m))
-	return &TemplateVersionUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// UpdateOneID returns an update builder for the given id.
-func (c *TemplateVersionClient) UpdateOneID(id int64) *TemplateVersionUpdateOne {
-	mutation := newTemplateVersionMutation(c.config, OpUpdateOne, withTemplateVersionID(id))
-	return &TemplateVersionUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// Delete returns a delete builder for TemplateVersion.
-func (c *TemplateVersionClient) Delete() *TemplateVersionDelete {
-	mutation := newTemplateVersionMutation(c.config, OpDelete)
-	return &TemplateVersionDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// DeleteOne returns a builder for deleting the given entity.
-func (c *TemplateVersionClient) DeleteOne(_m *TemplateVersion) *TemplateVersionDeleteOne {
-	return c.DeleteOneID(_m.ID)
-}
-
-// DeleteOneID returns a builder for deleting the given entity by its id.
-func (c *TemplateVersionClient) DeleteOneID(id int64) *TemplateVersionDeleteOne {
-	builder := c.Delete().Where(templateversion.ID(id))
-	builder.mutation.id = &id
-	builder.mutation.op = OpDeleteOne
-	return &TemplateVersionDeleteOne{builder}
-}
-
 // Query returns a query builder for TemplateVersion.
 func (c *TemplateVersionClient) Query() *TemplateVersionQuery {
 	return &TemplateVersionQuery{
@@ -9452,12 +4983,7 @@ func (c *TemplateVersionClient) mutate(ctx context.Context, m *TemplateVersionMu
 	switch m.Op() {
 	case OpCreate:
 		return (&TemplateVersionCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
-	case OpUpdate:
-		return (&TemplateVersionUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
-	case OpUpdateOne:
-		return (&TemplateVersionUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
-	case OpDelete, OpDeleteOne:
-		return (&TemplateVersionDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+
 	default:
 		return nil, fmt.Errorf("ent: unknown TemplateVersion mutation op: %q", m.Op())
 	}
@@ -9483,50 +5009,6 @@ func (c *TrackingHostClient) Use(hooks ...Hook) {
 // A call to `Intercept(f, g, h)` equals to `trackinghost.Intercept(f(g(h())))`.
 func (c *TrackingHostClient) Intercept(interceptors ...Interceptor) {
 	c.inters.TrackingHost = append(c.inters.TrackingHost, interceptors...)
-}
-
-// Create returns a builder for creating a TrackingHost entity.
-func (c *TrackingHostClient) Create() *TrackingHostCreate {
-	mutation := newTrackingHostMutation(c.config, OpCreate)
-	return &TrackingHostCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// CreateBulk returns a builder for creating a bulk of TrackingHost entities.
-func (c *TrackingHostClient) CreateBulk(builders ...*TrackingHostCreate) *TrackingHostCreateBulk {
-	return &TrackingHostCreateBulk{config: c.config, builders: builders}
-}
-
-// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
-// a builder and applies setFunc on it.
-func (c *TrackingHostClient) MapCreateBulk(slice any, setFunc func(*TrackingHostCreate, int)) *TrackingHostCreateBulk {
-	rv := reflect.ValueOf(slice)
-	if rv.Kind() != reflect.Slice {
-		return &TrackingHostCreateBulk{err: fmt.Errorf("calling to TrackingHostClient.MapCreateBulk with wrong type %T, need slice", slice)}
-	}
-	builders := make([]*TrackingHostCreate, rv.Len())
-	for i := 0; i < rv.Len(); i++ {
-		builders[i] = c.Create()
-		setFunc(builders[i], i)
-	}
-	return &TrackingHostCreateBulk{config: c.config, builders: builders}
-}
-
-// Update returns an update builder for TrackingHost.
-func (c *TrackingHostClient) Update() *TrackingHostUpdate {
-	mutation := newTrackingHostMutation(c.config, OpUpdate)
-	return &TrackingHostUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// UpdateOne returns an update builder for the given entity.
-func (c *TrackingHostClient) UpdateOne(_m *TrackingHost) *TrackingHostUpdateOne {
-	mutation := newTrackingHostMutation(c.config, OpUpdateOne, withTrackingHost(_m))
-	return &TrackingHostUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// UpdateOneID returns an update builder for the given id.
-func (c *TrackingHostClient) UpdateOneID(id int64) *TrackingHostUpdateOne {
-	mutation := newTrackingHostMutation(c.config, OpUpdateOne, withTrackingHostID(id))
-	return &TrackingHostUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
 }
 
 // Delete returns a delete builder for TrackingHost.
@@ -9583,149 +5065,11 @@ func (c *TrackingHostClient) Interceptors() []Interceptor {
 
 func (c *TrackingHostClient) mutate(ctx context.Context, m *TrackingHostMutation) (Value, error) {
 	switch m.Op() {
-	case OpCreate:
-		return (&TrackingHostCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
-	case OpUpdate:
-		return (&TrackingHostUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
-	case OpUpdateOne:
-		return (&TrackingHostUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
+
 	case OpDelete, OpDeleteOne:
 		return (&TrackingHostDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
 	default:
 		return nil, fmt.Errorf("ent: unknown TrackingHost mutation op: %q", m.Op())
-	}
-}
-
-// UsageClient is a client for the Usage schema.
-type UsageClient struct {
-	config
-}
-
-// NewUsageClient returns a client for the Usage from the given config.
-func NewUsageClient(c config) *UsageClient {
-	return &UsageClient{config: c}
-}
-
-// Use adds a list of mutation hooks to the hooks stack.
-// A call to `Use(f, g, h)` equals to `usage.Hooks(f(g(h())))`.
-func (c *UsageClient) Use(hooks ...Hook) {
-	c.hooks.Usage = append(c.hooks.Usage, hooks...)
-}
-
-// Intercept adds a list of query interceptors to the interceptors stack.
-// A call to `Intercept(f, g, h)` equals to `usage.Intercept(f(g(h())))`.
-func (c *UsageClient) Intercept(interceptors ...Interceptor) {
-	c.inters.Usage = append(c.inters.Usage, interceptors...)
-}
-
-// Create returns a builder for creating a Usage entity.
-func (c *UsageClient) Create() *UsageCreate {
-	mutation := newUsageMutation(c.config, OpCreate)
-	return &UsageCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// CreateBulk returns a builder for creating a bulk of Usage entities.
-func (c *UsageClient) CreateBulk(builders ...*UsageCreate) *UsageCreateBulk {
-	return &UsageCreateBulk{config: c.config, builders: builders}
-}
-
-// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
-// a builder and applies setFunc on it.
-func (c *UsageClient) MapCreateBulk(slice any, setFunc func(*UsageCreate, int)) *UsageCreateBulk {
-	rv := reflect.ValueOf(slice)
-	if rv.Kind() != reflect.Slice {
-		return &UsageCreateBulk{err: fmt.Errorf("calling to UsageClient.MapCreateBulk with wrong type %T, need slice", slice)}
-	}
-	builders := make([]*UsageCreate, rv.Len())
-	for i := 0; i < rv.Len(); i++ {
-		builders[i] = c.Create()
-		setFunc(builders[i], i)
-	}
-	return &UsageCreateBulk{config: c.config, builders: builders}
-}
-
-// Update returns an update builder for Usage.
-func (c *UsageClient) Update() *UsageUpdate {
-	mutation := newUsageMutation(c.config, OpUpdate)
-	return &UsageUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// UpdateOne returns an update builder for the given entity.
-func (c *UsageClient) UpdateOne(_m *Usage) *UsageUpdateOne {
-	mutation := newUsageMutation(c.config, OpUpdateOne, withUsage(_m))
-	return &UsageUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// UpdateOneID returns an update builder for the given id.
-func (c *UsageClient) UpdateOneID(id int64) *UsageUpdateOne {
-	mutation := newUsageMutation(c.config, OpUpdateOne, withUsageID(id))
-	return &UsageUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// Delete returns a delete builder for Usage.
-func (c *UsageClient) Delete() *UsageDelete {
-	mutation := newUsageMutation(c.config, OpDelete)
-	return &UsageDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// DeleteOne returns a builder for deleting the given entity.
-func (c *UsageClient) DeleteOne(_m *Usage) *UsageDeleteOne {
-	return c.DeleteOneID(_m.ID)
-}
-
-// DeleteOneID returns a builder for deleting the given entity by its id.
-func (c *UsageClient) DeleteOneID(id int64) *UsageDeleteOne {
-	builder := c.Delete().Where(usage.ID(id))
-	builder.mutation.id = &id
-	builder.mutation.op = OpDeleteOne
-	return &UsageDeleteOne{builder}
-}
-
-// Query returns a query builder for Usage.
-func (c *UsageClient) Query() *UsageQuery {
-	return &UsageQuery{
-		config: c.config,
-		ctx:    &QueryContext{Type: TypeUsage},
-		inters: c.Interceptors(),
-	}
-}
-
-// Get returns a Usage entity by its id.
-func (c *UsageClient) Get(ctx context.Context, id int64) (*Usage, error) {
-	return c.Query().Where(usage.ID(id)).Only(ctx)
-}
-
-// GetX is like Get, but panics if an error occurs.
-func (c *UsageClient) GetX(ctx context.Context, id int64) *Usage {
-	obj, err := c.Get(ctx, id)
-	if err != nil {
-		panic(err)
-	}
-	return obj
-}
-
-// Hooks returns the client hooks.
-func (c *UsageClient) Hooks() []Hook {
-	return c.hooks.Usage
-}
-
-// Interceptors returns the client interceptors.
-func (c *UsageClient) Interceptors() []Interceptor {
-	return c.inters.Usage
-}
-
-func (c *UsageClient) mutate(ctx context.Context, m *UsageMutation) (Value, error) {
-	switch m.Op() {
-	case OpCreate:
-		return (&UsageCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
-	case OpUpdate:
-		return (&UsageUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
-	case OpUpdateOne:
-		return (&UsageUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
-	case OpDelete, OpDeleteOne:
-		return (&UsageDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
-	default:
-		return nil, fmt.Errorf("ent: unknown Usage mutation op: %q", m.Op())
 	}
 }
 
@@ -9795,25 +5139,6 @@ func (c *UserClient) UpdateOneID(id string) *UserUpdateOne {
 	return &UserUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
 }
 
-// Delete returns a delete builder for User.
-func (c *UserClient) Delete() *UserDelete {
-	mutation := newUserMutation(c.config, OpDelete)
-	return &UserDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// DeleteOne returns a builder for deleting the given entity.
-func (c *UserClient) DeleteOne(_m *User) *UserDeleteOne {
-	return c.DeleteOneID(_m.ID)
-}
-
-// DeleteOneID returns a builder for deleting the given entity by its id.
-func (c *UserClient) DeleteOneID(id string) *UserDeleteOne {
-	builder := c.Delete().Where(user.ID(id))
-	builder.mutation.id = &id
-	builder.mutation.op = OpDeleteOne
-	return &UserDeleteOne{builder}
-}
-
 // Query returns a query builder for User.
 func (c *UserClient) Query() *UserQuery {
 	return &UserQuery{
@@ -9871,8 +5196,7 @@ func (c *UserClient) mutate(ctx context.Context, m *UserMutation) (Value, error)
 		return (&UserUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
 	case OpUpdateOne:
 		return (&UserUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
-	case OpDelete, OpDeleteOne:
-		return (&UserDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
+
 	default:
 		return nil, fmt.Errorf("ent: unknown User mutation op: %q", m.Op())
 	}
@@ -10033,69 +5357,6 @@ func (c *WebhookAttemptClient) Intercept(interceptors ...Interceptor) {
 	c.inters.WebhookAttempt = append(c.inters.WebhookAttempt, interceptors...)
 }
 
-// Create returns a builder for creating a WebhookAttempt entity.
-func (c *WebhookAttemptClient) Create() *WebhookAttemptCreate {
-	mutation := newWebhookAttemptMutation(c.config, OpCreate)
-	return &WebhookAttemptCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// CreateBulk returns a builder for creating a bulk of WebhookAttempt entities.
-func (c *WebhookAttemptClient) CreateBulk(builders ...*WebhookAttemptCreate) *WebhookAttemptCreateBulk {
-	return &WebhookAttemptCreateBulk{config: c.config, builders: builders}
-}
-
-// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
-// a builder and applies setFunc on it.
-func (c *WebhookAttemptClient) MapCreateBulk(slice any, setFunc func(*WebhookAttemptCreate, int)) *WebhookAttemptCreateBulk {
-	rv := reflect.ValueOf(slice)
-	if rv.Kind() != reflect.Slice {
-		return &WebhookAttemptCreateBulk{err: fmt.Errorf("calling to WebhookAttemptClient.MapCreateBulk with wrong type %T, need slice", slice)}
-	}
-	builders := make([]*WebhookAttemptCreate, rv.Len())
-	for i := 0; i < rv.Len(); i++ {
-		builders[i] = c.Create()
-		setFunc(builders[i], i)
-	}
-	return &WebhookAttemptCreateBulk{config: c.config, builders: builders}
-}
-
-// Update returns an update builder for WebhookAttempt.
-func (c *WebhookAttemptClient) Update() *WebhookAttemptUpdate {
-	mutation := newWebhookAttemptMutation(c.config, OpUpdate)
-	return &WebhookAttemptUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// UpdateOne returns an update builder for the given entity.
-func (c *WebhookAttemptClient) UpdateOne(_m *WebhookAttempt) *WebhookAttemptUpdateOne {
-	mutation := newWebhookAttemptMutation(c.config, OpUpdateOne, withWebhookAttempt(_m))
-	return &WebhookAttemptUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// UpdateOneID returns an update builder for the given id.
-func (c *WebhookAttemptClient) UpdateOneID(id int64) *WebhookAttemptUpdateOne {
-	mutation := newWebhookAttemptMutation(c.config, OpUpdateOne, withWebhookAttemptID(id))
-	return &WebhookAttemptUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// Delete returns a delete builder for WebhookAttempt.
-func (c *WebhookAttemptClient) Delete() *WebhookAttemptDelete {
-	mutation := newWebhookAttemptMutation(c.config, OpDelete)
-	return &WebhookAttemptDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// DeleteOne returns a builder for deleting the given entity.
-func (c *WebhookAttemptClient) DeleteOne(_m *WebhookAttempt) *WebhookAttemptDeleteOne {
-	return c.DeleteOneID(_m.ID)
-}
-
-// DeleteOneID returns a builder for deleting the given entity by its id.
-func (c *WebhookAttemptClient) DeleteOneID(id int64) *WebhookAttemptDeleteOne {
-	builder := c.Delete().Where(webhookattempt.ID(id))
-	builder.mutation.id = &id
-	builder.mutation.op = OpDeleteOne
-	return &WebhookAttemptDeleteOne{builder}
-}
-
 // Query returns a query builder for WebhookAttempt.
 func (c *WebhookAttemptClient) Query() *WebhookAttemptQuery {
 	return &WebhookAttemptQuery{
@@ -10129,21 +5390,6 @@ func (c *WebhookAttemptClient) Interceptors() []Interceptor {
 	return c.inters.WebhookAttempt
 }
 
-func (c *WebhookAttemptClient) mutate(ctx context.Context, m *WebhookAttemptMutation) (Value, error) {
-	switch m.Op() {
-	case OpCreate:
-		return (&WebhookAttemptCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
-	case OpUpdate:
-		return (&WebhookAttemptUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
-	case OpUpdateOne:
-		return (&WebhookAttemptUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
-	case OpDelete, OpDeleteOne:
-		return (&WebhookAttemptDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
-	default:
-		return nil, fmt.Errorf("ent: unknown WebhookAttempt mutation op: %q", m.Op())
-	}
-}
-
 // WebhookDeliveryClient is a client for the WebhookDelivery schema.
 type WebhookDeliveryClient struct {
 	config
@@ -10164,69 +5410,6 @@ func (c *WebhookDeliveryClient) Use(hooks ...Hook) {
 // A call to `Intercept(f, g, h)` equals to `webhookdelivery.Intercept(f(g(h())))`.
 func (c *WebhookDeliveryClient) Intercept(interceptors ...Interceptor) {
 	c.inters.WebhookDelivery = append(c.inters.WebhookDelivery, interceptors...)
-}
-
-// Create returns a builder for creating a WebhookDelivery entity.
-func (c *WebhookDeliveryClient) Create() *WebhookDeliveryCreate {
-	mutation := newWebhookDeliveryMutation(c.config, OpCreate)
-	return &WebhookDeliveryCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// CreateBulk returns a builder for creating a bulk of WebhookDelivery entities.
-func (c *WebhookDeliveryClient) CreateBulk(builders ...*WebhookDeliveryCreate) *WebhookDeliveryCreateBulk {
-	return &WebhookDeliveryCreateBulk{config: c.config, builders: builders}
-}
-
-// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
-// a builder and applies setFunc on it.
-func (c *WebhookDeliveryClient) MapCreateBulk(slice any, setFunc func(*WebhookDeliveryCreate, int)) *WebhookDeliveryCreateBulk {
-	rv := reflect.ValueOf(slice)
-	if rv.Kind() != reflect.Slice {
-		return &WebhookDeliveryCreateBulk{err: fmt.Errorf("calling to WebhookDeliveryClient.MapCreateBulk with wrong type %T, need slice", slice)}
-	}
-	builders := make([]*WebhookDeliveryCreate, rv.Len())
-	for i := 0; i < rv.Len(); i++ {
-		builders[i] = c.Create()
-		setFunc(builders[i], i)
-	}
-	return &WebhookDeliveryCreateBulk{config: c.config, builders: builders}
-}
-
-// Update returns an update builder for WebhookDelivery.
-func (c *WebhookDeliveryClient) Update() *WebhookDeliveryUpdate {
-	mutation := newWebhookDeliveryMutation(c.config, OpUpdate)
-	return &WebhookDeliveryUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// UpdateOne returns an update builder for the given entity.
-func (c *WebhookDeliveryClient) UpdateOne(_m *WebhookDelivery) *WebhookDeliveryUpdateOne {
-	mutation := newWebhookDeliveryMutation(c.config, OpUpdateOne, withWebhookDelivery(_m))
-	return &WebhookDeliveryUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// UpdateOneID returns an update builder for the given id.
-func (c *WebhookDeliveryClient) UpdateOneID(id string) *WebhookDeliveryUpdateOne {
-	mutation := newWebhookDeliveryMutation(c.config, OpUpdateOne, withWebhookDeliveryID(id))
-	return &WebhookDeliveryUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// Delete returns a delete builder for WebhookDelivery.
-func (c *WebhookDeliveryClient) Delete() *WebhookDeliveryDelete {
-	mutation := newWebhookDeliveryMutation(c.config, OpDelete)
-	return &WebhookDeliveryDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// DeleteOne returns a builder for deleting the given entity.
-func (c *WebhookDeliveryClient) DeleteOne(_m *WebhookDelivery) *WebhookDeliveryDeleteOne {
-	return c.DeleteOneID(_m.ID)
-}
-
-// DeleteOneID returns a builder for deleting the given entity by its id.
-func (c *WebhookDeliveryClient) DeleteOneID(id string) *WebhookDeliveryDeleteOne {
-	builder := c.Delete().Where(webhookdelivery.ID(id))
-	builder.mutation.id = &id
-	builder.mutation.op = OpDeleteOne
-	return &WebhookDeliveryDeleteOne{builder}
 }
 
 // Query returns a query builder for WebhookDelivery.
@@ -10262,21 +5445,6 @@ func (c *WebhookDeliveryClient) Interceptors() []Interceptor {
 	return c.inters.WebhookDelivery
 }
 
-func (c *WebhookDeliveryClient) mutate(ctx context.Context, m *WebhookDeliveryMutation) (Value, error) {
-	switch m.Op() {
-	case OpCreate:
-		return (&WebhookDeliveryCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
-	case OpUpdate:
-		return (&WebhookDeliveryUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
-	case OpUpdateOne:
-		return (&WebhookDeliveryUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
-	case OpDelete, OpDeleteOne:
-		return (&WebhookDeliveryDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
-	default:
-		return nil, fmt.Errorf("ent: unknown WebhookDelivery mutation op: %q", m.Op())
-	}
-}
-
 // WebhookWorkClient is a client for the WebhookWork schema.
 type WebhookWorkClient struct {
 	config
@@ -10297,69 +5465,6 @@ func (c *WebhookWorkClient) Use(hooks ...Hook) {
 // A call to `Intercept(f, g, h)` equals to `webhookwork.Intercept(f(g(h())))`.
 func (c *WebhookWorkClient) Intercept(interceptors ...Interceptor) {
 	c.inters.WebhookWork = append(c.inters.WebhookWork, interceptors...)
-}
-
-// Create returns a builder for creating a WebhookWork entity.
-func (c *WebhookWorkClient) Create() *WebhookWorkCreate {
-	mutation := newWebhookWorkMutation(c.config, OpCreate)
-	return &WebhookWorkCreate{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// CreateBulk returns a builder for creating a bulk of WebhookWork entities.
-func (c *WebhookWorkClient) CreateBulk(builders ...*WebhookWorkCreate) *WebhookWorkCreateBulk {
-	return &WebhookWorkCreateBulk{config: c.config, builders: builders}
-}
-
-// MapCreateBulk creates a bulk creation builder from the given slice. For each item in the slice, the function creates
-// a builder and applies setFunc on it.
-func (c *WebhookWorkClient) MapCreateBulk(slice any, setFunc func(*WebhookWorkCreate, int)) *WebhookWorkCreateBulk {
-	rv := reflect.ValueOf(slice)
-	if rv.Kind() != reflect.Slice {
-		return &WebhookWorkCreateBulk{err: fmt.Errorf("calling to WebhookWorkClient.MapCreateBulk with wrong type %T, need slice", slice)}
-	}
-	builders := make([]*WebhookWorkCreate, rv.Len())
-	for i := 0; i < rv.Len(); i++ {
-		builders[i] = c.Create()
-		setFunc(builders[i], i)
-	}
-	return &WebhookWorkCreateBulk{config: c.config, builders: builders}
-}
-
-// Update returns an update builder for WebhookWork.
-func (c *WebhookWorkClient) Update() *WebhookWorkUpdate {
-	mutation := newWebhookWorkMutation(c.config, OpUpdate)
-	return &WebhookWorkUpdate{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// UpdateOne returns an update builder for the given entity.
-func (c *WebhookWorkClient) UpdateOne(_m *WebhookWork) *WebhookWorkUpdateOne {
-	mutation := newWebhookWorkMutation(c.config, OpUpdateOne, withWebhookWork(_m))
-	return &WebhookWorkUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// UpdateOneID returns an update builder for the given id.
-func (c *WebhookWorkClient) UpdateOneID(id string) *WebhookWorkUpdateOne {
-	mutation := newWebhookWorkMutation(c.config, OpUpdateOne, withWebhookWorkID(id))
-	return &WebhookWorkUpdateOne{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// Delete returns a delete builder for WebhookWork.
-func (c *WebhookWorkClient) Delete() *WebhookWorkDelete {
-	mutation := newWebhookWorkMutation(c.config, OpDelete)
-	return &WebhookWorkDelete{config: c.config, hooks: c.Hooks(), mutation: mutation}
-}
-
-// DeleteOne returns a builder for deleting the given entity.
-func (c *WebhookWorkClient) DeleteOne(_m *WebhookWork) *WebhookWorkDeleteOne {
-	return c.DeleteOneID(_m.ID)
-}
-
-// DeleteOneID returns a builder for deleting the given entity by its id.
-func (c *WebhookWorkClient) DeleteOneID(id string) *WebhookWorkDeleteOne {
-	builder := c.Delete().Where(webhookwork.ID(id))
-	builder.mutation.id = &id
-	builder.mutation.op = OpDeleteOne
-	return &WebhookWorkDeleteOne{builder}
 }
 
 // Query returns a query builder for WebhookWork.
@@ -10395,51 +5500,30 @@ func (c *WebhookWorkClient) Interceptors() []Interceptor {
 	return c.inters.WebhookWork
 }
 
-func (c *WebhookWorkClient) mutate(ctx context.Context, m *WebhookWorkMutation) (Value, error) {
-	switch m.Op() {
-	case OpCreate:
-		return (&WebhookWorkCreate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
-	case OpUpdate:
-		return (&WebhookWorkUpdate{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
-	case OpUpdateOne:
-		return (&WebhookWorkUpdateOne{config: c.config, hooks: c.Hooks(), mutation: m}).Save(ctx)
-	case OpDelete, OpDeleteOne:
-		return (&WebhookWorkDelete{config: c.config, hooks: c.Hooks(), mutation: m}).Exec(ctx)
-	default:
-		return nil, fmt.Errorf("ent: unknown WebhookWork mutation op: %q", m.Op())
-	}
-}
-
 // hooks and interceptors per client, for fast access.
 type (
 	hooks struct {
-		APIKey, Account, AccountBrand, AddressRuleSet, Attachment, Attempt, AuditEntry,
-		Automation, AutomationEntry, AutomationListen, AutomationRun, AutomationStep,
-		AutomationVersion, AutomationWork, BillingCustomer, BillingEvent,
-		BillingSubscription, BodyMove, BodyWalk, CapturedMail, CapturedSMS,
-		CategoryOptOut, CertificateFile, CustomEvent, DKIMKey, DeliveryHold,
-		DeliveryReport, Domain, DomainCheck, DomainClaim, Email, Engagement,
-		EventExport, Fact, IdempotencyKey, Identity, Invitation, Membership, Node,
-		Passkey, Password, Plan, ReceivedContent, ReceivedEmail, Recipient, SMSAttempt,
-		SMSDay, SMSMessage, SMSOptOut, SMSSettings, SMTPCredential, SecondFactor,
-		Session, SignInChallenge, SignInFailure, SignInLink, Smarthost, Source,
-		SourceDay, Suppression, TLSReportCount, Template, TemplateVersion,
-		TrackingHost, Usage, User, Webhook, WebhookAttempt, WebhookDelivery,
+		APIKey, Account, AddressRuleSet, Attachment, Attempt, AuditEntry, Automation,
+		AutomationListen, AutomationRun, AutomationStep, AutomationVersion,
+		AutomationWork, BillingCustomer, BillingSubscription, CapturedMail,
+		CapturedSMS, CategoryOptOut, CustomEvent, DKIMKey, DeliveryReport, Domain,
+		DomainCheck, DomainClaim, Email, Engagement, Identity, Invitation, Membership,
+		Passkey, Password, Plan, ReceivedEmail, Recipient, SMSAttempt, SMSMessage,
+		SMSSettings, SMTPCredential, SecondFactor, Session, SignInChallenge,
+		SignInLink, Smarthost, Source, Suppression, TLSReportCount, Template,
+		TemplateVersion, TrackingHost, User, Webhook, WebhookAttempt, WebhookDelivery,
 		WebhookWork []ent.Hook
 	}
 	inters struct {
-		APIKey, Account, AccountBrand, AddressRuleSet, Attachment, Attempt, AuditEntry,
-		Automation, AutomationEntry, AutomationListen, AutomationRun, AutomationStep,
-		AutomationVersion, AutomationWork, BillingCustomer, BillingEvent,
-		BillingSubscription, BodyMove, BodyWalk, CapturedMail, CapturedSMS,
-		CategoryOptOut, CertificateFile, CustomEvent, DKIMKey, DeliveryHold,
-		DeliveryReport, Domain, DomainCheck, DomainClaim, Email, Engagement,
-		EventExport, Fact, IdempotencyKey, Identity, Invitation, Membership, Node,
-		Passkey, Password, Plan, ReceivedContent, ReceivedEmail, Recipient, SMSAttempt,
-		SMSDay, SMSMessage, SMSOptOut, SMSSettings, SMTPCredential, SecondFactor,
-		Session, SignInChallenge, SignInFailure, SignInLink, Smarthost, Source,
-		SourceDay, Suppression, TLSReportCount, Template, TemplateVersion,
-		TrackingHost, Usage, User, Webhook, WebhookAttempt, WebhookDelivery,
+		APIKey, Account, AddressRuleSet, Attachment, Attempt, AuditEntry, Automation,
+		AutomationListen, AutomationRun, AutomationStep, AutomationVersion,
+		AutomationWork, BillingCustomer, BillingSubscription, CapturedMail,
+		CapturedSMS, CategoryOptOut, CustomEvent, DKIMKey, DeliveryReport, Domain,
+		DomainCheck, DomainClaim, Email, Engagement, Identity, Invitation, Membership,
+		Passkey, Password, Plan, ReceivedEmail, Recipient, SMSAttempt, SMSMessage,
+		SMSSettings, SMTPCredential, SecondFactor, Session, SignInChallenge,
+		SignInLink, Smarthost, Source, Suppression, TLSReportCount, Template,
+		TemplateVersion, TrackingHost, User, Webhook, WebhookAttempt, WebhookDelivery,
 		WebhookWork []ent.Interceptor
 	}
 )

@@ -174,13 +174,6 @@ func (_m *CustomEvent) Value(name string) (ent.Value, error) {
 	return _m.selectValues.Get(name)
 }
 
-// Update returns a builder for updating this CustomEvent.
-// Note that you need to call CustomEvent.Unwrap() before calling this method if this CustomEvent
-// was returned from a transaction, and the transaction was committed or rolled back.
-func (_m *CustomEvent) Update() *CustomEventUpdateOne {
-	return NewCustomEventClient(_m.config).UpdateOne(_m)
-}
-
 // Unwrap unwraps the CustomEvent entity that was returned from a transaction after it was closed,
 // so that all future queries will be executed through the driver which created the transaction.
 func (_m *CustomEvent) Unwrap() *CustomEvent {

@@ -194,13 +194,6 @@ func (_m *DeliveryReport) QueryEmail() *EmailQuery {
 	return NewDeliveryReportClient(_m.config).QueryEmail(_m)
 }
 
-// Update returns a builder for updating this DeliveryReport.
-// Note that you need to call DeliveryReport.Unwrap() before calling this method if this DeliveryReport
-// was returned from a transaction, and the transaction was committed or rolled back.
-func (_m *DeliveryReport) Update() *DeliveryReportUpdateOne {
-	return NewDeliveryReportClient(_m.config).UpdateOne(_m)
-}
-
 // Unwrap unwraps the DeliveryReport entity that was returned from a transaction after it was closed,
 // so that all future queries will be executed through the driver which created the transaction.
 func (_m *DeliveryReport) Unwrap() *DeliveryReport {

@@ -168,13 +168,6 @@ func (_m *DKIMKey) QueryDomain() *DomainQuery {
 	return NewDKIMKeyClient(_m.config).QueryDomain(_m)
 }
 
-// Update returns a builder for updating this DKIMKey.
-// Note that you need to call DKIMKey.Unwrap() before calling this method if this DKIMKey
-// was returned from a transaction, and the transaction was committed or rolled back.
-func (_m *DKIMKey) Update() *DKIMKeyUpdateOne {
-	return NewDKIMKeyClient(_m.config).UpdateOne(_m)
-}
-
 // Unwrap unwraps the DKIMKey entity that was returned from a transaction after it was closed,
 // so that all future queries will be executed through the driver which created the transaction.
 func (_m *DKIMKey) Unwrap() *DKIMKey {

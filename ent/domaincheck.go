@@ -111,13 +111,6 @@ func (_m *DomainCheck) Value(name string) (ent.Value, error) {
 	return _m.selectValues.Get(name)
 }
 
-// Update returns a builder for updating this DomainCheck.
-// Note that you need to call DomainCheck.Unwrap() before calling this method if this DomainCheck
-// was returned from a transaction, and the transaction was committed or rolled back.
-func (_m *DomainCheck) Update() *DomainCheckUpdateOne {
-	return NewDomainCheckClient(_m.config).UpdateOne(_m)
-}
-
 // Unwrap unwraps the DomainCheck entity that was returned from a transaction after it was closed,
 // so that all future queries will be executed through the driver which created the transaction.
 func (_m *DomainCheck) Unwrap() *DomainCheck {

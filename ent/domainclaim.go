@@ -129,13 +129,6 @@ func (_m *DomainClaim) Value(name string) (ent.Value, error) {
 	return _m.selectValues.Get(name)
 }
 
-// Update returns a builder for updating this DomainClaim.
-// Note that you need to call DomainClaim.Unwrap() before calling this method if this DomainClaim
-// was returned from a transaction, and the transaction was committed or rolled back.
-func (_m *DomainClaim) Update() *DomainClaimUpdateOne {
-	return NewDomainClaimClient(_m.config).UpdateOne(_m)
-}
-
 // Unwrap unwraps the DomainClaim entity that was returned from a transaction after it was closed,
 // so that all future queries will be executed through the driver which created the transaction.
 func (_m *DomainClaim) Unwrap() *DomainClaim {

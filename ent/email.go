@@ -483,13 +483,6 @@ func (_m *Email) QueryReports() *DeliveryReportQuery {
 	return NewEmailClient(_m.config).QueryReports(_m)
 }
 
-// Update returns a builder for updating this Email.
-// Note that you need to call Email.Unwrap() before calling this method if this Email
-// was returned from a transaction, and the transaction was committed or rolled back.
-func (_m *Email) Update() *EmailUpdateOne {
-	return NewEmailClient(_m.config).UpdateOne(_m)
-}
-
 // Unwrap unwraps the Email entity that was returned from a transaction after it was closed,
 // so that all future queries will be executed through the driver which created the transaction.
 func (_m *Email) Unwrap() *Email {

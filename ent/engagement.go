@@ -130,13 +130,6 @@ func (_m *Engagement) Value(name string) (ent.Value, error) {
 	return _m.selectValues.Get(name)
 }
 
-// Update returns a builder for updating this Engagement.
-// Note that you need to call Engagement.Unwrap() before calling this method if this Engagement
-// was returned from a transaction, and the transaction was committed or rolled back.
-func (_m *Engagement) Update() *EngagementUpdateOne {
-	return NewEngagementClient(_m.config).UpdateOne(_m)
-}
-
 // Unwrap unwraps the Engagement entity that was returned from a transaction after it was closed,
 // so that all future queries will be executed through the driver which created the transaction.
 func (_m *Engagement) Unwrap() *Engagement {

@@ -13,30 +13,23 @@ import (
 	"entgo.io/ent/dialect/sql"
 	"entgo.io/ent/dialect/sql/sqlgraph"
 	"github.com/postrider/postrider/ent/account"
-	"github.com/postrider/postrider/ent/accountbrand"
 	"github.com/postrider/postrider/ent/addressruleset"
 	"github.com/postrider/postrider/ent/apikey"
 	"github.com/postrider/postrider/ent/attachment"
 	"github.com/postrider/postrider/ent/attempt"
 	"github.com/postrider/postrider/ent/auditentry"
 	"github.com/postrider/postrider/ent/automation"
-	"github.com/postrider/postrider/ent/automationentry"
 	"github.com/postrider/postrider/ent/automationlisten"
 	"github.com/postrider/postrider/ent/automationrun"
 	"github.com/postrider/postrider/ent/automationstep"
 	"github.com/postrider/postrider/ent/automationversion"
 	"github.com/postrider/postrider/ent/automationwork"
 	"github.com/postrider/postrider/ent/billingcustomer"
-	"github.com/postrider/postrider/ent/billingevent"
 	"github.com/postrider/postrider/ent/billingsubscription"
-	"github.com/postrider/postrider/ent/bodymove"
-	"github.com/postrider/postrider/ent/bodywalk"
 	"github.com/postrider/postrider/ent/capturedmail"
 	"github.com/postrider/postrider/ent/capturedsms"
 	"github.com/postrider/postrider/ent/categoryoptout"
-	"github.com/postrider/postrider/ent/certificatefile"
 	"github.com/postrider/postrider/ent/customevent"
-	"github.com/postrider/postrider/ent/deliveryhold"
 	"github.com/postrider/postrider/ent/deliveryreport"
 	"github.com/postrider/postrider/ent/dkimkey"
 	"github.com/postrider/postrider/ent/domain"
@@ -44,39 +37,29 @@ import (
 	"github.com/postrider/postrider/ent/domainclaim"
 	"github.com/postrider/postrider/ent/email"
 	"github.com/postrider/postrider/ent/engagement"
-	"github.com/postrider/postrider/ent/eventexport"
-	"github.com/postrider/postrider/ent/fact"
-	"github.com/postrider/postrider/ent/idempotencykey"
 	"github.com/postrider/postrider/ent/identity"
 	"github.com/postrider/postrider/ent/invitation"
 	"github.com/postrider/postrider/ent/membership"
-	"github.com/postrider/postrider/ent/node"
 	"github.com/postrider/postrider/ent/passkey"
 	"github.com/postrider/postrider/ent/password"
 	"github.com/postrider/postrider/ent/plan"
-	"github.com/postrider/postrider/ent/receivedcontent"
 	"github.com/postrider/postrider/ent/receivedemail"
 	"github.com/postrider/postrider/ent/recipient"
 	"github.com/postrider/postrider/ent/secondfactor"
 	"github.com/postrider/postrider/ent/session"
 	"github.com/postrider/postrider/ent/signinchallenge"
-	"github.com/postrider/postrider/ent/signinfailure"
 	"github.com/postrider/postrider/ent/signinlink"
 	"github.com/postrider/postrider/ent/smarthost"
 	"github.com/postrider/postrider/ent/smsattempt"
-	"github.com/postrider/postrider/ent/smsday"
 	"github.com/postrider/postrider/ent/smsmessage"
-	"github.com/postrider/postrider/ent/smsoptout"
 	"github.com/postrider/postrider/ent/smssettings"
 	"github.com/postrider/postrider/ent/smtpcredential"
 	"github.com/postrider/postrider/ent/source"
-	"github.com/postrider/postrider/ent/sourceday"
 	"github.com/postrider/postrider/ent/suppression"
 	"github.com/postrider/postrider/ent/template"
 	"github.com/postrider/postrider/ent/templateversion"
 	"github.com/postrider/postrider/ent/tlsreportcount"
 	"github.com/postrider/postrider/ent/trackinghost"
-	"github.com/postrider/postrider/ent/usage"
 	"github.com/postrider/postrider/ent/user"
 	"github.com/postrider/postrider/ent/webhook"
 	"github.com/postrider/postrider/ent/webhookattempt"
@@ -144,69 +127,52 @@ func checkColumn(t, c string) error {
 		columnCheck = sql.NewColumnCheck(map[string]func(string) bool{
 			apikey.Table:              apikey.ValidColumn,
 			account.Table:             account.ValidColumn,
-			accountbrand.Table:        accountbrand.ValidColumn,
 			addressruleset.Table:      addressruleset.ValidColumn,
 			attachment.Table:          attachment.ValidColumn,
 			attempt.Table:             attempt.ValidColumn,
 			auditentry.Table:          auditentry.ValidColumn,
 			automation.Table:          automation.ValidColumn,
-			automationentry.Table:     automationentry.ValidColumn,
 			automationlisten.Table:    automationlisten.ValidColumn,
 			automationrun.Table:       automationrun.ValidColumn,
 			automationstep.Table:      automationstep.ValidColumn,
 			automationversion.Table:   automationversion.ValidColumn,
 			automationwork.Table:      automationwork.ValidColumn,
 			billingcustomer.Table:     billingcustomer.ValidColumn,
-			billingevent.Table:        billingevent.ValidColumn,
 			billingsubscription.Table: billingsubscription.ValidColumn,
-			bodymove.Table:            bodymove.ValidColumn,
-			bodywalk.Table:            bodywalk.ValidColumn,
 			capturedmail.Table:        capturedmail.ValidColumn,
 			capturedsms.Table:         capturedsms.ValidColumn,
 			categoryoptout.Table:      categoryoptout.ValidColumn,
-			certificatefile.Table:     certificatefile.ValidColumn,
 			customevent.Table:         customevent.ValidColumn,
 			dkimkey.Table:             dkimkey.ValidColumn,
-			deliveryhold.Table:        deliveryhold.ValidColumn,
 			deliveryreport.Table:      deliveryreport.ValidColumn,
 			domain.Table:              domain.ValidColumn,
 			domaincheck.Table:         domaincheck.ValidColumn,
 			domainclaim.Table:         domainclaim.ValidColumn,
 			email.Table:               email.ValidColumn,
 			engagement.Table:          engagement.ValidColumn,
-			eventexport.Table:         eventexport.ValidColumn,
-			fact.Table:                fact.ValidColumn,
-			idempotencykey.Table:      idempotencykey.ValidColumn,
 			identity.Table:            identity.ValidColumn,
 			invitation.Table:          invitation.ValidColumn,
 			membership.Table:          membership.ValidColumn,
-			node.Table:                node.ValidColumn,
 			passkey.Table:             passkey.ValidColumn,
 			password.Table:            password.ValidColumn,
 			plan.Table:                plan.ValidColumn,
-			receivedcontent.Table:     receivedcontent.ValidColumn,
 			receivedemail.Table:       receivedemail.ValidColumn,
 			recipient.Table:           recipient.ValidColumn,
 			smsattempt.Table:          smsattempt.ValidColumn,
-			smsday.Table:              smsday.ValidColumn,
 			smsmessage.Table:          smsmessage.ValidColumn,
-			smsoptout.Table:           smsoptout.ValidColumn,
 			smssettings.Table:         smssettings.ValidColumn,
 			smtpcredential.Table:      smtpcredential.ValidColumn,
 			secondfactor.Table:        secondfactor.ValidColumn,
 			session.Table:             session.ValidColumn,
 			signinchallenge.Table:     signinchallenge.ValidColumn,
-			signinfailure.Table:       signinfailure.ValidColumn,
 			signinlink.Table:          signinlink.ValidColumn,
 			smarthost.Table:           smarthost.ValidColumn,
 			source.Table:              source.ValidColumn,
-			sourceday.Table:           sourceday.ValidColumn,
 			suppression.Table:         suppression.ValidColumn,
 			tlsreportcount.Table:      tlsreportcount.ValidColumn,
 			template.Table:            template.ValidColumn,
 			templateversion.Table:     templateversion.ValidColumn,
 			trackinghost.Table:        trackinghost.ValidColumn,
-			usage.Table:               usage.ValidColumn,
 			user.Table:                user.ValidColumn,
 			webhook.Table:             webhook.ValidColumn,
 			webhookattempt.Table:      webhookattempt.ValidColumn,

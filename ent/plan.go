@@ -194,13 +194,6 @@ func (_m *Plan) QueryAccounts() *AccountQuery {
 	return NewPlanClient(_m.config).QueryAccounts(_m)
 }
 
-// Update returns a builder for updating this Plan.
-// Note that you need to call Plan.Unwrap() before calling this method if this Plan
-// was returned from a transaction, and the transaction was committed or rolled back.
-func (_m *Plan) Update() *PlanUpdateOne {
-	return NewPlanClient(_m.config).UpdateOne(_m)
-}
-
 // Unwrap unwraps the Plan entity that was returned from a transaction after it was closed,
 // so that all future queries will be executed through the driver which created the transaction.
 func (_m *Plan) Unwrap() *Plan {

@@ -10,7 +10,6 @@ import (
 
 	"entgo.io/ent"
 	"entgo.io/ent/dialect/sql"
-	"github.com/postrider/postrider/ent/receivedcontent"
 	"github.com/postrider/postrider/ent/receivedemail"
 	"github.com/postrider/postrider/ent/schema/shape"
 )
@@ -71,31 +70,8 @@ type ReceivedEmail struct {
 	// words of subject, addresses and text, and exact lexemes for filters
 	Search *string `json:"search,omitempty"`
 	// ReceivedAt holds the value of the "received_at" field.
-	ReceivedAt time.Time `json:"received_at,omitempty"`
-	// Edges holds the relations/edges for other nodes in the graph.
-	// The values are being populated by the ReceivedEmailQuery when eager-loading is set.
-	Edges        ReceivedEmailEdges `json:"edges"`
+	ReceivedAt   time.Time `json:"received_at,omitempty"`
 	selectValues sql.SelectValues
-}
-
-// ReceivedEmailEdges holds the relations/edges for other nodes in the graph.
-type ReceivedEmailEdges struct {
-	// Content holds the value of the content edge.
-	Content *ReceivedContent `json:"content,omitempty"`
-	// loadedTypes holds the information for reporting if a
-	// type was loaded (or requested) in eager-loading or not.
-	loadedTypes [1]bool
-}
-
-// ContentOrErr returns the Content value or an error if the edge
-// was not loaded in eager-loading, or loaded but was not found.
-func (e ReceivedEmailEdges) ContentOrErr() (*ReceivedContent, error) {
-	if e.Content != nil {
-		return e.Content, nil
-	} else if e.loadedTypes[0] {
-		return nil, &NotFoundError{label: receivedcontent.Label}
-	}
-	return nil, &NotLoadedError{edge: "content"}
 }
 
 // scanValues returns the types for scanning values from sql.Rows.
@@ -320,18 +296,6 @@ func (_m *ReceivedEmail) assignValues(columns []string, values []any) error {
 // This includes values selected through modifiers, order, etc.
 func (_m *ReceivedEmail) Value(name string) (ent.Value, error) {
 	return _m.selectValues.Get(name)
-}
-
-// QueryContent queries the "content" edge of the ReceivedEmail entity.
-func (_m *ReceivedEmail) QueryContent() *ReceivedContentQuery {
-	return NewReceivedEmailClient(_m.config).QueryContent(_m)
-}
-
-// Update returns a builder for updating this ReceivedEmail.
-// Note that you need to call ReceivedEmail.Unwrap() before calling this method if this ReceivedEmail
-// was returned from a transaction, and the transaction was committed or rolled back.
-func (_m *ReceivedEmail) Update() *ReceivedEmailUpdateOne {
-	return NewReceivedEmailClient(_m.config).UpdateOne(_m)
 }
 
 // Unwrap unwraps the ReceivedEmail entity that was returned from a transaction after it was closed,

@@ -13,19 +13,17 @@ import (
 	"entgo.io/ent/dialect/sql/sqlgraph"
 	"entgo.io/ent/schema/field"
 	"github.com/postrider/postrider/ent/predicate"
-	"github.com/postrider/postrider/ent/receivedcontent"
 	"github.com/postrider/postrider/ent/receivedemail"
 )
 
 // ReceivedEmailQuery is the builder for querying ReceivedEmail entities.
 type ReceivedEmailQuery struct {
 	config
-	ctx         *QueryContext
-	order       []receivedemail.OrderOption
-	inters      []Interceptor
-	predicates  []predicate.ReceivedEmail
-	withContent *ReceivedContentQuery
-	modifiers   []func(*sql.Selector)
+	ctx        *QueryContext
+	order      []receivedemail.OrderOption
+	inters     []Interceptor
+	predicates []predicate.ReceivedEmail
+	modifiers  []func(*sql.Selector)
 	// intermediate query (i.e. traversal path).
 	sql  *sql.Selector
 	path func(context.Context) (*sql.Selector, error)
@@ -60,28 +58,6 @@ func (_q *ReceivedEmailQuery) Unique(unique bool) *ReceivedEmailQuery {
 func (_q *ReceivedEmailQuery) Order(o ...receivedemail.OrderOption) *ReceivedEmailQuery {
 	_q.order = append(_q.order, o...)
 	return _q
-}
-
-// QueryContent chains the current query on the "content" edge.
-func (_q *ReceivedEmailQuery) QueryContent() *ReceivedContentQuery {
-	query := (&ReceivedContentClient{config: _q.config}).Query()
-	query.path = func(ctx context.Context) (fromU *sql.Selector, err error) {
-		if err := _q.prepareQuery(ctx); err != nil {
-			return nil, err
-		}
-		selector := _q.sqlQuery(ctx)
-		if err := selector.Err(); err != nil {
-			return nil, err
-		}
-		step := sqlgraph.NewStep(
-			sqlgraph.From(receivedemail.Table, receivedemail.FieldID, selector),
-			sqlgraph.To(receivedcontent.Table, receivedcontent.FieldID),
-			sqlgraph.Edge(sqlgraph.M2O, true, receivedemail.ContentTable, receivedemail.ContentColumn),
-		)
-		fromU = sqlgraph.SetNeighbors(_q.driver.Dialect(), step)
-		return fromU, nil
-	}
-	return query
 }
 
 // First returns the first ReceivedEmail entity from the query.
@@ -271,51 +247,16 @@ func (_q *ReceivedEmailQuery) Clone() *ReceivedEmailQuery {
 		return nil
 	}
 	return &ReceivedEmailQuery{
-		config:      _q.config,
-		ctx:         _q.ctx.Clone(),
-		order:       append([]receivedemail.OrderOption{}, _q.order...),
-		inters:      append([]Interceptor{}, _q.inters...),
-		predicates:  append([]predicate.ReceivedEmail{}, _q.predicates...),
-		withContent: _q.withContent.Clone(),
+		config:     _q.config,
+		ctx:        _q.ctx.Clone(),
+		order:      append([]receivedemail.OrderOption{}, _q.order...),
+		inters:     append([]Interceptor{}, _q.inters...),
+		predicates: append([]predicate.ReceivedEmail{}, _q.predicates...),
 		// clone intermediate query.
 		sql:       _q.sql.Clone(),
 		path:      _q.path,
 		modifiers: append([]func(*sql.Selector){}, _q.modifiers...),
 	}
-}
-
-// WithContent tells the query-builder to eager-load the nodes that are connected to
-// the "content" edge. The optional arguments are used to configure the query builder of the edge.
-func (_q *ReceivedEmailQuery) WithContent(opts ...func(*ReceivedContentQuery)) *ReceivedEmailQuery {
-	query := (&ReceivedContentClient{config: _q.config}).Query()
-	for _, opt := range opts {
-		opt(query)
-	}
-	_q.withContent = query
-	return _q
-}
-
-// GroupBy is used to group vertices by one or more fields/columns.
-// It is often used with aggregate functions, like: count, max, mean, min, sum.
-//
-// Example:
-//
-//	var v []struct {
-//		AccountID string `json:"account_id,omitempty"`
-//		Count int `json:"count,omitempty"`
-//	}
-//
-//	client.ReceivedEmail.Query().
-//		GroupBy(receivedemail.FieldAccountID).
-//		Aggregate(ent.Count()).
-//		Scan(ctx, &v)
-func (_q *ReceivedEmailQuery) GroupBy(field string, fields ...string) *ReceivedEmailGroupBy {
-	_q.ctx.Fields = append([]string{field}, fields...)
-	grbuild := &ReceivedEmailGroupBy{build: _q}
-	grbuild.flds = &_q.ctx.Fields
-	grbuild.label = receivedemail.Label
-	grbuild.scan = grbuild.Scan
-	return grbuild
 }
 
 // Select allows the selection one or more fields/columns for the given query,
@@ -371,11 +312,8 @@ func (_q *ReceivedEmailQuery) prepareQuery(ctx context.Context) error {
 
 func (_q *ReceivedEmailQuery) sqlAll(ctx context.Context, hooks ...queryHook) ([]*ReceivedEmail, error) {
 	var (
-		nodes       = []*ReceivedEmail{}
-		_spec       = _q.querySpec()
-		loadedTypes = [1]bool{
-			_q.withContent != nil,
-		}
+		nodes = []*ReceivedEmail{}
+		_spec = _q.querySpec()
 	)
 	_spec.ScanValues = func(columns []string) ([]any, error) {
 		return (*ReceivedEmail).scanValues(nil, columns)
@@ -383,7 +321,6 @@ func (_q *ReceivedEmailQuery) sqlAll(ctx context.Context, hooks ...queryHook) ([
 	_spec.Assign = func(columns []string, values []any) error {
 		node := &ReceivedEmail{config: _q.config}
 		nodes = append(nodes, node)
-		node.Edges.loadedTypes = loadedTypes
 		return node.assignValues(columns, values)
 	}
 	if len(_q.modifiers) > 0 {
@@ -398,43 +335,7 @@ func (_q *ReceivedEmailQuery) sqlAll(ctx context.Context, hooks ...queryHook) ([
 	if len(nodes) == 0 {
 		return nodes, nil
 	}
-	if query := _q.withContent; query != nil {
-		if err := _q.loadContent(ctx, query, nodes, nil,
-			func(n *ReceivedEmail, e *ReceivedContent) { n.Edges.Content = e }); err != nil {
-			return nil, err
-		}
-	}
 	return nodes, nil
-}
-
-func (_q *ReceivedEmailQuery) loadContent(ctx context.Context, query *ReceivedContentQuery, nodes []*ReceivedEmail, init func(*ReceivedEmail), assign func(*ReceivedEmail, *ReceivedContent)) error {
-	ids := make([]int64, 0, len(nodes))
-	nodeids := make(map[int64][]*ReceivedEmail)
-	for i := range nodes {
-		fk := nodes[i].ContentID
-		if _, ok := nodeids[fk]; !ok {
-			ids = append(ids, fk)
-		}
-		nodeids[fk] = append(nodeids[fk], nodes[i])
-	}
-	if len(ids) == 0 {
-		return nil
-	}
-	query.Where(receivedcontent.IDIn(ids...))
-	neighbors, err := query.All(ctx)
-	if err != nil {
-		return err
-	}
-	for _, n := range neighbors {
-		nodes, ok := nodeids[n.ID]
-		if !ok {
-			return fmt.Errorf(`unexpected foreign-key "content_id" returned %v`, n.ID)
-		}
-		for i := range nodes {
-			assign(nodes[i], n)
-		}
-	}
-	return nil
 }
 
 func (_q *ReceivedEmailQuery) sqlCount(ctx context.Context) (int, error) {
@@ -464,9 +365,6 @@ func (_q *ReceivedEmailQuery) querySpec() *sqlgraph.QuerySpec {
 			if fields[i] != receivedemail.FieldID {
 				_spec.Node.Columns = append(_spec.Node.Columns, fields[i])
 			}
-		}
-		if _q.withContent != nil {
-			_spec.Node.AddColumnOnce(receivedemail.FieldContentID)
 		}
 	}
 	if ps := _q.predicates; len(ps) > 0 {
@@ -557,54 +455,6 @@ func (_q *ReceivedEmailQuery) ForShare(opts ...sql.LockOption) *ReceivedEmailQue
 func (_q *ReceivedEmailQuery) Modify(modifiers ...func(s *sql.Selector)) *ReceivedEmailSelect {
 	_q.modifiers = append(_q.modifiers, modifiers...)
 	return _q.Select()
-}
-
-// ReceivedEmailGroupBy is the group-by builder for ReceivedEmail entities.
-type ReceivedEmailGroupBy struct {
-	selector
-	build *ReceivedEmailQuery
-}
-
-// Aggregate adds the given aggregation functions to the group-by query.
-func (_g *ReceivedEmailGroupBy) Aggregate(fns ...AggregateFunc) *ReceivedEmailGroupBy {
-	_g.fns = append(_g.fns, fns...)
-	return _g
-}
-
-// Scan applies the selector query and scans the result into the given value.
-func (_g *ReceivedEmailGroupBy) Scan(ctx context.Context, v any) error {
-	ctx = setContextOp(ctx, _g.build.ctx, ent.OpQueryGroupBy)
-	if err := _g.build.prepareQuery(ctx); err != nil {
-		return err
-	}
-	return scanWithInterceptors[*ReceivedEmailQuery, *ReceivedEmailGroupBy](ctx, _g.build, _g, _g.build.inters, v)
-}
-
-func (_g *ReceivedEmailGroupBy) sqlScan(ctx context.Context, root *ReceivedEmailQuery, v any) error {
-	selector := root.sqlQuery(ctx).Select()
-	aggregation := make([]string, 0, len(_g.fns))
-	for _, fn := range _g.fns {
-		aggregation = append(aggregation, fn(selector))
-	}
-	if len(selector.SelectedColumns()) == 0 {
-		columns := make([]string, 0, len(*_g.flds)+len(_g.fns))
-		for _, f := range *_g.flds {
-			columns = append(columns, selector.C(f))
-		}
-		columns = append(columns, aggregation...)
-		selector.Select(columns...)
-	}
-	selector.GroupBy(selector.Columns(*_g.flds...)...)
-	if err := selector.Err(); err != nil {
-		return err
-	}
-	rows := &sql.Rows{}
-	query, args := selector.Query()
-	if err := _g.build.driver.Query(ctx, query, args, rows); err != nil {
-		return err
-	}
-	defer rows.Close()
-	return sql.ScanSlice(rows, v)
 }
 
 // ReceivedEmailSelect is the builder for selecting fields of ReceivedEmail entities.

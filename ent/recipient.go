@@ -263,13 +263,6 @@ func (_m *Recipient) QueryEmail() *EmailQuery {
 	return NewRecipientClient(_m.config).QueryEmail(_m)
 }
 
-// Update returns a builder for updating this Recipient.
-// Note that you need to call Recipient.Unwrap() before calling this method if this Recipient
-// was returned from a transaction, and the transaction was committed or rolled back.
-func (_m *Recipient) Update() *RecipientUpdateOne {
-	return NewRecipientClient(_m.config).UpdateOne(_m)
-}
-
 // Unwrap unwraps the Recipient entity that was returned from a transaction after it was closed,
 // so that all future queries will be executed through the driver which created the transaction.
 func (_m *Recipient) Unwrap() *Recipient {

@@ -295,29 +295,6 @@ func (_q *RecipientQuery) WithEmail(opts ...func(*EmailQuery)) *RecipientQuery {
 	return _q
 }
 
-// GroupBy is used to group vertices by one or more fields/columns.
-// It is often used with aggregate functions, like: count, max, mean, min, sum.
-//
-// Example:
-//
-//	var v []struct {
-//		EmailID string `json:"email_id,omitempty"`
-//		Count int `json:"count,omitempty"`
-//	}
-//
-//	client.Recipient.Query().
-//		GroupBy(recipient.FieldEmailID).
-//		Aggregate(ent.Count()).
-//		Scan(ctx, &v)
-func (_q *RecipientQuery) GroupBy(field string, fields ...string) *RecipientGroupBy {
-	_q.ctx.Fields = append([]string{field}, fields...)
-	grbuild := &RecipientGroupBy{build: _q}
-	grbuild.flds = &_q.ctx.Fields
-	grbuild.label = recipient.Label
-	grbuild.scan = grbuild.Scan
-	return grbuild
-}
-
 // Select allows the selection one or more fields/columns for the given query,
 // instead of selecting all fields in the entity.
 //
@@ -557,54 +534,6 @@ func (_q *RecipientQuery) ForShare(opts ...sql.LockOption) *RecipientQuery {
 func (_q *RecipientQuery) Modify(modifiers ...func(s *sql.Selector)) *RecipientSelect {
 	_q.modifiers = append(_q.modifiers, modifiers...)
 	return _q.Select()
-}
-
-// RecipientGroupBy is the group-by builder for Recipient entities.
-type RecipientGroupBy struct {
-	selector
-	build *RecipientQuery
-}
-
-// Aggregate adds the given aggregation functions to the group-by query.
-func (_g *RecipientGroupBy) Aggregate(fns ...AggregateFunc) *RecipientGroupBy {
-	_g.fns = append(_g.fns, fns...)
-	return _g
-}
-
-// Scan applies the selector query and scans the result into the given value.
-func (_g *RecipientGroupBy) Scan(ctx context.Context, v any) error {
-	ctx = setContextOp(ctx, _g.build.ctx, ent.OpQueryGroupBy)
-	if err := _g.build.prepareQuery(ctx); err != nil {
-		return err
-	}
-	return scanWithInterceptors[*RecipientQuery, *RecipientGroupBy](ctx, _g.build, _g, _g.build.inters, v)
-}
-
-func (_g *RecipientGroupBy) sqlScan(ctx context.Context, root *RecipientQuery, v any) error {
-	selector := root.sqlQuery(ctx).Select()
-	aggregation := make([]string, 0, len(_g.fns))
-	for _, fn := range _g.fns {
-		aggregation = append(aggregation, fn(selector))
-	}
-	if len(selector.SelectedColumns()) == 0 {
-		columns := make([]string, 0, len(*_g.flds)+len(_g.fns))
-		for _, f := range *_g.flds {
-			columns = append(columns, selector.C(f))
-		}
-		columns = append(columns, aggregation...)
-		selector.Select(columns...)
-	}
-	selector.GroupBy(selector.Columns(*_g.flds...)...)
-	if err := selector.Err(); err != nil {
-		return err
-	}
-	rows := &sql.Rows{}
-	query, args := selector.Query()
-	if err := _g.build.driver.Query(ctx, query, args, rows); err != nil {
-		return err
-	}
-	defer rows.Close()
-	return sql.ScanSlice(rows, v)
 }
 
 // RecipientSelect is the builder for selecting fields of Recipient entities.

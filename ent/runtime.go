@@ -6,30 +6,23 @@ import (
 	"time"
 
 	"github.com/postrider/postrider/ent/account"
-	"github.com/postrider/postrider/ent/accountbrand"
 	"github.com/postrider/postrider/ent/addressruleset"
 	"github.com/postrider/postrider/ent/apikey"
 	"github.com/postrider/postrider/ent/attachment"
 	"github.com/postrider/postrider/ent/attempt"
 	"github.com/postrider/postrider/ent/auditentry"
 	"github.com/postrider/postrider/ent/automation"
-	"github.com/postrider/postrider/ent/automationentry"
 	"github.com/postrider/postrider/ent/automationlisten"
 	"github.com/postrider/postrider/ent/automationrun"
 	"github.com/postrider/postrider/ent/automationstep"
 	"github.com/postrider/postrider/ent/automationversion"
 	"github.com/postrider/postrider/ent/automationwork"
 	"github.com/postrider/postrider/ent/billingcustomer"
-	"github.com/postrider/postrider/ent/billingevent"
 	"github.com/postrider/postrider/ent/billingsubscription"
-	"github.com/postrider/postrider/ent/bodymove"
-	"github.com/postrider/postrider/ent/bodywalk"
 	"github.com/postrider/postrider/ent/capturedmail"
 	"github.com/postrider/postrider/ent/capturedsms"
 	"github.com/postrider/postrider/ent/categoryoptout"
-	"github.com/postrider/postrider/ent/certificatefile"
 	"github.com/postrider/postrider/ent/customevent"
-	"github.com/postrider/postrider/ent/deliveryhold"
 	"github.com/postrider/postrider/ent/deliveryreport"
 	"github.com/postrider/postrider/ent/dkimkey"
 	"github.com/postrider/postrider/ent/domain"
@@ -37,40 +30,30 @@ import (
 	"github.com/postrider/postrider/ent/domainclaim"
 	"github.com/postrider/postrider/ent/email"
 	"github.com/postrider/postrider/ent/engagement"
-	"github.com/postrider/postrider/ent/eventexport"
-	"github.com/postrider/postrider/ent/fact"
-	"github.com/postrider/postrider/ent/idempotencykey"
 	"github.com/postrider/postrider/ent/identity"
 	"github.com/postrider/postrider/ent/invitation"
 	"github.com/postrider/postrider/ent/membership"
-	"github.com/postrider/postrider/ent/node"
 	"github.com/postrider/postrider/ent/passkey"
 	"github.com/postrider/postrider/ent/password"
 	"github.com/postrider/postrider/ent/plan"
-	"github.com/postrider/postrider/ent/receivedcontent"
 	"github.com/postrider/postrider/ent/receivedemail"
 	"github.com/postrider/postrider/ent/recipient"
 	"github.com/postrider/postrider/ent/schema"
 	"github.com/postrider/postrider/ent/secondfactor"
 	"github.com/postrider/postrider/ent/session"
 	"github.com/postrider/postrider/ent/signinchallenge"
-	"github.com/postrider/postrider/ent/signinfailure"
 	"github.com/postrider/postrider/ent/signinlink"
 	"github.com/postrider/postrider/ent/smarthost"
 	"github.com/postrider/postrider/ent/smsattempt"
-	"github.com/postrider/postrider/ent/smsday"
 	"github.com/postrider/postrider/ent/smsmessage"
-	"github.com/postrider/postrider/ent/smsoptout"
 	"github.com/postrider/postrider/ent/smssettings"
 	"github.com/postrider/postrider/ent/smtpcredential"
 	"github.com/postrider/postrider/ent/source"
-	"github.com/postrider/postrider/ent/sourceday"
 	"github.com/postrider/postrider/ent/suppression"
 	"github.com/postrider/postrider/ent/template"
 	"github.com/postrider/postrider/ent/templateversion"
 	"github.com/postrider/postrider/ent/tlsreportcount"
 	"github.com/postrider/postrider/ent/trackinghost"
-	"github.com/postrider/postrider/ent/usage"
 	"github.com/postrider/postrider/ent/user"
 	"github.com/postrider/postrider/ent/webhook"
 	"github.com/postrider/postrider/ent/webhookattempt"
@@ -166,30 +149,6 @@ func init() {
 	accountDescID := accountFields[0].Descriptor()
 	// account.IDValidator is a validator for the "id" field. It is called by the builders before save.
 	account.IDValidator = accountDescID.Validators[0].(func(string) error)
-	accountbrandFields := schema.AccountBrand{}.Fields()
-	_ = accountbrandFields
-	// accountbrandDescName is the schema descriptor for name field.
-	accountbrandDescName := accountbrandFields[1].Descriptor()
-	// accountbrand.DefaultName holds the default value on creation for the name field.
-	accountbrand.DefaultName = accountbrandDescName.Default.(string)
-	// accountbrandDescColor is the schema descriptor for color field.
-	accountbrandDescColor := accountbrandFields[2].Descriptor()
-	// accountbrand.DefaultColor holds the default value on creation for the color field.
-	accountbrand.DefaultColor = accountbrandDescColor.Default.(string)
-	// accountbrandDescCreatedAt is the schema descriptor for created_at field.
-	accountbrandDescCreatedAt := accountbrandFields[4].Descriptor()
-	// accountbrand.DefaultCreatedAt holds the default value on creation for the created_at field.
-	accountbrand.DefaultCreatedAt = accountbrandDescCreatedAt.Default.(func() time.Time)
-	// accountbrandDescUpdatedAt is the schema descriptor for updated_at field.
-	accountbrandDescUpdatedAt := accountbrandFields[5].Descriptor()
-	// accountbrand.DefaultUpdatedAt holds the default value on creation for the updated_at field.
-	accountbrand.DefaultUpdatedAt = accountbrandDescUpdatedAt.Default.(func() time.Time)
-	// accountbrand.UpdateDefaultUpdatedAt holds the default value on update for the updated_at field.
-	accountbrand.UpdateDefaultUpdatedAt = accountbrandDescUpdatedAt.UpdateDefault.(func() time.Time)
-	// accountbrandDescID is the schema descriptor for id field.
-	accountbrandDescID := accountbrandFields[0].Descriptor()
-	// accountbrand.IDValidator is a validator for the "id" field. It is called by the builders before save.
-	accountbrand.IDValidator = accountbrandDescID.Validators[0].(func(string) error)
 	addressrulesetFields := schema.AddressRuleSet{}.Fields()
 	_ = addressrulesetFields
 	// addressrulesetDescAccountID is the schema descriptor for account_id field.
@@ -380,20 +339,6 @@ func init() {
 	automationDescID := automationFields[0].Descriptor()
 	// automation.IDValidator is a validator for the "id" field. It is called by the builders before save.
 	automation.IDValidator = automationDescID.Validators[0].(func(string) error)
-	automationentryFields := schema.AutomationEntry{}.Fields()
-	_ = automationentryFields
-	// automationentryDescAccountID is the schema descriptor for account_id field.
-	automationentryDescAccountID := automationentryFields[1].Descriptor()
-	// automationentry.AccountIDValidator is a validator for the "account_id" field. It is called by the builders before save.
-	automationentry.AccountIDValidator = automationentryDescAccountID.Validators[0].(func(string) error)
-	// automationentryDescAutomationID is the schema descriptor for automation_id field.
-	automationentryDescAutomationID := automationentryFields[2].Descriptor()
-	// automationentry.AutomationIDValidator is a validator for the "automation_id" field. It is called by the builders before save.
-	automationentry.AutomationIDValidator = automationentryDescAutomationID.Validators[0].(func(string) error)
-	// automationentryDescRuns is the schema descriptor for runs field.
-	automationentryDescRuns := automationentryFields[4].Descriptor()
-	// automationentry.DefaultRuns holds the default value on creation for the runs field.
-	automationentry.DefaultRuns = automationentryDescRuns.Default.(int)
 	automationlistenFields := schema.AutomationListen{}.Fields()
 	_ = automationlistenFields
 	// automationlistenDescAccountID is the schema descriptor for account_id field.
@@ -592,20 +537,6 @@ func init() {
 	billingcustomerDescID := billingcustomerFields[0].Descriptor()
 	// billingcustomer.IDValidator is a validator for the "id" field. It is called by the builders before save.
 	billingcustomer.IDValidator = billingcustomerDescID.Validators[0].(func(string) error)
-	billingeventFields := schema.BillingEvent{}.Fields()
-	_ = billingeventFields
-	// billingeventDescAPIVersion is the schema descriptor for api_version field.
-	billingeventDescAPIVersion := billingeventFields[2].Descriptor()
-	// billingevent.DefaultAPIVersion holds the default value on creation for the api_version field.
-	billingevent.DefaultAPIVersion = billingeventDescAPIVersion.Default.(string)
-	// billingeventDescCustomerID is the schema descriptor for customer_id field.
-	billingeventDescCustomerID := billingeventFields[3].Descriptor()
-	// billingevent.DefaultCustomerID holds the default value on creation for the customer_id field.
-	billingevent.DefaultCustomerID = billingeventDescCustomerID.Default.(string)
-	// billingeventDescID is the schema descriptor for id field.
-	billingeventDescID := billingeventFields[0].Descriptor()
-	// billingevent.IDValidator is a validator for the "id" field. It is called by the builders before save.
-	billingevent.IDValidator = billingeventDescID.Validators[0].(func(string) error)
 	billingsubscriptionFields := schema.BillingSubscription{}.Fields()
 	_ = billingsubscriptionFields
 	// billingsubscriptionDescAccountID is the schema descriptor for account_id field.
@@ -650,46 +581,6 @@ func init() {
 	billingsubscriptionDescID := billingsubscriptionFields[0].Descriptor()
 	// billingsubscription.IDValidator is a validator for the "id" field. It is called by the builders before save.
 	billingsubscription.IDValidator = billingsubscriptionDescID.Validators[0].(func(string) error)
-	bodymoveFields := schema.BodyMove{}.Fields()
-	_ = bodymoveFields
-	// bodymoveDescAccountID is the schema descriptor for account_id field.
-	bodymoveDescAccountID := bodymoveFields[1].Descriptor()
-	// bodymove.AccountIDValidator is a validator for the "account_id" field. It is called by the builders before save.
-	bodymove.AccountIDValidator = bodymoveDescAccountID.Validators[0].(func(string) error)
-	// bodymoveDescEmailID is the schema descriptor for email_id field.
-	bodymoveDescEmailID := bodymoveFields[2].Descriptor()
-	// bodymove.EmailIDValidator is a validator for the "email_id" field. It is called by the builders before save.
-	bodymove.EmailIDValidator = bodymoveDescEmailID.Validators[0].(func(string) error)
-	// bodymoveDescObjectKey is the schema descriptor for object_key field.
-	bodymoveDescObjectKey := bodymoveFields[4].Descriptor()
-	// bodymove.ObjectKeyValidator is a validator for the "object_key" field. It is called by the builders before save.
-	bodymove.ObjectKeyValidator = bodymoveDescObjectKey.Validators[0].(func(string) error)
-	// bodymoveDescRemove is the schema descriptor for remove field.
-	bodymoveDescRemove := bodymoveFields[5].Descriptor()
-	// bodymove.DefaultRemove holds the default value on creation for the remove field.
-	bodymove.DefaultRemove = bodymoveDescRemove.Default.(bool)
-	// bodymoveDescFence is the schema descriptor for fence field.
-	bodymoveDescFence := bodymoveFields[7].Descriptor()
-	// bodymove.DefaultFence holds the default value on creation for the fence field.
-	bodymove.DefaultFence = bodymoveDescFence.Default.(int64)
-	// bodymoveDescAttempts is the schema descriptor for attempts field.
-	bodymoveDescAttempts := bodymoveFields[8].Descriptor()
-	// bodymove.DefaultAttempts holds the default value on creation for the attempts field.
-	bodymove.DefaultAttempts = bodymoveDescAttempts.Default.(int)
-	// bodymoveDescCreatedAt is the schema descriptor for created_at field.
-	bodymoveDescCreatedAt := bodymoveFields[9].Descriptor()
-	// bodymove.DefaultCreatedAt holds the default value on creation for the created_at field.
-	bodymove.DefaultCreatedAt = bodymoveDescCreatedAt.Default.(func() time.Time)
-	bodywalkFields := schema.BodyWalk{}.Fields()
-	_ = bodywalkFields
-	// bodywalkDescPosition is the schema descriptor for position field.
-	bodywalkDescPosition := bodywalkFields[1].Descriptor()
-	// bodywalk.PositionValidator is a validator for the "position" field. It is called by the builders before save.
-	bodywalk.PositionValidator = bodywalkDescPosition.Validators[0].(func(string) error)
-	// bodywalkDescID is the schema descriptor for id field.
-	bodywalkDescID := bodywalkFields[0].Descriptor()
-	// bodywalk.IDValidator is a validator for the "id" field. It is called by the builders before save.
-	bodywalk.IDValidator = bodywalkDescID.Validators[0].(func(string) error)
 	capturedmailFields := schema.CapturedMail{}.Fields()
 	_ = capturedmailFields
 	// capturedmailDescReceivedAt is the schema descriptor for received_at field.
@@ -744,18 +635,6 @@ func init() {
 	categoryoptoutDescID := categoryoptoutFields[0].Descriptor()
 	// categoryoptout.IDValidator is a validator for the "id" field. It is called by the builders before save.
 	categoryoptout.IDValidator = categoryoptoutDescID.Validators[0].(func(string) error)
-	certificatefileFields := schema.CertificateFile{}.Fields()
-	_ = certificatefileFields
-	// certificatefileDescName is the schema descriptor for name field.
-	certificatefileDescName := certificatefileFields[1].Descriptor()
-	// certificatefile.NameValidator is a validator for the "name" field. It is called by the builders before save.
-	certificatefile.NameValidator = certificatefileDescName.Validators[0].(func(string) error)
-	// certificatefileDescUpdatedAt is the schema descriptor for updated_at field.
-	certificatefileDescUpdatedAt := certificatefileFields[5].Descriptor()
-	// certificatefile.DefaultUpdatedAt holds the default value on creation for the updated_at field.
-	certificatefile.DefaultUpdatedAt = certificatefileDescUpdatedAt.Default.(func() time.Time)
-	// certificatefile.UpdateDefaultUpdatedAt holds the default value on update for the updated_at field.
-	certificatefile.UpdateDefaultUpdatedAt = certificatefileDescUpdatedAt.UpdateDefault.(func() time.Time)
 	customeventFields := schema.CustomEvent{}.Fields()
 	_ = customeventFields
 	// customeventDescAccountID is the schema descriptor for account_id field.
@@ -816,12 +695,6 @@ func init() {
 	dkimkeyDescID := dkimkeyFields[0].Descriptor()
 	// dkimkey.IDValidator is a validator for the "id" field. It is called by the builders before save.
 	dkimkey.IDValidator = dkimkeyDescID.Validators[0].(func(string) error)
-	deliveryholdFields := schema.DeliveryHold{}.Fields()
-	_ = deliveryholdFields
-	// deliveryholdDescID is the schema descriptor for id field.
-	deliveryholdDescID := deliveryholdFields[0].Descriptor()
-	// deliveryhold.IDValidator is a validator for the "id" field. It is called by the builders before save.
-	deliveryhold.IDValidator = deliveryholdDescID.Validators[0].(func(int32) error)
 	deliveryreportFields := schema.DeliveryReport{}.Fields()
 	_ = deliveryreportFields
 	// deliveryreportDescAccountID is the schema descriptor for account_id field.
@@ -1016,86 +889,6 @@ func init() {
 	engagementDescCreatedAt := engagementFields[8].Descriptor()
 	// engagement.DefaultCreatedAt holds the default value on creation for the created_at field.
 	engagement.DefaultCreatedAt = engagementDescCreatedAt.Default.(func() time.Time)
-	eventexportFields := schema.EventExport{}.Fields()
-	_ = eventexportFields
-	// eventexportDescPosition is the schema descriptor for position field.
-	eventexportDescPosition := eventexportFields[1].Descriptor()
-	// eventexport.PositionValidator is a validator for the "position" field. It is called by the builders before save.
-	eventexport.PositionValidator = eventexportDescPosition.Validators[0].(func(string) error)
-	// eventexportDescFence is the schema descriptor for fence field.
-	eventexportDescFence := eventexportFields[3].Descriptor()
-	// eventexport.DefaultFence holds the default value on creation for the fence field.
-	eventexport.DefaultFence = eventexportDescFence.Default.(int64)
-	// eventexportDescOpen is the schema descriptor for open field.
-	eventexportDescOpen := eventexportFields[5].Descriptor()
-	// eventexport.DefaultOpen holds the default value on creation for the open field.
-	eventexport.DefaultOpen = eventexportDescOpen.Default.(bool)
-	// eventexportDescAgain is the schema descriptor for again field.
-	eventexportDescAgain := eventexportFields[6].Descriptor()
-	// eventexport.DefaultAgain holds the default value on creation for the again field.
-	eventexport.DefaultAgain = eventexportDescAgain.Default.(bool)
-	// eventexportDescFailures is the schema descriptor for failures field.
-	eventexportDescFailures := eventexportFields[7].Descriptor()
-	// eventexport.DefaultFailures holds the default value on creation for the failures field.
-	eventexport.DefaultFailures = eventexportDescFailures.Default.(int)
-	// eventexportDescError is the schema descriptor for error field.
-	eventexportDescError := eventexportFields[8].Descriptor()
-	// eventexport.DefaultError holds the default value on creation for the error field.
-	eventexport.DefaultError = eventexportDescError.Default.(string)
-	// eventexportDescID is the schema descriptor for id field.
-	eventexportDescID := eventexportFields[0].Descriptor()
-	// eventexport.IDValidator is a validator for the "id" field. It is called by the builders before save.
-	eventexport.IDValidator = eventexportDescID.Validators[0].(func(string) error)
-	factFields := schema.Fact{}.Fields()
-	_ = factFields
-	// factDescAccountID is the schema descriptor for account_id field.
-	factDescAccountID := factFields[1].Descriptor()
-	// fact.AccountIDValidator is a validator for the "account_id" field. It is called by the builders before save.
-	fact.AccountIDValidator = factDescAccountID.Validators[0].(func(string) error)
-	// factDescType is the schema descriptor for type field.
-	factDescType := factFields[2].Descriptor()
-	// fact.TypeValidator is a validator for the "type" field. It is called by the builders before save.
-	fact.TypeValidator = factDescType.Validators[0].(func(string) error)
-	// factDescSubjectID is the schema descriptor for subject_id field.
-	factDescSubjectID := factFields[3].Descriptor()
-	// fact.SubjectIDValidator is a validator for the "subject_id" field. It is called by the builders before save.
-	fact.SubjectIDValidator = factDescSubjectID.Validators[0].(func(string) error)
-	// factDescCreatedAt is the schema descriptor for created_at field.
-	factDescCreatedAt := factFields[5].Descriptor()
-	// fact.DefaultCreatedAt holds the default value on creation for the created_at field.
-	fact.DefaultCreatedAt = factDescCreatedAt.Default.(func() time.Time)
-	// factDescID is the schema descriptor for id field.
-	factDescID := factFields[0].Descriptor()
-	// fact.IDValidator is a validator for the "id" field. It is called by the builders before save.
-	fact.IDValidator = factDescID.Validators[0].(func(string) error)
-	idempotencykeyFields := schema.IdempotencyKey{}.Fields()
-	_ = idempotencykeyFields
-	// idempotencykeyDescAccountID is the schema descriptor for account_id field.
-	idempotencykeyDescAccountID := idempotencykeyFields[1].Descriptor()
-	// idempotencykey.AccountIDValidator is a validator for the "account_id" field. It is called by the builders before save.
-	idempotencykey.AccountIDValidator = idempotencykeyDescAccountID.Validators[0].(func(string) error)
-	// idempotencykeyDescKey is the schema descriptor for key field.
-	idempotencykeyDescKey := idempotencykeyFields[2].Descriptor()
-	// idempotencykey.KeyValidator is a validator for the "key" field. It is called by the builders before save.
-	idempotencykey.KeyValidator = func() func(string) error {
-		validators := idempotencykeyDescKey.Validators
-		fns := [...]func(string) error{
-			validators[0].(func(string) error),
-			validators[1].(func(string) error),
-		}
-		return func(key string) error {
-			for _, fn := range fns {
-				if err := fn(key); err != nil {
-					return err
-				}
-			}
-			return nil
-		}
-	}()
-	// idempotencykeyDescCreatedAt is the schema descriptor for created_at field.
-	idempotencykeyDescCreatedAt := idempotencykeyFields[6].Descriptor()
-	// idempotencykey.DefaultCreatedAt holds the default value on creation for the created_at field.
-	idempotencykey.DefaultCreatedAt = idempotencykeyDescCreatedAt.Default.(func() time.Time)
 	identityFields := schema.Identity{}.Fields()
 	_ = identityFields
 	// identityDescUserID is the schema descriptor for user_id field.
@@ -1150,12 +943,6 @@ func init() {
 	membershipDescCreatedAt := membershipFields[4].Descriptor()
 	// membership.DefaultCreatedAt holds the default value on creation for the created_at field.
 	membership.DefaultCreatedAt = membershipDescCreatedAt.Default.(func() time.Time)
-	nodeFields := schema.Node{}.Fields()
-	_ = nodeFields
-	// nodeDescName is the schema descriptor for name field.
-	nodeDescName := nodeFields[1].Descriptor()
-	// node.NameValidator is a validator for the "name" field. It is called by the builders before save.
-	node.NameValidator = nodeDescName.Validators[0].(func(string) error)
 	passkeyFields := schema.Passkey{}.Fields()
 	_ = passkeyFields
 	// passkeyDescUserID is the schema descriptor for user_id field.
@@ -1234,24 +1021,6 @@ func init() {
 	planDescID := planFields[0].Descriptor()
 	// plan.IDValidator is a validator for the "id" field. It is called by the builders before save.
 	plan.IDValidator = planDescID.Validators[0].(func(string) error)
-	receivedcontentFields := schema.ReceivedContent{}.Fields()
-	_ = receivedcontentFields
-	// receivedcontentDescAccountID is the schema descriptor for account_id field.
-	receivedcontentDescAccountID := receivedcontentFields[1].Descriptor()
-	// receivedcontent.AccountIDValidator is a validator for the "account_id" field. It is called by the builders before save.
-	receivedcontent.AccountIDValidator = receivedcontentDescAccountID.Validators[0].(func(string) error)
-	// receivedcontentDescFence is the schema descriptor for fence field.
-	receivedcontentDescFence := receivedcontentFields[6].Descriptor()
-	// receivedcontent.DefaultFence holds the default value on creation for the fence field.
-	receivedcontent.DefaultFence = receivedcontentDescFence.Default.(int64)
-	// receivedcontentDescAttempts is the schema descriptor for attempts field.
-	receivedcontentDescAttempts := receivedcontentFields[7].Descriptor()
-	// receivedcontent.DefaultAttempts holds the default value on creation for the attempts field.
-	receivedcontent.DefaultAttempts = receivedcontentDescAttempts.Default.(int)
-	// receivedcontentDescCreatedAt is the schema descriptor for created_at field.
-	receivedcontentDescCreatedAt := receivedcontentFields[8].Descriptor()
-	// receivedcontent.DefaultCreatedAt holds the default value on creation for the created_at field.
-	receivedcontent.DefaultCreatedAt = receivedcontentDescCreatedAt.Default.(func() time.Time)
 	receivedemailFields := schema.ReceivedEmail{}.Fields()
 	_ = receivedemailFields
 	// receivedemailDescAccountID is the schema descriptor for account_id field.
@@ -1330,24 +1099,6 @@ func init() {
 	smsattemptDescError := smsattemptFields[10].Descriptor()
 	// smsattempt.DefaultError holds the default value on creation for the error field.
 	smsattempt.DefaultError = smsattemptDescError.Default.(string)
-	smsdayFields := schema.SMSDay{}.Fields()
-	_ = smsdayFields
-	// smsdayDescAccountID is the schema descriptor for account_id field.
-	smsdayDescAccountID := smsdayFields[1].Descriptor()
-	// smsday.AccountIDValidator is a validator for the "account_id" field. It is called by the builders before save.
-	smsday.AccountIDValidator = smsdayDescAccountID.Validators[0].(func(string) error)
-	// smsdayDescDay is the schema descriptor for day field.
-	smsdayDescDay := smsdayFields[2].Descriptor()
-	// smsday.DayValidator is a validator for the "day" field. It is called by the builders before save.
-	smsday.DayValidator = smsdayDescDay.Validators[0].(func(string) error)
-	// smsdayDescMessages is the schema descriptor for messages field.
-	smsdayDescMessages := smsdayFields[3].Descriptor()
-	// smsday.DefaultMessages holds the default value on creation for the messages field.
-	smsday.DefaultMessages = smsdayDescMessages.Default.(int)
-	// smsdayDescByOperator is the schema descriptor for by_operator field.
-	smsdayDescByOperator := smsdayFields[4].Descriptor()
-	// smsday.DefaultByOperator holds the default value on creation for the by_operator field.
-	smsday.DefaultByOperator = smsdayDescByOperator.Default.(int)
 	smsmessageFields := schema.SMSMessage{}.Fields()
 	_ = smsmessageFields
 	// smsmessageDescAccountID is the schema descriptor for account_id field.
@@ -1410,16 +1161,6 @@ func init() {
 	smsmessageDescID := smsmessageFields[0].Descriptor()
 	// smsmessage.IDValidator is a validator for the "id" field. It is called by the builders before save.
 	smsmessage.IDValidator = smsmessageDescID.Validators[0].(func(string) error)
-	smsoptoutFields := schema.SMSOptOut{}.Fields()
-	_ = smsoptoutFields
-	// smsoptoutDescAccountID is the schema descriptor for account_id field.
-	smsoptoutDescAccountID := smsoptoutFields[1].Descriptor()
-	// smsoptout.AccountIDValidator is a validator for the "account_id" field. It is called by the builders before save.
-	smsoptout.AccountIDValidator = smsoptoutDescAccountID.Validators[0].(func(string) error)
-	// smsoptoutDescCreatedAt is the schema descriptor for created_at field.
-	smsoptoutDescCreatedAt := smsoptoutFields[5].Descriptor()
-	// smsoptout.DefaultCreatedAt holds the default value on creation for the created_at field.
-	smsoptout.DefaultCreatedAt = smsoptoutDescCreatedAt.Default.(func() time.Time)
 	smssettingsFields := schema.SMSSettings{}.Fields()
 	_ = smssettingsFields
 	// smssettingsDescDailyCap is the schema descriptor for daily_cap field.
@@ -1528,12 +1269,6 @@ func init() {
 	signinchallengeDescID := signinchallengeFields[0].Descriptor()
 	// signinchallenge.IDValidator is a validator for the "id" field. It is called by the builders before save.
 	signinchallenge.IDValidator = signinchallengeDescID.Validators[0].(func(string) error)
-	signinfailureFields := schema.SignInFailure{}.Fields()
-	_ = signinfailureFields
-	// signinfailureDescID is the schema descriptor for id field.
-	signinfailureDescID := signinfailureFields[0].Descriptor()
-	// signinfailure.IDValidator is a validator for the "id" field. It is called by the builders before save.
-	signinfailure.IDValidator = signinfailureDescID.Validators[0].(func(string) error)
 	signinlinkFields := schema.SignInLink{}.Fields()
 	_ = signinlinkFields
 	// signinlinkDescEmail is the schema descriptor for email field.
@@ -1606,20 +1341,6 @@ func init() {
 	sourceDescID := sourceFields[0].Descriptor()
 	// source.IDValidator is a validator for the "id" field. It is called by the builders before save.
 	source.IDValidator = sourceDescID.Validators[0].(func(string) error)
-	sourcedayFields := schema.SourceDay{}.Fields()
-	_ = sourcedayFields
-	// sourcedayDescSourceID is the schema descriptor for source_id field.
-	sourcedayDescSourceID := sourcedayFields[1].Descriptor()
-	// sourceday.SourceIDValidator is a validator for the "source_id" field. It is called by the builders before save.
-	sourceday.SourceIDValidator = sourcedayDescSourceID.Validators[0].(func(string) error)
-	// sourcedayDescDay is the schema descriptor for day field.
-	sourcedayDescDay := sourcedayFields[2].Descriptor()
-	// sourceday.DayValidator is a validator for the "day" field. It is called by the builders before save.
-	sourceday.DayValidator = sourcedayDescDay.Validators[0].(func(string) error)
-	// sourcedayDescDeliveries is the schema descriptor for deliveries field.
-	sourcedayDescDeliveries := sourcedayFields[3].Descriptor()
-	// sourceday.DefaultDeliveries holds the default value on creation for the deliveries field.
-	sourceday.DefaultDeliveries = sourcedayDescDeliveries.Default.(int64)
 	suppressionFields := schema.Suppression{}.Fields()
 	_ = suppressionFields
 	// suppressionDescAccountID is the schema descriptor for account_id field.
@@ -1754,20 +1475,6 @@ func init() {
 	trackinghost.DefaultUpdatedAt = trackinghostDescUpdatedAt.Default.(func() time.Time)
 	// trackinghost.UpdateDefaultUpdatedAt holds the default value on update for the updated_at field.
 	trackinghost.UpdateDefaultUpdatedAt = trackinghostDescUpdatedAt.UpdateDefault.(func() time.Time)
-	usageFields := schema.Usage{}.Fields()
-	_ = usageFields
-	// usageDescAccountID is the schema descriptor for account_id field.
-	usageDescAccountID := usageFields[1].Descriptor()
-	// usage.AccountIDValidator is a validator for the "account_id" field. It is called by the builders before save.
-	usage.AccountIDValidator = usageDescAccountID.Validators[0].(func(string) error)
-	// usageDescPeriod is the schema descriptor for period field.
-	usageDescPeriod := usageFields[2].Descriptor()
-	// usage.PeriodValidator is a validator for the "period" field. It is called by the builders before save.
-	usage.PeriodValidator = usageDescPeriod.Validators[0].(func(string) error)
-	// usageDescEmails is the schema descriptor for emails field.
-	usageDescEmails := usageFields[3].Descriptor()
-	// usage.DefaultEmails holds the default value on creation for the emails field.
-	usage.DefaultEmails = usageDescEmails.Default.(int64)
 	userFields := schema.User{}.Fields()
 	_ = userFields
 	// userDescEmail is the schema descriptor for email field.

@@ -106,13 +106,6 @@ func (_m *SignInChallenge) Value(name string) (ent.Value, error) {
 	return _m.selectValues.Get(name)
 }
 
-// Update returns a builder for updating this SignInChallenge.
-// Note that you need to call SignInChallenge.Unwrap() before calling this method if this SignInChallenge
-// was returned from a transaction, and the transaction was committed or rolled back.
-func (_m *SignInChallenge) Update() *SignInChallengeUpdateOne {
-	return NewSignInChallengeClient(_m.config).UpdateOne(_m)
-}
-
 // Unwrap unwraps the SignInChallenge entity that was returned from a transaction after it was closed,
 // so that all future queries will be executed through the driver which created the transaction.
 func (_m *SignInChallenge) Unwrap() *SignInChallenge {

@@ -166,13 +166,6 @@ func (_m *SMSAttempt) Value(name string) (ent.Value, error) {
 	return _m.selectValues.Get(name)
 }
 
-// Update returns a builder for updating this SMSAttempt.
-// Note that you need to call SMSAttempt.Unwrap() before calling this method if this SMSAttempt
-// was returned from a transaction, and the transaction was committed or rolled back.
-func (_m *SMSAttempt) Update() *SMSAttemptUpdateOne {
-	return NewSMSAttemptClient(_m.config).UpdateOne(_m)
-}
-
 // Unwrap unwraps the SMSAttempt entity that was returned from a transaction after it was closed,
 // so that all future queries will be executed through the driver which created the transaction.
 func (_m *SMSAttempt) Unwrap() *SMSAttempt {

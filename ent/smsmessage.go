@@ -292,13 +292,6 @@ func (_m *SMSMessage) Value(name string) (ent.Value, error) {
 	return _m.selectValues.Get(name)
 }
 
-// Update returns a builder for updating this SMSMessage.
-// Note that you need to call SMSMessage.Unwrap() before calling this method if this SMSMessage
-// was returned from a transaction, and the transaction was committed or rolled back.
-func (_m *SMSMessage) Update() *SMSMessageUpdateOne {
-	return NewSMSMessageClient(_m.config).UpdateOne(_m)
-}
-
 // Unwrap unwraps the SMSMessage entity that was returned from a transaction after it was closed,
 // so that all future queries will be executed through the driver which created the transaction.
 func (_m *SMSMessage) Unwrap() *SMSMessage {

@@ -259,29 +259,6 @@ func (_q *SMSMessageQuery) Clone() *SMSMessageQuery {
 	}
 }
 
-// GroupBy is used to group vertices by one or more fields/columns.
-// It is often used with aggregate functions, like: count, max, mean, min, sum.
-//
-// Example:
-//
-//	var v []struct {
-//		AccountID string `json:"account_id,omitempty"`
-//		Count int `json:"count,omitempty"`
-//	}
-//
-//	client.SMSMessage.Query().
-//		GroupBy(smsmessage.FieldAccountID).
-//		Aggregate(ent.Count()).
-//		Scan(ctx, &v)
-func (_q *SMSMessageQuery) GroupBy(field string, fields ...string) *SMSMessageGroupBy {
-	_q.ctx.Fields = append([]string{field}, fields...)
-	grbuild := &SMSMessageGroupBy{build: _q}
-	grbuild.flds = &_q.ctx.Fields
-	grbuild.label = smsmessage.Label
-	grbuild.scan = grbuild.Scan
-	return grbuild
-}
-
 // Select allows the selection one or more fields/columns for the given query,
 // instead of selecting all fields in the entity.
 //
@@ -478,54 +455,6 @@ func (_q *SMSMessageQuery) ForShare(opts ...sql.LockOption) *SMSMessageQuery {
 func (_q *SMSMessageQuery) Modify(modifiers ...func(s *sql.Selector)) *SMSMessageSelect {
 	_q.modifiers = append(_q.modifiers, modifiers...)
 	return _q.Select()
-}
-
-// SMSMessageGroupBy is the group-by builder for SMSMessage entities.
-type SMSMessageGroupBy struct {
-	selector
-	build *SMSMessageQuery
-}
-
-// Aggregate adds the given aggregation functions to the group-by query.
-func (_g *SMSMessageGroupBy) Aggregate(fns ...AggregateFunc) *SMSMessageGroupBy {
-	_g.fns = append(_g.fns, fns...)
-	return _g
-}
-
-// Scan applies the selector query and scans the result into the given value.
-func (_g *SMSMessageGroupBy) Scan(ctx context.Context, v any) error {
-	ctx = setContextOp(ctx, _g.build.ctx, ent.OpQueryGroupBy)
-	if err := _g.build.prepareQuery(ctx); err != nil {
-		return err
-	}
-	return scanWithInterceptors[*SMSMessageQuery, *SMSMessageGroupBy](ctx, _g.build, _g, _g.build.inters, v)
-}
-
-func (_g *SMSMessageGroupBy) sqlScan(ctx context.Context, root *SMSMessageQuery, v any) error {
-	selector := root.sqlQuery(ctx).Select()
-	aggregation := make([]string, 0, len(_g.fns))
-	for _, fn := range _g.fns {
-		aggregation = append(aggregation, fn(selector))
-	}
-	if len(selector.SelectedColumns()) == 0 {
-		columns := make([]string, 0, len(*_g.flds)+len(_g.fns))
-		for _, f := range *_g.flds {
-			columns = append(columns, selector.C(f))
-		}
-		columns = append(columns, aggregation...)
-		selector.Select(columns...)
-	}
-	selector.GroupBy(selector.Columns(*_g.flds...)...)
-	if err := selector.Err(); err != nil {
-		return err
-	}
-	rows := &sql.Rows{}
-	query, args := selector.Query()
-	if err := _g.build.driver.Query(ctx, query, args, rows); err != nil {
-		return err
-	}
-	defer rows.Close()
-	return sql.ScanSlice(rows, v)
 }
 
 // SMSMessageSelect is the builder for selecting fields of SMSMessage entities.

@@ -129,13 +129,6 @@ func (_m *SMSSettings) Value(name string) (ent.Value, error) {
 	return _m.selectValues.Get(name)
 }
 
-// Update returns a builder for updating this SMSSettings.
-// Note that you need to call SMSSettings.Unwrap() before calling this method if this SMSSettings
-// was returned from a transaction, and the transaction was committed or rolled back.
-func (_m *SMSSettings) Update() *SMSSettingsUpdateOne {
-	return NewSMSSettingsClient(_m.config).UpdateOne(_m)
-}
-
 // Unwrap unwraps the SMSSettings entity that was returned from a transaction after it was closed,
 // so that all future queries will be executed through the driver which created the transaction.
 func (_m *SMSSettings) Unwrap() *SMSSettings {

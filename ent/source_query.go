@@ -259,29 +259,6 @@ func (_q *SourceQuery) Clone() *SourceQuery {
 	}
 }
 
-// GroupBy is used to group vertices by one or more fields/columns.
-// It is often used with aggregate functions, like: count, max, mean, min, sum.
-//
-// Example:
-//
-//	var v []struct {
-//		Address string `json:"address,omitempty"`
-//		Count int `json:"count,omitempty"`
-//	}
-//
-//	client.Source.Query().
-//		GroupBy(source.FieldAddress).
-//		Aggregate(ent.Count()).
-//		Scan(ctx, &v)
-func (_q *SourceQuery) GroupBy(field string, fields ...string) *SourceGroupBy {
-	_q.ctx.Fields = append([]string{field}, fields...)
-	grbuild := &SourceGroupBy{build: _q}
-	grbuild.flds = &_q.ctx.Fields
-	grbuild.label = source.Label
-	grbuild.scan = grbuild.Scan
-	return grbuild
-}
-
 // Select allows the selection one or more fields/columns for the given query,
 // instead of selecting all fields in the entity.
 //
@@ -478,54 +455,6 @@ func (_q *SourceQuery) ForShare(opts ...sql.LockOption) *SourceQuery {
 func (_q *SourceQuery) Modify(modifiers ...func(s *sql.Selector)) *SourceSelect {
 	_q.modifiers = append(_q.modifiers, modifiers...)
 	return _q.Select()
-}
-
-// SourceGroupBy is the group-by builder for Source entities.
-type SourceGroupBy struct {
-	selector
-	build *SourceQuery
-}
-
-// Aggregate adds the given aggregation functions to the group-by query.
-func (_g *SourceGroupBy) Aggregate(fns ...AggregateFunc) *SourceGroupBy {
-	_g.fns = append(_g.fns, fns...)
-	return _g
-}
-
-// Scan applies the selector query and scans the result into the given value.
-func (_g *SourceGroupBy) Scan(ctx context.Context, v any) error {
-	ctx = setContextOp(ctx, _g.build.ctx, ent.OpQueryGroupBy)
-	if err := _g.build.prepareQuery(ctx); err != nil {
-		return err
-	}
-	return scanWithInterceptors[*SourceQuery, *SourceGroupBy](ctx, _g.build, _g, _g.build.inters, v)
-}
-
-func (_g *SourceGroupBy) sqlScan(ctx context.Context, root *SourceQuery, v any) error {
-	selector := root.sqlQuery(ctx).Select()
-	aggregation := make([]string, 0, len(_g.fns))
-	for _, fn := range _g.fns {
-		aggregation = append(aggregation, fn(selector))
-	}
-	if len(selector.SelectedColumns()) == 0 {
-		columns := make([]string, 0, len(*_g.flds)+len(_g.fns))
-		for _, f := range *_g.flds {
-			columns = append(columns, selector.C(f))
-		}
-		columns = append(columns, aggregation...)
-		selector.Select(columns...)
-	}
-	selector.GroupBy(selector.Columns(*_g.flds...)...)
-	if err := selector.Err(); err != nil {
-		return err
-	}
-	rows := &sql.Rows{}
-	query, args := selector.Query()
-	if err := _g.build.driver.Query(ctx, query, args, rows); err != nil {
-		return err
-	}
-	defer rows.Close()
-	return sql.ScanSlice(rows, v)
 }
 
 // SourceSelect is the builder for selecting fields of Source entities.

@@ -115,13 +115,6 @@ func (_m *Suppression) Value(name string) (ent.Value, error) {
 	return _m.selectValues.Get(name)
 }
 
-// Update returns a builder for updating this Suppression.
-// Note that you need to call Suppression.Unwrap() before calling this method if this Suppression
-// was returned from a transaction, and the transaction was committed or rolled back.
-func (_m *Suppression) Update() *SuppressionUpdateOne {
-	return NewSuppressionClient(_m.config).UpdateOne(_m)
-}
-
 // Unwrap unwraps the Suppression entity that was returned from a transaction after it was closed,
 // so that all future queries will be executed through the driver which created the transaction.
 func (_m *Suppression) Unwrap() *Suppression {

@@ -221,13 +221,6 @@ func (_m *TemplateVersion) QueryTemplate() *TemplateQuery {
 	return NewTemplateVersionClient(_m.config).QueryTemplate(_m)
 }
 
-// Update returns a builder for updating this TemplateVersion.
-// Note that you need to call TemplateVersion.Unwrap() before calling this method if this TemplateVersion
-// was returned from a transaction, and the transaction was committed or rolled back.
-func (_m *TemplateVersion) Update() *TemplateVersionUpdateOne {
-	return NewTemplateVersionClient(_m.config).UpdateOne(_m)
-}
-
 // Unwrap unwraps the TemplateVersion entity that was returned from a transaction after it was closed,
 // so that all future queries will be executed through the driver which created the transaction.
 func (_m *TemplateVersion) Unwrap() *TemplateVersion {

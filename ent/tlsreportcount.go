@@ -120,13 +120,6 @@ func (_m *TLSReportCount) Value(name string) (ent.Value, error) {
 	return _m.selectValues.Get(name)
 }
 
-// Update returns a builder for updating this TLSReportCount.
-// Note that you need to call TLSReportCount.Unwrap() before calling this method if this TLSReportCount
-// was returned from a transaction, and the transaction was committed or rolled back.
-func (_m *TLSReportCount) Update() *TLSReportCountUpdateOne {
-	return NewTLSReportCountClient(_m.config).UpdateOne(_m)
-}
-
 // Unwrap unwraps the TLSReportCount entity that was returned from a transaction after it was closed,
 // so that all future queries will be executed through the driver which created the transaction.
 func (_m *TLSReportCount) Unwrap() *TLSReportCount {

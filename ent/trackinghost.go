@@ -178,13 +178,6 @@ func (_m *TrackingHost) Value(name string) (ent.Value, error) {
 	return _m.selectValues.Get(name)
 }
 
-// Update returns a builder for updating this TrackingHost.
-// Note that you need to call TrackingHost.Unwrap() before calling this method if this TrackingHost
-// was returned from a transaction, and the transaction was committed or rolled back.
-func (_m *TrackingHost) Update() *TrackingHostUpdateOne {
-	return NewTrackingHostClient(_m.config).UpdateOne(_m)
-}
-
 // Unwrap unwraps the TrackingHost entity that was returned from a transaction after it was closed,
 // so that all future queries will be executed through the driver which created the transaction.
 func (_m *TrackingHost) Unwrap() *TrackingHost {

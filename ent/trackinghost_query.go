@@ -259,29 +259,6 @@ func (_q *TrackingHostQuery) Clone() *TrackingHostQuery {
 	}
 }
 
-// GroupBy is used to group vertices by one or more fields/columns.
-// It is often used with aggregate functions, like: count, max, mean, min, sum.
-//
-// Example:
-//
-//	var v []struct {
-//		AccountID string `json:"account_id,omitempty"`
-//		Count int `json:"count,omitempty"`
-//	}
-//
-//	client.TrackingHost.Query().
-//		GroupBy(trackinghost.FieldAccountID).
-//		Aggregate(ent.Count()).
-//		Scan(ctx, &v)
-func (_q *TrackingHostQuery) GroupBy(field string, fields ...string) *TrackingHostGroupBy {
-	_q.ctx.Fields = append([]string{field}, fields...)
-	grbuild := &TrackingHostGroupBy{build: _q}
-	grbuild.flds = &_q.ctx.Fields
-	grbuild.label = trackinghost.Label
-	grbuild.scan = grbuild.Scan
-	return grbuild
-}
-
 // Select allows the selection one or more fields/columns for the given query,
 // instead of selecting all fields in the entity.
 //
@@ -478,54 +455,6 @@ func (_q *TrackingHostQuery) ForShare(opts ...sql.LockOption) *TrackingHostQuery
 func (_q *TrackingHostQuery) Modify(modifiers ...func(s *sql.Selector)) *TrackingHostSelect {
 	_q.modifiers = append(_q.modifiers, modifiers...)
 	return _q.Select()
-}
-
-// TrackingHostGroupBy is the group-by builder for TrackingHost entities.
-type TrackingHostGroupBy struct {
-	selector
-	build *TrackingHostQuery
-}
-
-// Aggregate adds the given aggregation functions to the group-by query.
-func (_g *TrackingHostGroupBy) Aggregate(fns ...AggregateFunc) *TrackingHostGroupBy {
-	_g.fns = append(_g.fns, fns...)
-	return _g
-}
-
-// Scan applies the selector query and scans the result into the given value.
-func (_g *TrackingHostGroupBy) Scan(ctx context.Context, v any) error {
-	ctx = setContextOp(ctx, _g.build.ctx, ent.OpQueryGroupBy)
-	if err := _g.build.prepareQuery(ctx); err != nil {
-		return err
-	}
-	return scanWithInterceptors[*TrackingHostQuery, *TrackingHostGroupBy](ctx, _g.build, _g, _g.build.inters, v)
-}
-
-func (_g *TrackingHostGroupBy) sqlScan(ctx context.Context, root *TrackingHostQuery, v any) error {
-	selector := root.sqlQuery(ctx).Select()
-	aggregation := make([]string, 0, len(_g.fns))
-	for _, fn := range _g.fns {
-		aggregation = append(aggregation, fn(selector))
-	}
-	if len(selector.SelectedColumns()) == 0 {
-		columns := make([]string, 0, len(*_g.flds)+len(_g.fns))
-		for _, f := range *_g.flds {
-			columns = append(columns, selector.C(f))
-		}
-		columns = append(columns, aggregation...)
-		selector.Select(columns...)
-	}
-	selector.GroupBy(selector.Columns(*_g.flds...)...)
-	if err := selector.Err(); err != nil {
-		return err
-	}
-	rows := &sql.Rows{}
-	query, args := selector.Query()
-	if err := _g.build.driver.Query(ctx, query, args, rows); err != nil {
-		return err
-	}
-	defer rows.Close()
-	return sql.ScanSlice(rows, v)
 }
 
 // TrackingHostSelect is the builder for selecting fields of TrackingHost entities.

@@ -18,8 +18,6 @@ type Tx struct {
 	APIKey *APIKeyClient
 	// Account is the client for interacting with the Account builders.
 	Account *AccountClient
-	// AccountBrand is the client for interacting with the AccountBrand builders.
-	AccountBrand *AccountBrandClient
 	// AddressRuleSet is the client for interacting with the AddressRuleSet builders.
 	AddressRuleSet *AddressRuleSetClient
 	// Attachment is the client for interacting with the Attachment builders.
@@ -30,8 +28,6 @@ type Tx struct {
 	AuditEntry *AuditEntryClient
 	// Automation is the client for interacting with the Automation builders.
 	Automation *AutomationClient
-	// AutomationEntry is the client for interacting with the AutomationEntry builders.
-	AutomationEntry *AutomationEntryClient
 	// AutomationListen is the client for interacting with the AutomationListen builders.
 	AutomationListen *AutomationListenClient
 	// AutomationRun is the client for interacting with the AutomationRun builders.
@@ -44,28 +40,18 @@ type Tx struct {
 	AutomationWork *AutomationWorkClient
 	// BillingCustomer is the client for interacting with the BillingCustomer builders.
 	BillingCustomer *BillingCustomerClient
-	// BillingEvent is the client for interacting with the BillingEvent builders.
-	BillingEvent *BillingEventClient
 	// BillingSubscription is the client for interacting with the BillingSubscription builders.
 	BillingSubscription *BillingSubscriptionClient
-	// BodyMove is the client for interacting with the BodyMove builders.
-	BodyMove *BodyMoveClient
-	// BodyWalk is the client for interacting with the BodyWalk builders.
-	BodyWalk *BodyWalkClient
 	// CapturedMail is the client for interacting with the CapturedMail builders.
 	CapturedMail *CapturedMailClient
 	// CapturedSMS is the client for interacting with the CapturedSMS builders.
 	CapturedSMS *CapturedSMSClient
 	// CategoryOptOut is the client for interacting with the CategoryOptOut builders.
 	CategoryOptOut *CategoryOptOutClient
-	// CertificateFile is the client for interacting with the CertificateFile builders.
-	CertificateFile *CertificateFileClient
 	// CustomEvent is the client for interacting with the CustomEvent builders.
 	CustomEvent *CustomEventClient
 	// DKIMKey is the client for interacting with the DKIMKey builders.
 	DKIMKey *DKIMKeyClient
-	// DeliveryHold is the client for interacting with the DeliveryHold builders.
-	DeliveryHold *DeliveryHoldClient
 	// DeliveryReport is the client for interacting with the DeliveryReport builders.
 	DeliveryReport *DeliveryReportClient
 	// Domain is the client for interacting with the Domain builders.
@@ -78,40 +64,26 @@ type Tx struct {
 	Email *EmailClient
 	// Engagement is the client for interacting with the Engagement builders.
 	Engagement *EngagementClient
-	// EventExport is the client for interacting with the EventExport builders.
-	EventExport *EventExportClient
-	// Fact is the client for interacting with the Fact builders.
-	Fact *FactClient
-	// IdempotencyKey is the client for interacting with the IdempotencyKey builders.
-	IdempotencyKey *IdempotencyKeyClient
 	// Identity is the client for interacting with the Identity builders.
 	Identity *IdentityClient
 	// Invitation is the client for interacting with the Invitation builders.
 	Invitation *InvitationClient
 	// Membership is the client for interacting with the Membership builders.
 	Membership *MembershipClient
-	// Node is the client for interacting with the Node builders.
-	Node *NodeClient
 	// Passkey is the client for interacting with the Passkey builders.
 	Passkey *PasskeyClient
 	// Password is the client for interacting with the Password builders.
 	Password *PasswordClient
 	// Plan is the client for interacting with the Plan builders.
 	Plan *PlanClient
-	// ReceivedContent is the client for interacting with the ReceivedContent builders.
-	ReceivedContent *ReceivedContentClient
 	// ReceivedEmail is the client for interacting with the ReceivedEmail builders.
 	ReceivedEmail *ReceivedEmailClient
 	// Recipient is the client for interacting with the Recipient builders.
 	Recipient *RecipientClient
 	// SMSAttempt is the client for interacting with the SMSAttempt builders.
 	SMSAttempt *SMSAttemptClient
-	// SMSDay is the client for interacting with the SMSDay builders.
-	SMSDay *SMSDayClient
 	// SMSMessage is the client for interacting with the SMSMessage builders.
 	SMSMessage *SMSMessageClient
-	// SMSOptOut is the client for interacting with the SMSOptOut builders.
-	SMSOptOut *SMSOptOutClient
 	// SMSSettings is the client for interacting with the SMSSettings builders.
 	SMSSettings *SMSSettingsClient
 	// SMTPCredential is the client for interacting with the SMTPCredential builders.
@@ -122,16 +94,12 @@ type Tx struct {
 	Session *SessionClient
 	// SignInChallenge is the client for interacting with the SignInChallenge builders.
 	SignInChallenge *SignInChallengeClient
-	// SignInFailure is the client for interacting with the SignInFailure builders.
-	SignInFailure *SignInFailureClient
 	// SignInLink is the client for interacting with the SignInLink builders.
 	SignInLink *SignInLinkClient
 	// Smarthost is the client for interacting with the Smarthost builders.
 	Smarthost *SmarthostClient
 	// Source is the client for interacting with the Source builders.
 	Source *SourceClient
-	// SourceDay is the client for interacting with the SourceDay builders.
-	SourceDay *SourceDayClient
 	// Suppression is the client for interacting with the Suppression builders.
 	Suppression *SuppressionClient
 	// TLSReportCount is the client for interacting with the TLSReportCount builders.
@@ -142,8 +110,6 @@ type Tx struct {
 	TemplateVersion *TemplateVersionClient
 	// TrackingHost is the client for interacting with the TrackingHost builders.
 	TrackingHost *TrackingHostClient
-	// Usage is the client for interacting with the Usage builders.
-	Usage *UsageClient
 	// User is the client for interacting with the User builders.
 	User *UserClient
 	// Webhook is the client for interacting with the Webhook builders.
@@ -287,69 +253,52 @@ func (tx *Tx) Client() *Client {
 func (tx *Tx) init() {
 	tx.APIKey = NewAPIKeyClient(tx.config)
 	tx.Account = NewAccountClient(tx.config)
-	tx.AccountBrand = NewAccountBrandClient(tx.config)
 	tx.AddressRuleSet = NewAddressRuleSetClient(tx.config)
 	tx.Attachment = NewAttachmentClient(tx.config)
 	tx.Attempt = NewAttemptClient(tx.config)
 	tx.AuditEntry = NewAuditEntryClient(tx.config)
 	tx.Automation = NewAutomationClient(tx.config)
-	tx.AutomationEntry = NewAutomationEntryClient(tx.config)
 	tx.AutomationListen = NewAutomationListenClient(tx.config)
 	tx.AutomationRun = NewAutomationRunClient(tx.config)
 	tx.AutomationStep = NewAutomationStepClient(tx.config)
 	tx.AutomationVersion = NewAutomationVersionClient(tx.config)
 	tx.AutomationWork = NewAutomationWorkClient(tx.config)
 	tx.BillingCustomer = NewBillingCustomerClient(tx.config)
-	tx.BillingEvent = NewBillingEventClient(tx.config)
 	tx.BillingSubscription = NewBillingSubscriptionClient(tx.config)
-	tx.BodyMove = NewBodyMoveClient(tx.config)
-	tx.BodyWalk = NewBodyWalkClient(tx.config)
 	tx.CapturedMail = NewCapturedMailClient(tx.config)
 	tx.CapturedSMS = NewCapturedSMSClient(tx.config)
 	tx.CategoryOptOut = NewCategoryOptOutClient(tx.config)
-	tx.CertificateFile = NewCertificateFileClient(tx.config)
 	tx.CustomEvent = NewCustomEventClient(tx.config)
 	tx.DKIMKey = NewDKIMKeyClient(tx.config)
-	tx.DeliveryHold = NewDeliveryHoldClient(tx.config)
 	tx.DeliveryReport = NewDeliveryReportClient(tx.config)
 	tx.Domain = NewDomainClient(tx.config)
 	tx.DomainCheck = NewDomainCheckClient(tx.config)
 	tx.DomainClaim = NewDomainClaimClient(tx.config)
 	tx.Email = NewEmailClient(tx.config)
 	tx.Engagement = NewEngagementClient(tx.config)
-	tx.EventExport = NewEventExportClient(tx.config)
-	tx.Fact = NewFactClient(tx.config)
-	tx.IdempotencyKey = NewIdempotencyKeyClient(tx.config)
 	tx.Identity = NewIdentityClient(tx.config)
 	tx.Invitation = NewInvitationClient(tx.config)
 	tx.Membership = NewMembershipClient(tx.config)
-	tx.Node = NewNodeClient(tx.config)
 	tx.Passkey = NewPasskeyClient(tx.config)
 	tx.Password = NewPasswordClient(tx.config)
 	tx.Plan = NewPlanClient(tx.config)
-	tx.ReceivedContent = NewReceivedContentClient(tx.config)
 	tx.ReceivedEmail = NewReceivedEmailClient(tx.config)
 	tx.Recipient = NewRecipientClient(tx.config)
 	tx.SMSAttempt = NewSMSAttemptClient(tx.config)
-	tx.SMSDay = NewSMSDayClient(tx.config)
 	tx.SMSMessage = NewSMSMessageClient(tx.config)
-	tx.SMSOptOut = NewSMSOptOutClient(tx.config)
 	tx.SMSSettings = NewSMSSettingsClient(tx.config)
 	tx.SMTPCredential = NewSMTPCredentialClient(tx.config)
 	tx.SecondFactor = NewSecondFactorClient(tx.config)
 	tx.Session = NewSessionClient(tx.config)
 	tx.SignInChallenge = NewSignInChallengeClient(tx.config)
-	tx.SignInFailure = NewSignInFailureClient(tx.config)
 	tx.SignInLink = NewSignInLinkClient(tx.config)
 	tx.Smarthost = NewSmarthostClient(tx.config)
 	tx.Source = NewSourceClient(tx.config)
-	tx.SourceDay = NewSourceDayClient(tx.config)
 	tx.Suppression = NewSuppressionClient(tx.config)
 	tx.TLSReportCount = NewTLSReportCountClient(tx.config)
 	tx.Template = NewTemplateClient(tx.config)
 	tx.TemplateVersion = NewTemplateVersionClient(tx.config)
 	tx.TrackingHost = NewTrackingHostClient(tx.config)
-	tx.Usage = NewUsageClient(tx.config)
 	tx.User = NewUserClient(tx.config)
 	tx.Webhook = NewWebhookClient(tx.config)
 	tx.WebhookAttempt = NewWebhookAttemptClient(tx.config)

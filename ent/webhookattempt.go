@@ -174,13 +174,6 @@ func (_m *WebhookAttempt) Value(name string) (ent.Value, error) {
 	return _m.selectValues.Get(name)
 }
 
-// Update returns a builder for updating this WebhookAttempt.
-// Note that you need to call WebhookAttempt.Unwrap() before calling this method if this WebhookAttempt
-// was returned from a transaction, and the transaction was committed or rolled back.
-func (_m *WebhookAttempt) Update() *WebhookAttemptUpdateOne {
-	return NewWebhookAttemptClient(_m.config).UpdateOne(_m)
-}
-
 // Unwrap unwraps the WebhookAttempt entity that was returned from a transaction after it was closed,
 // so that all future queries will be executed through the driver which created the transaction.
 func (_m *WebhookAttempt) Unwrap() *WebhookAttempt {

@@ -33,30 +33,6 @@ func (f AccountFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, err
 	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.AccountMutation", m)
 }
 
-// The AccountBrandFunc type is an adapter to allow the use of ordinary
-// function as AccountBrand mutator.
-type AccountBrandFunc func(context.Context, *ent.AccountBrandMutation) (ent.Value, error)
-
-// Mutate calls f(ctx, m).
-func (f AccountBrandFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
-	if mv, ok := m.(*ent.AccountBrandMutation); ok {
-		return f(ctx, mv)
-	}
-	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.AccountBrandMutation", m)
-}
-
-// The AddressRuleSetFunc type is an adapter to allow the use of ordinary
-// function as AddressRuleSet mutator.
-type AddressRuleSetFunc func(context.Context, *ent.AddressRuleSetMutation) (ent.Value, error)
-
-// Mutate calls f(ctx, m).
-func (f AddressRuleSetFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
-	if mv, ok := m.(*ent.AddressRuleSetMutation); ok {
-		return f(ctx, mv)
-	}
-	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.AddressRuleSetMutation", m)
-}
-
 // The AttachmentFunc type is an adapter to allow the use of ordinary
 // function as Attachment mutator.
 type AttachmentFunc func(context.Context, *ent.AttachmentMutation) (ent.Value, error)
@@ -105,54 +81,6 @@ func (f AutomationFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, 
 	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.AutomationMutation", m)
 }
 
-// The AutomationEntryFunc type is an adapter to allow the use of ordinary
-// function as AutomationEntry mutator.
-type AutomationEntryFunc func(context.Context, *ent.AutomationEntryMutation) (ent.Value, error)
-
-// Mutate calls f(ctx, m).
-func (f AutomationEntryFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
-	if mv, ok := m.(*ent.AutomationEntryMutation); ok {
-		return f(ctx, mv)
-	}
-	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.AutomationEntryMutation", m)
-}
-
-// The AutomationListenFunc type is an adapter to allow the use of ordinary
-// function as AutomationListen mutator.
-type AutomationListenFunc func(context.Context, *ent.AutomationListenMutation) (ent.Value, error)
-
-// Mutate calls f(ctx, m).
-func (f AutomationListenFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
-	if mv, ok := m.(*ent.AutomationListenMutation); ok {
-		return f(ctx, mv)
-	}
-	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.AutomationListenMutation", m)
-}
-
-// The AutomationRunFunc type is an adapter to allow the use of ordinary
-// function as AutomationRun mutator.
-type AutomationRunFunc func(context.Context, *ent.AutomationRunMutation) (ent.Value, error)
-
-// Mutate calls f(ctx, m).
-func (f AutomationRunFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
-	if mv, ok := m.(*ent.AutomationRunMutation); ok {
-		return f(ctx, mv)
-	}
-	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.AutomationRunMutation", m)
-}
-
-// The AutomationStepFunc type is an adapter to allow the use of ordinary
-// function as AutomationStep mutator.
-type AutomationStepFunc func(context.Context, *ent.AutomationStepMutation) (ent.Value, error)
-
-// Mutate calls f(ctx, m).
-func (f AutomationStepFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
-	if mv, ok := m.(*ent.AutomationStepMutation); ok {
-		return f(ctx, mv)
-	}
-	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.AutomationStepMutation", m)
-}
-
 // The AutomationVersionFunc type is an adapter to allow the use of ordinary
 // function as AutomationVersion mutator.
 type AutomationVersionFunc func(context.Context, *ent.AutomationVersionMutation) (ent.Value, error)
@@ -163,78 +91,6 @@ func (f AutomationVersionFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.
 		return f(ctx, mv)
 	}
 	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.AutomationVersionMutation", m)
-}
-
-// The AutomationWorkFunc type is an adapter to allow the use of ordinary
-// function as AutomationWork mutator.
-type AutomationWorkFunc func(context.Context, *ent.AutomationWorkMutation) (ent.Value, error)
-
-// Mutate calls f(ctx, m).
-func (f AutomationWorkFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
-	if mv, ok := m.(*ent.AutomationWorkMutation); ok {
-		return f(ctx, mv)
-	}
-	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.AutomationWorkMutation", m)
-}
-
-// The BillingCustomerFunc type is an adapter to allow the use of ordinary
-// function as BillingCustomer mutator.
-type BillingCustomerFunc func(context.Context, *ent.BillingCustomerMutation) (ent.Value, error)
-
-// Mutate calls f(ctx, m).
-func (f BillingCustomerFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
-	if mv, ok := m.(*ent.BillingCustomerMutation); ok {
-		return f(ctx, mv)
-	}
-	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.BillingCustomerMutation", m)
-}
-
-// The BillingEventFunc type is an adapter to allow the use of ordinary
-// function as BillingEvent mutator.
-type BillingEventFunc func(context.Context, *ent.BillingEventMutation) (ent.Value, error)
-
-// Mutate calls f(ctx, m).
-func (f BillingEventFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
-	if mv, ok := m.(*ent.BillingEventMutation); ok {
-		return f(ctx, mv)
-	}
-	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.BillingEventMutation", m)
-}
-
-// The BillingSubscriptionFunc type is an adapter to allow the use of ordinary
-// function as BillingSubscription mutator.
-type BillingSubscriptionFunc func(context.Context, *ent.BillingSubscriptionMutation) (ent.Value, error)
-
-// Mutate calls f(ctx, m).
-func (f BillingSubscriptionFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
-	if mv, ok := m.(*ent.BillingSubscriptionMutation); ok {
-		return f(ctx, mv)
-	}
-	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.BillingSubscriptionMutation", m)
-}
-
-// The BodyMoveFunc type is an adapter to allow the use of ordinary
-// function as BodyMove mutator.
-type BodyMoveFunc func(context.Context, *ent.BodyMoveMutation) (ent.Value, error)
-
-// Mutate calls f(ctx, m).
-func (f BodyMoveFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
-	if mv, ok := m.(*ent.BodyMoveMutation); ok {
-		return f(ctx, mv)
-	}
-	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.BodyMoveMutation", m)
-}
-
-// The BodyWalkFunc type is an adapter to allow the use of ordinary
-// function as BodyWalk mutator.
-type BodyWalkFunc func(context.Context, *ent.BodyWalkMutation) (ent.Value, error)
-
-// Mutate calls f(ctx, m).
-func (f BodyWalkFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
-	if mv, ok := m.(*ent.BodyWalkMutation); ok {
-		return f(ctx, mv)
-	}
-	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.BodyWalkMutation", m)
 }
 
 // The CapturedMailFunc type is an adapter to allow the use of ordinary
@@ -249,54 +105,6 @@ func (f CapturedMailFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value
 	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.CapturedMailMutation", m)
 }
 
-// The CapturedSMSFunc type is an adapter to allow the use of ordinary
-// function as CapturedSMS mutator.
-type CapturedSMSFunc func(context.Context, *ent.CapturedSMSMutation) (ent.Value, error)
-
-// Mutate calls f(ctx, m).
-func (f CapturedSMSFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
-	if mv, ok := m.(*ent.CapturedSMSMutation); ok {
-		return f(ctx, mv)
-	}
-	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.CapturedSMSMutation", m)
-}
-
-// The CategoryOptOutFunc type is an adapter to allow the use of ordinary
-// function as CategoryOptOut mutator.
-type CategoryOptOutFunc func(context.Context, *ent.CategoryOptOutMutation) (ent.Value, error)
-
-// Mutate calls f(ctx, m).
-func (f CategoryOptOutFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
-	if mv, ok := m.(*ent.CategoryOptOutMutation); ok {
-		return f(ctx, mv)
-	}
-	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.CategoryOptOutMutation", m)
-}
-
-// The CertificateFileFunc type is an adapter to allow the use of ordinary
-// function as CertificateFile mutator.
-type CertificateFileFunc func(context.Context, *ent.CertificateFileMutation) (ent.Value, error)
-
-// Mutate calls f(ctx, m).
-func (f CertificateFileFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
-	if mv, ok := m.(*ent.CertificateFileMutation); ok {
-		return f(ctx, mv)
-	}
-	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.CertificateFileMutation", m)
-}
-
-// The CustomEventFunc type is an adapter to allow the use of ordinary
-// function as CustomEvent mutator.
-type CustomEventFunc func(context.Context, *ent.CustomEventMutation) (ent.Value, error)
-
-// Mutate calls f(ctx, m).
-func (f CustomEventFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
-	if mv, ok := m.(*ent.CustomEventMutation); ok {
-		return f(ctx, mv)
-	}
-	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.CustomEventMutation", m)
-}
-
 // The DKIMKeyFunc type is an adapter to allow the use of ordinary
 // function as DKIMKey mutator.
 type DKIMKeyFunc func(context.Context, *ent.DKIMKeyMutation) (ent.Value, error)
@@ -307,18 +115,6 @@ func (f DKIMKeyFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, err
 		return f(ctx, mv)
 	}
 	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.DKIMKeyMutation", m)
-}
-
-// The DeliveryHoldFunc type is an adapter to allow the use of ordinary
-// function as DeliveryHold mutator.
-type DeliveryHoldFunc func(context.Context, *ent.DeliveryHoldMutation) (ent.Value, error)
-
-// Mutate calls f(ctx, m).
-func (f DeliveryHoldFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
-	if mv, ok := m.(*ent.DeliveryHoldMutation); ok {
-		return f(ctx, mv)
-	}
-	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.DeliveryHoldMutation", m)
 }
 
 // The DeliveryReportFunc type is an adapter to allow the use of ordinary
@@ -357,18 +153,6 @@ func (f DomainCheckFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value,
 	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.DomainCheckMutation", m)
 }
 
-// The DomainClaimFunc type is an adapter to allow the use of ordinary
-// function as DomainClaim mutator.
-type DomainClaimFunc func(context.Context, *ent.DomainClaimMutation) (ent.Value, error)
-
-// Mutate calls f(ctx, m).
-func (f DomainClaimFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
-	if mv, ok := m.(*ent.DomainClaimMutation); ok {
-		return f(ctx, mv)
-	}
-	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.DomainClaimMutation", m)
-}
-
 // The EmailFunc type is an adapter to allow the use of ordinary
 // function as Email mutator.
 type EmailFunc func(context.Context, *ent.EmailMutation) (ent.Value, error)
@@ -391,42 +175,6 @@ func (f EngagementFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, 
 		return f(ctx, mv)
 	}
 	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.EngagementMutation", m)
-}
-
-// The EventExportFunc type is an adapter to allow the use of ordinary
-// function as EventExport mutator.
-type EventExportFunc func(context.Context, *ent.EventExportMutation) (ent.Value, error)
-
-// Mutate calls f(ctx, m).
-func (f EventExportFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
-	if mv, ok := m.(*ent.EventExportMutation); ok {
-		return f(ctx, mv)
-	}
-	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.EventExportMutation", m)
-}
-
-// The FactFunc type is an adapter to allow the use of ordinary
-// function as Fact mutator.
-type FactFunc func(context.Context, *ent.FactMutation) (ent.Value, error)
-
-// Mutate calls f(ctx, m).
-func (f FactFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
-	if mv, ok := m.(*ent.FactMutation); ok {
-		return f(ctx, mv)
-	}
-	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.FactMutation", m)
-}
-
-// The IdempotencyKeyFunc type is an adapter to allow the use of ordinary
-// function as IdempotencyKey mutator.
-type IdempotencyKeyFunc func(context.Context, *ent.IdempotencyKeyMutation) (ent.Value, error)
-
-// Mutate calls f(ctx, m).
-func (f IdempotencyKeyFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
-	if mv, ok := m.(*ent.IdempotencyKeyMutation); ok {
-		return f(ctx, mv)
-	}
-	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.IdempotencyKeyMutation", m)
 }
 
 // The IdentityFunc type is an adapter to allow the use of ordinary
@@ -465,18 +213,6 @@ func (f MembershipFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, 
 	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.MembershipMutation", m)
 }
 
-// The NodeFunc type is an adapter to allow the use of ordinary
-// function as Node mutator.
-type NodeFunc func(context.Context, *ent.NodeMutation) (ent.Value, error)
-
-// Mutate calls f(ctx, m).
-func (f NodeFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
-	if mv, ok := m.(*ent.NodeMutation); ok {
-		return f(ctx, mv)
-	}
-	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.NodeMutation", m)
-}
-
 // The PasskeyFunc type is an adapter to allow the use of ordinary
 // function as Passkey mutator.
 type PasskeyFunc func(context.Context, *ent.PasskeyMutation) (ent.Value, error)
@@ -501,42 +237,6 @@ func (f PasswordFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, er
 	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.PasswordMutation", m)
 }
 
-// The PlanFunc type is an adapter to allow the use of ordinary
-// function as Plan mutator.
-type PlanFunc func(context.Context, *ent.PlanMutation) (ent.Value, error)
-
-// Mutate calls f(ctx, m).
-func (f PlanFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
-	if mv, ok := m.(*ent.PlanMutation); ok {
-		return f(ctx, mv)
-	}
-	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.PlanMutation", m)
-}
-
-// The ReceivedContentFunc type is an adapter to allow the use of ordinary
-// function as ReceivedContent mutator.
-type ReceivedContentFunc func(context.Context, *ent.ReceivedContentMutation) (ent.Value, error)
-
-// Mutate calls f(ctx, m).
-func (f ReceivedContentFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
-	if mv, ok := m.(*ent.ReceivedContentMutation); ok {
-		return f(ctx, mv)
-	}
-	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.ReceivedContentMutation", m)
-}
-
-// The ReceivedEmailFunc type is an adapter to allow the use of ordinary
-// function as ReceivedEmail mutator.
-type ReceivedEmailFunc func(context.Context, *ent.ReceivedEmailMutation) (ent.Value, error)
-
-// Mutate calls f(ctx, m).
-func (f ReceivedEmailFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
-	if mv, ok := m.(*ent.ReceivedEmailMutation); ok {
-		return f(ctx, mv)
-	}
-	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.ReceivedEmailMutation", m)
-}
-
 // The RecipientFunc type is an adapter to allow the use of ordinary
 // function as Recipient mutator.
 type RecipientFunc func(context.Context, *ent.RecipientMutation) (ent.Value, error)
@@ -547,66 +247,6 @@ func (f RecipientFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, e
 		return f(ctx, mv)
 	}
 	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.RecipientMutation", m)
-}
-
-// The SMSAttemptFunc type is an adapter to allow the use of ordinary
-// function as SMSAttempt mutator.
-type SMSAttemptFunc func(context.Context, *ent.SMSAttemptMutation) (ent.Value, error)
-
-// Mutate calls f(ctx, m).
-func (f SMSAttemptFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
-	if mv, ok := m.(*ent.SMSAttemptMutation); ok {
-		return f(ctx, mv)
-	}
-	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.SMSAttemptMutation", m)
-}
-
-// The SMSDayFunc type is an adapter to allow the use of ordinary
-// function as SMSDay mutator.
-type SMSDayFunc func(context.Context, *ent.SMSDayMutation) (ent.Value, error)
-
-// Mutate calls f(ctx, m).
-func (f SMSDayFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
-	if mv, ok := m.(*ent.SMSDayMutation); ok {
-		return f(ctx, mv)
-	}
-	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.SMSDayMutation", m)
-}
-
-// The SMSMessageFunc type is an adapter to allow the use of ordinary
-// function as SMSMessage mutator.
-type SMSMessageFunc func(context.Context, *ent.SMSMessageMutation) (ent.Value, error)
-
-// Mutate calls f(ctx, m).
-func (f SMSMessageFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
-	if mv, ok := m.(*ent.SMSMessageMutation); ok {
-		return f(ctx, mv)
-	}
-	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.SMSMessageMutation", m)
-}
-
-// The SMSOptOutFunc type is an adapter to allow the use of ordinary
-// function as SMSOptOut mutator.
-type SMSOptOutFunc func(context.Context, *ent.SMSOptOutMutation) (ent.Value, error)
-
-// Mutate calls f(ctx, m).
-func (f SMSOptOutFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
-	if mv, ok := m.(*ent.SMSOptOutMutation); ok {
-		return f(ctx, mv)
-	}
-	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.SMSOptOutMutation", m)
-}
-
-// The SMSSettingsFunc type is an adapter to allow the use of ordinary
-// function as SMSSettings mutator.
-type SMSSettingsFunc func(context.Context, *ent.SMSSettingsMutation) (ent.Value, error)
-
-// Mutate calls f(ctx, m).
-func (f SMSSettingsFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
-	if mv, ok := m.(*ent.SMSSettingsMutation); ok {
-		return f(ctx, mv)
-	}
-	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.SMSSettingsMutation", m)
 }
 
 // The SMTPCredentialFunc type is an adapter to allow the use of ordinary
@@ -657,18 +297,6 @@ func (f SignInChallengeFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Va
 	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.SignInChallengeMutation", m)
 }
 
-// The SignInFailureFunc type is an adapter to allow the use of ordinary
-// function as SignInFailure mutator.
-type SignInFailureFunc func(context.Context, *ent.SignInFailureMutation) (ent.Value, error)
-
-// Mutate calls f(ctx, m).
-func (f SignInFailureFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
-	if mv, ok := m.(*ent.SignInFailureMutation); ok {
-		return f(ctx, mv)
-	}
-	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.SignInFailureMutation", m)
-}
-
 // The SignInLinkFunc type is an adapter to allow the use of ordinary
 // function as SignInLink mutator.
 type SignInLinkFunc func(context.Context, *ent.SignInLinkMutation) (ent.Value, error)
@@ -703,42 +331,6 @@ func (f SourceFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, erro
 		return f(ctx, mv)
 	}
 	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.SourceMutation", m)
-}
-
-// The SourceDayFunc type is an adapter to allow the use of ordinary
-// function as SourceDay mutator.
-type SourceDayFunc func(context.Context, *ent.SourceDayMutation) (ent.Value, error)
-
-// Mutate calls f(ctx, m).
-func (f SourceDayFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
-	if mv, ok := m.(*ent.SourceDayMutation); ok {
-		return f(ctx, mv)
-	}
-	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.SourceDayMutation", m)
-}
-
-// The SuppressionFunc type is an adapter to allow the use of ordinary
-// function as Suppression mutator.
-type SuppressionFunc func(context.Context, *ent.SuppressionMutation) (ent.Value, error)
-
-// Mutate calls f(ctx, m).
-func (f SuppressionFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
-	if mv, ok := m.(*ent.SuppressionMutation); ok {
-		return f(ctx, mv)
-	}
-	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.SuppressionMutation", m)
-}
-
-// The TLSReportCountFunc type is an adapter to allow the use of ordinary
-// function as TLSReportCount mutator.
-type TLSReportCountFunc func(context.Context, *ent.TLSReportCountMutation) (ent.Value, error)
-
-// Mutate calls f(ctx, m).
-func (f TLSReportCountFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
-	if mv, ok := m.(*ent.TLSReportCountMutation); ok {
-		return f(ctx, mv)
-	}
-	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.TLSReportCountMutation", m)
 }
 
 // The TemplateFunc type is an adapter to allow the use of ordinary
@@ -777,18 +369,6 @@ func (f TrackingHostFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value
 	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.TrackingHostMutation", m)
 }
 
-// The UsageFunc type is an adapter to allow the use of ordinary
-// function as Usage mutator.
-type UsageFunc func(context.Context, *ent.UsageMutation) (ent.Value, error)
-
-// Mutate calls f(ctx, m).
-func (f UsageFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
-	if mv, ok := m.(*ent.UsageMutation); ok {
-		return f(ctx, mv)
-	}
-	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.UsageMutation", m)
-}
-
 // The UserFunc type is an adapter to allow the use of ordinary
 // function as User mutator.
 type UserFunc func(context.Context, *ent.UserMutation) (ent.Value, error)
@@ -811,42 +391,6 @@ func (f WebhookFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, err
 		return f(ctx, mv)
 	}
 	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.WebhookMutation", m)
-}
-
-// The WebhookAttemptFunc type is an adapter to allow the use of ordinary
-// function as WebhookAttempt mutator.
-type WebhookAttemptFunc func(context.Context, *ent.WebhookAttemptMutation) (ent.Value, error)
-
-// Mutate calls f(ctx, m).
-func (f WebhookAttemptFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
-	if mv, ok := m.(*ent.WebhookAttemptMutation); ok {
-		return f(ctx, mv)
-	}
-	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.WebhookAttemptMutation", m)
-}
-
-// The WebhookDeliveryFunc type is an adapter to allow the use of ordinary
-// function as WebhookDelivery mutator.
-type WebhookDeliveryFunc func(context.Context, *ent.WebhookDeliveryMutation) (ent.Value, error)
-
-// Mutate calls f(ctx, m).
-func (f WebhookDeliveryFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
-	if mv, ok := m.(*ent.WebhookDeliveryMutation); ok {
-		return f(ctx, mv)
-	}
-	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.WebhookDeliveryMutation", m)
-}
-
-// The WebhookWorkFunc type is an adapter to allow the use of ordinary
-// function as WebhookWork mutator.
-type WebhookWorkFunc func(context.Context, *ent.WebhookWorkMutation) (ent.Value, error)
-
-// Mutate calls f(ctx, m).
-func (f WebhookWorkFunc) Mutate(ctx context.Context, m ent.Mutation) (ent.Value, error) {
-	if mv, ok := m.(*ent.WebhookWorkMutation); ok {
-		return f(ctx, mv)
-	}
-	return nil, fmt.Errorf("unexpected mutation type %T. expect *ent.WebhookWorkMutation", m)
 }
 
 // Condition is a hook condition function.

@@ -12,9 +12,6 @@ type APIKey func(*sql.Selector)
 // Account is the predicate function for account builders.
 type Account func(*sql.Selector)
 
-// AccountBrand is the predicate function for accountbrand builders.
-type AccountBrand func(*sql.Selector)
-
 // AddressRuleSet is the predicate function for addressruleset builders.
 type AddressRuleSet func(*sql.Selector)
 
@@ -29,9 +26,6 @@ type AuditEntry func(*sql.Selector)
 
 // Automation is the predicate function for automation builders.
 type Automation func(*sql.Selector)
-
-// AutomationEntry is the predicate function for automationentry builders.
-type AutomationEntry func(*sql.Selector)
 
 // AutomationListen is the predicate function for automationlisten builders.
 type AutomationListen func(*sql.Selector)
@@ -51,17 +45,8 @@ type AutomationWork func(*sql.Selector)
 // BillingCustomer is the predicate function for billingcustomer builders.
 type BillingCustomer func(*sql.Selector)
 
-// BillingEvent is the predicate function for billingevent builders.
-type BillingEvent func(*sql.Selector)
-
 // BillingSubscription is the predicate function for billingsubscription builders.
 type BillingSubscription func(*sql.Selector)
-
-// BodyMove is the predicate function for bodymove builders.
-type BodyMove func(*sql.Selector)
-
-// BodyWalk is the predicate function for bodywalk builders.
-type BodyWalk func(*sql.Selector)
 
 // CapturedMail is the predicate function for capturedmail builders.
 type CapturedMail func(*sql.Selector)
@@ -72,17 +57,11 @@ type CapturedSMS func(*sql.Selector)
 // CategoryOptOut is the predicate function for categoryoptout builders.
 type CategoryOptOut func(*sql.Selector)
 
-// CertificateFile is the predicate function for certificatefile builders.
-type CertificateFile func(*sql.Selector)
-
 // CustomEvent is the predicate function for customevent builders.
 type CustomEvent func(*sql.Selector)
 
 // DKIMKey is the predicate function for dkimkey builders.
 type DKIMKey func(*sql.Selector)
-
-// DeliveryHold is the predicate function for deliveryhold builders.
-type DeliveryHold func(*sql.Selector)
 
 // DeliveryReport is the predicate function for deliveryreport builders.
 type DeliveryReport func(*sql.Selector)
@@ -102,15 +81,6 @@ type Email func(*sql.Selector)
 // Engagement is the predicate function for engagement builders.
 type Engagement func(*sql.Selector)
 
-// EventExport is the predicate function for eventexport builders.
-type EventExport func(*sql.Selector)
-
-// Fact is the predicate function for fact builders.
-type Fact func(*sql.Selector)
-
-// IdempotencyKey is the predicate function for idempotencykey builders.
-type IdempotencyKey func(*sql.Selector)
-
 // Identity is the predicate function for identity builders.
 type Identity func(*sql.Selector)
 
@@ -119,9 +89,6 @@ type Invitation func(*sql.Selector)
 
 // Membership is the predicate function for membership builders.
 type Membership func(*sql.Selector)
-
-// Node is the predicate function for node builders.
-type Node func(*sql.Selector)
 
 // Passkey is the predicate function for passkey builders.
 type Passkey func(*sql.Selector)
@@ -132,9 +99,6 @@ type Password func(*sql.Selector)
 // Plan is the predicate function for plan builders.
 type Plan func(*sql.Selector)
 
-// ReceivedContent is the predicate function for receivedcontent builders.
-type ReceivedContent func(*sql.Selector)
-
 // ReceivedEmail is the predicate function for receivedemail builders.
 type ReceivedEmail func(*sql.Selector)
 
@@ -144,14 +108,8 @@ type Recipient func(*sql.Selector)
 // SMSAttempt is the predicate function for smsattempt builders.
 type SMSAttempt func(*sql.Selector)
 
-// SMSDay is the predicate function for smsday builders.
-type SMSDay func(*sql.Selector)
-
 // SMSMessage is the predicate function for smsmessage builders.
 type SMSMessage func(*sql.Selector)
-
-// SMSOptOut is the predicate function for smsoptout builders.
-type SMSOptOut func(*sql.Selector)
 
 // SMSSettings is the predicate function for smssettings builders.
 type SMSSettings func(*sql.Selector)
@@ -168,9 +126,6 @@ type Session func(*sql.Selector)
 // SignInChallenge is the predicate function for signinchallenge builders.
 type SignInChallenge func(*sql.Selector)
 
-// SignInFailure is the predicate function for signinfailure builders.
-type SignInFailure func(*sql.Selector)
-
 // SignInLink is the predicate function for signinlink builders.
 type SignInLink func(*sql.Selector)
 
@@ -179,9 +134,6 @@ type Smarthost func(*sql.Selector)
 
 // Source is the predicate function for source builders.
 type Source func(*sql.Selector)
-
-// SourceDay is the predicate function for sourceday builders.
-type SourceDay func(*sql.Selector)
 
 // Suppression is the predicate function for suppression builders.
 type Suppression func(*sql.Selector)
@@ -197,9 +149,6 @@ type TemplateVersion func(*sql.Selector)
 
 // TrackingHost is the predicate function for trackinghost builders.
 type TrackingHost func(*sql.Selector)
-
-// Usage is the predicate function for usage builders.
-type Usage func(*sql.Selector)
 
 // User is the predicate function for user builders.
 type User func(*sql.Selector)

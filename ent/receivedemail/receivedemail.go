@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"entgo.io/ent/dialect/sql"
-	"entgo.io/ent/dialect/sql/sqlgraph"
 )
 
 const (
@@ -66,17 +65,8 @@ const (
 	FieldSearch = "search"
 	// FieldReceivedAt holds the string denoting the received_at field in the database.
 	FieldReceivedAt = "received_at"
-	// EdgeContent holds the string denoting the content edge name in mutations.
-	EdgeContent = "content"
 	// Table holds the table name of the receivedemail in the database.
 	Table = "received_emails"
-	// ContentTable is the table that holds the content relation/edge.
-	ContentTable = "received_emails"
-	// ContentInverseTable is the table name for the ReceivedContent entity.
-	// It exists in this package in order to avoid circular dependency with the "receivedcontent" package.
-	ContentInverseTable = "received_contents"
-	// ContentColumn is the table column denoting the content relation/edge.
-	ContentColumn = "content_id"
 )
 
 // Columns holds all SQL columns for receivedemail fields.
@@ -261,18 +251,4 @@ func BySearch(opts ...sql.OrderTermOption) OrderOption {
 // ByReceivedAt orders the results by the received_at field.
 func ByReceivedAt(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldReceivedAt, opts...).ToFunc()
-}
-
-// ByContentField orders the results by content field.
-func ByContentField(field string, opts ...sql.OrderTermOption) OrderOption {
-	return func(s *sql.Selector) {
-		sqlgraph.OrderByNeighborTerms(s, newContentStep(), sql.OrderByField(field, opts...))
-	}
-}
-func newContentStep() *sqlgraph.Step {
-	return sqlgraph.NewStep(
-		sqlgraph.From(Table, FieldID),
-		sqlgraph.To(ContentInverseTable, FieldID),
-		sqlgraph.Edge(sqlgraph.M2O, true, ContentTable, ContentColumn),
-	)
 }

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"entgo.io/ent/dialect/sql"
-	"entgo.io/ent/dialect/sql/sqlgraph"
 	"github.com/postrider/postrider/ent/predicate"
 )
 
@@ -1198,29 +1197,6 @@ func ReceivedAtLT(v time.Time) predicate.ReceivedEmail {
 // ReceivedAtLTE applies the LTE predicate on the "received_at" field.
 func ReceivedAtLTE(v time.Time) predicate.ReceivedEmail {
 	return predicate.ReceivedEmail(sql.FieldLTE(FieldReceivedAt, v))
-}
-
-// HasContent applies the HasEdge predicate on the "content" edge.
-func HasContent() predicate.ReceivedEmail {
-	return predicate.ReceivedEmail(func(s *sql.Selector) {
-		step := sqlgraph.NewStep(
-			sqlgraph.From(Table, FieldID),
-			sqlgraph.Edge(sqlgraph.M2O, true, ContentTable, ContentColumn),
-		)
-		sqlgraph.HasNeighbors(s, step)
-	})
-}
-
-// HasContentWith applies the HasEdge predicate on the "content" edge with a given conditions (other predicates).
-func HasContentWith(preds ...predicate.ReceivedContent) predicate.ReceivedEmail {
-	return predicate.ReceivedEmail(func(s *sql.Selector) {
-		step := newContentStep()
-		sqlgraph.HasNeighborsWith(s, step, func(s *sql.Selector) {
-			for _, p := range preds {
-				p(s)
-			}
-		})
-	})
 }
 
 // And groups predicates with the AND operator between them.

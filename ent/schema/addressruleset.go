@@ -3,6 +3,7 @@ package schema
 
 import (
 	"entgo.io/ent"
+	"entgo.io/ent/schema"
 	"entgo.io/ent/schema/field"
 	"entgo.io/ent/schema/index"
 
@@ -11,6 +12,11 @@ import (
 
 // AddressRuleSet is that of one domain. A domain without a row takes every address.
 type AddressRuleSet struct{ ent.Schema }
+
+// Annotations of the AddressRuleSet.
+func (AddressRuleSet) Annotations() []schema.Annotation {
+	return []schema.Annotation{Builders{}}
+}
 
 // Fields of the AddressRuleSet.
 func (AddressRuleSet) Fields() []ent.Field {

@@ -3,6 +3,7 @@ package schema
 
 import (
 	"entgo.io/ent"
+	"entgo.io/ent/schema"
 	"entgo.io/ent/schema/edge"
 	"entgo.io/ent/schema/field"
 	"entgo.io/ent/schema/index"
@@ -10,6 +11,11 @@ import (
 
 // APIKey is a credential of an account.
 type APIKey struct{ ent.Schema }
+
+// Annotations of the APIKey.
+func (APIKey) Annotations() []schema.Annotation {
+	return []schema.Annotation{Builders{Create: true, Update: true}}
+}
 
 // Fields of the APIKey.
 func (APIKey) Fields() []ent.Field {

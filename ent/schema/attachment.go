@@ -3,6 +3,7 @@ package schema
 
 import (
 	"entgo.io/ent"
+	"entgo.io/ent/schema"
 	"entgo.io/ent/schema/edge"
 	"entgo.io/ent/schema/field"
 	"entgo.io/ent/schema/index"
@@ -10,6 +11,11 @@ import (
 
 // Attachment is one file of an email.
 type Attachment struct{ ent.Schema }
+
+// Annotations of the Attachment.
+func (Attachment) Annotations() []schema.Annotation {
+	return []schema.Annotation{Builders{Delete: true}}
+}
 
 // Fields of the Attachment.
 func (Attachment) Fields() []ent.Field {

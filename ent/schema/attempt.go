@@ -3,6 +3,7 @@ package schema
 
 import (
 	"entgo.io/ent"
+	"entgo.io/ent/schema"
 	"entgo.io/ent/schema/field"
 	"entgo.io/ent/schema/index"
 )
@@ -10,6 +11,11 @@ import (
 // Attempt is one delivery attempt. An attempt without an outcome is either
 // running or was cut off: its result is unknown, unless it had not started.
 type Attempt struct{ ent.Schema }
+
+// Annotations of the Attempt.
+func (Attempt) Annotations() []schema.Annotation {
+	return []schema.Annotation{Builders{Delete: true}}
+}
 
 // Fields of the Attempt.
 func (Attempt) Fields() []ent.Field {

@@ -3,12 +3,18 @@ package schema
 
 import (
 	"entgo.io/ent"
+	"entgo.io/ent/schema"
 	"entgo.io/ent/schema/field"
 	"entgo.io/ent/schema/index"
 )
 
 // AuditEntry is written in the transaction of what it tells, and never changed.
 type AuditEntry struct{ ent.Schema }
+
+// Annotations of the AuditEntry.
+func (AuditEntry) Annotations() []schema.Annotation {
+	return []schema.Annotation{Builders{Create: true}}
+}
 
 // Fields of the AuditEntry.
 func (AuditEntry) Fields() []ent.Field {

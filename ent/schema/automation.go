@@ -6,12 +6,18 @@ import (
 
 	"entgo.io/ent"
 	"entgo.io/ent/dialect/entsql"
+	"entgo.io/ent/schema"
 	"entgo.io/ent/schema/field"
 	"entgo.io/ent/schema/index"
 )
 
 // Automation holds the draft. Runs use versions only.
 type Automation struct{ ent.Schema }
+
+// Annotations of the Automation.
+func (Automation) Annotations() []schema.Annotation {
+	return []schema.Annotation{Builders{Create: true, Update: true, Delete: true}}
+}
 
 // Fields of the Automation.
 func (Automation) Fields() []ent.Field {

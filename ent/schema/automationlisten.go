@@ -4,12 +4,18 @@ package schema
 import (
 	"entgo.io/ent"
 	"entgo.io/ent/dialect/entsql"
+	"entgo.io/ent/schema"
 	"entgo.io/ent/schema/field"
 	"entgo.io/ent/schema/index"
 )
 
 // AutomationListen is made when a version is activated.
 type AutomationListen struct{ ent.Schema }
+
+// Annotations of the AutomationListen.
+func (AutomationListen) Annotations() []schema.Annotation {
+	return []schema.Annotation{Builders{}}
+}
 
 // Fields of the AutomationListen.
 func (AutomationListen) Fields() []ent.Field {

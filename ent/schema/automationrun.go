@@ -6,12 +6,18 @@ import (
 
 	"entgo.io/ent"
 	"entgo.io/ent/dialect/entsql"
+	"entgo.io/ent/schema"
 	"entgo.io/ent/schema/field"
 	"entgo.io/ent/schema/index"
 )
 
 // AutomationRun is a run, live or ended. What a live one does next stands in AutomationWork.
 type AutomationRun struct{ ent.Schema }
+
+// Annotations of the AutomationRun.
+func (AutomationRun) Annotations() []schema.Annotation {
+	return []schema.Annotation{Builders{}}
+}
 
 // Fields of the AutomationRun.
 func (AutomationRun) Fields() []ent.Field {

@@ -6,12 +6,18 @@ import (
 
 	"entgo.io/ent"
 	"entgo.io/ent/dialect/entsql"
+	"entgo.io/ent/schema"
 	"entgo.io/ent/schema/field"
 	"entgo.io/ent/schema/index"
 )
 
 // AutomationStep is written once, when the step ends.
 type AutomationStep struct{ ent.Schema }
+
+// Annotations of the AutomationStep.
+func (AutomationStep) Annotations() []schema.Annotation {
+	return []schema.Annotation{Builders{}}
+}
 
 // Fields of the AutomationStep.
 func (AutomationStep) Fields() []ent.Field {

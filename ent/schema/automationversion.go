@@ -5,12 +5,18 @@ import (
 	"encoding/json"
 
 	"entgo.io/ent"
+	"entgo.io/ent/schema"
 	"entgo.io/ent/schema/field"
 	"entgo.io/ent/schema/index"
 )
 
 // AutomationVersion is what runs follow, to their end.
 type AutomationVersion struct{ ent.Schema }
+
+// Annotations of the AutomationVersion.
+func (AutomationVersion) Annotations() []schema.Annotation {
+	return []schema.Annotation{Builders{Create: true}}
+}
 
 // Fields of the AutomationVersion.
 func (AutomationVersion) Fields() []ent.Field {

@@ -6,6 +6,7 @@ import (
 
 	"entgo.io/ent"
 	"entgo.io/ent/dialect/entsql"
+	"entgo.io/ent/schema"
 	"entgo.io/ent/schema/field"
 	"entgo.io/ent/schema/index"
 )
@@ -13,6 +14,11 @@ import (
 // AutomationWork has the id of its run and goes when the run ends. Every row has a next
 // moment, so no run can be stuck.
 type AutomationWork struct{ ent.Schema }
+
+// Annotations of the AutomationWork.
+func (AutomationWork) Annotations() []schema.Annotation {
+	return []schema.Annotation{Builders{}}
+}
 
 // Fields of the AutomationWork.
 func (AutomationWork) Fields() []ent.Field {

@@ -3,12 +3,18 @@ package schema
 
 import (
 	"entgo.io/ent"
+	"entgo.io/ent/schema"
 	"entgo.io/ent/schema/field"
 	"entgo.io/ent/schema/index"
 )
 
 // BillingCustomer has the id of its account. An account that never dealt with money has no row.
 type BillingCustomer struct{ ent.Schema }
+
+// Annotations of the BillingCustomer.
+func (BillingCustomer) Annotations() []schema.Annotation {
+	return []schema.Annotation{Builders{}}
+}
 
 // Fields of the BillingCustomer.
 func (BillingCustomer) Fields() []ent.Field {

@@ -3,12 +3,18 @@ package schema
 
 import (
 	"entgo.io/ent"
+	"entgo.io/ent/schema"
 	"entgo.io/ent/schema/field"
 	"entgo.io/ent/schema/index"
 )
 
 // BillingSubscription has the id that the provider gave.
 type BillingSubscription struct{ ent.Schema }
+
+// Annotations of the BillingSubscription.
+func (BillingSubscription) Annotations() []schema.Annotation {
+	return []schema.Annotation{Builders{}}
+}
 
 // Fields of the BillingSubscription.
 func (BillingSubscription) Fields() []ent.Field {

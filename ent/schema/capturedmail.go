@@ -6,11 +6,17 @@ import (
 
 	"entgo.io/ent"
 	"entgo.io/ent/dialect/entsql"
+	"entgo.io/ent/schema"
 	"entgo.io/ent/schema/field"
 )
 
 // CapturedMail is one message as the development sink received it.
 type CapturedMail struct{ ent.Schema }
+
+// Annotations of the CapturedMail.
+func (CapturedMail) Annotations() []schema.Annotation {
+	return []schema.Annotation{Builders{Delete: true}}
+}
 
 // Fields of the CapturedMail.
 func (CapturedMail) Fields() []ent.Field {

@@ -13,7 +13,7 @@ type CapturedSMS struct{ ent.Schema }
 
 // Annotations of the CapturedSMS.
 func (CapturedSMS) Annotations() []schema.Annotation {
-	return []schema.Annotation{entsql.Annotation{Table: "captured_sms"}}
+	return []schema.Annotation{entsql.Annotation{Table: "captured_sms"}, Builders{}}
 }
 
 // Fields of the CapturedSMS.

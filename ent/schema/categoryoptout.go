@@ -3,12 +3,18 @@ package schema
 
 import (
 	"entgo.io/ent"
+	"entgo.io/ent/schema"
 	"entgo.io/ent/schema/field"
 	"entgo.io/ent/schema/index"
 )
 
 // CategoryOptOut blocks the mail of one category to an address; other mail goes on.
 type CategoryOptOut struct{ ent.Schema }
+
+// Annotations of the CategoryOptOut.
+func (CategoryOptOut) Annotations() []schema.Annotation {
+	return []schema.Annotation{Builders{}}
+}
 
 // Fields of the CategoryOptOut.
 func (CategoryOptOut) Fields() []ent.Field {

@@ -6,6 +6,7 @@ import (
 
 	"entgo.io/ent"
 	"entgo.io/ent/dialect/entsql"
+	"entgo.io/ent/schema"
 	"entgo.io/ent/schema/field"
 	"entgo.io/ent/schema/index"
 
@@ -14,6 +15,11 @@ import (
 
 // CustomEvent is one POST /events, or what the service itself tells automations.
 type CustomEvent struct{ ent.Schema }
+
+// Annotations of the CustomEvent.
+func (CustomEvent) Annotations() []schema.Annotation {
+	return []schema.Annotation{Builders{}}
+}
 
 // Fields of the CustomEvent.
 func (CustomEvent) Fields() []ent.Field {

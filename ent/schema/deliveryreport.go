@@ -3,6 +3,7 @@ package schema
 
 import (
 	"entgo.io/ent"
+	"entgo.io/ent/schema"
 	"entgo.io/ent/schema/edge"
 	"entgo.io/ent/schema/field"
 	"entgo.io/ent/schema/index"
@@ -10,6 +11,11 @@ import (
 
 // DeliveryReport is one report about one recipient. The message itself is not kept.
 type DeliveryReport struct{ ent.Schema }
+
+// Annotations of the DeliveryReport.
+func (DeliveryReport) Annotations() []schema.Annotation {
+	return []schema.Annotation{Builders{Create: true}}
+}
 
 // Fields of the DeliveryReport.
 func (DeliveryReport) Fields() []ent.Field {

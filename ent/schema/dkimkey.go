@@ -4,6 +4,7 @@ package schema
 import (
 	"entgo.io/ent"
 	"entgo.io/ent/dialect/entsql"
+	"entgo.io/ent/schema"
 	"entgo.io/ent/schema/edge"
 	"entgo.io/ent/schema/field"
 	"entgo.io/ent/schema/index"
@@ -11,6 +12,11 @@ import (
 
 // DKIMKey is a signing key.
 type DKIMKey struct{ ent.Schema }
+
+// Annotations of the DKIMKey.
+func (DKIMKey) Annotations() []schema.Annotation {
+	return []schema.Annotation{Builders{Create: true, Delete: true}}
+}
 
 // Fields of the DKIMKey.
 func (DKIMKey) Fields() []ent.Field {

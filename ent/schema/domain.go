@@ -4,6 +4,7 @@ package schema
 import (
 	"entgo.io/ent"
 	"entgo.io/ent/dialect/entsql"
+	"entgo.io/ent/schema"
 	"entgo.io/ent/schema/edge"
 	"entgo.io/ent/schema/field"
 	"entgo.io/ent/schema/index"
@@ -13,6 +14,11 @@ import (
 
 // Domain is a sending domain. A row without an account is the platform's own sandbox domain.
 type Domain struct{ ent.Schema }
+
+// Annotations of the Domain.
+func (Domain) Annotations() []schema.Annotation {
+	return []schema.Annotation{Builders{Create: true, Update: true}}
+}
 
 // Fields of the Domain.
 func (Domain) Fields() []ent.Field {

@@ -6,6 +6,7 @@ import (
 
 	"entgo.io/ent"
 	"entgo.io/ent/dialect/entsql"
+	"entgo.io/ent/schema"
 	"entgo.io/ent/schema/field"
 	"entgo.io/ent/schema/index"
 
@@ -14,6 +15,11 @@ import (
 
 // DomainCheck is one check.
 type DomainCheck struct{ ent.Schema }
+
+// Annotations of the DomainCheck.
+func (DomainCheck) Annotations() []schema.Annotation {
+	return []schema.Annotation{Builders{Delete: true}}
+}
 
 // Fields of the DomainCheck.
 func (DomainCheck) Fields() []ent.Field {

@@ -3,12 +3,18 @@ package schema
 
 import (
 	"entgo.io/ent"
+	"entgo.io/ent/schema"
 	"entgo.io/ent/schema/field"
 	"entgo.io/ent/schema/index"
 )
 
 // DomainClaim is one claim; it ends when its TXT record was found, or when it expires.
 type DomainClaim struct{ ent.Schema }
+
+// Annotations of the DomainClaim.
+func (DomainClaim) Annotations() []schema.Annotation {
+	return []schema.Annotation{Builders{}}
+}
 
 // Fields of the DomainClaim.
 func (DomainClaim) Fields() []ent.Field {

@@ -3,12 +3,18 @@ package schema
 
 import (
 	"entgo.io/ent"
+	"entgo.io/ent/schema"
 	"entgo.io/ent/schema/field"
 	"entgo.io/ent/schema/index"
 )
 
 // Engagement is one open or click of an email.
 type Engagement struct{ ent.Schema }
+
+// Annotations of the Engagement.
+func (Engagement) Annotations() []schema.Annotation {
+	return []schema.Annotation{Builders{Delete: true}}
+}
 
 // Fields of the Engagement.
 func (Engagement) Fields() []ent.Field {

@@ -3,12 +3,18 @@ package schema
 
 import (
 	"entgo.io/ent"
+	"entgo.io/ent/schema"
 	"entgo.io/ent/schema/field"
 	"entgo.io/ent/schema/index"
 )
 
 // Identity joins a subject of an OpenID Connect issuer with a user.
 type Identity struct{ ent.Schema }
+
+// Annotations of the Identity.
+func (Identity) Annotations() []schema.Annotation {
+	return []schema.Annotation{Builders{Create: true, Delete: true}}
+}
 
 // Fields of the Identity.
 func (Identity) Fields() []ent.Field {

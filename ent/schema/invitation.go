@@ -4,6 +4,7 @@ package schema
 import (
 	"entgo.io/ent"
 	"entgo.io/ent/dialect/entsql"
+	"entgo.io/ent/schema"
 	"entgo.io/ent/schema/field"
 	"entgo.io/ent/schema/index"
 )
@@ -11,6 +12,11 @@ import (
 // Invitation is open until it is accepted, revoked or has expired. Its token is made when its
 // mail is: due_at is when that is to be tried next.
 type Invitation struct{ ent.Schema }
+
+// Annotations of the Invitation.
+func (Invitation) Annotations() []schema.Annotation {
+	return []schema.Annotation{Builders{Create: true, Update: true}}
+}
 
 // Fields of the Invitation.
 func (Invitation) Fields() []ent.Field {

@@ -3,6 +3,7 @@ package schema
 
 import (
 	"entgo.io/ent"
+	"entgo.io/ent/schema"
 	"entgo.io/ent/schema/edge"
 	"entgo.io/ent/schema/field"
 	"entgo.io/ent/schema/index"
@@ -10,6 +11,11 @@ import (
 
 // Membership joins a user with an account. An account has at least one owner.
 type Membership struct{ ent.Schema }
+
+// Annotations of the Membership.
+func (Membership) Annotations() []schema.Annotation {
+	return []schema.Annotation{Builders{Create: true, Update: true, Delete: true}}
+}
 
 // Fields of the Membership.
 func (Membership) Fields() []ent.Field {

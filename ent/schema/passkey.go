@@ -3,12 +3,18 @@ package schema
 
 import (
 	"entgo.io/ent"
+	"entgo.io/ent/schema"
 	"entgo.io/ent/schema/field"
 	"entgo.io/ent/schema/index"
 )
 
 // Passkey is a discoverable credential; it counts as both factors.
 type Passkey struct{ ent.Schema }
+
+// Annotations of the Passkey.
+func (Passkey) Annotations() []schema.Annotation {
+	return []schema.Annotation{Builders{Create: true, Update: true, Delete: true}}
+}
 
 // Fields of the Passkey.
 func (Passkey) Fields() []ent.Field {

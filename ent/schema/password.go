@@ -5,11 +5,17 @@ import (
 	"time"
 
 	"entgo.io/ent"
+	"entgo.io/ent/schema"
 	"entgo.io/ent/schema/field"
 )
 
 // Password has the id of its user.
 type Password struct{ ent.Schema }
+
+// Annotations of the Password.
+func (Password) Annotations() []schema.Annotation {
+	return []schema.Annotation{Builders{Create: true, Update: true}}
+}
 
 // Fields of the Password.
 func (Password) Fields() []ent.Field {

@@ -3,12 +3,18 @@ package schema
 
 import (
 	"entgo.io/ent"
+	"entgo.io/ent/schema"
 	"entgo.io/ent/schema/edge"
 	"entgo.io/ent/schema/field"
 )
 
 // Plan holds the limits of a plan. Rows are seeded by a migration; operators may change them.
 type Plan struct{ ent.Schema }
+
+// Annotations of the Plan.
+func (Plan) Annotations() []schema.Annotation {
+	return []schema.Annotation{Builders{}}
+}
 
 // Fields of the Plan.
 func (Plan) Fields() []ent.Field {

@@ -5,6 +5,7 @@ import (
 	"entgo.io/ent"
 	"entgo.io/ent/dialect"
 	"entgo.io/ent/dialect/entsql"
+	"entgo.io/ent/schema"
 	"entgo.io/ent/schema/edge"
 	"entgo.io/ent/schema/field"
 	"entgo.io/ent/schema/index"
@@ -15,6 +16,11 @@ import (
 // ReceivedEmail is one message for one envelope recipient. What lists and filters
 // need stands here; bodies and files are read from the raw message.
 type ReceivedEmail struct{ ent.Schema }
+
+// Annotations of the ReceivedEmail.
+func (ReceivedEmail) Annotations() []schema.Annotation {
+	return []schema.Annotation{Builders{}}
+}
 
 // Fields of the ReceivedEmail.
 func (ReceivedEmail) Fields() []ent.Field {

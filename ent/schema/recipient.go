@@ -6,6 +6,7 @@ import (
 
 	"entgo.io/ent"
 	"entgo.io/ent/dialect/entsql"
+	"entgo.io/ent/schema"
 	"entgo.io/ent/schema/edge"
 	"entgo.io/ent/schema/field"
 	"entgo.io/ent/schema/index"
@@ -13,6 +14,11 @@ import (
 
 // Recipient is one address that an email goes to.
 type Recipient struct{ ent.Schema }
+
+// Annotations of the Recipient.
+func (Recipient) Annotations() []schema.Annotation {
+	return []schema.Annotation{Builders{Delete: true}}
+}
 
 // Fields of the Recipient.
 func (Recipient) Fields() []ent.Field {

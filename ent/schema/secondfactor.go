@@ -3,11 +3,17 @@ package schema
 
 import (
 	"entgo.io/ent"
+	"entgo.io/ent/schema"
 	"entgo.io/ent/schema/field"
 )
 
 // SecondFactor has the id of its user. It counts once it is active.
 type SecondFactor struct{ ent.Schema }
+
+// Annotations of the SecondFactor.
+func (SecondFactor) Annotations() []schema.Annotation {
+	return []schema.Annotation{Builders{Create: true, Update: true, Delete: true}}
+}
 
 // Fields of the SecondFactor.
 func (SecondFactor) Fields() []ent.Field {

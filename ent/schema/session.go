@@ -5,12 +5,18 @@ import (
 	"time"
 
 	"entgo.io/ent"
+	"entgo.io/ent/schema"
 	"entgo.io/ent/schema/field"
 	"entgo.io/ent/schema/index"
 )
 
 // Session is found by the hash of its cookie.
 type Session struct{ ent.Schema }
+
+// Annotations of the Session.
+func (Session) Annotations() []schema.Annotation {
+	return []schema.Annotation{Builders{Create: true, Update: true}}
+}
 
 // Fields of the Session.
 func (Session) Fields() []ent.Field {

@@ -3,6 +3,7 @@ package schema
 
 import (
 	"entgo.io/ent"
+	"entgo.io/ent/schema"
 	"entgo.io/ent/schema/field"
 	"entgo.io/ent/schema/index"
 )
@@ -10,6 +11,11 @@ import (
 // SignInChallenge is deleted by the transaction that reads it, so it counts once. The table is
 // unlogged: after a crash of the database a sign-in is begun again.
 type SignInChallenge struct{ ent.Schema }
+
+// Annotations of the SignInChallenge.
+func (SignInChallenge) Annotations() []schema.Annotation {
+	return []schema.Annotation{Builders{Create: true}}
+}
 
 // Fields of the SignInChallenge.
 func (SignInChallenge) Fields() []ent.Field {

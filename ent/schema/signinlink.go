@@ -4,6 +4,7 @@ package schema
 import (
 	"entgo.io/ent"
 	"entgo.io/ent/dialect/entsql"
+	"entgo.io/ent/schema"
 	"entgo.io/ent/schema/field"
 	"entgo.io/ent/schema/index"
 )
@@ -11,6 +12,11 @@ import (
 // SignInLink is written when somebody asks for one, known or not. Its token is made when its
 // mail is written: due_at is when that is to be tried next.
 type SignInLink struct{ ent.Schema }
+
+// Annotations of the SignInLink.
+func (SignInLink) Annotations() []schema.Annotation {
+	return []schema.Annotation{Builders{Create: true, Update: true, Delete: true}}
+}
 
 // Fields of the SignInLink.
 func (SignInLink) Fields() []ent.Field {

@@ -3,12 +3,18 @@ package schema
 
 import (
 	"entgo.io/ent"
+	"entgo.io/ent/schema"
 	"entgo.io/ent/schema/field"
 	"entgo.io/ent/schema/index"
 )
 
 // Smarthost is one such server. It is set by the operator.
 type Smarthost struct{ ent.Schema }
+
+// Annotations of the Smarthost.
+func (Smarthost) Annotations() []schema.Annotation {
+	return []schema.Annotation{Builders{Create: true, Update: true, Delete: true}}
+}
 
 // Fields of the Smarthost.
 func (Smarthost) Fields() []ent.Field {

@@ -15,7 +15,7 @@ type SMSAttempt struct{ ent.Schema }
 
 // Annotations of the SMSAttempt.
 func (SMSAttempt) Annotations() []schema.Annotation {
-	return []schema.Annotation{entsql.Annotation{Table: "sms_attempts"}}
+	return []schema.Annotation{entsql.Annotation{Table: "sms_attempts"}, Builders{}}
 }
 
 // Fields of the SMSAttempt.

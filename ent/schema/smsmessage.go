@@ -15,7 +15,7 @@ type SMSMessage struct{ ent.Schema }
 
 // Annotations of the SMSMessage.
 func (SMSMessage) Annotations() []schema.Annotation {
-	return []schema.Annotation{entsql.Annotation{Table: "sms_messages"}}
+	return []schema.Annotation{entsql.Annotation{Table: "sms_messages"}, Builders{}}
 }
 
 // Fields of the SMSMessage.

@@ -16,7 +16,7 @@ type SMSSettings struct{ ent.Schema }
 
 // Annotations of the SMSSettings.
 func (SMSSettings) Annotations() []schema.Annotation {
-	return []schema.Annotation{entsql.Annotation{Table: "sms_settings"}}
+	return []schema.Annotation{entsql.Annotation{Table: "sms_settings"}, Builders{}}
 }
 
 // Fields of the SMSSettings.

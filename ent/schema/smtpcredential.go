@@ -3,12 +3,18 @@ package schema
 
 import (
 	"entgo.io/ent"
+	"entgo.io/ent/schema"
 	"entgo.io/ent/schema/field"
 	"entgo.io/ent/schema/index"
 )
 
 // SMTPCredential lets a program of an account send over SMTP.
 type SMTPCredential struct{ ent.Schema }
+
+// Annotations of the SMTPCredential.
+func (SMTPCredential) Annotations() []schema.Annotation {
+	return []schema.Annotation{Builders{Create: true, Update: true}}
+}
 
 // Fields of the SMTPCredential.
 func (SMTPCredential) Fields() []ent.Field {

@@ -4,12 +4,18 @@ package schema
 import (
 	"entgo.io/ent"
 	"entgo.io/ent/dialect/entsql"
+	"entgo.io/ent/schema"
 	"entgo.io/ent/schema/field"
 	"entgo.io/ent/schema/index"
 )
 
 // Source is a source address in a pool.
 type Source struct{ ent.Schema }
+
+// Annotations of the Source.
+func (Source) Annotations() []schema.Annotation {
+	return []schema.Annotation{Builders{Create: true, Update: true, Delete: true}}
+}
 
 // Fields of the Source.
 func (Source) Fields() []ent.Field {

@@ -3,6 +3,7 @@ package schema
 
 import (
 	"entgo.io/ent"
+	"entgo.io/ent/schema"
 	"entgo.io/ent/schema/field"
 	"entgo.io/ent/schema/index"
 )
@@ -10,6 +11,11 @@ import (
 // Suppression blocks all mail of an account to an address. It is found by the
 // hash, so that it goes on blocking when the address itself was erased.
 type Suppression struct{ ent.Schema }
+
+// Annotations of the Suppression.
+func (Suppression) Annotations() []schema.Annotation {
+	return []schema.Annotation{Builders{}}
+}
 
 // Fields of the Suppression.
 func (Suppression) Fields() []ent.Field {

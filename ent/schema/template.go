@@ -4,6 +4,7 @@ package schema
 import (
 	"entgo.io/ent"
 	"entgo.io/ent/dialect/entsql"
+	"entgo.io/ent/schema"
 	"entgo.io/ent/schema/edge"
 	"entgo.io/ent/schema/field"
 	"entgo.io/ent/schema/index"
@@ -13,6 +14,11 @@ import (
 
 // Template holds the draft. Sends use the published version only.
 type Template struct{ ent.Schema }
+
+// Annotations of the Template.
+func (Template) Annotations() []schema.Annotation {
+	return []schema.Annotation{Builders{Create: true, Update: true, Delete: true}}
+}
 
 // Fields of the Template.
 func (Template) Fields() []ent.Field {

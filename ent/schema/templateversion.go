@@ -3,6 +3,7 @@ package schema
 
 import (
 	"entgo.io/ent"
+	"entgo.io/ent/schema"
 	"entgo.io/ent/schema/edge"
 	"entgo.io/ent/schema/field"
 	"entgo.io/ent/schema/index"
@@ -11,6 +12,11 @@ import (
 // TemplateVersion is what sends are rendered from: html with its CSS inlined, and
 // a text part, made from the html where the author gave none.
 type TemplateVersion struct{ ent.Schema }
+
+// Annotations of the TemplateVersion.
+func (TemplateVersion) Annotations() []schema.Annotation {
+	return []schema.Annotation{Builders{Create: true}}
+}
 
 // Fields of the TemplateVersion.
 func (TemplateVersion) Fields() []ent.Field {

@@ -3,12 +3,18 @@ package schema
 
 import (
 	"entgo.io/ent"
+	"entgo.io/ent/schema"
 	"entgo.io/ent/schema/field"
 	"entgo.io/ent/schema/index"
 )
 
 // TLSReportCount is one counter.
 type TLSReportCount struct{ ent.Schema }
+
+// Annotations of the TLSReportCount.
+func (TLSReportCount) Annotations() []schema.Annotation {
+	return []schema.Annotation{Builders{}}
+}
 
 // Fields of the TLSReportCount.
 func (TLSReportCount) Fields() []ent.Field {

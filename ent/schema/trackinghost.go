@@ -4,12 +4,18 @@ package schema
 import (
 	"entgo.io/ent"
 	"entgo.io/ent/dialect/entsql"
+	"entgo.io/ent/schema"
 	"entgo.io/ent/schema/field"
 	"entgo.io/ent/schema/index"
 )
 
 // TrackingHost is used in links once its CNAME was seen.
 type TrackingHost struct{ ent.Schema }
+
+// Annotations of the TrackingHost.
+func (TrackingHost) Annotations() []schema.Annotation {
+	return []schema.Annotation{Builders{Delete: true}}
+}
 
 // Fields of the TrackingHost.
 func (TrackingHost) Fields() []ent.Field {

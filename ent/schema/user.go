@@ -3,6 +3,7 @@ package schema
 
 import (
 	"entgo.io/ent"
+	"entgo.io/ent/schema"
 	"entgo.io/ent/schema/edge"
 	"entgo.io/ent/schema/field"
 	"entgo.io/ent/schema/index"
@@ -11,6 +12,11 @@ import (
 // User is a person. A row is made when a link that was mailed, or given by the operator, was
 // followed: no user is unconfirmed.
 type User struct{ ent.Schema }
+
+// Annotations of the User.
+func (User) Annotations() []schema.Annotation {
+	return []schema.Annotation{Builders{Create: true, Update: true}}
+}
 
 // Fields of the User.
 func (User) Fields() []ent.Field {

@@ -4,12 +4,18 @@ package schema
 import (
 	"entgo.io/ent"
 	"entgo.io/ent/dialect/entsql"
+	"entgo.io/ent/schema"
 	"entgo.io/ent/schema/field"
 	"entgo.io/ent/schema/index"
 )
 
 // Webhook is one endpoint.
 type Webhook struct{ ent.Schema }
+
+// Annotations of the Webhook.
+func (Webhook) Annotations() []schema.Annotation {
+	return []schema.Annotation{Builders{Create: true, Update: true, Delete: true}}
+}
 
 // Fields of the Webhook.
 func (Webhook) Fields() []ent.Field {

@@ -3,6 +3,7 @@ package schema
 
 import (
 	"entgo.io/ent"
+	"entgo.io/ent/schema"
 	"entgo.io/ent/schema/field"
 	"entgo.io/ent/schema/index"
 )
@@ -10,6 +11,11 @@ import (
 // WebhookAttempt is one POST. An attempt without an outcome is either running or was
 // cut off: whether the endpoint has heard it is unknown.
 type WebhookAttempt struct{ ent.Schema }
+
+// Annotations of the WebhookAttempt.
+func (WebhookAttempt) Annotations() []schema.Annotation {
+	return []schema.Annotation{Builders{}}
+}
 
 // Fields of the WebhookAttempt.
 func (WebhookAttempt) Fields() []ent.Field {

@@ -6,6 +6,7 @@ import (
 
 	"entgo.io/ent"
 	"entgo.io/ent/dialect/entsql"
+	"entgo.io/ent/schema"
 	"entgo.io/ent/schema/field"
 	"entgo.io/ent/schema/index"
 )
@@ -13,6 +14,11 @@ import (
 // WebhookDelivery is an event for an endpoint, in the log. It outlives the endpoint. While it
 // waits it has a WebhookWork.
 type WebhookDelivery struct{ ent.Schema }
+
+// Annotations of the WebhookDelivery.
+func (WebhookDelivery) Annotations() []schema.Annotation {
+	return []schema.Annotation{Builders{}}
+}
 
 // Fields of the WebhookDelivery.
 func (WebhookDelivery) Fields() []ent.Field {

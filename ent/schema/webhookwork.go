@@ -3,6 +3,7 @@ package schema
 
 import (
 	"entgo.io/ent"
+	"entgo.io/ent/schema"
 	"entgo.io/ent/schema/field"
 	"entgo.io/ent/schema/index"
 )
@@ -10,6 +11,11 @@ import (
 // WebhookWork has the id of its delivery and goes when the delivery is settled. It is narrow:
 // each attempt changes it twice, and the row of the delivery, which is the log, once.
 type WebhookWork struct{ ent.Schema }
+
+// Annotations of the WebhookWork.
+func (WebhookWork) Annotations() []schema.Annotation {
+	return []schema.Annotation{Builders{}}
+}
 
 // Fields of the WebhookWork.
 func (WebhookWork) Fields() []ent.Field {

@@ -117,7 +117,7 @@ func TestCapsUnderConcurrency(t *testing.T) {
 	}
 	wantCounted(t, first, capped.ID, 100, 100)
 	wantCounted(t, first, busy.ID, int64(granted[busy.ID]), int64(granted[busy.ID]))
-	if rows := first.db.Ent.Usage.Query().CountX(t.Context()); rows != 4 {
+	if rows := dbtest.Count(t, first.db, `SELECT count(*) FROM usages`); rows != 4 {
 		t.Errorf("%d counters, want a day and a month of two accounts", rows)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/postrider/postrider/runtime/db/dbtest"
 	"github.com/postrider/postrider/runtime/fault"
 )
 
@@ -72,7 +73,7 @@ func TestSourcesAreKeptByTheirAddress(t *testing.T) {
 	if err := w.RemoveSource(t.Context(), "127.0.0.1"); err != nil {
 		t.Fatal(err)
 	}
-	if n := w.db.Ent.SourceDay.Query().CountX(t.Context()); n != 0 {
+	if n := dbtest.Count(t, w.db, `SELECT count(*) FROM source_days`); n != 0 {
 		t.Errorf("%d counters are left", n)
 	}
 	for _, unknown := range []string{added.ID, "127.0.0.1", "x", "\x00", "src_\x00"} {

@@ -4,17 +4,16 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/postrider/postrider/ent/email"
-	"github.com/postrider/postrider/ent/recipient"
 	"github.com/postrider/postrider/modules/sending"
 	"github.com/postrider/postrider/modules/sending/records"
 	"github.com/postrider/postrider/modules/sending/sendingtest"
 	"github.com/postrider/postrider/modules/sending/sendingtest/rooms"
 	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/db/dbtest"
 )
 
 func TestErasingDeletesWhatWentToNobodyElse(t *testing.T) {
@@ -92,12 +91,8 @@ func TestErasingStopsMailThatIsNotSentYet(t *testing.T) {
 // settled marks an email and its recipients as delivered.
 func (f *fixture) settled(t *testing.T, emailID string) {
 	t.Helper()
-	if err := f.DB.Ent.Email.UpdateOneID(emailID).SetStatus(email.StatusDelivered).SetDeliveredAt(time.Now()).Exec(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if err := f.DB.Ent.Recipient.Update().Where(recipient.EmailID(emailID)).SetState(recipient.StateDelivered).ClearDueAt().Exec(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	dbtest.Exec(t, f.DB, `UPDATE emails SET status = 'delivered', delivered_at = now() WHERE id = $1`, emailID)
+	dbtest.Exec(t, f.DB, `UPDATE recipients SET state = 'delivered', due_at = NULL WHERE email_id = $1`, emailID)
 }
 
 // nowhere looks into every column of the tables that sending and the bus write.

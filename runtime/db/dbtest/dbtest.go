@@ -70,6 +70,16 @@ func Exec(t testing.TB, d *db.DB, statement string, args ...any) {
 	}
 }
 
+// Count returns the single number that a query selects.
+func Count(t testing.TB, d *db.DB, query string, args ...any) int {
+	t.Helper()
+	n, err := db.One(t.Context(), d.SQL, db.Value[int], query, args...)
+	if err != nil {
+		t.Fatalf("the query %s failed: %v", query, err)
+	}
+	return n
+}
+
 // URL is the connection string of a fresh database with all migrations, for
 // tests of programs that connect by themselves.
 func URL(t testing.TB) string {

@@ -29,9 +29,7 @@ func TestMain(m *testing.M) {
 func TestDatabasesAreApart(t *testing.T) {
 	t.Parallel()
 	one, two := New(t), New(t)
-	if _, err := one.Ent.Plan.Update().SetName("changed").Save(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	Exec(t, one, `UPDATE plans SET name = 'changed'`)
 	plan, err := two.Ent.Plan.Get(t.Context(), "free")
 	if err != nil {
 		t.Fatal(err)
@@ -67,9 +65,7 @@ func TestStopAndStartKeepData(t *testing.T) {
 	t.Parallel()
 	server := NewServer(t)
 	d := server.Open()
-	if _, err := d.Ent.Plan.Update().SetName("changed").Save(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	Exec(t, d, `UPDATE plans SET name = 'changed'`)
 	before := server.PID()
 	server.Stop()
 	server.Start()

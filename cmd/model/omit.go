@@ -1,0 +1,185 @@
+package main
+
+import (
+	"bytes"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"entgo.io/ent/entc/gen"
+	"golang.org/x/tools/imports"
+
+	"github.com/postrider/postrider/ent/schema"
+)
+
+// builderTemplates maps each template of a builder to the part of the annotation that asks for it.
+var builderTemplates = map[string]func(schema.Builders) bool{
+	"create": func(b schema.Builders) bool { return b.Create },
+	"update": func(b schema.Builders) bool { return b.Update },
+	"delete": func(b schema.Builders) bool { return b.Delete },
+}
+
+// buildersOf returns the annotation of an entity. Ent has passed it through JSON.
+func buildersOf(t *gen.Type) schema.Builders {
+	fields, _ := t.Annotations[schema.Builders{}.Name()].(map[string]any)
+	is := func(name string) bool { value, _ := fields[name].(bool); return value }
+	return schema.Builders{Create: is("Create"), Update: is("Update"), Delete: is("Delete")}
+}
+
+// omitEntities is a hook that leaves out the entities without the annotation, and the edges to them.
+func omitEntities(next gen.Generator) gen.Generator {
+	return gen.GenerateFunc(func(g *gen.Graph) error {
+		tableOnly := func(t *gen.Type) bool { return t.Annotations[schema.Builders{}.Name()] == nil }
+		g.Nodes = slices.DeleteFunc(g.Nodes, tableOnly)
+		for _, node := range g.Nodes {
+			node.Edges = slices.DeleteFunc(node.Edges, func(e *gen.Edge) bool { return tableOnly(e.Type) })
+		}
+		return next.Generate(g)
+	})
+}
+
+// omitBuilders is a hook that removes, from the files that Ent writes for every entity, the declarations that
+// mention a builder that was not asked for.
+func omitBuilders(next gen.Generator) gen.Generator {
+	return gen.GenerateFunc(func(g *gen.Graph) error {
+		if err := next.Generate(g); err != nil {
+			return err
+		}
+		omitted := omission{}
+		files := []string{"client.go", "mutation.go", "hook/hook.go"}
+		for _, node := range g.Nodes {
+			omitted.add(node.Name + "GroupBy")
+			builders := buildersOf(node)
+			if !builders.Create {
+				omitted.add(node.CreateName(), node.CreateBulkName())
+			}
+			if !builders.Update {
+				omitted.add(node.UpdateName(), node.UpdateOneName())
+			}
+			if !builders.Delete {
+				omitted.add(node.DeleteName(), node.DeleteOneName())
+			}
+			if builders == (schema.Builders{}) {
+				omitted.add(node.MutationName())
+			}
+			for name, wanted := range builderTemplates {
+				path := node.PackageDir() + "_" + name + ".go"
+				if wanted(builders) {
+					files = append(files, path)
+				} else if err := os.Remove(filepath.Join(g.Target, path)); err != nil && !os.IsNotExist(err) {
+					return err
+				}
+			}
+			files = append(files, node.PackageDir()+".go", node.PackageDir()+"_query.go")
+		}
+		for _, file := range files {
+			if err := omitted.apply(filepath.Join(g.Target, file)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// omission is a set of top-level names that are not generated.
+type omission map[string]bool
+
+func (o omission) add(names ...string) {
+	for _, name := range names {
+		o[name] = true
+	}
+}
+
+// apply cuts every declaration, and every case of a switch, that mentions an omitted name out of a file.
+func (o omission) apply(path string) error {
+	source, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	fset := token.NewFileSet()
+	file, err := parser.ParseFile(fset, path, source, parser.ParseComments|parser.SkipObjectResolution)
+	if err != nil {
+		return err
+	}
+	type span struct{ from, to int }
+	var cuts []span
+	cut := func(from, to token.Pos) {
+		cuts = append(cuts, span{fset.Position(from).Offset, fset.Position(to).Offset})
+	}
+	for _, decl := range file.Decls {
+		if cases := o.casesOf(decl); cases != nil {
+			for _, c := range cases {
+				cut(c.Pos(), c.End())
+			}
+		} else if o.mentionedIn(decl) {
+			cut(startOf(decl), decl.End())
+		}
+	}
+	if cuts == nil {
+		return nil
+	}
+	var kept bytes.Buffer
+	end := 0
+	for _, c := range cuts {
+		kept.Write(source[end:c.from])
+		end = c.to
+	}
+	kept.Write(source[end:])
+	formatted, err := imports.Process(path, kept.Bytes(), nil)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(path, formatted, 0o644)
+}
+
+// casesOf returns the cases that mention an omitted name, if nothing else in the declaration does.
+func (o omission) casesOf(decl ast.Decl) []ast.Node {
+	var cases []ast.Node
+	outside := false
+	ast.Inspect(decl, func(n ast.Node) bool {
+		if c, ok := n.(*ast.CaseClause); ok && o.mentionedIn(c) {
+			cases = append(cases, c)
+			return false
+		}
+		outside = outside || o.isOmitted(n)
+		return true
+	})
+	if outside {
+		return nil
+	}
+	return cases
+}
+
+func (o omission) mentionedIn(root ast.Node) bool {
+	found := false
+	ast.Inspect(root, func(n ast.Node) bool {
+		found = found || o.isOmitted(n)
+		return !found
+	})
+	return found
+}
+
+// isOmitted reports whether a node is an omitted name, or one that Ent derives from it for its own use:
+// newAccountMutation, accountMutation options.
+func (o omission) isOmitted(n ast.Node) bool {
+	ident, ok := n.(*ast.Ident)
+	return ok && (o[ident.Name] || o[strings.TrimPrefix(ident.Name, "new")])
+}
+
+func startOf(decl ast.Decl) token.Pos {
+	var doc *ast.CommentGroup
+	switch d := decl.(type) {
+	case *ast.FuncDecl:
+		doc = d.Doc
+	case *ast.GenDecl:
+		doc = d.Doc
+	}
+	if doc != nil {
+		return doc.Pos()
+	}
+	return decl.Pos()
+}
