@@ -53,7 +53,6 @@ func (c *doctorCommand) look(s *session) (report doctor.Report, err error) {
 	if err != nil {
 		return doctor.Report{}, err
 	}
-	defer resolver.Close()
 	params := checks.Params{Config: cfg, Resolver: resolver, Modules: assembly.ModuleNames(false)}
 	before := c.mistakes()
 	if store.HasKeys(cfg) {

@@ -58,7 +58,6 @@ func (c *domainCheckCommand) check(ctx context.Context, cfg setting.Values) (col
 	if inspection.Resolver, err = dnsx.New(dnsx.Config{Server: config.DNSServer.Of(cfg), Logger: slog.New(slog.DiscardHandler)}); err != nil {
 		return "", false, err
 	}
-	defer inspection.Resolver.Close()
 	var seen []dnscheck.Inspected
 	var notes []string
 	if c.DNSOnly || config.Embedded(cfg) && !store.HoldsData(config.DataDir.Of(cfg)) {

@@ -97,7 +97,6 @@ func withOutbound(ctx context.Context, cfg setting.Values, do func(*outbound.Ser
 	if err != nil {
 		return err
 	}
-	defer resolver.Close()
 	return withServices(ctx, cfg, func(of services) error {
 		holders, err := of.accounts()
 		if err != nil {

@@ -4,10 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"time"
 	"unicode/utf8"
-
-	"github.com/maypok86/otter/v2"
 
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/ent/account"
@@ -107,11 +104,6 @@ type Account struct {
 // that domain and a payment method on file; the operator's word stands for both.
 func (a Account) Unlocked(senderVerified bool) bool {
 	return !a.Plan.Sandboxed || a.ProductionUnlocked || a.PaymentMethod && senderVerified
-}
-
-type snapshot struct {
-	Account
-	askedAt time.Time
 }
 
 // CreateAccount makes an account and its owner in one transaction. A user who has the email already
@@ -255,20 +247,15 @@ const maxSameEmail = 20 // accounts that are named
 
 // Account gives the account with its plan, at most CacheTTL old.
 func (s *Service) Account(ctx context.Context, accountID string) (Account, error) {
-	found, err := s.accounts.Get(ctx, accountID, otter.LoaderFunc[string, snapshot](s.loadAccount))
-	return found.Account, err
+	return s.accounts.Get(ctx, accountID, s.loadAccount)
 }
 
-func (s *Service) loadAccount(ctx context.Context, accountID string) (snapshot, error) {
-	askedAt := time.Now()
-	// Others wait for this answer, so it must not end with the first caller.
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lookupTimeout)
-	defer cancel()
+func (s *Service) loadAccount(ctx context.Context, accountID string) (Account, error) {
 	row, err := s.accountRow(ctx, accountID)
 	if err != nil {
-		return snapshot{}, err
+		return Account{}, err
 	}
-	return snapshot{askedAt: askedAt, Account: accountOf(row)}, nil
+	return accountOf(row), nil
 }
 
 // maxFreeTeams is how many accounts on a sandboxed plan one person may own.

@@ -10,8 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/maypok86/otter/v2"
-
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/secret"
 )
@@ -35,7 +33,6 @@ type credential struct {
 	known     bool // exists and is not revoked
 	expires   bool
 	expiresAt time.Time // on this process's monotonic clock, from the database's remaining time
-	askedAt   time.Time
 }
 
 // Authenticate tells who the bearer of a secret is. The secret comes without the
@@ -49,7 +46,7 @@ func (s *Service) Authenticate(ctx context.Context, bearer string) (Caller, erro
 
 // AuthenticateHash is Authenticate for who has kept the SHA-256 of a secret.
 func (s *Service) AuthenticateHash(ctx context.Context, hash [sha256.Size]byte) (Caller, error) {
-	found, err := s.keys.Get(ctx, hash, otter.LoaderFunc[keyHash, credential](s.loadCredential))
+	found, err := s.keys.Get(ctx, hash, s.loadCredential)
 	switch {
 	case err != nil:
 		return Caller{}, fmt.Errorf("authenticate: %w", err)
@@ -85,17 +82,15 @@ SELECT k.id, k.account_id, k.scope, coalesce(k.domain_ids, '[]'::jsonb)::text, a
  WHERE k.hash = $1 AND k.revoked_at IS NULL`
 
 func (s *Service) loadCredential(ctx context.Context, hash keyHash) (credential, error) {
-	// Others wait for this answer, so it must not end with the first caller.
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lookupTimeout)
-	defer cancel()
-	found := credential{known: true, askedAt: time.Now()}
+	askedAt := time.Now()
+	found := credential{known: true}
 	var domainIDs string
 	var expiresIn sql.NullFloat64
 	err := s.db.SQL.QueryRowContext(ctx, selectCredential, hash[:]).Scan(&found.caller.KeyID, &found.caller.AccountID,
 		&found.caller.Scope, &domainIDs, &found.caller.Suspended, &expiresIn)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
-		return credential{askedAt: found.askedAt}, nil
+		return credential{}, nil
 	case err != nil:
 		return credential{}, fault.OrAway(err)
 	}
@@ -107,7 +102,7 @@ func (s *Service) loadCredential(ctx context.Context, hash keyHash) (credential,
 		// a limit beyond the cache's life needs no more precision than that.
 		found.expires = true
 		seconds := min(expiresIn.Float64, (24 * time.Hour).Seconds())
-		found.expiresAt = found.askedAt.Add(time.Duration(seconds * float64(time.Second)))
+		found.expiresAt = askedAt.Add(time.Duration(seconds * float64(time.Second)))
 	}
 	return found, nil
 }

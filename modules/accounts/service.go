@@ -5,9 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
-	"time"
 
-	"github.com/maypok86/otter/v2"
 	"go.uber.org/fx"
 
 	"github.com/postrider/postrider/ent/plan"
@@ -37,8 +35,8 @@ type Service struct {
 	db      *db.DB
 	cursors *page.Codec
 
-	keys     cache.Cache[keyHash, credential]
-	accounts cache.Cache[string, snapshot]
+	keys     *cache.Cache[keyHash, credential]
+	accounts *cache.Cache[string, Account]
 	used     *lastuse.Recorder
 	facts    *bus.Log
 
@@ -52,32 +50,10 @@ func New(p Params) (*Service, error) {
 		return nil, err
 	}
 	config := p.Config.withDefaults()
-	keys, err := otter.New(&otter.Options[keyHash, credential]{
-		MaximumSize: config.CacheSize,
-		ExpiryCalculator: otter.ExpiryWritingFunc(func(e otter.Entry[keyHash, credential]) time.Duration {
-			return remaining(config.CacheTTL, e.Value.askedAt)
-		}),
-	})
-	if err != nil {
-		return nil, err
-	}
-	accounts, err := otter.New(&otter.Options[string, snapshot]{
-		MaximumSize: config.CacheSize,
-		ExpiryCalculator: otter.ExpiryWritingFunc(func(e otter.Entry[string, snapshot]) time.Duration {
-			return remaining(config.CacheTTL, e.Value.askedAt)
-		}),
-	})
-	if err != nil {
-		return nil, err
-	}
+	keys := cache.New(cache.Config[keyHash, credential]{Max: config.CacheSize, TTL: config.CacheTTL, LoadTimeout: lookupTimeout})
+	accounts := cache.New(cache.Config[string, Account]{Max: config.CacheSize, TTL: config.CacheTTL, LoadTimeout: lookupTimeout})
 	return &Service{config: config, db: p.DB, facts: bus.NewLog(p.DB), used: lastuse.New(p.DB.SQL, "api_keys"), cursors: p.Cursors, keys: keys, accounts: accounts,
 		tasks: worker.NewTasks(p.Logger, p.Workers)}, nil
-}
-
-// remaining counts an entry's life from the moment its question was asked: a
-// slow answer is not believed for longer.
-func remaining(ttl time.Duration, askedAt time.Time) time.Duration {
-	return max(ttl-time.Since(askedAt), time.Nanosecond)
 }
 
 // Start begins to write last_used_at, to sweep and to count. It fails when the plan of new accounts
@@ -106,8 +82,6 @@ func (s *Service) Stop(ctx context.Context) error {
 	var err error
 	s.once.Do(func() {
 		s.tasks.Stop(ctx)
-		s.keys.StopAllGoroutines()
-		s.accounts.StopAllGoroutines()
 		err = s.used.Flush(ctx)
 	})
 	return err

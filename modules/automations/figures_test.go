@@ -28,12 +28,7 @@ func (visited) GroupReach(_ context.Context, _ string, groups, _ []string) (map[
 // figures is a process that has counted nothing yet.
 func (w *world) figures(t *testing.T, texts figures.TextMessages) *figures.Service {
 	t.Helper()
-	s, err := figures.New(w.DB, figures.Near{Emails: w.Records, Visits: visited{}, Texts: texts})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(s.Stop)
-	return s
+	return figures.New(w.DB, figures.Near{Emails: w.Records, Visits: visited{}, Texts: texts})
 }
 
 func countedOf(t *testing.T, s *figures.Service, accountID, automationID string) *figures.Figures {

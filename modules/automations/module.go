@@ -47,11 +47,11 @@ var Module = fx.Module("automations",
 		func(n *node.Node) steps.Node { return n },
 	),
 	// When Fx joins the modules, before the first hook runs: the bus has not started.
-	fx.Invoke(func(lc fx.Lifecycle, s *Service, counted *figures.Service, b *bus.Bus) {
+	fx.Invoke(func(lc fx.Lifecycle, s *Service, b *bus.Bus) {
 		b.Register(s.Consumer())
 		lc.Append(fx.Hook{
 			OnStart: func(ctx context.Context) error { return s.Start(ctx) },
-			OnStop:  func(ctx context.Context) error { counted.Stop(); return s.Stop(ctx) },
+			OnStop:  func(ctx context.Context) error { return s.Stop(ctx) },
 		})
 	}),
 )

@@ -117,10 +117,7 @@ type Service struct {
 
 // New makes the service; nothing runs before Start.
 func New(p Params) (*Service, error) {
-	store, err := versions.New()
-	if err != nil {
-		return nil, err
-	}
+	store := versions.New()
 	prover := proof.New(p.Box)
 	events := ingest.New(ingest.Params{DB: p.DB, Bus: p.Bus, Answers: p.Answers, Signals: p.Signals, Versions: store, Box: p.Box, Prover: prover})
 	return &Service{references: references{p.Config, p.Domains, p.Templates, p.Texts, p.Previewer, p.Timeline}, db: p.DB, bus: p.Bus, cursors: p.Cursors, signals: p.Signals, versions: store,
@@ -153,9 +150,7 @@ func (s *Service) Start(ctx context.Context) error {
 func (s *Service) Stop(ctx context.Context) error {
 	s.events.Stop()
 	s.tasks.Stop(ctx)
-	err := s.steps.Stop(ctx)
-	s.versions.Stop()
-	return err
+	return s.steps.Stop(ctx)
 }
 
 // Post takes a custom event (package ingest).

@@ -22,10 +22,7 @@ import (
 func TestAddMakesAPendingDomainWithItsOwnKey(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	var err error
-	if w.keys, err = signing.NewRing(w.box, dkim.GenerateKey, nil); err != nil {
-		t.Fatal(err)
-	}
+	w.keys = signing.NewRing(w.box, dkim.GenerateKey, nil)
 	d, err := w.Add(t.Context(), w.ada, AddInput{Name: "Mail.Example.COM.", InboundEnabled: true})
 	if err != nil {
 		t.Fatal(err)

@@ -81,7 +81,6 @@ func (w *world) process(t testing.TB) *Service {
 		if err := s.Stop(context.Background()); err != nil {
 			t.Error(err)
 		}
-		resolver.Close()
 	})
 	return s
 }

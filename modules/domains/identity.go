@@ -4,10 +4,7 @@ import (
 	"context"
 	"crypto"
 	"fmt"
-	"sync"
 	"time"
-
-	"github.com/maypok86/otter/v2"
 
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/ent/dkimkey"
@@ -55,7 +52,6 @@ type identityKey struct{ accountID, name string }
 type sender struct {
 	identity Identity
 	status   domain.Status // empty: the account has no such domain
-	askedAt  time.Time
 }
 
 const (
@@ -69,14 +65,13 @@ func Sends(status domain.Status) bool {
 	return status == domain.StatusVerified || status == domain.StatusTemporaryFailure
 }
 
-// lifetime counts from the question, so that a slow answer is not believed for
-// longer. Refusals are short: somebody who has just verified sends at once.
-func (s sender) lifetime() time.Duration {
-	ttl := identityTTL
-	if !Sends(s.status) {
-		ttl = refusalTTL
+// ttl returns how long the answer is cached. Refusals are short, so that an account can send
+// as soon as it has verified a domain.
+func (s sender) ttl() time.Duration {
+	if Sends(s.status) {
+		return identityTTL
 	}
-	return max(ttl-time.Since(s.askedAt), time.Nanosecond)
+	return refusalTTL
 }
 
 // lookups answers what mail asks of domains, from memory for some seconds: who signs, and who receives.
@@ -84,31 +79,16 @@ type lookups struct {
 	db         *db.DB
 	keys       *signing.Ring
 	sandbox    string // name of the domain that is everybody's
-	identities cache.Cache[identityKey, sender]
-	receivers  cache.Cache[string, receipt]
-	once       sync.Once
+	identities *cache.Cache[identityKey, sender]
+	receivers  *cache.Cache[string, receipt]
 }
 
-func newLookups(d *db.DB, keys *signing.Ring, sandbox string) (*lookups, error) {
-	identities, err := otter.New(&otter.Options[identityKey, sender]{
-		MaximumSize: 50_000,
-		ExpiryCalculator: otter.ExpiryWritingFunc(func(e otter.Entry[identityKey, sender]) time.Duration {
-			return e.Value.lifetime()
-		}),
-	})
-	if err != nil {
-		return nil, err
-	}
-	receivers, err := newReceivers()
-	return &lookups{db: d, keys: keys, sandbox: sandbox, identities: identities, receivers: receivers}, err
-}
+const maxLookups = 50_000 // answers in each cache
 
-func (l *lookups) close() {
-	l.once.Do(func() {
-		l.keys.Close()
-		l.identities.StopAllGoroutines()
-		l.receivers.StopAllGoroutines()
-	})
+func newLookups(d *db.DB, keys *signing.Ring, sandbox string) *lookups {
+	return &lookups{db: d, keys: keys, sandbox: sandbox,
+		identities: cache.New(cache.Config[identityKey, sender]{Max: maxLookups, TTLOf: sender.ttl, LoadTimeout: lookupTimeout}),
+		receivers:  cache.New(cache.Config[string, receipt]{Max: maxLookups, TTLOf: receipt.ttl, LoadTimeout: lookupTimeout})}
 }
 
 // Identity tells how mail from the address is signed, or refuses it with
@@ -118,7 +98,7 @@ func (l *lookups) Identity(ctx context.Context, accountID string, from address.A
 	if from.Domain == l.sandbox {
 		key.accountID = "" // one row for all
 	}
-	found, err := l.identities.Get(ctx, key, otter.LoaderFunc[identityKey, sender](l.loadSender))
+	found, err := l.identities.Get(ctx, key, l.loadSender)
 	if err != nil {
 		return Identity{}, fmt.Errorf("identity: %w", err)
 	}
@@ -143,10 +123,7 @@ func refuse(name string, status domain.Status) *fault.Error {
 }
 
 func (l *lookups) loadSender(ctx context.Context, key identityKey) (sender, error) {
-	// Others wait for this answer, so it must not end with the first caller.
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lookupTimeout)
-	defer cancel()
-	answer := sender{askedAt: time.Now()}
+	var answer sender
 	owner := domain.AccountID(key.accountID)
 	if key.accountID == "" {
 		owner = domain.AccountIDIsNil()

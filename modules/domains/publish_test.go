@@ -18,7 +18,6 @@ func (w *world) publisher(t testing.TB) *publish.Service {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(resolver.Close)
 	p, err := publish.New(publish.Params{Domains: w.Service, Resolver: resolver, Guard: egress.NewGuard(nil)})
 	if err != nil {
 		t.Fatal(err)

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/maypok86/otter/v2"
-
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/ent/domain"
 	"github.com/postrider/postrider/runtime/fault"
@@ -21,16 +19,22 @@ type Receiver struct {
 }
 
 // receipt is what the database said of a name; no DomainID: nobody receives there.
-type receipt struct {
-	receiver Receiver
-	askedAt  time.Time
+type receipt struct{ receiver Receiver }
+
+// ttl returns how long the answer is cached. That a name is unknown is cached only briefly; this
+// bounds the cost of guessing names.
+func (r receipt) ttl() time.Duration {
+	if r.receiver.DomainID == "" {
+		return refusalTTL
+	}
+	return identityTTL
 }
 
 // Receiver tells who gets mail for the address: the account that has its domain
 // verified, by exact name, and switched inbound on. Error: NotFound. The answer
 // may be identityTTL behind a change made by another process.
 func (l *lookups) Receiver(ctx context.Context, rcpt address.Address) (Receiver, error) {
-	found, err := l.receivers.Get(ctx, rcpt.Domain, otter.LoaderFunc[string, receipt](l.loadReceiver))
+	found, err := l.receivers.Get(ctx, rcpt.Domain, l.loadReceiver)
 	if err != nil {
 		return Receiver{}, fmt.Errorf("receiver: %w", err)
 	}
@@ -41,10 +45,7 @@ func (l *lookups) Receiver(ctx context.Context, rcpt address.Address) (Receiver,
 }
 
 func (l *lookups) loadReceiver(ctx context.Context, name string) (receipt, error) {
-	// Others wait for this answer, so it must not end with the first caller.
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lookupTimeout)
-	defer cancel()
-	answer := receipt{askedAt: time.Now()}
+	var answer receipt
 	row, err := l.db.Ent.Domain.Query().Where(domain.Name(name), domain.AccountIDNotNil(), domain.InboundEnabled(true), owned()).Only(ctx)
 	switch {
 	case ent.IsNotFound(err):
@@ -54,19 +55,4 @@ func (l *lookups) loadReceiver(ctx context.Context, name string) (receipt, error
 		answer.receiver = Receiver{AccountID: *row.AccountID, DomainID: row.ID, Domain: row.Name}
 	}
 	return answer, nil
-}
-
-// newReceivers keeps answers as identities are kept; that a name is unknown is
-// kept for a moment only, which bounds what guessing names costs.
-func newReceivers() (*otter.Cache[string, receipt], error) {
-	return otter.New(&otter.Options[string, receipt]{
-		MaximumSize: 50_000,
-		ExpiryCalculator: otter.ExpiryWritingFunc(func(e otter.Entry[string, receipt]) time.Duration {
-			keep := identityTTL
-			if e.Value.receiver.DomainID == "" {
-				keep = refusalTTL
-			}
-			return max(keep-time.Since(e.Value.askedAt), time.Nanosecond)
-		}),
-	})
 }

@@ -71,15 +71,9 @@ func New(p Params) (*Service, error) {
 		return nil, err
 	}
 	config := p.Config.withDefaults()
-	keys, err := signing.NewRing(p.Box, p.NewKey, p.Engine)
-	if err != nil {
-		return nil, err
-	}
+	keys := signing.NewRing(p.Box, p.NewKey, p.Engine)
 	names := names{newReserved(config), p.Accounts}
-	lookups, err := newLookups(p.DB, keys, names.reserved.sandbox)
-	if err != nil {
-		return nil, err
-	}
+	lookups := newLookups(p.DB, keys, names.reserved.sandbox)
 	checker := dnscheck.Checker{DNS: p.Resolver.Uncached(), Within: config.CheckTimeout}
 	s := &Service{lookups: lookups, db: p.DB, bus: p.Bus, names: names, keys: keys, cursors: p.Cursors, log: p.Logger, on: p.On,
 		claims: &claims{db: p.DB, bus: p.Bus, names: names, checker: checker, keys: keys, lookups: lookups, cursors: p.Cursors, log: p.Logger, key: p.Box.Derive("domain-claim")},
@@ -93,7 +87,4 @@ func New(p Params) (*Service, error) {
 func (s *Service) Start(ctx context.Context) error { return s.checks.worker.Start(ctx) }
 
 // Stop lets running checks end and stores what they saw.
-func (s *Service) Stop(ctx context.Context) error {
-	s.lookups.close()
-	return s.checks.worker.Stop(ctx)
-}
+func (s *Service) Stop(ctx context.Context) error { return s.checks.worker.Stop(ctx) }

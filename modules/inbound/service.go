@@ -113,10 +113,7 @@ func New(p Params) (*Service, error) {
 		return nil, errors.New("inbound: a budget is needed")
 	}
 	s := &Service{db: p.DB, pages: p.Pages, bus: p.Bus, counts: p.Statistics, sender: p.Sender, contents: &contents{db: p.DB, objects: p.Objects, budget: p.Budget}}
-	var err error
-	if s.rules, err = addressrules.NewBook(p.DB, p.Domains); err != nil {
-		return nil, err
-	}
+	s.rules = addressrules.NewBook(p.DB, p.Domains)
 	s.reception = &reception{domains: p.Domains, accounts: p.Accounts, rules: s.rules, bus: p.Bus, budget: p.Budget, log: p.Logger,
 		examiner: &examiner{hostname: p.Config.Hostname, verifier: p.Verifier, spam: p.Spam, log: p.Logger},
 		writer:   newWriter(p.DB, p.Bus, p.Objects != nil)}
@@ -151,7 +148,6 @@ func (s *Service) Start(ctx context.Context) error {
 // Stop stores what waits, and lets moves that have begun end while ctx lasts.
 func (s *Service) Stop(ctx context.Context) error {
 	s.reception.writer.close()
-	s.rules.Close()
 	if s.mover == nil {
 		return nil
 	}

@@ -10,8 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/maypok86/otter/v2"
-
 	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/accounts/rights"
 	"github.com/postrider/postrider/runtime/fault"
@@ -89,7 +87,7 @@ func (s *Credentials) again(ctx context.Context, with signedInWith) (found crede
 	if with.apiKey {
 		found, err = s.byKey(ctx, with.hash)
 	} else {
-		found, err = s.known.Get(ctx, with.hash, otter.LoaderFunc[passwordHash, credential](s.load))
+		found, err = s.known.Get(ctx, with.hash, s.load)
 	}
 	switch {
 	case err != nil:
@@ -106,15 +104,12 @@ SELECT c.id, c.account_id, coalesce(c.domain_ids, '[]'::jsonb)::text, a.suspende
  WHERE c.hash = $1 AND c.revoked_at IS NULL`
 
 func (s *Credentials) load(ctx context.Context, hash passwordHash) (credential, error) {
-	// Others wait for this answer, so it must not end with the first of them.
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lookupTimeout)
-	defer cancel()
-	found := credential{known: true, askedAt: time.Now()}
+	found := credential{known: true}
 	var domainIDs string
 	err := s.db.SQL.QueryRowContext(ctx, selectCredential, hash[:]).Scan(&found.id, &found.caller.AccountID, &domainIDs, &found.caller.Suspended)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
-		return credential{askedAt: found.askedAt}, nil
+		return credential{}, nil
 	case err != nil:
 		return credential{}, err
 	}

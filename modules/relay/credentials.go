@@ -4,9 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"sync"
-	"time"
 
-	"github.com/maypok86/otter/v2"
 	"go.uber.org/fx"
 
 	"github.com/postrider/postrider/runtime/cache"
@@ -45,7 +43,7 @@ type Credentials struct {
 	accounts Accounts
 	signals  Signals
 	cursors  *page.Codec
-	known    cache.Cache[passwordHash, credential]
+	known    *cache.Cache[passwordHash, credential]
 	used     *lastuse.Recorder
 	tasks    *worker.Tasks
 	once     sync.Once
@@ -56,13 +54,7 @@ func NewCredentials(p CredentialsParams) (*Credentials, error) {
 	if err := p.Config.Validate(); err != nil {
 		return nil, err
 	}
-	known, err := otter.New(&otter.Options[passwordHash, credential]{MaximumSize: 10_000,
-		ExpiryCalculator: otter.ExpiryWritingFunc(func(e otter.Entry[passwordHash, credential]) time.Duration {
-			return max(believedFor-time.Since(e.Value.askedAt), time.Nanosecond)
-		})})
-	if err != nil {
-		return nil, err
-	}
+	known := cache.New(cache.Config[passwordHash, credential]{Max: 10_000, TTL: believedFor, LoadTimeout: lookupTimeout})
 	return &Credentials{config: p.Config.withDefaults(), db: p.DB, accounts: p.Accounts, signals: p.Signals, cursors: p.Cursors, known: known,
 		used: lastuse.New(p.DB.SQL, "smtp_credentials"), tasks: worker.NewTasks(p.Logger, p.Workers)}, nil
 }
@@ -84,7 +76,6 @@ func (s *Credentials) Stop(ctx context.Context) error {
 	var err error
 	s.once.Do(func() {
 		s.tasks.Stop(ctx)
-		s.known.StopAllGoroutines()
 		err = s.used.Flush(ctx)
 	})
 	return err

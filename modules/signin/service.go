@@ -65,21 +65,14 @@ type Service struct {
 // seen is what is remembered of the database, what is written there later, and what is counted.
 type seen struct {
 	signIns  tally.Results
-	sessions cache.Cache[tokenHash, found]
+	sessions *cache.Cache[tokenHash, found]
 	used     *lastuse.Recorder
 	somebody atomic.Bool // can sign in; once it is so, pages need not ask again
 }
 
 // New makes the service; nothing runs before Start.
 func New(p Params) (*Service, error) {
-	cache, err := newCache()
-	if err != nil {
-		return nil, err
-	}
-	guard, err := guessing.New(p.DB, p.Box.Derive("sign-in failures"))
-	if err != nil {
-		return nil, err
-	}
+	guard := guessing.New(p.DB, p.Box.Derive("sign-in failures"))
 	keys, err := passkeys.New(p.DB, p.Box, issuer, append([]string{p.Config.BaseURL}, p.Config.Origins...)...)
 	if err != nil {
 		return nil, err
@@ -89,7 +82,7 @@ func New(p Params) (*Service, error) {
 		return nil, err
 	}
 	s := &Service{config: p.Config, db: p.DB, accounts: p.Accounts, teams: p.Teams, box: p.Box, hasher: passwords.NewHasher(p.Logger), guard: guard, passkeys: keys,
-		seen: &seen{signIns: signIns, sessions: cache, used: lastuse.New(p.DB.SQL, "sessions")}}
+		seen: &seen{signIns: signIns, sessions: newCache(), used: lastuse.New(p.DB.SQL, "sessions")}}
 	s.post = &post{db: p.DB, teams: p.Teams, signals: p.Signals, log: p.Logger, baseURL: p.Config.BaseURL, tasks: worker.NewTasks(p.Logger, p.Workers)}
 	if p.Notices != nil && p.Notices.Sends() {
 		s.post.mailer = p.Notices
@@ -111,8 +104,6 @@ func (s *Service) Start(context.Context) error {
 // Stop ends that, and writes what is left.
 func (s *Service) Stop(ctx context.Context) error {
 	s.post.tasks.Stop(ctx)
-	s.seen.sessions.StopAllGoroutines()
-	s.guard.Stop()
 	return s.seen.used.Flush(ctx)
 }
 

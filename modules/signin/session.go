@@ -8,14 +8,13 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/maypok86/otter/v2"
-
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/ent/session"
 	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/accounts/audit"
 	"github.com/postrider/postrider/modules/accounts/rights"
 	"github.com/postrider/postrider/modules/accounts/team"
+	"github.com/postrider/postrider/runtime/cache"
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/id"
@@ -67,7 +66,6 @@ type found struct {
 	accountID string // the session's own
 	belongs   []belonging
 	endsAt    time.Time // on this process's clock
-	askedAt   time.Time
 }
 
 const (
@@ -76,17 +74,14 @@ const (
 	lookupTimeout = 5 * time.Second
 )
 
-func newCache() (*otter.Cache[tokenHash, found], error) {
-	return otter.New(&otter.Options[tokenHash, found]{MaximumSize: cacheSize,
-		ExpiryCalculator: otter.ExpiryWritingFunc(func(e otter.Entry[tokenHash, found]) time.Duration {
-			return max(cacheTTL-time.Since(e.Value.askedAt), time.Nanosecond)
-		})})
+func newCache() *cache.Cache[tokenHash, found] {
+	return cache.New(cache.Config[tokenHash, found]{Max: cacheSize, TTL: cacheTTL, LoadTimeout: lookupTimeout})
 }
 
 // Person tells who has the cookie of a session, in the account of the id; empty: in the session's
 // own. Errors: Unauthorized; NotFound for an account that the person does not belong to; Away.
 func (s *Service) Person(ctx context.Context, token, accountID string) (accounts.Caller, error) {
-	f, err := s.seen.sessions.Get(ctx, tokenHash(secret.HashToken(token)), otter.LoaderFunc[tokenHash, found](s.load))
+	f, err := s.seen.sessions.Get(ctx, tokenHash(secret.HashToken(token)), s.load)
 	switch {
 	case err != nil:
 		return accounts.Caller{}, fmt.Errorf("session: %w", err)
@@ -125,9 +120,6 @@ SELECT s.id, s.user_id, coalesce(s.account_id, ''), s.second_factor, extract(epo
  WHERE s.token_hash = $1 AND s.revoked_at IS NULL AND u.disabled_at IS NULL`
 
 func (s *Service) load(ctx context.Context, hash tokenHash) (found, error) {
-	// Others wait for this answer, so it must not end with the first caller.
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lookupTimeout)
-	defer cancel()
 	type row struct {
 		found
 
@@ -140,14 +132,14 @@ func (s *Service) load(ctx context.Context, hash tokenHash) (found, error) {
 	}, sessionSQL, hash[:], IdleLife.Seconds())
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
-		return found{askedAt: askedAt}, nil
+		return found{}, nil
 	case fault.IsDatabaseAway(err):
 		return found{}, fault.Unavailable(err)
 	case err != nil:
 		return found{}, err
 	}
 	out := r.found
-	out.known, out.askedAt, out.endsAt = true, askedAt, askedAt.Add(seconds(r.endsIn))
+	out.known, out.endsAt = true, askedAt.Add(seconds(r.endsIn))
 	out.person.ConfirmedAt = askedAt.Add(-seconds(r.confirmed))
 	return out, nil
 }

@@ -90,8 +90,8 @@ func (c compiled) parts() []*language.Part {
 }
 
 // weight is about what it takes in memory.
-func (c compiled) weight() uint32 {
-	return uint32(2000 + 8*(len(c.content.subject)+len(c.content.html)+len(c.content.text)))
+func (c compiled) weight() int {
+	return 2000 + 8*(len(c.content.subject)+len(c.content.html)+len(c.content.text))
 }
 
 // compile judges the sources that nothing is said against yet; what is wrong is

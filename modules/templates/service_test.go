@@ -39,12 +39,7 @@ func newWorld(t testing.TB) *world {
 // process makes one more Service of the same installation.
 func (w *world) process(t testing.TB) *Service {
 	t.Helper()
-	s, err := New(Params{DB: w.db, Cursors: page.NewCodec(make([]byte, 16)), Logger: slog.New(slog.DiscardHandler)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(s.Stop)
-	return s
+	return New(Params{DB: w.db, Cursors: page.NewCodec(make([]byte, 16)), Logger: slog.New(slog.DiscardHandler)})
 }
 
 var receipt = AddInput{Alias: "receipt", Name: "Receipt", Subject: "Receipt for {{customer.name}}", From: Mailbox{Email: "ada@example.com", Name: "Ada"},

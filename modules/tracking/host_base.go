@@ -7,8 +7,6 @@ import (
 	"net/url"
 	"time"
 
-	"github.com/maypok86/otter/v2"
-
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/ent/trackinghost"
 	"github.com/postrider/postrider/modules/tracking/hosts"
@@ -24,17 +22,16 @@ type bases struct {
 	db           *db.DB
 	certificates hosts.Certificates
 	log          *slog.Logger
-	known        cache.Cache[domainKey, string]
+	known        *cache.Cache[domainKey, string]
 }
 
 type domainKey struct{ accountID, domainID string }
 
 const maxBases = 50_000
 
-func newBases(config Config, d *db.DB, certificates hosts.Certificates, log *slog.Logger) (*bases, error) {
-	known, err := otter.New(&otter.Options[domainKey, string]{MaximumSize: maxBases,
-		ExpiryCalculator: otter.ExpiryWriting[domainKey, string](config.HostTTL)})
-	return &bases{config: config, db: d, certificates: certificates, log: log, known: known}, err
+func newBases(config Config, d *db.DB, certificates hosts.Certificates, log *slog.Logger) *bases {
+	return &bases{config: config, db: d, certificates: certificates, log: log,
+		known: cache.New(cache.Config[domainKey, string]{Max: maxBases, TTL: config.HostTTL, LoadTimeout: hostTimeout})}
 }
 
 // of gives the domain's own host if the last look saw its CNAME and it can be
@@ -42,7 +39,7 @@ func newBases(config Config, d *db.DB, certificates hosts.Certificates, log *slo
 // the installation's otherwise: also when the database cannot be asked, because
 // those links work too.
 func (b *bases) of(ctx context.Context, accountID, domainID string) string {
-	base, err := b.known.Get(ctx, domainKey{accountID, domainID}, otter.LoaderFunc[domainKey, string](b.load))
+	base, err := b.known.Get(ctx, domainKey{accountID, domainID}, b.load)
 	if err != nil {
 		b.log.WarnContext(ctx, "tracking host not known, links stand under the base URL", telemetry.KeyDomainID, domainID, telemetry.KeyError, err)
 		return b.config.BaseURL
@@ -53,8 +50,6 @@ func (b *bases) of(ctx context.Context, accountID, domainID string) string {
 const hostTimeout = 3 * time.Second
 
 func (b *bases) load(ctx context.Context, key domainKey) (string, error) {
-	ctx, cancel := context.WithTimeout(ctx, hostTimeout)
-	defer cancel()
 	row, err := b.db.Ent.TrackingHost.Query().Where(trackinghost.AccountID(key.accountID), trackinghost.DomainID(key.domainID),
 		trackinghost.StatusEQ(trackinghost.StatusVerified), trackinghost.FailingSinceIsNil()).Only(ctx)
 	switch {

@@ -55,7 +55,6 @@ func TestLinksStandUnderAHostOnceItCanBeServed(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer r.Close()
 		html, _, err := r.Rewrite(t.Context(), Message{AccountID: account, EmailID: testEmail, DomainID: shop.domain.ID, Clicks: true}, `<a href="https://e.com/">`, "")
 		if err != nil {
 			t.Fatal(err)

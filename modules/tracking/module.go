@@ -1,8 +1,6 @@
 package tracking
 
 import (
-	"context"
-
 	"go.uber.org/fx"
 
 	"github.com/postrider/postrider/modules/domains"
@@ -19,12 +17,9 @@ var Module = fx.Module("tracking",
 		func(s *domains.Service) hosts.Domains { return s },
 	),
 	// When Fx joins the modules, before the first hook runs: the bus has not started.
-	fx.Invoke(func(lc fx.Lifecycle, s *Service, h *hosts.Service, r *Rewriter, b *bus.Bus) {
+	fx.Invoke(func(lc fx.Lifecycle, s *Service, h *hosts.Service, b *bus.Bus) {
 		b.Register(h.Consumer())
 		lc.Append(fx.StartStopHook(h.Start, h.Stop))
-		lc.Append(fx.Hook{
-			OnStart: s.Start,
-			OnStop:  func(ctx context.Context) error { r.Close(); return s.Stop(ctx) },
-		})
+		lc.Append(fx.StartStopHook(s.Start, s.Stop))
 	}),
 )

@@ -50,15 +50,8 @@ func NewRewriter(p RewriterParams) (*Rewriter, error) {
 		return nil, err
 	}
 	config := p.Config.withDefaults()
-	known, err := newBases(config, p.DB, p.Certificates, p.Logger)
-	if err != nil {
-		return nil, err
-	}
-	return &Rewriter{config: config, tokens: tokens{p.Box.DeriveEach(tokenPurpose)}, bases: known}, nil
+	return &Rewriter{config: config, tokens: tokens{p.Box.DeriveEach(tokenPurpose)}, bases: newBases(config, p.DB, p.Certificates, p.Logger)}, nil
 }
-
-// Close ends the housekeeping. Rewriting goes on to work.
-func (r *Rewriter) Close() { r.bases.known.StopAllGoroutines() }
 
 // Rewrite gives the bodies as they are to be sent. It is called once per composed
 // message, after everything else has been put into the bodies. The error is an id

@@ -45,7 +45,6 @@ func newRewriter(t testing.TB) *Rewriter {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(r.Close)
 	r.bases.known.Set(domainKey{testAccount, testDomain}, testBase) // asks no database
 	return r
 }

@@ -14,6 +14,7 @@ import (
 	"go.uber.org/fx"
 
 	"github.com/postrider/postrider/modules/accounts/exports"
+	"github.com/postrider/postrider/modules/tracking"
 	"github.com/postrider/postrider/modules/webhooks"
 	"github.com/postrider/postrider/runtime/assembly"
 	"github.com/postrider/postrider/runtime/assembly/development"
@@ -112,9 +113,10 @@ var everything = fx.Invoke(func(struct {
 	Shutdowner  fx.Shutdowner
 	Graph       fx.DotGraph
 	Exports     *exports.Service
-	Reach       development.Reach `optional:"true"`
-	Brief       webhooks.Brief    `optional:"true"`
-	Kept        []module.Kept     `group:"kept"`
+	Reach       development.Reach  `optional:"true"`
+	Brief       webhooks.Brief     `optional:"true"`
+	Rewriter    *tracking.Rewriter `optional:"true"`
+	Kept        []module.Kept      `group:"kept"`
 }) {
 })
 

@@ -24,7 +24,6 @@ func newService(t testing.TB, server string, allow ...netip.Prefix) *Service {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(resolver.Close)
 	s, err := New(Params{Resolver: resolver.Uncached(), Guard: egress.NewGuard(allow)})
 	if err != nil {
 		t.Fatal(err)

@@ -52,7 +52,6 @@ func newWorld(t *testing.T, change func(*Config)) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(resolver.Close)
 	w := &world{zone: zone, peers: map[string]func(net.Conn){}}
 	w.Doctor = &Doctor{DNS: resolver.Uncached(), Dial: func(_ context.Context, _, addr string) (net.Conn, error) {
 		peer, ok := w.peers[addr]
@@ -195,7 +194,6 @@ func TestAResolverThatLiesOrIsSilentIsNamed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(silent.Close)
 	w.DNS = silent
 	report := w.Look(t.Context())
 	if report.ExitCode() != 2 {

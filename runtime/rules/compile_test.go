@@ -8,19 +8,23 @@ import (
 	"testing"
 )
 
-var cacheField = regexp.MustCompile(`(?m)^\t\w+ +\*?otter\.Cache\[`)
+var lruImport = regexp.MustCompile(`"github\.com/(hashicorp/golang-lru|maypok86/otter)`)
 
-// A generic type in a field is compiled, with all its methods, in every package that
-// can see the field. Of caches that is much.
-func TestFieldsNameCachesByTheirInterface(t *testing.T) {
+// A generic cache is compiled, with all its methods, in every package that can see one. That of
+// runtime/cache compiles its table once.
+func TestOnlyOnePackageImportsALRU(t *testing.T) {
 	t.Parallel()
-	if !cacheField.MatchString("type s struct {\n\tkeys     *otter.Cache[keyHash, credential]\n}") {
-		t.Error("a field that is an otter.Cache is not seen")
-	}
+	seen := false
 	for _, f := range sourceFiles(t, ".") {
-		if found := cacheField.FindString(f.code(t)); found != "" {
-			t.Errorf("%s has the field %s…: name it cache.Cache (runtime/cache says why)", f.path, strings.TrimSpace(found))
+		if !lruImport.MatchString(f.code(t)) {
+			continue
 		}
+		if seen = seen || strings.HasPrefix(f.path, "runtime/cache/"); !strings.HasPrefix(f.path, "runtime/cache/") {
+			t.Errorf("%s imports an LRU: use runtime/cache", f.path)
+		}
+	}
+	if !seen {
+		t.Error("runtime/cache is not seen to import an LRU: correct the pattern")
 	}
 }
 

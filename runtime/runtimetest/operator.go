@@ -42,7 +42,6 @@ func (a *App) Operate(t testing.TB, masterKey string, do func(Operator)) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer resolver.Close()
 	var o Operator
 	if o.Accounts, err = accounts.New(accounts.Params{DB: opened.DB, Logger: log, Cursors: opened.Cursors()}); err != nil {
 		t.Fatal(err)

@@ -48,12 +48,8 @@ func Open(ctx context.Context, databaseURL, accountID string) (*Inside, error) {
 	if err != nil {
 		return nil, errors.Join(err, in.Close())
 	}
-	store, err := versions.New()
-	if err != nil {
-		return nil, errors.Join(err, in.Close())
-	}
-	in.service = ingest.New(ingest.Params{DB: d, Bus: bus.New(d, log, bus.Options{}), Answers: answers, Signals: quiet{}, Versions: store, Box: box, Prover: proof.New(box)})
-	in.close = append(in.close, func() error { in.service.Stop(); store.Stop(); return nil })
+	in.service = ingest.New(ingest.Params{DB: d, Bus: bus.New(d, log, bus.Options{}), Answers: answers, Signals: quiet{}, Versions: versions.New(), Box: box, Prover: proof.New(box)})
+	in.close = append(in.close, func() error { in.service.Stop(); return nil })
 	return in, nil
 }
 

@@ -2,12 +2,10 @@ package figures
 
 import (
 	"context"
-	"fmt"
 	"strconv"
 	"strings"
 	"time"
 
-	"github.com/maypok86/otter/v2"
 	"go.uber.org/fx"
 
 	"github.com/postrider/postrider/modules/sending/records"
@@ -51,27 +49,15 @@ type Near struct {
 type Service struct {
 	db     *db.DB
 	near   Near
-	counts cache.Cache[string, *Figures]
-	emails cache.Cache[string, *ByStep]
+	counts *cache.Cache[string, *Figures]
+	emails *cache.Cache[string, *ByStep]
 }
 
 // New makes a service.
-func New(d *db.DB, near Near) (*Service, error) {
-	counts, err := otter.New(&otter.Options[string, *Figures]{MaximumSize: most, ExpiryCalculator: otter.ExpiryCreating[string, *Figures](keptFor)})
-	if err != nil {
-		return nil, fmt.Errorf("make the cache of figures: %w", err)
-	}
-	emails, err := otter.New(&otter.Options[string, *ByStep]{MaximumSize: most, ExpiryCalculator: otter.ExpiryCreating[string, *ByStep](keptFor)})
-	if err != nil {
-		return nil, fmt.Errorf("make the cache of figures: %w", err)
-	}
-	return &Service{db: d, near: near, counts: counts, emails: emails}, nil
-}
-
-// Stop ends what the caches run in the background.
-func (s *Service) Stop() {
-	s.counts.StopAllGoroutines()
-	s.emails.StopAllGoroutines()
+func New(d *db.DB, near Near) *Service {
+	return &Service{db: d, near: near,
+		counts: cache.New(cache.Config[string, *Figures]{Max: most, TTL: keptFor, LoadTimeout: patient}),
+		emails: cache.New(cache.Config[string, *ByStep]{Max: most, TTL: keptFor, LoadTimeout: patient})}
 }
 
 // Tracked tells whether opens and clicks are counted.
@@ -84,9 +70,7 @@ func (s *Service) Of(ctx context.Context, accountID string, automationIDs ...str
 	for i, id := range automationIDs {
 		keys[i] = owned(accountID, id)
 	}
-	found, err := s.counts.BulkGet(ctx, keys, otter.BulkLoaderFunc[string, *Figures](func(ctx context.Context, keys []string) (map[string]*Figures, error) {
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patient)
-		defer cancel()
+	found, err := s.counts.BulkGet(ctx, keys, func(ctx context.Context, keys []string) (map[string]*Figures, error) {
 		ids := make([]string, len(keys))
 		for i, key := range keys {
 			_, ids[i], _ = strings.Cut(key, separator)
@@ -97,7 +81,7 @@ func (s *Service) Of(ctx context.Context, accountID string, automationIDs ...str
 			out[owned(accountID, id)] = f
 		}
 		return out, err
-	}))
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -113,11 +97,9 @@ func (s *Service) Of(ctx context.Context, accountID string, automationIDs ...str
 func (s *Service) Emails(ctx context.Context, accountID string, version int, automationIDs ...string) (map[string]*ByStep, error) {
 	out := make(map[string]*ByStep, len(automationIDs))
 	for _, id := range automationIDs {
-		found, err := s.emails.Get(ctx, owned(accountID, id)+separator+strconv.Itoa(version), otter.LoaderFunc[string, *ByStep](func(ctx context.Context, _ string) (*ByStep, error) {
-			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patient)
-			defer cancel()
+		found, err := s.emails.Get(ctx, owned(accountID, id)+separator+strconv.Itoa(version), func(ctx context.Context, _ string) (*ByStep, error) {
 			return s.countEmails(ctx, accountID, id, version)
-		}))
+		})
 		if err != nil {
 			return nil, err
 		}

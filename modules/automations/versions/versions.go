@@ -10,8 +10,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/maypok86/otter/v2"
-
 	"github.com/postrider/postrider/modules/automations/machine"
 	"github.com/postrider/postrider/modules/automations/runs"
 	"github.com/postrider/postrider/runtime/cache"
@@ -37,23 +35,16 @@ type name struct {
 
 // Store reads versions. Safe for concurrent use.
 type Store struct {
-	compiled cache.Cache[name, *Version]
+	compiled *cache.Cache[name, *Version]
 }
 
 // most is how many versions are kept compiled.
 const most = 5_000
 
 // New makes a store.
-func New() (*Store, error) {
-	compiled, err := otter.New(&otter.Options[name, *Version]{MaximumSize: most, ExpiryCalculator: otter.ExpiryAccessing[name, *Version](time.Hour)})
-	if err != nil {
-		return nil, fmt.Errorf("make the cache of versions: %w", err)
-	}
-	return &Store{compiled}, nil
+func New() *Store {
+	return &Store{cache.New(cache.Config[name, *Version]{Max: most, TTL: time.Hour, Sliding: true})}
 }
-
-// Stop ends what the cache runs in the background.
-func (s *Store) Stop() { s.compiled.StopAllGoroutines() }
 
 // Of gives what a live run follows: its version, or the definition of a trial.
 func (s *Store) Of(ctx context.Context, on db.Execer, l *runs.Live) (*Version, error) {

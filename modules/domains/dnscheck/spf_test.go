@@ -24,7 +24,6 @@ func spfZone(t *testing.T, txt map[string][]string) (*dnsxtest.Server, *dnsx.Res
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(resolver.Close)
 	return zone, resolver
 }
 

@@ -55,7 +55,6 @@ func TestMergedSPFIsEvaluated(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(resolver.Close)
 	s := &Service{checker: dnscheck.Checker{DNS: resolver.Uncached(), Within: 5 * time.Second}}
 	d := example()
 	e := expected(d)

@@ -11,8 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/maypok86/otter/v2"
-
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/ent/dkimkey"
 	"github.com/postrider/postrider/runtime/cache"
@@ -34,24 +32,21 @@ type Ring struct {
 	generate Generate
 	engine   *signer.Engine
 	turn     chan struct{} // bounds key generation, which is pure CPU
-	opened   cache.Cache[string, crypto.Signer]
+	opened   *cache.Cache[string, crypto.Signer]
 }
 
 // Generate makes an RSA key.
 type Generate func() (*rsa.PrivateKey, error)
 
 // NewRing returns a ring whose keys are sealed with the box, and sign with the engine; nil:
-// with Go. generate is nil for dkim.GenerateKey. A key that nobody signs with
-// any more, as after its rotation, leaves the memory after a quarter of an hour.
-func NewRing(box *secret.Box, generate Generate, engine *signer.Engine) (*Ring, error) {
+// with Go. generate is nil for dkim.GenerateKey. A key that has not signed for a quarter of an
+// hour, for example because it was rotated, leaves the memory.
+func NewRing(box *secret.Box, generate Generate, engine *signer.Engine) *Ring {
 	if generate == nil {
 		generate = dkim.GenerateKey
 	}
-	opened, err := otter.New(&otter.Options[string, crypto.Signer]{MaximumSize: maxOpened, ExpiryCalculator: otter.ExpiryAccessing[string, crypto.Signer](keepOpened)})
-	if err != nil {
-		return nil, err
-	}
-	return &Ring{box: box, generate: generate, engine: engine, turn: make(chan struct{}, 1), opened: opened}, nil
+	opened := cache.New(cache.Config[string, crypto.Signer]{Max: maxOpened, TTL: keepOpened, Sliding: true})
+	return &Ring{box: box, generate: generate, engine: engine, turn: make(chan struct{}, 1), opened: opened}
 }
 
 // Pair is a key pair that is not stored yet.
@@ -150,22 +145,18 @@ var ErrMoved = errors.New("the sealed key is not the one that the row publishes"
 
 // Signer opens and parses a key. A row never changes its key, so a parsed one is kept.
 func (r *Ring) Signer(ctx context.Context, k *ent.DKIMKey) (crypto.Signer, error) {
-	ready, err := r.opened.Get(ctx, k.ID, otter.LoaderFunc[string, crypto.Signer](
-		func(context.Context, string) (crypto.Signer, error) {
-			key, err := open(r.box, k)
-			if err != nil {
-				return nil, err
-			}
-			return r.engine.Load(key)
-		}))
+	ready, err := r.opened.Get(ctx, k.ID, func(context.Context, string) (crypto.Signer, error) {
+		key, err := open(r.box, k)
+		if err != nil {
+			return nil, err
+		}
+		return r.engine.Load(key)
+	})
 	if err != nil {
 		return nil, fmt.Errorf("open dkim key %s of %s: %w", k.ID, k.DomainID, err)
 	}
 	return ready, nil
 }
-
-// Close ends what the ring does in the background.
-func (r *Ring) Close() { r.opened.StopAllGoroutines() }
 
 func open(box *secret.Box, k *ent.DKIMKey) (crypto.Signer, error) {
 	private, err := box.Open(k.PrivateKey, keyContext(k.DomainID))

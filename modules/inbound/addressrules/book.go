@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/maypok86/otter/v2"
-
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/ent/addressruleset"
 	"github.com/postrider/postrider/ent/schema/shape"
@@ -25,7 +23,7 @@ type Domains interface {
 type Book struct {
 	db      *db.DB
 	domains Domains
-	known   cache.Cache[owned, Rules]
+	known   *cache.Cache[owned, Rules]
 }
 
 // owned is a domain as one account has it.
@@ -36,17 +34,11 @@ const (
 	lookupTimeout = 5 * time.Second
 )
 
-// NewBook returns a book, which Close ends.
-func NewBook(d *db.DB, domains Domains) (*Book, error) {
-	known, err := otter.New(&otter.Options[owned, Rules]{MaximumSize: 20_000, ExpiryCalculator: otter.ExpiryWriting[owned, Rules](knownFor)})
-	if err != nil {
-		return nil, err
-	}
-	return &Book{db: d, domains: domains, known: known}, nil
+// NewBook returns a new book.
+func NewBook(d *db.DB, domains Domains) *Book {
+	return &Book{db: d, domains: domains,
+		known: cache.New(cache.Config[owned, Rules]{Max: 20_000, TTL: knownFor, LoadTimeout: lookupTimeout})}
 }
-
-// Close ends the goroutines of the book.
-func (b *Book) Close() { b.known.StopAllGoroutines() }
 
 // Get returns the rules of a domain of the account. Error: NotFound for the domain.
 func (b *Book) Get(ctx context.Context, accountID, domainID string) (Rules, error) {
@@ -85,12 +77,7 @@ func (b *Book) Put(ctx context.Context, accountID, domainID string, r Rules) (Ru
 
 // Accepts tells whether the address with the local part exists at the domain of the account.
 func (b *Book) Accepts(ctx context.Context, accountID, domainID, local string) (bool, error) {
-	rules, err := b.known.Get(ctx, owned{accountID, domainID}, otter.LoaderFunc[owned, Rules](func(ctx context.Context, of owned) (Rules, error) {
-		// Others wait for this answer, so it must not end with the first caller.
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lookupTimeout)
-		defer cancel()
-		return b.read(ctx, of)
-	}))
+	rules, err := b.known.Get(ctx, owned{accountID, domainID}, b.read)
 	return err == nil && rules.Accepts(local), err
 }
 

@@ -30,11 +30,7 @@ func (registry) Get(_ context.Context, accountID, id string) (*ent.Domain, error
 
 func TestABookGoesByWhatWasPutLast(t *testing.T) {
 	t.Parallel()
-	b, err := NewBook(dbtest.New(t), registry{})
-	if err != nil {
-		t.Fatalf("NewBook failed: %v", err)
-	}
-	t.Cleanup(b.Close)
+	b := NewBook(dbtest.New(t), registry{})
 	accepts := func(accountID, local string, want bool) {
 		t.Helper()
 		if got, err := b.Accepts(t.Context(), accountID, domainID, local); err != nil || got != want {
@@ -58,11 +54,7 @@ func TestABookGoesByWhatWasPutLast(t *testing.T) {
 
 func TestABookRefusesStrangersAndMistakes(t *testing.T) {
 	t.Parallel()
-	b, err := NewBook(dbtest.New(t), registry{})
-	if err != nil {
-		t.Fatalf("NewBook failed: %v", err)
-	}
-	t.Cleanup(b.Close)
+	b := NewBook(dbtest.New(t), registry{})
 	if _, err := b.Get(t.Context(), stranger, domainID); fault.KindOf(err) != fault.NotFound {
 		t.Errorf("a stranger who reads the rules gets %v, want not found", err)
 	}

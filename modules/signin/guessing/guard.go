@@ -9,8 +9,6 @@ import (
 	"net/netip"
 	"time"
 
-	"github.com/maypok86/otter/v2"
-
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/runtime/cache"
 	"github.com/postrider/postrider/runtime/db"
@@ -32,7 +30,7 @@ type Guard struct {
 	db     *db.DB
 	key    []byte
 	gate   *turnstile.Turnstile
-	locked cache.Cache[string, time.Time] // what is counted, and until when it is locked
+	locked *cache.Cache[string, time.Time] // what is counted, and until when it is locked
 }
 
 const (
@@ -41,13 +39,9 @@ const (
 )
 
 // New makes a Guard. By the key the names of what is counted are hashed.
-func New(d *db.DB, key []byte) (*Guard, error) {
-	locked, err := otter.New(&otter.Options[string, time.Time]{MaximumSize: lockedSize, ExpiryCalculator: otter.ExpiryWriting[string, time.Time](lockedTTL)})
-	return &Guard{d, key, turnstile.New(atOnce, mostWait), locked}, err
+func New(d *db.DB, key []byte) *Guard {
+	return &Guard{d, key, turnstile.New(atOnce, mostWait), cache.New(cache.Config[string, time.Time]{Max: lockedSize, TTL: lockedTTL})}
 }
-
-// Stop ends what the Guard runs in the background.
-func (g *Guard) Stop() { g.locked.StopAllGoroutines() }
 
 // networkOf is what an address is counted by: itself, or the /64 of an IPv6 address.
 func networkOf(addr netip.Addr) string {

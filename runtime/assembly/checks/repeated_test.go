@@ -28,7 +28,6 @@ func TestTheDoctorSpeaksAtTheStartAndOnReadyz(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(resolver.Close)
 	cfg, err := config.Load(setting.Serve, "mx1.example.com", setting.Texts{"POSTRIDER_BASE_URL": "https://mail.example.com", "POSTRIDER_MASTER_KEY": "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAE=",
 		"POSTRIDER_PUBLIC_ADDRESSES": "203.0.113.9", "DATABASE_URL": dbtest.URL(t), "POSTRIDER_DATA_DIR": t.TempDir()})
 	if err != nil {

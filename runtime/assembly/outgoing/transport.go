@@ -92,12 +92,8 @@ func (p transportParams) config() (smtpclient.Config, error) {
 // policies finds MTA-STS policies. Who receives mail names the host that is asked
 // over HTTPS, so the guard of mail hosts stands before it too.
 func (p transportParams) policies() (*mtasts.Finder, error) {
-	f, err := mtasts.New(mtasts.Config{Resolver: p.Resolver, Logger: p.Logger,
+	return mtasts.New(mtasts.Config{Resolver: p.Resolver, Logger: p.Logger,
 		Client: egress.NewClient(egress.ClientConfig{Guard: p.Guard, Lookup: p.Resolver.LookupIP})})
-	if err == nil {
-		p.Lifecycle.Append(fx.StopHook(f.Close))
-	}
-	return f, err
 }
 
 // tlsReports counts what receivers would be told by TLS-RPT (RFC 8460), without

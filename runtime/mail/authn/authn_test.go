@@ -70,7 +70,6 @@ func verifier(t *testing.T, s *dnsxtest.Server, timeout time.Duration) *authn.Ve
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(r.Close)
 	return authn.New(authn.Config{Resolver: r.SMTP(), Timeout: timeout})
 }
 

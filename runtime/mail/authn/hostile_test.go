@@ -137,7 +137,6 @@ func TestAPanicOverASignatureCondemnsNobody(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(r.Close)
 	var log bytes.Buffer
 	v := authn.New(authn.Config{Resolver: panickingDNS{r.SMTP()}, Logger: slog.New(slog.NewTextHandler(&log, nil))})
 	message := signed(t, "ann@example.com", "ed example.com")
@@ -208,7 +207,6 @@ func TestLongLinesAreHashedWithinMemory(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(r.Close)
 	held, most := int64(0), int64(0)
 	resolver := asked{r.SMTP(), func() {
 		if held != 0 {

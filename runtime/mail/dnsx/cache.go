@@ -5,9 +5,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/maypok86/otter/v2"
 	"github.com/miekg/dns"
 	"golang.org/x/net/idna"
+
+	"github.com/postrider/postrider/runtime/cache"
 )
 
 // maxChain is how many aliases are followed.
@@ -29,13 +30,8 @@ type answer struct {
 	notFound  *Error
 }
 
-func newCache(cfg Config) (*otter.Cache[question, *answer], error) {
-	return otter.New(&otter.Options[question, *answer]{
-		MaximumSize: cfg.CacheSize,
-		ExpiryCalculator: otter.ExpiryWritingFunc(func(e otter.Entry[question, *answer]) time.Duration {
-			return e.Value.ttl
-		}),
-	})
+func newCache(size int) *cache.Cache[question, *answer] {
+	return cache.New(cache.Config[question, *answer]{Max: size, TTLOf: func(a *answer) time.Duration { return a.ttl }})
 }
 
 // names are looked up leniently: an underscore or a digit is the publisher's affair.
@@ -104,8 +100,8 @@ func (r *Resolver) answer(ctx context.Context, q question) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	if r.cache != nil && a.ttl > 0 { // a TTL of 0 is for this lookup only (RFC 1035, 3.2.1)
-		r.cache.Set(q, a)
+	if r.cache != nil {
+		r.cache.Set(q, a) // an answer with a TTL of 0 is not kept: it is for this lookup only (RFC 1035, 3.2.1)
 	}
 	return a, nil
 }

@@ -21,7 +21,6 @@ package dnsx
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"net"
 	"net/netip"
@@ -49,7 +48,7 @@ type Resolver struct {
 	cfg     Config
 	servers []string // host:port, in order of preference
 	trustAD bool
-	cache   cache.Cache[question, *answer] // nil: ask every time
+	cache   *cache.Cache[question, *answer] // nil: ask every time
 	log     *slog.Logger
 }
 
@@ -60,15 +59,11 @@ func New(cfg Config) (*Resolver, error) {
 	if err != nil {
 		return nil, err
 	}
-	cache, err := newCache(cfg)
-	if err != nil {
-		return nil, fmt.Errorf("make the dns cache: %w", err)
-	}
 	return &Resolver{
 		cfg:     cfg,
 		servers: servers,
 		trustAD: cfg.TrustAD || allLoopback(servers),
-		cache:   cache,
+		cache:   newCache(cfg.CacheSize),
 		log:     cfg.Logger,
 	}, nil
 }
@@ -82,13 +77,6 @@ func (r *Resolver) Uncached() *Resolver {
 
 // Servers names the servers that are asked, as host:port.
 func (r *Resolver) Servers() []string { return r.servers }
-
-// Close ends the cache's housekeeping. Lookups go on to work.
-func (r *Resolver) Close() {
-	if r.cache != nil {
-		r.cache.StopAllGoroutines()
-	}
-}
 
 // LookupTXT gives the TXT records of a name, each with its strings joined.
 func (r *Resolver) LookupTXT(ctx context.Context, name string) ([]string, error) {

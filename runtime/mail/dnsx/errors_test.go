@@ -84,7 +84,6 @@ func TestNobodyListeningIsTemporary(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer r.Close()
 	if _, err := r.LookupMX(t.Context(), "example.test"); !errors.Is(err, dnsx.ErrTemporary) {
 		t.Errorf("got %v", err)
 	}
@@ -123,13 +122,10 @@ func TestServerSettingIsChecked(t *testing.T) {
 		r, err := dnsx.New(dnsx.Config{Server: setting})
 		if err != nil || r.Servers()[0] != want {
 			t.Errorf("the server setting %q gives %v, want the server %s", setting, err, want)
-			continue
 		}
-		r.Close()
 	}
 	for _, setting := range []string{"resolver.example", "127.0.0.1:", "127.0.0.1:99999", "nonsense:53"} {
-		if r, err := dnsx.New(dnsx.Config{Server: setting}); err == nil {
-			r.Close()
+		if _, err := dnsx.New(dnsx.Config{Server: setting}); err == nil {
 			t.Errorf("%q was accepted", setting)
 		}
 	}
@@ -141,7 +137,6 @@ func TestSystemServersAreUsedWithoutASetting(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer r.Close()
 	if len(r.Servers()) == 0 {
 		t.Error("no server to ask")
 	}

@@ -25,7 +25,6 @@ func resolver(t *testing.T, s *dnsxtest.Server, shape ...func(*dnsx.Config)) *dn
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(r.Close)
 	return r
 }
 

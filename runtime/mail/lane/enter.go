@@ -124,7 +124,7 @@ func (r *Registry) arrive(way, destination string, set Set, now time.Time) *lane
 	}
 	l := r.lane(home, known, now)
 	destination = canonical(destination)
-	r.routes.Set(route{way, destination}, leads{set: known, until: now.Add(remembered)})
+	r.routes.Set(route{way, destination}, known)
 	if provisional := r.lanes[key{way: way, name: destination, provisional: true}]; provisional != nil {
 		r.prove(provisional, l.proven)
 		if provisional.refused { // who was turned away there, waits for this lane now

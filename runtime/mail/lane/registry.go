@@ -5,15 +5,13 @@ import (
 	"sync"
 	"time"
 
-	"github.com/maypok86/otter/v2"
-
 	"github.com/postrider/postrider/runtime/cache"
 )
 
 // Registry is all lanes of a process.
 type Registry struct {
 	cfg    Config
-	routes cache.Cache[route, leads] // bounded
+	routes *cache.Cache[route, *Set] // where destinations lead, as far as is known
 
 	mu    sync.Mutex
 	lanes map[key]*lane
@@ -31,12 +29,6 @@ type Registry struct {
 
 // route is a destination by a way.
 type route struct{ way, destination string }
-
-// leads is where a destination leads, as far as is known.
-type leads struct {
-	set   *Set
-	until time.Time
-}
 
 // key names a lane.
 type key struct {
@@ -74,8 +66,7 @@ func New(cfg Config) *Registry {
 	}
 	r := &Registry{
 		cfg: cfg, lanes: map[key]*lane{}, waiting: map[*lane]struct{}{}, swept: time.Now(),
-		// Without an expiry of its own and on the caller's goroutine, the cache needs no end.
-		routes: otter.Must(&otter.Options[route, leads]{MaximumSize: maxRoutes, Executor: func(task func()) { task() }}),
+		routes: cache.New(cache.Config[route, *Set]{Max: maxRoutes, TTL: remembered}),
 	}
 	if cfg.OnRoom != nil {
 		r.OnRoom(cfg.OnRoom)
@@ -114,8 +105,8 @@ func (r *Registry) locate(way, destination string) (key, *Set) {
 	if s := r.cfg.Smarthost; s != nil {
 		return key{way: way, name: s.Name}, s
 	}
-	if to, ok := r.routes.GetIfPresent(route{way, destination}); ok && time.Now().Before(to.until) {
-		return key{way: way, name: to.set.Name}, to.set
+	if set, ok := r.routes.GetIfPresent(route{way, destination}); ok {
+		return key{way: way, name: set.Name}, set
 	}
 	return key{way: way, name: destination, provisional: true}, nil
 }

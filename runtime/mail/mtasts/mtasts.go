@@ -23,7 +23,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/maypok86/otter/v2"
 	mox "github.com/mjl-/mox/mtasts"
 
 	"github.com/postrider/postrider/runtime/cache"
@@ -97,7 +96,7 @@ type Config struct {
 // Finder finds and keeps policies. It is safe for concurrent use.
 type Finder struct {
 	cfg     Config
-	cache   cache.Cache[string, *entry]
+	cache   *cache.Cache[string, *entry]
 	flights flights
 }
 
@@ -130,18 +129,10 @@ func New(cfg Config) (*Finder, error) {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
-	cache, err := otter.New(&otter.Options[string, *entry]{
-		MaximumWeight: uint64(cfg.CacheBytes),
-		Weigher:       func(domain string, e *entry) uint32 { return uint32(256 + len(domain) + e.size) },
-	})
-	if err != nil {
-		return nil, fmt.Errorf("make the mta-sts cache: %w", err)
-	}
-	return &Finder{cfg: cfg, cache: cache, flights: flights{under: map[string]*flight{}}}, nil
+	policies := cache.New(cache.Config[string, *entry]{Max: cfg.CacheBytes,
+		Weigh: func(domain string, e *entry) int { return 256 + len(domain) + e.size }})
+	return &Finder{cfg: cfg, cache: policies, flights: flights{under: map[string]*flight{}}}, nil
 }
-
-// Close ends the cache's housekeeping. Policy goes on to work.
-func (f *Finder) Close() { f.cache.StopAllGoroutines() }
 
 // Policy gives the policy of a domain (A-labels), nil for none. The error, a
 // *FetchFailure or that of ctx, does not forbid anything: it says why a newer policy

@@ -61,7 +61,6 @@ func newWorld(t *testing.T, shape ...func(*egress.ClientConfig, *mtasts.Config))
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(resolver.Close)
 	at, err := url.Parse(server.URL)
 	if err != nil {
 		t.Fatal(err)
@@ -79,7 +78,6 @@ func newWorld(t *testing.T, shape ...func(*egress.ClientConfig, *mtasts.Config))
 	if w.Finder, err = mtasts.New(cfg); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(w.Close)
 	w.dns.Add(t, "mta-sts.example.com. 300 IN CNAME policies.example.com.", "policies.example.com. 300 IN A 127.0.0.1")
 	return w
 }

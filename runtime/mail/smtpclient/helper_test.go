@@ -36,7 +36,6 @@ func newWorld(t testing.TB, port int, shape ...func(*smtpclient.Config)) world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(resolver.Close)
 	guard := egress.NewGuard([]netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")})
 	cfg := smtpclient.Config{Hostname: "client.test", Resolver: resolver, Control: guard.Control, MXPort: port}
 	for _, f := range shape {

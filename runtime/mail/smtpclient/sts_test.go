@@ -109,7 +109,6 @@ func finder(t *testing.T, c *smtpclient.Config, webURL string, trusted *x509.Cer
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(f.Close)
 	return f
 }
 

@@ -97,7 +97,6 @@ func (suite suite) run(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(resolver.Close)
 	for name, c := range suite.Tests {
 		got, err := (&Evaluation{Source: resolver.Uncached()}).Check(t.Context(), Client{IP: net.ParseIP(c.Host), Hello: c.Helo, Sender: c.MailFrom})
 		reason, out := leftOut[name]
