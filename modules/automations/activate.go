@@ -85,13 +85,13 @@ func (s *Service) Activate(ctx context.Context, caller accounts.Caller, automati
 	return s.told(out), nil
 }
 
-// acted counts the live runs that an action is about.
+// acted counts the live runs that an action is about. Tests are not among them.
 func acted(ctx context.Context, tx *ent.Tx, a *ent.Automation, held, cancels bool) (Acted, error) {
 	out := Acted{Automation: a}
 	if !held && !cancels {
 		return out, nil
 	}
-	live, err := db.One(ctx, tx, db.Value[int], `SELECT count(*) FROM automation_works WHERE automation_id = $1`, a.ID)
+	live, err := db.One(ctx, tx, db.Value[int], `SELECT count(*) FROM automation_works WHERE automation_id = $1 AND version > 0`, a.ID)
 	if err != nil {
 		return out, fmt.Errorf("count live runs: %w", err)
 	}

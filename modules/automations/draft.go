@@ -165,7 +165,8 @@ func locked(ctx context.Context, tx *ent.Tx, accountID, automationID string) (*e
 }
 
 // Delete takes an automation away that was never activated, or that is archived and has no
-// live run. What was recorded of its runs stays until retention.
+// live run. What was recorded of its runs stays until retention, and a test that has begun goes
+// on to its end.
 func (s *Service) Delete(ctx context.Context, accountID, automationID string) error {
 	err := s.db.InTx(ctx, func(tx *ent.Tx) error {
 		a, err := locked(ctx, tx, accountID, automationID)
@@ -175,7 +176,7 @@ func (s *Service) Delete(ctx context.Context, accountID, automationID string) er
 		if a.Status != automation.StatusDraft && a.Status != automation.StatusArchived {
 			return fault.Conflictf(fault.CodeConflict, "This automation is %s; archive it first", a.Status)
 		}
-		live, err := db.One(ctx, tx, db.Value[bool], `SELECT EXISTS (SELECT FROM automation_works WHERE automation_id = $1)`, automationID)
+		live, err := db.One(ctx, tx, db.Value[bool], `SELECT EXISTS (SELECT FROM automation_works WHERE automation_id = $1 AND version > 0)`, automationID)
 		if err != nil || live {
 			return errors.Join(err, whenTrue(live, fault.Conflictf(fault.CodeConflict, "Runs of this automation are being cancelled; try again shortly")))
 		}

@@ -163,3 +163,96 @@ func TestWhatCannotBeTried(t *testing.T) {
 		}
 	}
 }
+
+// A person waits for a test, so it runs whatever happens to the live runs of its automation: it is
+// not held, counted or cancelled with them, and does not leave hours later with those that were held.
+func TestATestIsNotAmongTheLiveRuns(t *testing.T) {
+	t.Parallel()
+	pause := func(t *testing.T, w *world, id string) (Acted, error) {
+		t.Helper()
+		return w.Pause(t.Context(), sendingtest.Account, id, true, nil)
+	}
+	archive := func(t *testing.T, w *world, id string) (Acted, error) {
+		t.Helper()
+		return w.Archive(t.Context(), sendingtest.Account, id, nil)
+	}
+	activate := func(t *testing.T, w *world, id string) (Acted, error) {
+		t.Helper()
+		if _, err := pause(t, w, id); err != nil {
+			return Acted{}, err
+		}
+		return w.Activate(t.Context(), w.caller(), id, Activation{Cancel: true})
+	}
+	for name, c := range map[string]struct {
+		act             func(*testing.T, *world, string) (Acted, error)
+		before, deleted bool
+		held, cancelled int // live runs, by the answer
+		want            map[string]int
+	}{
+		"tested while its automation holds":       {act: pause, before: true, held: 1, want: map[string]int{"completed": 1, "running": 1}},
+		"its automation is paused meanwhile":      {act: pause, held: 1, want: map[string]int{"completed": 1, "running": 1}},
+		"its automation is archived meanwhile":    {act: archive, cancelled: 1, want: map[string]int{"completed": 1, "cancelled": 1}},
+		"its automation is deleted meanwhile":     {act: archive, deleted: true, cancelled: 1, want: map[string]int{"completed": 1, "cancelled": 1}},
+		"the live runs are cancelled meanwhile":   {act: activate, cancelled: 1, want: map[string]int{"completed": 1, "cancelled": 1}},
+		"the live runs are cancelled before that": {act: activate, before: true, cancelled: 1, want: map[string]int{"completed": 1, "cancelled": 1}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			a := w.active(t, `{"event": "start"}`, mail)
+			w.postAs(t, "start", "live", "live@example.net", `{"name": "Live"}`)
+			test := func() Tried {
+				tried, err := w.try(t, a.ID, "start", `{"name": "Bob"}`, true)
+				if err != nil || tried.RunID == "" {
+					t.Fatalf("the test: %+v, %v; want a run", tried, err)
+				}
+				return tried
+			}
+			var tried Tried
+			if !c.before {
+				tried = test()
+			}
+			acted, err := c.act(t, w, a.ID)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := orZero(acted.Held); got != c.held {
+				t.Errorf("the answer tells of %d held runs, want %d", got, c.held)
+			}
+			if got := orZero(acted.Cancelling); got != c.cancelled {
+				t.Errorf("the answer tells of %d runs to be cancelled, want %d", got, c.cancelled)
+			}
+			if c.before {
+				tried = test()
+			}
+			if c.cancelled > 0 {
+				w.background(t) // the test has not begun its step
+				if got := w.draining(t, a.ID); got != "" {
+					t.Errorf("the automation still drains %q, want nothing: only a test is left", got)
+				}
+			}
+			if c.deleted {
+				if err := w.Delete(t.Context(), sendingtest.Account, a.ID); err != nil {
+					t.Errorf("delete the automation while only a test is left: %v", err)
+				}
+				if n, err := w.Sweep(t.Context()); n != 0 || err != nil {
+					t.Errorf("the sweep has cancelled %d runs, %v; want none", n, err)
+				}
+			}
+			w.drain(t)
+			if diff := cmp.Diff(c.want, w.statuses(t)); diff != "" {
+				t.Errorf("the runs (-want +got):\n%s", diff)
+			}
+			if n := w.Count(t, "emails WHERE run_id = '"+tried.RunID+"'"); n != 1 || w.Count(t, "emails") != 1 {
+				t.Errorf("the test has sent %d of %d emails, want the only one", n, w.Count(t, "emails"))
+			}
+		})
+	}
+}
+
+func orZero(n *int) int {
+	if n == nil {
+		return 0
+	}
+	return *n
+}

@@ -159,7 +159,7 @@ func eventBody(e *event) body.Object {
 		{Name: "email", Type: body.Text(&e.Email), About: "By which runs of the person are found where there is no user_id, and where emails go to.", Example: "bob@example.net"},
 		{Name: "data", Type: body.AnyObject(&e.Data), About: "At most 256 KB. Conditions and texts see it as event.data."},
 		{Name: "dry_run", Type: body.Maybe(&e.DryRun, body.Boolean), About: "Plays automation_id and answers with what would be sent." + sessionOnlyAbout},
-		{Name: "test_send", Type: body.Maybe(&e.TestSend, body.Boolean), About: "Lets automation_id run, really sending, without its delays and waits." + sessionOnlyAbout},
+		{Name: "test_send", Type: body.Maybe(&e.TestSend, body.Boolean), About: "Lets automation_id run, really sending, without its delays and waits. A test also runs while the automation is paused; pausing, activating and archiving do not hold or cancel it." + sessionOnlyAbout},
 		{Name: "automation_id", Type: body.Maybe(&e.AutomationID, body.Text), About: "The one that is tried, also a draft or a paused one." + sessionOnlyAbout},
 	}, Check: func(d *body.Decoder) {
 		switch {

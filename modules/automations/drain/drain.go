@@ -139,7 +139,7 @@ func (s *Service) step(ctx context.Context, j job) (n int, err error) {
 const finishedSQL = `
 UPDATE automations a SET draining = CASE WHEN a.draining = 'cancel' AND NOT a.held THEN 'release' END, drain_before = NULL
 WHERE a.id = $1 AND CASE WHEN $2 THEN a.draining = 'cancel' AND a.drain_before IS NOT DISTINCT FROM $3 AND NOT EXISTS (
-		SELECT FROM automation_works w JOIN automation_runs r ON r.id = w.id WHERE w.automation_id = a.id AND ($3::timestamptz IS NULL OR r.started_at < $3))
+		SELECT FROM automation_works w JOIN automation_runs r ON r.id = w.id WHERE w.automation_id = a.id AND w.version > 0 AND ($3::timestamptz IS NULL OR r.started_at < $3))
 	ELSE a.draining = 'release' AND NOT EXISTS (SELECT FROM automation_works w WHERE w.automation_id = a.id AND w.parked) END
 RETURNING coalesce(a.draining, '')`
 

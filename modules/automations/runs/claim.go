@@ -12,16 +12,19 @@ import (
 // one account are due, those of others are taken at once.
 // A wait whose time has come is decided here: from now on no event ends it. Work of an
 // automation that is held, or whose runs are being cancelled, is parked, once, and not read
-// again until it is let go.
+// again until it is let go. A test, which has the version 0, is never held: it follows a
+// definition of its own, and a person waits for it.
 const claimSQL = `
 WITH due AS MATERIALIZED (
-	SELECT d.id, d.due_at, d.automation_id, l.lane FROM generate_series(0, ` + lanesText + ` - 1) AS l (lane) CROSS JOIN LATERAL (
-		SELECT w.id, w.due_at, w.automation_id FROM automation_works w
+	SELECT d.id, d.due_at, d.automation_id, d.version, l.lane FROM generate_series(0, ` + lanesText + ` - 1) AS l (lane) CROSS JOIN LATERAL (
+		SELECT w.id, w.due_at, w.automation_id, w.version FROM automation_works w
 		WHERE w.lane = l.lane AND NOT w.parked AND w.due_at <= now() AND ($3::timestamptz IS NULL OR now() < $3)
 		ORDER BY w.due_at LIMIT $1 FOR UPDATE SKIP LOCKED
 	) d
 ), judged AS (
-	SELECT d.id, d.due_at, row_number() OVER (PARTITION BY d.lane ORDER BY d.due_at) AS nth, a.id IS NULL OR a.held OR coalesce(a.draining = 'cancel', false) AS held FROM due d LEFT JOIN automations a ON a.id = d.automation_id
+	SELECT d.id, d.due_at, row_number() OVER (PARTITION BY d.lane ORDER BY d.due_at) AS nth,
+		d.version > 0 AND (a.id IS NULL OR a.held OR coalesce(a.draining = 'cancel', false)) AS held
+	FROM due d LEFT JOIN automations a ON a.id = d.automation_id
 ), parked AS (
 	UPDATE automation_works w SET parked = true FROM judged j WHERE w.id = j.id AND j.held
 ), picked AS (

@@ -207,11 +207,12 @@ func Waits(ctx context.Context, on db.Execer, p Person, limit int) ([]*Live, err
 
 const lockSomeSQL = `
 SELECT w.id FROM automation_works w JOIN automation_runs r ON r.id = w.id
-WHERE w.automation_id = $1 AND ($2::timestamptz IS NULL OR r.started_at < $2) ORDER BY w.id LIMIT $3 FOR UPDATE OF w SKIP LOCKED`
+WHERE w.automation_id = $1 AND w.version > 0 AND ($2::timestamptz IS NULL OR r.started_at < $2) ORDER BY w.id LIMIT $3 FOR UPDATE OF w SKIP LOCKED`
 
 // LockSome gives up to limit live runs of an automation that have started before a time; nil:
 // at any time. Those that another transaction holds are left out. Nobody else changes the
-// others until the transaction ends.
+// others until the transaction ends. Tests are left out, as everywhere where the runs of an
+// automation are meant.
 func LockSome(ctx context.Context, tx db.Execer, automationID string, before *time.Time, limit int) ([]*Live, error) {
 	ids, err := db.All(ctx, tx, db.Value[string], lockSomeSQL, automationID, before, limit)
 	if err != nil || len(ids) == 0 {
