@@ -145,7 +145,7 @@ func newFakes(t *testing.T) *bundle {
 	}
 	return &bundle{limits: &fakeLimits{perSecond: 10, unmetered: true}, store: &fakeStore{answers: map[string]idempotency.Answer{}}, box: box,
 		sending: &fakeSending{}, domains: &fakeDomains{}, dns: &fakeDNS{}, accounts: &fakeAccounts{}, suppression: &fakeSuppression{}, templates: &fakeTemplates{},
-		hosts: &fakeHosts{}, contacts: &fakeContacts{}, webhooks: &fakeWebhooks{}, received: &fakeReceived{}, relay: &fakeRelay{}, automations: &fakeAutomations{}, sms: &fakeSMS{}, billing: &fakeBilling{}, turns: newTurns(), events: eventlog.New(eventlog.Params{Log: fakeFacts{}, Signals: quiet{}})}
+		hosts: &fakeHosts{}, contacts: &fakeContacts{}, webhooks: &fakeWebhooks{}, received: &fakeReceived{}, relay: &fakeRelay{}, automations: &fakeAutomations{}, sms: &fakeSMS{}, billing: &fakeBilling{}, turns: newTurns(), events: eventlog.New(eventlog.Params{Log: fakeFacts{}, Logger: slog.New(slog.DiscardHandler)})}
 }
 
 func (b *bundle) start(t *testing.T, routes []rest.Routes, change ...func(*rest.Options)) {

@@ -19,7 +19,7 @@
 //     that takes connections and never answers;
 //   - webhook deliveries/s, beside raw signed POSTs of the same client; how soon they
 //     arrive, beside endpoints that hang and fail; events/s fanned out to 1, 10 and
-//     100 endpoints;
+//     100 endpoints; how soon an event is on an open stream;
 //   - custom events/s, without HTTP and with it, beside pgbench, and beside a million runs of
 //     automations that wait; how soon a run goes on after its event; delays, fairness between
 //     accounts, and emails/s of send steps beside POST /emails.
@@ -122,6 +122,7 @@ var parts = []part{
 	{name: "webhooks", measure: benchWebhooks},
 	{name: "webhook-isolation", measure: benchWebhookIsolation},
 	{name: "fanout", measure: benchFanout},
+	{name: "streams", measure: benchStreams},
 	{name: "automations", measure: benchAutomations},
 	{name: "guessing", measure: benchGuessing, asked: true},
 	{name: "peers", measure: benchPeers, asked: true},

@@ -19,6 +19,7 @@ import (
 	"github.com/postrider/postrider/cmd/bench/process"
 	"github.com/postrider/postrider/cmd/bench/receivers"
 	"github.com/postrider/postrider/cmd/bench/stored"
+	"github.com/postrider/postrider/cmd/bench/streaming"
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/egress"
 	"github.com/postrider/postrider/runtime/event"
@@ -296,4 +297,53 @@ func rawPost(ctx context.Context, client *http.Client, url string, body []byte) 
 	}
 	_, err = io.Copy(io.Discard, res.Body)
 	return errors.Join(err, res.Body.Close())
+}
+
+// benchStreams measures how soon an open event stream shows that an email was sent, in an account that
+// has no webhook and in one that has: within a second, 99 of 100.
+func benchStreams(ctx context.Context, p plan, dir string) ([]target, error) {
+	progress("starting Postrider to follow its events")
+	server, err := start(ctx, p.binary, dir)
+	if err != nil {
+		return nil, err
+	}
+	defer server.stop()
+	hook, err := receivers.NewWebhook(ctx, "200 OK", 0, nil)
+	if err != nil {
+		return nil, err
+	}
+	defer hook.Close()
+	create := func(path string, body []byte) (string, error) {
+		answer, err := postTo(ctx, http.DefaultClient, server.Ready, path, body)
+		if err != nil {
+			return "", err
+		}
+		var made struct {
+			ID string `json:"id"`
+		}
+		return made.ID, json.Unmarshal(answer, &made)
+	}
+	fmt.Printf("%-46s %10s %10s\n", "from the answer to the event on a stream", "p50", "p99")
+	var out []target
+	for _, name := range []string{"without a webhook", "with a webhook"} {
+		if name == "with a webhook" {
+			if _, err := create("/webhooks", fmt.Appendf(nil, `{"url": %q}`, hook.URL())); err != nil {
+				return nil, err
+			}
+		}
+		t := target{name: "events on a stream " + name + ": p99 in ms", most: 1000}
+		var all []time.Duration
+		for range p.rounds {
+			took, err := streaming.Round(ctx, server.Ready.reading(), func() (string, error) { return create("/emails", sampleEmail(server.Ready)) })
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, took...)
+			t.ratios = append(t.ratios, 1000*figures.NinetyNinth(took))
+		}
+		fmt.Printf("%-46s %10s %10s\n", name, figures.Percentile(all, 50), figures.Percentile(all, 99))
+		out = append(out, t)
+	}
+	fmt.Println()
+	return out, nil
 }

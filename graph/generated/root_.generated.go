@@ -8892,7 +8892,7 @@ type TimelineEntry {
 	{Name: "../schema/eventlog.graphqls", Input: `extend type Query {
   """
   What has happened in the last 30 days, oldest first: the events that webhooks carry. Who goes on from where a page ended misses none and gets none twice. An event is
-  shown about two seconds after it has happened. Needs a key of scope full or read.
+  shown within a second after it has happened. Needs a key of scope full or read.
   """
   events(
     "How many: 1 to 100."

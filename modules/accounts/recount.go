@@ -105,17 +105,17 @@ func (s *Service) recountDue(ctx context.Context) error {
 	if _, err := s.db.SQL.ExecContext(ctx, readySQL, s.config.RecountAfter.Microseconds()); err != nil {
 		return fmt.Errorf("recount: %w", err)
 	}
-	horizon, err := s.facts.Horizon(ctx)
+	settled, err := s.facts.Settled(ctx)
 	if err != nil {
 		return fmt.Errorf("recount: %w", err)
 	}
-	accounts, err := db.All(ctx, s.db.SQL, db.Value[string], readyAccountsSQL, horizon, recountBatch)
+	accounts, err := db.All(ctx, s.db.SQL, db.Value[string], readyAccountsSQL, settled, recountBatch)
 	if err != nil {
 		return fmt.Errorf("recount: %w", err)
 	}
 	for _, accountID := range accounts {
 		err := s.db.InTx(ctx, func(tx *ent.Tx) error {
-			taken, err := db.All(ctx, tx, db.Value[string], takeRecountSQL, accountID, horizon)
+			taken, err := db.All(ctx, tx, db.Value[string], takeRecountSQL, accountID, settled)
 			if err != nil || len(taken) == 0 {
 				return err
 			}

@@ -26,7 +26,7 @@
 // # How
 //
 // Ids are ordered by time and commits are not, so facts are read up to the horizon
-// (runtime/bus, Horizon), which is two seconds back and more while a transaction stays open.
+// (runtime/bus, Horizon), which is half a second back and more while a transaction that publishes stays open.
 // A claim takes the row if there is a fact between position and horizon; the run reads one
 // page, publishes it and waits for the acknowledgements; to settle it is to move the position
 // under the fencing number. After a failure the position moves to the first fact that

@@ -8,8 +8,10 @@
 // What is promised.
 //   - An event is shown at every reading behind whose position it is: a reader who
 //     goes on from where the last answer ended misses none and gets none twice. (How:
-//     runtime/bus, Horizon. The price is that an event is shown two seconds after it
-//     has happened, and later while a transaction stays open.)
+//     runtime/bus, Horizon. The price is that an event is shown half a second after it
+//     has happened, and later while a transaction that publishes stays open.)
+//   - A stream shows an event within a second, whether or not anything else wants the
+//     events of its account (wake.go).
 //   - Only the account's own events are shown. Another's id is a position like any.
 //   - A stream ends when its reader takes nothing for a while, when the service
 //     drains, and when a caller may have no more of them; the reader connects again and

@@ -2,9 +2,9 @@ package eventlog
 
 import (
 	"context"
+	"log/slog"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"go.uber.org/fx"
@@ -14,6 +14,7 @@ import (
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/id"
 	"github.com/postrider/postrider/runtime/page"
+	"github.com/postrider/postrider/runtime/worker"
 )
 
 // Reach is how far back events are shown.
@@ -32,6 +33,7 @@ const (
 type Log interface {
 	Horizon(ctx context.Context) (time.Time, error)
 	Read(ctx context.Context, s bus.Stretch) (bus.Read, error)
+	Active(ctx context.Context, since, before time.Time, accountIDs []string) ([]string, error)
 }
 
 var _ Log = (*bus.Log)(nil)
@@ -40,6 +42,7 @@ var _ Log = (*bus.Log)(nil)
 type Config struct {
 	StreamsPerAccount int           // 10
 	Streams           int           // of all accounts, 200
+	Pace              time.Duration // new events are looked for so often while a stream is open, 150 ms
 	Poll              time.Duration // a stream looks at least so often, 2 s
 }
 
@@ -49,6 +52,9 @@ func (c Config) withDefaults() Config {
 	}
 	if c.Streams == 0 {
 		c.Streams = 200
+	}
+	if c.Pace == 0 {
+		c.Pace = 150 * time.Millisecond
 	}
 	if c.Poll == 0 {
 		c.Poll = 2 * time.Second
@@ -62,27 +68,35 @@ type Params struct {
 
 	Config  Config `optional:"true"`
 	Log     Log
-	Signals bus.Signals
+	Logger  *slog.Logger
+	Workers *worker.Metrics `optional:"true"`
 }
 
 // Service reads events.
 type Service struct {
 	config  Config
 	log     Log
-	signals bus.Signals
-
-	mutex   sync.Mutex
-	open    map[string]int // streams by account
-	all     int
-	ended   bool
-	ending  chan struct{}
-	horizon time.Time
-	asked   time.Time // when the horizon was asked for
+	tasks   *worker.Tasks
+	streams *registry
+	horizon *sharedHorizon
 }
 
-// New makes the service.
+// New makes the service. Streams are woken once it has started.
 func New(p Params) *Service {
-	return &Service{config: p.Config.withDefaults(), log: p.Log, signals: p.Signals, open: map[string]int{}, ending: make(chan struct{})}
+	config := p.Config.withDefaults()
+	return &Service{config: config, log: p.Log, tasks: worker.NewTasks(p.Logger, p.Workers), streams: newRegistry(config), horizon: &sharedHorizon{log: p.Log}}
+}
+
+// Start begins to wake streams.
+func (s *Service) Start(context.Context) error {
+	s.tasks.Start(s.waking())
+	return nil
+}
+
+// Stop ends that.
+func (s *Service) Stop(ctx context.Context) error {
+	s.tasks.Stop(ctx)
+	return nil
 }
 
 // Query asks for events.

@@ -56,7 +56,7 @@ func Routes(service Service) rest.Routes {
 	return rest.NewRoutes("event-log", func(a *rest.API) {
 		e := &edge{log: service}
 		g := a.Tag(tagEventLog, "What has happened, in order, for 30 days: the same events as webhooks carry, to be fetched instead of received. "+
-			"Who goes on from where the last answer ended misses no event and gets none twice. An event is shown about two seconds after it has happened.")
+			"Who goes on from where the last answer ended misses no event and gets none twice. An event is shown within a second after it has happened.")
 		rest.Handle(g, rest.Operation{
 			Method: http.MethodGet, Path: "/event-log", ID: "listEvents", Needs: rights.Read,
 			Summary: "Read the event log", Description: "Oldest first. Keep `next_cursor`, handle the events, and ask again behind it.",

@@ -127,7 +127,7 @@ func (b bench) drained() {
 }
 
 // tail is what stays of an id when the fact is stored under a newer one, on a machine
-// that takes a second from the making of a fact to its statement.
+// that takes most of a second from the making of a fact to its statement.
 func tail(id string) string { return id[14:] }
 
 // once fails unless every fact had exactly one effect in the group.

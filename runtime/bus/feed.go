@@ -17,21 +17,34 @@ import (
 // that is committed later. Ids are ordered by time, commits are not. Two rules make
 // the ids safe to go by:
 //
-//   - A fact whose id is older than lateness when its statement reaches the server (a
-//     process whose clock is behind, one that waited for a connection) is stored under
-//     a new id of the server's time.
+//   - A fact whose id is older than lateness when its statement runs (the clock of its
+//     process is behind, or the process waited for a connection) is stored under a new
+//     id, by the server's time.
 //   - A reader is shown nothing that is newer than the Horizon: the beginning of the
-//     oldest transaction that is open and may publish, less lateness and a second.
+//     oldest open transaction that has published, less HoldBack.
 //
-// So a transaction that stays open holds the feed back, for everybody, and nothing
-// is ever skipped; idle_in_transaction_session_timeout bounds for how long. All
-// processes have to use one database role, or the one does not see the other's
-// transactions. A clock that is ahead is corrected by its process (package clock); until then it does no harm but
-// to delay its own facts.
+// A transaction that publishes holds a lock on the table of facts, which any insert
+// takes before it runs and keeps until the transaction has ended. So the horizon reads
+// the locks: a transaction that has published is among them, and one that has not will
+// publish under ids that are newer than the horizon. Transactions that only read, count
+// or lock other tables do not hold the feed back; one that deletes facts does, as its
+// lock is the same.
+//
+// A transaction that publishes and stays open holds the feed back for all readers, and
+// nothing is ever skipped; idle_in_transaction_session_timeout bounds for how long. All
+// processes must use one database role, or one does not see when the other's
+// transactions began. A clock that is ahead is corrected by its process (package clock);
+// until then it only delays its own facts.
 const (
-	lateness = time.Second
-	// HoldBack is how old a fact is at least when a reader is shown it.
-	HoldBack = 2 * lateness
+	lateness = 400 * time.Millisecond
+	// HoldBack is the age that a fact has reached when readers are shown it. What it exceeds
+	// lateness by is for ids, which are in milliseconds, and for a server clock that jitters.
+	HoldBack = lateness + 100*time.Millisecond
+	// olderHoldBack takes its place while a process lives whose program lacks timelyFacts: it
+	// stores ids that are up to a second old.
+	olderHoldBack = 2 * time.Second
+	// timelyFacts is the version of the migration that programs have which renew ids after lateness.
+	timelyFacts = "20261127043000"
 )
 
 // timed is SQL for the id under which a fact is stored.
@@ -50,19 +63,56 @@ func idOfMilliseconds() string {
 	return fmt.Sprintf("'%s_'%s", id.Fact, digits.String())
 }
 
+// selectHorizon asks for each lock by itself when its transaction began: after the locks were read.
 const selectHorizon = `
-SELECT least(statement_timestamp(), min(xact_start)) FROM pg_stat_activity
-WHERE datname = current_database() AND pid <> pg_backend_pid()
-  AND (backend_xid IS NOT NULL OR application_name = current_setting('application_name'))`
+SELECT least(statement_timestamp(), min(a.xact_start)), EXISTS (SELECT FROM nodes WHERE coalesce(schema, '') < '` + timelyFacts + `' AND seen_at > now() - interval '1 minute')
+FROM pg_locks l, LATERAL pg_stat_get_activity(l.pid) a
+WHERE l.locktype = 'relation' AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())
+  AND l.relation = to_regclass('facts') AND l.mode = 'RowExclusiveLock' AND l.pid <> pg_backend_pid()`
 
 // Horizon is the moment before which every fact that there will be is committed,
 // for reads that begin afterwards.
 func (l *Log) Horizon(ctx context.Context) (time.Time, error) {
 	var at time.Time
-	if err := l.db.SQL.QueryRowContext(ctx, selectHorizon).Scan(&at); err != nil {
+	var older bool
+	if err := l.db.SQL.QueryRowContext(ctx, selectHorizon).Scan(&at, &older); err != nil {
 		return time.Time{}, fmt.Errorf("read horizon of facts: %w", err)
 	}
+	if older {
+		return at.Add(-olderHoldBack), nil
+	}
 	return at.Add(-HoldBack), nil
+}
+
+// beginMargin covers the moment between the time that a transaction begins by and the one in
+// which other sessions see that it has begun.
+const beginMargin = time.Second
+
+const selectOldest = `
+SELECT least(statement_timestamp(), min(xact_start)) FROM pg_stat_activity
+WHERE datname = current_database() AND pid <> pg_backend_pid()
+  AND (backend_xid IS NOT NULL OR application_name = current_setting('application_name'))`
+
+// Settled returns the moment before which every transaction of the installation that began has
+// ended, whether it publishes or not.
+func (l *Log) Settled(ctx context.Context) (time.Time, error) {
+	var at time.Time
+	if err := l.db.SQL.QueryRowContext(ctx, selectOldest).Scan(&at); err != nil {
+		return time.Time{}, fmt.Errorf("read the oldest transaction: %w", err)
+	}
+	return at.Add(-beginMargin), nil
+}
+
+const selectActive = `
+SELECT a FROM unnest($3::text[]) AS a, LATERAL (SELECT FROM facts WHERE account_id = a AND id >= $1 AND id < $2 LIMIT 1) f`
+
+// Active returns those of the accounts that have a fact between two horizons.
+func (l *Log) Active(ctx context.Context, since, before time.Time, accountIDs []string) ([]string, error) {
+	active, err := db.All(ctx, l.db.SQL, db.Value[string], selectActive, id.Since(id.Fact, since), id.Since(id.Fact, before), db.Array(accountIDs))
+	if err != nil {
+		return nil, fmt.Errorf("read which accounts have new facts: %w", err)
+	}
+	return active, nil
 }
 
 // Stretch asks for facts of one account in the order of their ids.

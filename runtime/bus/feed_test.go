@@ -2,12 +2,17 @@ package bus_test
 
 import (
 	"database/sql"
+	"errors"
+	"math/rand/v2"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/postrider/postrider/runtime/bus"
+	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/db/months"
 	"github.com/postrider/postrider/runtime/event"
 	"github.com/postrider/postrider/runtime/id"
 )
@@ -90,28 +95,184 @@ func TestAReaderPassesNoFactOfAnOpenTransaction(t *testing.T) {
 	}
 }
 
-// A transaction that has not written yet counts too: it may publish what has an id already.
-func TestAnOpenTransactionOfOursHoldsTheHorizon(t *testing.T) {
+// A transaction that is open and has not published holds nothing back. What it publishes later is newer
+// than all that was shown meanwhile, also if it was made before.
+func TestATransactionThatHasNotPublishedHoldsNothingBack(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	on := b.bus(bus.Options{})
-	before := time.Now()
+	cursor := id.Since(id.Fact, time.Now().Add(-time.Hour))
+	slow, err := b.Hot.BeginTx(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := slow.ExecContext(t.Context(), "INSERT INTO effects (consumer) VALUES ('it has written')"); err != nil {
+		t.Fatal(err)
+	}
+	late, early := factsOf(3), factsOf(2)
+	b.publish(on, early...)
+	var seen []string
+	read := func() {
+		got := b.read(on, cursor, b.horizon(on), 10)
+		seen, cursor = append(seen, idsOf(got.Facts)...), got.Next
+	}
+	b.until("what others have published is shown", func() bool { read(); return len(seen) == 2 && cursor > late[2].ID })
+	if err := on.Publish(t.Context(), slow, late...); err != nil {
+		t.Fatal(err)
+	}
+	if err := slow.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	b.until("the late ones are shown", func() bool { read(); return len(seen) >= 5 })
+	if got := tails(seen[2:]); !slices.IsSorted(seen) || !slices.Equal(got, tails(idsOf(late))) {
+		t.Errorf("shown %v, want the facts %v after those of others", seen, idsOf(late))
+	}
+}
+
+// A plan is settled once every transaction that began before it has ended, also those that have not published.
+func TestAnOpenTransactionOfOursIsNotSettled(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	on := b.bus(bus.Options{})
+	settled := func() time.Time {
+		at, err := on.Log().Settled(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return at
+	}
+	began := time.Now()
 	err := b.InHotTx(t.Context(), func(tx *sql.Tx) error {
 		if _, err := tx.ExecContext(t.Context(), "SELECT 1"); err != nil {
 			return err
 		}
-		began := time.Now()
-		b.until("time has passed", func() bool { return time.Since(began) > 200*time.Millisecond })
-		if at := b.horizon(on).Add(bus.HoldBack); at.Before(before) || at.After(began) {
-			t.Errorf("the horizon is %s, the transaction began between %s and %s", at, before, began)
+		open := time.Now()
+		b.until("time has passed", func() bool { return time.Since(open) > 1200*time.Millisecond })
+		if at := settled(); at.After(open) {
+			t.Errorf("settled up to %s, and a transaction is open that began before %s", at, open)
 		}
 		return nil
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if at := b.horizon(on).Add(bus.HoldBack); !at.After(before.Add(200 * time.Millisecond)) {
-		t.Errorf("after the end the horizon is still %s", at)
+	b.until("it is settled after the end", func() bool { return settled().After(began) })
+}
+
+// Publishers whose facts wait before their statements, whose transactions stay open after them, which
+// are rolled back as a whole or to a savepoint: a reader who goes on from the last id sees each fact that
+// is committed once, in order.
+func TestAReaderSeesEveryFactOfSlowPublishersOnce(t *testing.T) {
+	t.Parallel()
+	for _, form := range []string{"plain", "split"} {
+		t.Run(form, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t)
+			on := b.bus(bus.Options{})
+			facts, err := months.Named("facts")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if form == "split" {
+				if err := months.Move(t.Context(), b.DB, facts[0], discard(), func(string) {}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			var mutex sync.Mutex
+			var want []string
+			var publishers sync.WaitGroup
+			for p := range 12 {
+				publishers.Go(func() {
+					dice := rand.New(rand.NewPCG(uint64(p), 17))
+					for range 12 {
+						made := factsOf(1 + dice.IntN(3))
+						kept, err := b.publishSlowly(on, dice, made)
+						if err != nil {
+							t.Error(err)
+							return
+						}
+						mutex.Lock()
+						want = append(want, idsOf(kept)...)
+						mutex.Unlock()
+					}
+				})
+			}
+			done := make(chan struct{})
+			go func() { publishers.Wait(); close(done) }()
+			var seen []string
+			cursor := id.Since(id.Fact, time.Now().Add(-time.Hour))
+			read := func() {
+				got := b.read(on, cursor, b.horizon(on), 5)
+				seen, cursor = append(seen, idsOf(got.Facts)...), got.Next
+			}
+			for ended := false; !ended; read() {
+				select {
+				case <-done:
+					ended = true
+				default:
+				}
+			}
+			b.until("every fact is shown", func() bool { read(); return len(seen) >= len(want) })
+			if !slices.IsSorted(seen) || !slices.Equal(tails(seen), tails(want)) {
+				t.Errorf("%d facts are shown, in order: %t; want the %d that were committed, each once", len(seen), slices.IsSorted(seen), len(want))
+			}
+		})
+	}
+}
+
+// publishSlowly publishes facts in a transaction that takes its time, and returns those that were committed.
+func (b bench) publishSlowly(on *bus.Bus, dice *rand.Rand, facts []event.Fact) (kept []event.Fact, err error) {
+	ctx, errUndo := b.t.Context(), errors.New("rolled back")
+	err = b.InHotTx(ctx, func(tx *sql.Tx) error {
+		pause := func() error {
+			_, err := tx.ExecContext(ctx, "SELECT pg_sleep($1)", []float64{0, 0, 0.02, 0.1, 0.3, 0.5}[dice.IntN(6)])
+			return err
+		}
+		do := func(statement string) error {
+			_, err := tx.ExecContext(ctx, statement)
+			return err
+		}
+		undo := dice.IntN(6)
+		if err := pause(); err != nil {
+			return err
+		}
+		if undo == 0 {
+			if err := errors.Join(do("SAVEPOINT s"), on.Publish(ctx, tx, factsOf(1)...), do("ROLLBACK TO SAVEPOINT s"), pause()); err != nil {
+				return err
+			}
+		}
+		if err := errors.Join(on.Publish(ctx, tx, facts...), pause()); err != nil {
+			return err
+		}
+		if undo == 1 {
+			return errUndo
+		}
+		kept = facts
+		return nil
+	})
+	if errors.Is(err, errUndo) {
+		return nil, nil
+	}
+	return kept, err
+}
+
+// While a program runs that stores older ids than this one, readers wait for those.
+func TestReadersWaitForTheIDsOfOlderPrograms(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	on := b.bus(bus.Options{})
+	first := b.VersionOf("timely_facts")
+	for _, c := range []struct {
+		schema string // of the program
+		silent string // for so long
+		want   time.Duration
+	}{{"20261126062013", "0s", 2 * time.Second}, {"", "0s", 2 * time.Second}, {"20261126062013", "2min", bus.HoldBack}, {first, "0s", bus.HoldBack}, {db.Schema(), "0s", bus.HoldBack}} {
+		b.exec(`DELETE FROM nodes`)
+		b.exec(`INSERT INTO nodes (name, version, schema, roles, started_at, seen_at, claims_from) VALUES ('n', 'v', nullif($1, ''), '[]', now(), now() - $2::interval, now())`, c.schema, c.silent)
+		before := time.Now()
+		if at := b.horizon(on).Add(c.want); at.Before(before.Add(-100*time.Millisecond)) || at.After(time.Now().Add(100*time.Millisecond)) {
+			t.Errorf("with a program of migration %q, silent for %s, the horizon is %s from now, want %s", c.schema, c.silent, time.Since(at.Add(-c.want)), c.want)
+		}
 	}
 }
 
@@ -125,11 +286,11 @@ func TestALateFactIsStoredUnderANewID(t *testing.T) {
 	var facts []event.Fact
 	var floor string
 	var made time.Time
-	for time.Since(made) > 900*time.Millisecond { // again, if the machine made the one late that is to be in time
+	for time.Since(made) > 300*time.Millisecond { // again, if the machine made the one late that is to be in time
 		b.exec("DELETE FROM bus_messages")
 		b.exec("DELETE FROM facts")
 		facts, made = factsOf(3), time.Now()
-		for i, age := range []time.Duration{time.Minute, 100 * time.Millisecond, -time.Minute} { // late, in time, ahead
+		for i, age := range []time.Duration{time.Minute, 10 * time.Millisecond, -time.Minute} { // late, in time, ahead
 			facts[i].ID = id.Since(id.Fact, made.Add(-age))[:14] + facts[i].ID[14:]
 		}
 		floor = id.Since(id.Fact, made.Add(-time.Second))

@@ -1,0 +1,98 @@
+package eventlog
+
+import (
+	"errors"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/postrider/postrider/runtime/fault"
+)
+
+// registry is the streams that are open in the process.
+type registry struct {
+	config Config
+	opened chan struct{} // holds a wake when a stream was opened
+	ending chan struct{} // closed when the service drains
+
+	mutex sync.Mutex
+	open  map[string][]*Stream // by account
+	all   int
+	ended bool
+}
+
+func newRegistry(c Config) *registry {
+	return &registry{config: c, opened: make(chan struct{}, 1), ending: make(chan struct{}), open: map[string][]*Stream{}}
+}
+
+var errDraining = errors.New("the service is stopping")
+
+// enter lets a stream in, unless the service is stopping or too many are open.
+func (r *registry) enter(stream *Stream) error {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	switch {
+	case r.ended:
+		return fault.Unavailable(errDraining)
+	case len(r.open[stream.accountID]) >= r.config.StreamsPerAccount:
+		return tooMany("The account has %d event streams open, which is the most; close one", r.config.StreamsPerAccount)
+	case r.all >= r.config.Streams:
+		return tooMany("%d event streams are open here, which is the most; ask again later", r.config.Streams)
+	}
+	r.open[stream.accountID] = append(r.open[stream.accountID], stream)
+	r.all++
+	select {
+	case r.opened <- struct{}{}:
+	default:
+	}
+	return nil
+}
+
+func tooMany(format string, args ...any) error {
+	refusal := fault.Invalidf(format, args...)
+	refusal.Kind, refusal.Code, refusal.RetryAfter = fault.Limit, fault.CodeRateLimit, 5*time.Second
+	return refusal
+}
+
+// exit takes a stream out.
+func (r *registry) exit(stream *Stream) {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	r.all--
+	left := slices.DeleteFunc(r.open[stream.accountID], func(other *Stream) bool { return other == stream })
+	if r.open[stream.accountID] = left; len(left) == 0 {
+		delete(r.open, stream.accountID)
+	}
+}
+
+// accounts returns those that have streams.
+func (r *registry) accounts() []string {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	return slices.Collect(maps.Keys(r.open))
+}
+
+// wake wakes the streams of the active accounts, and those of accounts that are not among the asked ones.
+func (r *registry) wake(active, asked []string) {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	for account, streams := range r.open {
+		if slices.Contains(active, account) || !slices.Contains(asked, account) {
+			for _, stream := range streams {
+				stream.wake()
+			}
+		}
+	}
+}
+
+// Drain ends all streams and lets no more begin. It may be called again.
+func (s *Service) Drain() {
+	r := s.streams
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	if !r.ended {
+		r.ended = true
+		close(r.ending)
+	}
+}
