@@ -30,6 +30,7 @@ type Job struct {
 	ticket      ticket // of the lane; nil for what is not to be tried
 	untried     string // why the lane is paused: no attempt is made
 	ahead       bool   // claimed before there was a connection for it
+	due         int64  // when it was due before the claim, in microseconds since 1970 by the database clock
 }
 
 // RecipientID is the row that the job delivers to.
@@ -79,6 +80,7 @@ func (c *claimer) claim(ctx context.Context, limit int, lease time.Duration) ([]
 			return jobs, err
 		}
 	}
+	c.nudge() // the next claim continues: this one could be asked to stop
 	return nil, nil
 }
 
@@ -91,7 +93,8 @@ const (
 )
 
 // claimOnce is one transaction, so that a claim whose messages cannot be read holds
-// nothing. more: it only parked, and there may be others behind.
+// nothing. more reports that it claimed less than it could have: it only parked recipients
+// and there may be others behind them, or it did not visit all lanes.
 func (c *claimer) claimOnce(ctx context.Context, limit int, lease time.Duration) (jobs []Job, more bool, err error) {
 	var list []pickedRow
 	var others bool // have something parked for them
@@ -100,11 +103,12 @@ func (c *claimer) claimOnce(ctx context.Context, limit int, lease time.Duration)
 			end(list, nil)
 		}
 	}()
-	draws := c.draws((limit + 1) / 2)
+	draws, more := c.chooseDraws((limit + 1) / 2)
 	common := limit
 	for _, d := range draws {
 		common -= d.room
 	}
+	common = max(common, 1) // or a lane that turns out to be empty would keep the claim from finding anything
 	if c.parking.backlogged() {
 		common += pickAhead
 	}
@@ -112,26 +116,27 @@ func (c *claimer) claimOnce(ctx context.Context, limit int, lease time.Duration)
 		if list, err = pick(ctx, tx, common, draws, c.node.Until()); err != nil {
 			return fmt.Errorf("pick recipients: %w", err)
 		}
-		c.parking.drawn(draws, list)
 		if len(list) == 0 {
+			markEmptied(draws, list)
 			return nil
 		}
-		if err := c.judgePicked(ctx, list, limit); err != nil {
+		if err := c.judgePicked(ctx, list, draws, limit); err != nil {
 			return err
 		}
 		parked, err := c.parkRows(ctx, tx, list)
 		if err != nil {
 			return err
 		}
-		c.parking.parked(parked) // too early, should the transaction fail: that costs a look
+		c.parking.addParked(parked) // before the commit: a lane that is tracked without need costs a draw
 		others = parked.others
-		more = parked.any() && len(list) >= common
+		more = more || parked.any() && countCommon(list) >= common
 		jobs, err = c.take(ctx, tx, list, lease)
 		return err
 	})
 	if err != nil {
 		return nil, false, err
 	}
+	c.parking.removeEmptied(draws)
 	if others {
 		c.signals.Wake(parkedChannel)
 	}
@@ -183,7 +188,7 @@ func (c *claimer) take(ctx context.Context, tx *db.PreparedTx, list []pickedRow,
 	for i := range jobs {
 		row := byID[jobs[i].recipientID]
 		jobs[i].way, jobs[i].destination, jobs[i].via, jobs[i].ticket, jobs[i].untried = row.way, row.Destination, row.Via, row.ticket, row.reason
-		jobs[i].ahead = row.ahead()
+		jobs[i].ahead, jobs[i].due = row.ahead(), row.due
 	}
 	if slices.Contains(ahead, true) {
 		c.begun.show()
@@ -238,7 +243,11 @@ func (c *claimer) release(ctx context.Context, jobs []Job) error {
 	for _, d := range jobs {
 		c.over(d)
 	}
-	return undo(ctx, c.db.Hot, jobs, 0, nil)
+	if err := undo(ctx, c.db.Hot, jobs, 0, nil); err != nil {
+		return err
+	}
+	c.signals.Wake(lifecycle.DueChannel)
+	return nil
 }
 
 // fencing gives the emails, the ids and the fences of jobs, as arguments of a statement.

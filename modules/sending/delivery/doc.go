@@ -11,7 +11,8 @@
 // dot.
 //
 // Waiting. A recipient that is due stands in the common queue. If the lane that it would
-// leave by has no room (package runtime/mail/lane) it is parked, and drawn from there. A
+// leave by has no room (package runtime/mail/lane), or others wait for it already, it is
+// parked, and drawn from there as soon as the lane has room, first in, first out. A
 // recipient whose way only another process has is parked for that one, which is woken and
 // draws it; nobody else does. No claim sees one that is held (package queue). What has not
 // been delivered when its message expires fails, and is not delivered late.
@@ -28,6 +29,6 @@
 //   - Mail of suspended accounts is not delivered.
 //   - Nothing that talks to the network runs inside a transaction.
 //
-// Not promised: the order in which messages leave, and exactly-once delivery (SMTP cannot
+// Not promised: the order in which messages to different destinations leave, or arrive, and exactly-once delivery (SMTP cannot
 // give it).
 package delivery

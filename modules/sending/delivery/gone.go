@@ -31,6 +31,7 @@ func (c *claimer) handBackOf(ctx context.Context, gone int32) (count int64, err 
 	if err != nil {
 		return 0, fmt.Errorf("hand back deliveries of node %d: %w", gone, err)
 	}
+	c.lookSoon()    // it may have parked what this process can deliver
 	if count == 0 { // nothing of it is left
 		return 0, c.begun.forgetNode(ctx, gone)
 	}

@@ -2,6 +2,7 @@ package delivery
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -138,7 +139,7 @@ func TestStatementsReadTheMonthOfTheirMessage(t *testing.T) {
 		"take again": {takeAgainSQL, []any{emails, ids, none, db.Array([]bool{false}), 1, 1, 0}},
 		"extend":     {extendSQL, []any{emails, ids, fences, 1}},
 		"park":       {parkSQL, []any{emails, ids, none}},
-		"undo":       {undoSQL, []any{emails, ids, fences, 0, none}},
+		"undo":       {undoSQL, []any{emails, ids, fences, 0, none, db.Array([]int64{0})}},
 		"settle":     {settleSQL.Text, settleSQL.Args(ended.Rows([]*finished{done}))},
 		"tally":      {tallySQL, []any{emails}},
 	} {
@@ -148,7 +149,7 @@ func TestStatementsReadTheMonthOfTheirMessage(t *testing.T) {
 		}
 		lines, err := db.All(t.Context(), tx, db.Value[string], `EXPLAIN (ANALYZE, COSTS off, TIMING off, SUMMARY off) `+c.statement, c.args...)
 		if err != nil {
-			t.Fatalf("explain %s: %v", name, err)
+			t.Fatalf("explain %s: %v", name, errors.Join(err, tx.Rollback()))
 		}
 		if err := tx.Rollback(); err != nil {
 			t.Fatal(err)

@@ -1,9 +1,9 @@
 package delivery
 
 import (
+	"container/list"
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -41,56 +41,87 @@ const (
 	untriedAfter = 5 * time.Minute
 	// untriedEvery keeps that from taking the place of deliveries.
 	untriedEvery = time.Second
-	// drawnLanes is how many lanes one claim draws from; the next one goes on after them.
-	drawnLanes = 64
+	// mostDraws is how many lanes one claim draws from. The next claim continues after them.
+	mostDraws = 64
 )
 
-// parking knows which lanes have parked rows. It may be wrong either way for a
-// while: a lane without rows costs a look, one that is not known is found again.
+// parking tracks which lanes have parked recipients. It may be wrong for a while in either
+// direction: a lane without recipients costs one draw, and the next search finds a lane
+// that is not tracked. The search is for recipients that another process parked: a process
+// never loses track of a lane in which it parked or left a recipient.
 type parking struct {
 	mutex   sync.Mutex
-	lanes   map[string]bool // whether rows of it that wait too long are being put off
+	lanes   map[string]*list.Element // of order, by label
+	order   list.List                // of *parkedLane, the least recently visited first
 	looked  time.Time
 	took    time.Duration // the latest look
 	soon    bool          // another process has parked something, perhaps for this one
 	putOff  time.Time
-	last    string // the lane that the latest claim drew from last
-	backlog bool   // the latest claim parked rows: there may be more of that kind before those of others
+	backlog bool // the latest claim parked rows: there may be more of that kind before those of others
 }
 
-func (p *parking) add(lanes []string) {
+// parkedLane is a lane that has parked recipients.
+type parkedLane struct {
+	label  string
+	adds   uint64 // how often recipients were parked in it
+	paused bool   // no attempts are made, so recipients that wait too long are put off
+}
+
+// add tracks lanes in which recipients were parked.
+func (p *parking) add(labels []string) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
 	if p.lanes == nil {
-		p.lanes = map[string]bool{}
+		p.lanes = map[string]*list.Element{}
 	}
-	for _, l := range lanes {
-		if _, known := p.lanes[l]; !known {
-			p.lanes[l] = false
+	for _, label := range labels {
+		if p.lanes[label] == nil {
+			p.lanes[label] = p.order.PushBack(&parkedLane{label: label})
 		}
+		p.lanes[label].Value.(*parkedLane).adds++
 	}
 }
 
-// parked notes what a claim has parked.
-func (p *parking) parked(rows parkedRows) {
+// addParked tracks the lanes in which a claim parked recipients.
+func (p *parking) addParked(rows parkedRows) {
 	p.add(rows.lanes)
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
 	p.backlog = rows.any()
 }
 
-// forget is for a lane that others draw from.
-func (p *parking) forget(lane string) {
+// remove drops a lane that other processes draw from.
+func (p *parking) remove(label string) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
-	delete(p.lanes, lane)
+	p.removeLocked(label)
 }
 
-// lookSoon has the next claim look for lanes.
-func (p *parking) lookSoon() {
+func (p *parking) removeLocked(label string) {
+	if element := p.lanes[label]; element != nil {
+		p.order.Remove(element)
+		delete(p.lanes, label)
+	}
+}
+
+// removeEmptied drops the lanes that draws have emptied. It is called after the commit of
+// the claim, and keeps a lane in which recipients were parked since the claim began.
+func (p *parking) removeEmptied(draws []draw) {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	for _, d := range draws {
+		if element := p.lanes[d.lane]; d.emptied && element != nil && element.Value.(*parkedLane).adds == d.adds {
+			p.removeLocked(d.lane)
+		}
+	}
+}
+
+// lookSoon has the next claim search for lanes, and returns how long that claim has to wait.
+func (p *parking) lookSoon() time.Duration {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
 	p.soon = true
+	return p.untilLook()
 }
 
 // lookTook bounds how often it is looked when others tell of something.
@@ -104,15 +135,20 @@ func (p *parking) lookTook(d time.Duration) {
 func (p *parking) look() bool {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
-	every := lookForLanes
-	if p.soon {
-		every = min(every, lookWhenTold*p.took)
-	}
-	if time.Since(p.looked) < every {
+	if p.untilLook() > 0 {
 		return false
 	}
 	p.looked, p.soon = time.Now(), false
 	return true
+}
+
+// untilLook returns how long to wait before the next search. The lock is held.
+func (p *parking) untilLook() time.Duration {
+	every := lookForLanes
+	if p.soon {
+		every = min(every, lookWhenTold*p.took)
+	}
+	return max(0, every-time.Since(p.looked))
 }
 
 func (p *parking) backlogged() bool {
@@ -121,83 +157,100 @@ func (p *parking) backlogged() bool {
 	return p.backlog
 }
 
-func (p *parking) empty() bool {
+func (p *parking) size() int {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
-	return len(p.lanes) == 0
+	return p.order.Len()
 }
 
-func (p *parking) untried(lane string) bool {
+// contains reports whether a lane has parked recipients.
+func (p *parking) contains(label string) bool {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
-	return p.lanes[lane]
+	return p.lanes[label] != nil
 }
 
-// drawn learns from what the draws brought.
-func (p *parking) drawn(draws []draw, got []pickedRow) {
-	counts := map[string]int{}
-	for _, c := range got {
-		counts[c.lane.String]++
+// isPaused reports whether recipients of a lane that wait too long are put off.
+func (p *parking) isPaused(label string) bool {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	element := p.lanes[label]
+	return element != nil && element.Value.(*parkedLane).paused
+}
+
+func (p *parking) setPaused(label string, paused bool) {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	if element := p.lanes[label]; element != nil {
+		element.Value.(*parkedLane).paused = paused
 	}
-	p.mutex.Lock()
-	defer p.mutex.Unlock()
-	for _, d := range draws {
-		if d.late == 0 && counts[d.lane] < d.room {
-			delete(p.lanes, d.lane)
-		}
-	}
 }
 
-// next gives lanes to draw from, each claim going on where the one before ended.
-func (p *parking) next() []string {
+// visit returns the lane that was visited least recently, with its adds.
+func (p *parking) visit() (label string, adds uint64) {
 	p.mutex.Lock()
 	defer p.mutex.Unlock()
-	all := slices.Sorted(maps.Keys(p.lanes))
-	if len(all) == 0 {
-		return nil
+	element := p.order.Front()
+	if element == nil {
+		return "", 0
 	}
-	at, _ := slices.BinarySearch(all, p.last+"\x00")
-	all = append(all[at:], all[:at]...)
-	all = all[:min(len(all), drawnLanes)]
-	p.last = all[len(all)-1]
-	return all
+	p.order.MoveToBack(element)
+	l := element.Value.(*parkedLane)
+	return l.label, l.adds
 }
 
-// draws says what to take from lanes: as much as they have room for, but not more
-// than limit together, and from a paused one what has waited for too long.
-func (c *claimer) draws(limit int) (list []draw) {
+// chooseDraws decides how many recipients to draw from which lanes: as many as a lane has
+// room for, at most limit altogether, and from a paused lane those that have waited too
+// long. It visits each lane once at most; more reports that lanes are left to visit.
+func (c *claimer) chooseDraws(limit int) (draws []draw, more bool) {
 	p := c.parking
 	late := p.time(&p.putOff, untriedEvery)
-	for _, label := range p.next() {
+	for range p.size() {
+		if len(draws) == min(limit, mostDraws) {
+			more = true
+			break
+		}
+		label, adds := p.visit()
 		way, destination, ok := splitLabel(label)
-		if !ok || limit == 0 {
+		if !ok {
 			continue
 		}
 		var room int
 		var paused bool
 		switch c.ways.Place(way) {
 		case outbound.Elsewhere:
-			p.forget(label)
+			p.remove(label)
 			continue
 		case outbound.Stranded:
 			paused = true
 		default:
-			room = min(c.lanes.Room(way, destination), limit)
+			room = c.lanes.Room(way, destination)
 			_, _, paused = c.lanes.Paused(way, destination)
 		}
-		p.mutex.Lock()
-		p.lanes[label] = paused
-		p.mutex.Unlock()
+		p.setPaused(label, paused)
 		switch {
 		case room > 0:
-			list = append(list, draw{lane: label, room: room})
-			limit -= room
+			draws = append(draws, draw{lane: label, adds: adds, most: room})
 		case paused && late:
-			list = append(list, draw{lane: label, room: limit, late: untriedAfter})
-			limit = 0
+			draws = append(draws, draw{lane: label, adds: adds, most: limit, late: untriedAfter})
 		}
 	}
-	return list
+	shareLimit(draws, limit)
+	return draws, more
+}
+
+// shareLimit divides a limit evenly among draws, none of which gets more than its most.
+func shareLimit(draws []draw, limit int) {
+	for grew := true; grew; {
+		grew = false
+		for i := range draws {
+			if d := &draws[i]; limit > 0 && d.room < d.most {
+				d.room++
+				limit--
+				grew = true
+			}
+		}
+	}
 }
 
 // time tells whether something is to be done again, and notes that it is.
@@ -221,6 +274,9 @@ WITH RECURSIVE found AS (
 	SELECT (SELECT lane FROM recipients WHERE due_at IS NOT NULL AND lane > f.lane ORDER BY lane LIMIT 1) FROM found f WHERE f.lane IS NOT NULL
 )
 SELECT lane FROM found WHERE lane IS NOT NULL LIMIT 10000`
+
+// lookSoon has the worker claim, and search for lanes first, as soon as it may.
+func (c *claimer) lookSoon() { time.AfterFunc(c.parking.lookSoon(), c.nudge) }
 
 // findLanes looks for lanes with parked rows, now and then.
 func (c *claimer) findLanes(ctx context.Context) error {

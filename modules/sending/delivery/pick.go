@@ -1,6 +1,7 @@
 package delivery
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"fmt"
@@ -18,12 +19,16 @@ import (
 // Parked rows are drawn again when the lane has room. So what a slow or dead
 // destination costs is one small update for each of its messages, however many there
 // are, and nobody's mail stands behind them.
+//
+// A lane is first in, first out: parked rows are judged before those of the common queue, and
+// a row whose lane has parked rows is parked behind them, even if the lane has room.
 
 // pickedRow is a due recipient that this claim has locked.
 type pickedRow struct {
 	id       int64
 	emailID  string
 	attempts int            // before this claim
+	due      int64          // in microseconds since 1970
 	lane     sql.NullString // where it was drawn from; null: the common queue
 	outbound.Question
 
@@ -61,29 +66,32 @@ const (
 	pickSQL      = pickCommonSQL + pickFoundSQL + `common` + pickEmailSQL
 	pickDrawnSQL = pickCommonSQL + `, drawn AS (
 	SELECT r.* FROM unnest($3::text[], $4::int[], $5::bigint[]) AS l (lane, room, late), LATERAL (
-		SELECT id, email_id, attempts, lane, destination, via, account_id FROM recipients WHERE lane = l.lane AND due_at <= now() - l.late * interval '1 microsecond' AND ($2::timestamptz IS NULL OR now() < $2)
+		SELECT id, email_id, attempts, due_at, lane, destination, via, account_id FROM recipients WHERE lane = l.lane AND due_at <= now() - l.late * interval '1 microsecond' AND ($2::timestamptz IS NULL OR now() < $2)
 		ORDER BY due_at LIMIT l.room FOR UPDATE SKIP LOCKED) r
 )` + pickFoundSQL + `(SELECT * FROM common UNION ALL SELECT * FROM drawn)` + pickEmailSQL
 
 	pickCommonSQL = `
 WITH common AS (
-	SELECT id, email_id, attempts, lane, destination, via, account_id FROM recipients WHERE due_at <= now() AND lane IS NULL AND held_by IS NULL AND ($2::timestamptz IS NULL OR now() < $2) ORDER BY due_at LIMIT $1 FOR UPDATE SKIP LOCKED
+	SELECT id, email_id, attempts, due_at, lane, destination, via, account_id FROM recipients WHERE due_at <= now() AND lane IS NULL AND held_by IS NULL AND ($2::timestamptz IS NULL OR now() < $2) ORDER BY due_at LIMIT $1 FOR UPDATE SKIP LOCKED
 )`
 	pickFoundSQL = `
-SELECT found.id, found.email_id, found.attempts, found.lane, found.destination, found.via, found.account_id, e.domain_id
+SELECT found.id, found.email_id, found.attempts, (extract(epoch FROM found.due_at) * 1000000)::bigint, found.lane, found.destination, found.via, found.account_id, e.domain_id
 FROM `
 	pickEmailSQL = ` found, LATERAL (SELECT domain_id FROM emails WHERE id = found.email_id LIMIT 1) e`
 )
 
 // draw is what to take from a lane's parked rows.
 type draw struct {
-	lane string
-	room int
-	late time.Duration // overdue for at least so long
+	lane    string
+	adds    uint64        // to the lane, before the draw
+	most    int           // rows that the lane has room for
+	room    int           // rows that this claim takes of them
+	late    time.Duration // overdue for at least so long
+	emptied bool          // it brought all rows of the lane, and none of them stays there
 }
 
 // pick locks up to common rows of the common queue and what the draws say, before a time
-// by the clock of the database.
+// by the clock of the database. Drawn rows come first, then those that have been due longest.
 func pick(ctx context.Context, tx *db.PreparedTx, common int, draws []draw, until time.Time) ([]pickedRow, error) {
 	statement, args := pickSQL, []any{common, orNull(until)}
 	lanes, rooms, late := make([]string, len(draws)), make([]int64, len(draws)), make([]int64, len(draws))
@@ -93,9 +101,26 @@ func pick(ctx context.Context, tx *db.PreparedTx, common int, draws []draw, unti
 	if len(draws) > 0 {
 		statement, args = pickDrawnSQL, append(args, db.Array(lanes), db.Array(rooms), db.Array(late))
 	}
-	return db.All(ctx, tx, func(row *pickedRow) []any {
-		return []any{&row.id, &row.emailID, &row.attempts, &row.lane, &row.Destination, &row.Via, &row.AccountID, &row.DomainID}
+	list, err := db.All(ctx, tx, func(row *pickedRow) []any {
+		return []any{&row.id, &row.emailID, &row.attempts, &row.due, &row.lane, &row.Destination, &row.Via, &row.AccountID, &row.DomainID}
 	}, statement, args...)
+	slices.SortStableFunc(list, func(a, b pickedRow) int {
+		if a.lane.Valid != b.lane.Valid {
+			return map[bool]int{true: -1, false: 1}[a.lane.Valid]
+		}
+		return cmp.Compare(a.due, b.due)
+	})
+	return list, err
+}
+
+// countCommon counts the rows that were picked from the common queue.
+func countCommon(list []pickedRow) (n int) {
+	for _, row := range list {
+		if !row.lane.Valid {
+			n++
+		}
+	}
+	return n
 }
 
 // orNull is a time for a statement, null for none.
@@ -106,8 +131,9 @@ func orNull(at time.Time) *time.Time {
 	return &at
 }
 
-// judgePicked decides what becomes of each, with at most limit deliveries.
-func (c *claimer) judgePicked(ctx context.Context, list []pickedRow, limit int) error {
+// judgePicked decides what becomes of each row, with at most limit deliveries. Drawn rows
+// come first in the list, so the draws are complete when the common queue's turn comes.
+func (c *claimer) judgePicked(ctx context.Context, list []pickedRow, draws []draw, limit int) error {
 	questions := make([]outbound.Question, len(list))
 	for i := range list {
 		questions[i] = list[i].Question
@@ -116,25 +142,78 @@ func (c *claimer) judgePicked(ctx context.Context, list []pickedRow, limit int) 
 	if err != nil {
 		return fmt.Errorf("choose the ways out: %w", err)
 	}
+	drawn := len(list) - countCommon(list)
 	var unused []string
+	lanes := judgedLanes{parking: c.parking}
 	for i := range list {
 		row := &list[i]
 		row.way = ways[i]
-		c.judgeRow(row, &limit)
+		if i == drawn {
+			lanes.emptied = markEmptied(draws, list[:drawn])
+		}
+		c.judgeRow(row, &lanes, &limit)
 		if row.verdict == leave || row.verdict == park {
 			unused = append(unused, row.way.Label)
 		}
+	}
+	if drawn == len(list) {
+		markEmptied(draws, list)
 	}
 	c.ways.Return(unused)
 	return nil
 }
 
-func (c *claimer) judgeRow(row *pickedRow, limit *int) {
+// judgedLanes tracks, during one claim, in which lanes recipients wait.
+type judgedLanes struct {
+	parking *parking
+	emptied map[string]bool // lanes whose parked rows have all been drawn, and none stays there
+	joined  map[string]bool // lanes in which this claim parks a row
+}
+
+// occupied reports whether a row of the common queue has to wait behind others of its lane.
+func (l *judgedLanes) occupied(label string) bool {
+	return l.joined[label] || l.parking.contains(label) && !l.emptied[label]
+}
+
+// join notes that a row is parked in a lane.
+func (l *judgedLanes) join(label string) {
+	if l.joined == nil {
+		l.joined = map[string]bool{}
+	}
+	l.joined[label] = true
+}
+
+// markEmptied finds the draws after which no row is left in their lane, from the judged rows
+// that they brought, and returns these lanes. A draw that brought as many rows as it asked
+// for has not seen the others, and what it brought may have to stay.
+func markEmptied(draws []draw, drawn []pickedRow) map[string]bool {
+	brought, left := map[string]int{}, map[string]bool{}
+	for _, row := range drawn {
+		brought[row.lane.String]++
+		if row.verdict == leave {
+			left[row.lane.String] = true
+		}
+	}
+	emptied := map[string]bool{}
+	for i := range draws {
+		d := &draws[i]
+		d.emptied = d.late == 0 && brought[d.lane] < d.room && !left[d.lane]
+		emptied[d.lane] = d.emptied
+	}
+	return emptied
+}
+
+func (c *claimer) judgeRow(row *pickedRow, lanes *judgedLanes, limit *int) {
 	if *limit == 0 {
 		return
 	}
 	if place := c.ways.Place(row.way.Label); place != outbound.Open {
 		c.judgeAway(row, place, limit)
+		return
+	}
+	label := laneLabel(row.way.Label, row.Destination)
+	if !row.lane.Valid && lanes.occupied(label) {
+		row.verdict = park
 		return
 	}
 	if reserved, ok := c.lanes.Reserve(row.way.Label, row.Destination); ok {
@@ -144,14 +223,15 @@ func (c *claimer) judgeRow(row *pickedRow, limit *int) {
 	}
 	if !row.lane.Valid {
 		row.verdict = park
+		lanes.join(label)
 		return
 	}
-	if _, reason, paused := c.lanes.Paused(row.way.Label, row.Destination); paused && c.parking.untried(row.lane.String) {
+	if _, reason, paused := c.lanes.Paused(row.way.Label, row.Destination); paused && c.parking.isPaused(row.lane.String) {
 		row.verdict, row.reason = untried, "connections to this destination are suspended: "+reason
 		*limit--
 		return
 	}
-	if row.lane.String != laneLabel(row.way.Label, row.Destination) {
+	if row.lane.String != label {
 		row.verdict = park // its way has changed since it was parked
 	}
 }
@@ -163,7 +243,7 @@ func (c *claimer) judgeAway(row *pickedRow, place outbound.Place, limit *int) {
 	switch {
 	case !row.lane.Valid || row.lane.String != laneLabel(row.way.Label, row.Destination):
 		row.verdict, row.away = park, place == outbound.Elsewhere
-	case place == outbound.Stranded && c.parking.untried(row.lane.String):
+	case place == outbound.Stranded && c.parking.isPaused(row.lane.String):
 		row.verdict, row.reason = untried, "no process that runs has the source address "+row.way.Label
 		*limit--
 	}

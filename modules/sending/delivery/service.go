@@ -125,6 +125,7 @@ type claimer struct {
 	parking  *parking
 	begun    *begun // of what was claimed ahead
 	load     heavyLoad
+	nudge    func() // has the worker claim again
 }
 
 // settler stores what became of attempts.
@@ -135,6 +136,7 @@ type settler struct {
 	parking *parking
 	begun   *begun
 	results results
+	nudge   func() // has the worker claim again
 }
 
 const (
@@ -172,11 +174,8 @@ func New(p Params) (*Service, error) {
 		// wait for one.
 		Concurrency: p.Config.Concurrency + (p.Config.Concurrency+1)/2, Batch: claimBatch, Lease: claimLease, Poll: claimPoll, Process: p.Node,
 	}, p.Logger, p.Workers)
-	p.Lanes.OnRoom(func() {
-		if !parked.empty() {
-			s.worker.Nudge()
-		}
-	})
+	s.claimer.nudge, s.settler.nudge = s.worker.Nudge, s.worker.Nudge
+	p.Lanes.OnRoom(s.worker.Nudge) // also while nothing is parked: a claim may be about to park what was refused
 	return s, nil
 }
 
@@ -217,16 +216,12 @@ func (s *Service) Start(ctx context.Context) error {
 		s.worker.Nudge()
 		return nil
 	}))
-	look := func() {
-		s.claimer.parking.lookSoon()
-		s.worker.Nudge()
-	}
 	s.tasks.Start(worker.OnWake("wakes of what was parked for others", s.signals, parkedChannel, func(context.Context) error {
-		look()
+		s.claimer.lookSoon()
 		return nil
 	}))
 	s.tasks.Start(worker.Task{Name: "wakes of ways that others had", First: worker.UntilWoken, Woken: s.claimer.ways.Gained(), Step: func(context.Context) (time.Duration, error) {
-		look()
+		s.claimer.lookSoon()
 		return worker.UntilWoken, nil
 	}})
 	return nil

@@ -82,7 +82,10 @@ func (s *settler) settle(ctx context.Context, results []worker.Result[Job, smtpc
 	})
 	if err == nil {
 		s.results.count(stored)
-		s.parking.add(labelsOf(turnedAway))
+		if len(turnedAway) > 0 {
+			s.parking.add(labelsOf(turnedAway))
+			s.nudge() // the lane may have got room since it turned them away
+		}
 		s.bus.WakeFor(facts...)
 		s.begun.forget(deliveriesOf(batch)...)
 	}

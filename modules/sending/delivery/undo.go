@@ -9,14 +9,15 @@ import (
 )
 
 // undoSQL gives claimed recipients back to the queue as if nobody had claimed them: the
-// attempt row goes, and so does its number. Recipients are due after the wait $4, in the
+// attempt row goes, and so does its number. Recipients are due after the wait $4, or without
+// a wait at the time $6 from before the claim, so that they keep their place; in the
 // lane that $5 names for each ("": the common queue), or held where somebody holds them.
 // The fence goes up, so that an undo that is repeated changes nothing.
 const undoSQL = `
 WITH back AS (
-	UPDATE recipients r SET due_at = now() + $4 * interval '1 microsecond', attempts = r.attempts - 1, fence = r.fence + 1,
-		lane = CASE WHEN r.held_by IS NULL THEN NULLIF(v.lane, '') END
-	FROM unnest($1::text[], $2::bigint[], $3::bigint[], $5::text[]) AS v (email_id, id, fence, lane)
+	UPDATE recipients r SET due_at = CASE WHEN $4 > 0 THEN now() + $4 * interval '1 microsecond' ELSE least(now(), timestamptz 'epoch' + v.due * interval '1 microsecond') END,
+		attempts = r.attempts - 1, fence = r.fence + 1, lane = CASE WHEN r.held_by IS NULL THEN NULLIF(v.lane, '') END
+	FROM unnest($1::text[], $2::bigint[], $3::bigint[], $5::text[], $6::bigint[]) AS v (email_id, id, fence, lane, due)
 	WHERE ` + lifecycle.RecipientSQL + ` AND r.fence = v.fence AND r.due_at IS NOT NULL
 	RETURNING r.email_id, r.id, v.fence
 )
@@ -31,7 +32,11 @@ func undo(ctx context.Context, tx db.Execer, jobs []Job, wait time.Duration, lan
 	if lanes == nil {
 		lanes = make([]string, len(jobs))
 	}
+	due := make([]int64, len(jobs))
+	for i, j := range jobs {
+		due[i] = j.due
+	}
 	emails, ids, fences := fencing(jobs)
-	_, err := tx.ExecContext(ctx, undoSQL, emails, ids, fences, wait.Microseconds(), db.Array(lanes))
+	_, err := tx.ExecContext(ctx, undoSQL, emails, ids, fences, wait.Microseconds(), db.Array(lanes), db.Array(due))
 	return err
 }
