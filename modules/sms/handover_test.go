@@ -6,10 +6,13 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
+	"github.com/postrider/postrider/modules/sms/handover"
 	"github.com/postrider/postrider/modules/sms/provider"
 	"github.com/postrider/postrider/modules/sms/settings"
 	"github.com/postrider/postrider/modules/sms/smstest"
+	"github.com/postrider/postrider/runtime/expect"
 )
 
 func TestAMessageGoesToTwilio(t *testing.T) {
@@ -97,6 +100,24 @@ func TestNobodyIsReached(t *testing.T) {
 	r := w.send(t, ours, german)
 	w.drain(t)
 	w.is(t, ours, r.ID, "queued unreachable temporary")
+}
+
+// A message that waits because its account has as many requests under way as it may have
+// follows as soon as one ends: no claim has to come by chance.
+func TestMessagesOfABusyAccountFollowEachOther(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.config = handover.Config{Poll: time.Hour, PerAccount: 1}
+	p := w.start(t, settings.Operator{})
+	w.byTwilio(t, ours)
+	const messages = 5
+	for range messages {
+		w.send(t, ours, german)
+	}
+	if err := p.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	expect.Eventually(t, "every message is handed over", func() bool { return len(w.twilio.Messages()) == messages })
 }
 
 // takesAndHangsUp has the double take the message and close the connection without an answer.

@@ -12,6 +12,7 @@ import (
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/sms/callback"
+	"github.com/postrider/postrider/modules/sms/handover"
 	"github.com/postrider/postrider/modules/sms/link"
 	"github.com/postrider/postrider/modules/sms/optout"
 	"github.com/postrider/postrider/modules/sms/provider"
@@ -45,6 +46,7 @@ type world struct {
 	owner  *customer
 	key    secret.Key
 	logged *expect.Log
+	config handover.Config // of processes that are started
 }
 
 // process is one process of an installation, with its rooms.
@@ -128,7 +130,7 @@ func (w *world) start(t testing.TB, operator settings.Operator, older ...secret.
 		t.Fatal(err)
 	}
 	numbers := optout.New(optout.Params{DB: w.db, Box: box, Logger: log})
-	s, err := New(Params{DB: w.db, Accounts: w.owner, Settings: chosen, OptOuts: numbers, Links: links, Signals: nobody{}, Node: node.None{}, Cursors: page.NewCodec(make([]byte, 16)), Logger: log})
+	s, err := New(Params{Config: w.config, DB: w.db, Accounts: w.owner, Settings: chosen, OptOuts: numbers, Links: links, Signals: nobody{}, Node: node.None{}, Cursors: page.NewCodec(make([]byte, 16)), Logger: log})
 	if err != nil {
 		t.Fatal(err)
 	}

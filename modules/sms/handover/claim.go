@@ -70,7 +70,7 @@ func (s *Service) claim(ctx context.Context, limit int, lease time.Duration) ([]
 	}
 	rows, err := db.All(ctx, s.db.Prepared, func(r *row) []any {
 		return []any{&r.ID, &r.accountID, &r.To, &r.From, &r.Text, &r.Encoding, &r.Segments, &r.fence, &r.attempts, &r.expired, &r.cutOff}
-	}, claimSQL.Text, claimSQL.Args(busyRows.Rows(s.flights.rooms(s.config.PerAccount)), db.Arg("until", until), db.Arg("room", s.config.PerAccount),
+	}, claimSQL.Text, claimSQL.Args(busyRows.Rows(s.flights.rooms()), db.Arg("until", until), db.Arg("room", s.config.PerAccount),
 		db.Arg("limit", limit), db.Arg("lease", lease.Microseconds()))...)
 	if err != nil {
 		return nil, fmt.Errorf("claim text messages: %w", err)
@@ -109,6 +109,9 @@ func (s *Service) release(ctx context.Context, jobs []*job) error {
 
 // flights counts the claimed messages of each account in this process.
 type flights struct {
+	most  int    // of one account
+	nudge func() // has the worker claim again
+
 	mu    sync.Mutex
 	under map[string]int
 }
@@ -121,21 +124,26 @@ func (f *flights) begin(jobs []*job) {
 	}
 }
 
+// end makes room for another message of the account. Claims have left messages of an account
+// that had none where they are, so the worker has to claim again.
 func (f *flights) end(j *job) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if f.under[j.accountID] >= f.most {
+		f.nudge()
+	}
 	if f.under[j.accountID]--; f.under[j.accountID] <= 0 {
 		delete(f.under, j.accountID)
 	}
 }
 
 // rooms gives what is left to the accounts that have something under way.
-func (f *flights) rooms(most int) []room {
+func (f *flights) rooms() []room {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	out := make([]room, 0, len(f.under))
 	for accountID, n := range f.under {
-		out = append(out, room{accountID, max(most-n, 0)})
+		out = append(out, room{accountID, max(f.most-n, 0)})
 	}
 	return out
 }

@@ -108,9 +108,10 @@ func New(p Params) (*Service, error) {
 	}
 	s := &Service{config: p.Config.withDefaults(), db: p.DB, account: p.Account, signals: p.Signals, node: p.Node, log: p.Logger, results: counters,
 		tasks: worker.NewTasks(p.Logger, p.Workers)}
-	s.flights.under = map[string]int{}
+	s.flights.most, s.flights.under = s.config.PerAccount, map[string]int{}
 	s.worker = worker.New(worker.Queue[*job, result]{Name: "sms", Claim: s.claim, Run: s.run, Settle: s.settle, Release: s.release},
 		worker.Config{Concurrency: s.config.Parallel, Poll: s.config.Poll, Lease: s.config.Lease, Process: p.Node}, p.Logger, p.Workers)
+	s.flights.nudge = s.worker.Nudge
 	return s, nil
 }
 
