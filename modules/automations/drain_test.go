@@ -97,6 +97,35 @@ func TestARunThatIsParkedLateGoesOn(t *testing.T) {
 	}
 }
 
+// A drain that finds a run held by another transaction comes back for it soon.
+func TestADrainComesBackForRunsThatOthersHold(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	id := w.heldRuns(t, 2)
+	if _, err := w.Activate(t.Context(), w.caller(), id, Activation{}); err != nil {
+		t.Fatal(err)
+	}
+	w.background(t)
+	w.Exec(t, `UPDATE automation_works SET parked = true`)
+	other, err := w.DB.SQL.BeginTx(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := other.ExecContext(t.Context(), `SELECT FROM automation_works LIMIT 1 FOR UPDATE`); err != nil {
+		t.Fatal(errors.Join(err, other.Rollback()))
+	}
+	more, err := w.Service.drain.Run(t.Context())
+	if err := other.Rollback(); err != nil {
+		t.Fatal(err)
+	}
+	if err != nil || !more {
+		t.Errorf("the drain reports more: %t, %v; want true, because a run is held", more, err)
+	}
+	if more, err := w.Service.drain.Run(t.Context()); err != nil || more || w.Count(t, "automation_works WHERE parked") != 0 {
+		t.Errorf("the next drain leaves %d runs parked, more: %t, %v", w.Count(t, "automation_works WHERE parked"), more, err)
+	}
+}
+
 // While runs are cancelled in the background none of them begins a step, and runs that start
 // meanwhile go on afterwards.
 func TestActivatingCancelsWhatWasHeld(t *testing.T) {

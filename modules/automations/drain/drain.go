@@ -149,10 +149,12 @@ type next struct {
 	later bool // other transactions hold runs at the moment
 }
 
-// finish takes the note away.
+// finish takes the note away. Of an automation without a note it reports whether it has parked
+// runs left: a step passes over those that other transactions hold.
 func (s *Service) finish(ctx context.Context, j job) (next, error) {
 	if !j.noted {
-		return next{}, nil
+		left, err := db.One(ctx, s.db.SQL, db.Value[bool], `SELECT EXISTS (SELECT FROM automation_works WHERE automation_id = $1 AND parked)`, j.automationID)
+		return next{later: left}, err
 	}
 	list, err := db.All(ctx, s.db.SQL, db.Value[string], finishedSQL, j.automationID, j.cancels, j.before)
 	switch {
