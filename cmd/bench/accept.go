@@ -76,11 +76,19 @@ func acceptRounds(ctx context.Context, p plan, r ready, inserts *postgres.Pgbenc
 	return t, nil
 }
 
-// newCallers gives callers that post the sample email.
-func newCallers(ctx context.Context, r ready, n int) (all []*caller.Caller, err error) {
-	body := sampleEmail(r)
-	for range n {
-		c, err := caller.New(ctx, r.APIURL+"/emails", r.APIKey, body)
+// newCallers returns callers that post the sample email to the addresses in turn, each
+// beginning with another one; without addresses they all post to the same.
+func newCallers(ctx context.Context, r ready, n int, addresses ...string) (all []*caller.Caller, err error) {
+	if len(addresses) == 0 {
+		addresses = []string{"someone@example.net"}
+	}
+	bodies := make([][]byte, len(addresses))
+	for i, address := range addresses {
+		bodies[i] = sampleEmail(r, address)
+	}
+	for i := range n {
+		first := i % len(bodies)
+		c, err := caller.New(ctx, r.APIURL+"/emails", r.APIKey, slices.Concat(bodies[first:], bodies[:first])...)
 		if err != nil {
 			caller.CloseAll(all)
 			return nil, err
@@ -132,11 +140,6 @@ func measurePosts(ctx context.Context, length time.Duration, open func(context.C
 	return float64(len(flat)) / elapsed.Seconds(), flat, nil
 }
 
-func post(ctx context.Context, client *http.Client, r ready, body []byte) error {
-	_, err := postTo(ctx, client, r, "/emails", body)
-	return err
-}
-
 // postTo gives the body of the answer, which must be 200.
 func postTo(ctx context.Context, client *http.Client, r ready, path string, body []byte) ([]byte, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, r.APIURL+path, bytes.NewReader(body))
@@ -159,12 +162,12 @@ func postTo(ctx context.Context, client *http.Client, r ready, path string, body
 	return answer, err
 }
 
-// sampleEmail is an ordinary transactional message: about 2 KB of html beside a
+// sampleEmail returns an ordinary transactional message: about 2 KB of HTML and a
 // short text.
-func sampleEmail(r ready) []byte {
+func sampleEmail(r ready, to string) []byte {
 	html := "<html><body><h1>Your receipt</h1>" + strings.Repeat("<p>One line of what was bought, with its price.</p>", 40) + "</body></html>"
 	body, err := json.Marshal(map[string]any{
-		"from": "Bench <bench@" + r.VerifiedDomain + ">", "to": "someone@example.net", "subject": "Your receipt",
+		"from": "Bench <bench@" + r.VerifiedDomain + ">", "to": to, "subject": "Your receipt",
 		"html": html, "text": "Your receipt: one line of what was bought.", "tags": map[string]string{"kind": "receipt"},
 	})
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/postrider/postrider/cmd/bench/figures"
@@ -57,8 +58,8 @@ func benchBatch(ctx context.Context, p plan, dir string) ([]target, error) {
 func measureBatches(ctx context.Context, r ready, length time.Duration) (float64, error) {
 	client := &http.Client{}
 	defer client.CloseIdleConnections()
-	item := sampleEmail(r)
-	body := append([]byte(`{"emails":[`), bytes.Join(repeated(item, batchSize), []byte(","))...)
+	item := sampleEmail(r, "someone@example.net")
+	body := append([]byte(`{"emails":[`), bytes.Join(slices.Repeat([][]byte{item}, batchSize), []byte(","))...)
 	body = append(body, "]}"...)
 	sent, begin := 0, time.Now()
 	for time.Since(begin) < length {
@@ -72,12 +73,4 @@ func measureBatches(ctx context.Context, r ready, length time.Duration) (float64
 		sent += batchSize
 	}
 	return float64(sent) / time.Since(begin).Seconds(), nil
-}
-
-func repeated(item []byte, n int) [][]byte {
-	list := make([][]byte, n)
-	for i := range list {
-		list[i] = item
-	}
-	return list
 }

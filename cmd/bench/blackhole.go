@@ -115,7 +115,7 @@ func fillQueue(ctx context.Context, p plan, dir string, dead bool, env []string)
 	}
 	defer server.stop()
 	var sample map[string]any
-	if err := json.Unmarshal(sampleEmail(server.Ready), &sample); err != nil {
+	if err := json.Unmarshal(sampleEmail(server.Ready, "someone@example.net"), &sample); err != nil {
 		return err
 	}
 	var items [][]byte

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -173,4 +174,84 @@ func callAndWait(ctx context.Context, callers []*caller.Caller, s *receivers.Sin
 	case <-ctx.Done():
 		return 0, nil, ctx.Err()
 	}
+}
+
+// benchDestinations compares delivery by MX to many domains with delivery through one
+// smarthost, in turns. By MX each domain has a lane of its own, which begins small and
+// is full most of the time, so recipients are parked; the smarthost's lane has room for
+// most of them.
+func benchDestinations(ctx context.Context, p plan, dir string) ([]target, error) {
+	const domains, clients = 100, 64
+	rate := target{name: fmt.Sprintf("end to end: %d domains by MX / one smarthost", domains), least: 0.6}
+	longest := target{name: "longest wait of a recipient by MX (s)", most: 2.5}
+	sink, err := receivers.NewSink(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer sink.Close()
+	_, port, err := net.SplitHostPort(sink.Addr())
+	if err != nil {
+		return nil, err
+	}
+	dns, err := receivers.ServeNames(ctx, func(string) string { return "127.0.0.1" })
+	if err != nil {
+		return nil, err
+	}
+	defer dns.Close()
+	ways := []struct {
+		name string
+		env  []string
+	}{
+		{"one smarthost", []string{"POSTRIDER_OUTBOUND=smtp://" + sink.Addr()}},
+		{fmt.Sprintf("%d domains by MX", domains), []string{"POSTRIDER_OUTBOUND=mx", "POSTRIDER_DNS=" + dns.Addr(), "POSTRIDER_MX_PORT=" + port, "POSTRIDER_MX_ALLOW=127.0.0.0/8"}},
+	}
+	addresses := make([]string, domains)
+	for i := range addresses {
+		addresses[i] = fmt.Sprintf("someone@d%d.test", i)
+	}
+	var rates [2][]float64
+	progress("%d rounds of %d messages to %d domains from %d clients, each way from a new server", p.rounds, p.messages, domains, clients)
+	fmt.Printf("%-46s %10s %10s %10s %10s\n", "end to end by round, with waits of recipients", "messages/s", "p50", "p99", "longest")
+	for round := range p.rounds {
+		for i, way := range ways {
+			folder := filepath.Join(dir, fmt.Sprintf("%d-%d", round, i))
+			perSecond, waits, err := p.deliverToDomains(ctx, folder, sink, clients, addresses, way.env)
+			if err != nil {
+				return nil, err
+			}
+			fmt.Printf("%-46s %10.0f %8.2f s %8.2f s %8.2f s\n", way.name, perSecond, waits.Median, waits.P99, waits.Longest)
+			if rates[i] = append(rates[i], perSecond); i == 1 {
+				longest.ratios = append(longest.ratios, waits.Longest)
+			}
+		}
+		rate.ratios = append(rate.ratios, rates[1][round]/rates[0][round])
+	}
+	for i, way := range ways {
+		fmt.Printf("%-46s %10.0f\n", "median, "+way.name, figures.Median(rates[i]))
+	}
+	return []target{rate, longest}, nil
+}
+
+// deliverToDomains starts a server and returns how many messages a second arrive. Every
+// server is new, because lanes grow with what they have delivered.
+func (p plan) deliverToDomains(ctx context.Context, dir string, sink *receivers.Sink, clients int, addresses, env []string) (rate float64, waits stored.Waits, err error) {
+	if err := os.Mkdir(dir, 0o755); err != nil { // PostgreSQL runs as another user when we are root
+		return 0, stored.Waits{}, err
+	}
+	server, err := start(ctx, p.binary, dir, env...)
+	if err != nil {
+		return 0, stored.Waits{}, err
+	}
+	defer server.stop()
+	callers, err := newCallers(ctx, server.Ready, clients, addresses...)
+	if err != nil {
+		return 0, stored.Waits{}, err
+	}
+	defer caller.CloseAll(callers)
+	took, _, err := callAndWait(ctx, callers, sink, p.messages)
+	if err != nil {
+		return 0, stored.Waits{}, err
+	}
+	waits, err = stored.ReadWaits(ctx, server.Ready.DatabaseURL)
+	return float64(p.messages) / took.Seconds(), waits, err
 }

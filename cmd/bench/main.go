@@ -8,6 +8,8 @@
 //   - messages/s end to end (accepted, DKIM-signed, received by a sink on
 //     loopback), beside OpenSSL's RSA-2048 signatures/s on all cores, with the time that
 //     an accept takes meanwhile, and what the server process needs for it;
+//   - messages/s by MX to 100 domains from 64 clients, compared with one smarthost, and
+//     how long recipients wait;
 //   - what a message costs from 1, 16 and 64 clients: statements, commits, planning,
 //     executing, WAL, and CPU of the server process and of PostgreSQL; the CPU of a
 //     server with nothing to do;
@@ -113,6 +115,7 @@ var parts = []part{
 	{name: "batch", measure: benchBatch},
 	{name: "relay", measure: benchRelay},
 	{name: "delivery", measure: benchDelivery},
+	{name: "destinations", measure: benchDestinations},
 	{name: "statements", measure: benchStatements},
 	{name: "idle", measure: benchIdle},
 	{name: "processes", measure: benchProcesses, asked: true},

@@ -185,7 +185,7 @@ func timeBurst(ctx context.Context, r ready, s *receivers.Sink) (t timed, err er
 
 func scheduleAll(ctx context.Context, r ready, at time.Time) error {
 	var body map[string]any
-	if err := json.Unmarshal(sampleEmail(r), &body); err != nil {
+	if err := json.Unmarshal(sampleEmail(r, "someone@example.net"), &body); err != nil {
 		return err
 	}
 	body["scheduled_at"] = at
@@ -202,7 +202,7 @@ func scheduleAll(ctx context.Context, r ready, at time.Time) error {
 	for range clients {
 		all.Go(func() {
 			for next.Add(1) <= burst && failed.Load() == nil {
-				if err := post(ctx, client, r, encoded); err != nil {
+				if _, err := postTo(ctx, client, r, "/emails", encoded); err != nil {
 					failed.Store(&err)
 				}
 			}

@@ -1,4 +1,4 @@
-// Package caller posts one request over and over.
+// Package caller posts the same requests over and over.
 package caller
 
 import (
@@ -13,39 +13,48 @@ import (
 	"net/url"
 )
 
-// Caller posts one request over and over on a connection of its own. The request is
-// made once and the answer is read with the least that HTTP/1.1 asks for: what is
+// Caller posts its requests in turn on a connection of its own. Each request is
+// encoded once and the answer is read with the least that HTTP/1.1 asks for: what is
 // measured shares two cores with what measures, and pgbench is no Go program either.
 type Caller struct {
-	conn    net.Conn
-	answers *bufio.Reader
-	request []byte
-	Want    int // status of the answer; 200
-	cancel  func() bool
+	conn     net.Conn
+	answers  *bufio.Reader
+	requests [][]byte
+	next     int
+	Want     int // status of the answer; 200
+	cancel   func() bool
 }
 
-// New connects for requests to a URL, with an API key and a body.
-func New(ctx context.Context, address, apiKey string, body []byte) (*Caller, error) {
+// New connects for requests to a URL, one for each body, with an API key.
+func New(ctx context.Context, address, apiKey string, bodies ...[]byte) (*Caller, error) {
 	target, err := url.Parse(address)
 	if err != nil {
 		return nil, err
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, target.String(), bytes.NewReader(body))
+	requests := make([][]byte, len(bodies))
+	for i, body := range bodies {
+		if requests[i], err = encodeRequest(ctx, target.String(), apiKey, body); err != nil {
+			return nil, err
+		}
+	}
+	c, err := Dial(ctx, target.Host)
+	if err != nil {
+		return nil, err
+	}
+	c.requests = requests
+	return c, nil
+}
+
+func encodeRequest(ctx context.Context, address, apiKey string, body []byte) ([]byte, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, address, bytes.NewReader(body))
 	if err != nil {
 		return nil, err
 	}
 	req.Header.Set("Authorization", "Bearer "+apiKey)
 	req.Header.Set("Content-Type", "application/json")
 	var wire bytes.Buffer
-	if err := req.Write(&wire); err != nil {
-		return nil, err
-	}
-	c, err := Dial(ctx, target.Host)
-	if err != nil {
-		return nil, err
-	}
-	c.request = wire.Bytes()
-	return c, nil
+	err = req.Write(&wire)
+	return wire.Bytes(), err
 }
 
 // Dial connects for requests that are given to Exchange.
@@ -57,9 +66,11 @@ func Dial(ctx context.Context, host string) (*Caller, error) {
 	return &Caller{conn: conn, answers: bufio.NewReader(conn), Want: http.StatusOK, cancel: context.AfterFunc(ctx, func() { conn.Close() })}, nil
 }
 
-// Post makes one request. Any answer but the one that is wanted is an error.
+// Post sends the next request. Any answer but the one that is wanted is an error.
 func (c *Caller) Post() error {
-	status, body, err := c.Exchange(c.request)
+	request := c.requests[c.next%len(c.requests)]
+	c.next++
+	status, body, err := c.Exchange(request)
 	if err == nil && status != c.Want {
 		err = fmt.Errorf("answered %d: %s", status, body)
 	}
