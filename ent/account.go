@@ -42,6 +42,10 @@ type Account struct {
 	RequireSecondFactor bool `json:"require_second_factor,omitempty"`
 	// emails a month that the account allows itself
 	MonthlyLimit *int `json:"monthly_limit,omitempty"`
+	// cap of stored bytes that the operator set, in place of the plan's
+	StoredBytes *int `json:"stored_bytes,omitempty"`
+	// cap of bytes a day that the operator set, in place of the plan's
+	DailyBytes *int `json:"daily_bytes,omitempty"`
 	// since when a payment is overdue: no overage
 	PaymentDueAt *time.Time `json:"payment_due_at,omitempty"`
 	// CreatedAt holds the value of the "created_at" field.
@@ -103,7 +107,7 @@ func (*Account) scanValues(columns []string) ([]any, error) {
 		switch columns[i] {
 		case account.FieldProductionUnlocked, account.FieldUnmetered, account.FieldSystem, account.FieldRequireSecondFactor:
 			values[i] = new(sql.NullBool)
-		case account.FieldBodyRetentionDays, account.FieldRecordRetentionDays, account.FieldMonthlyLimit:
+		case account.FieldBodyRetentionDays, account.FieldRecordRetentionDays, account.FieldMonthlyLimit, account.FieldStoredBytes, account.FieldDailyBytes:
 			values[i] = new(sql.NullInt64)
 		case account.FieldID, account.FieldName, account.FieldEmail, account.FieldPlanID:
 			values[i] = new(sql.NullString)
@@ -204,6 +208,20 @@ func (_m *Account) assignValues(columns []string, values []any) error {
 			} else if value.Valid {
 				_m.MonthlyLimit = new(int)
 				*_m.MonthlyLimit = int(value.Int64)
+			}
+		case account.FieldStoredBytes:
+			if value, ok := values[i].(*sql.NullInt64); !ok {
+				return fmt.Errorf("unexpected type %T for field stored_bytes", values[i])
+			} else if value.Valid {
+				_m.StoredBytes = new(int)
+				*_m.StoredBytes = int(value.Int64)
+			}
+		case account.FieldDailyBytes:
+			if value, ok := values[i].(*sql.NullInt64); !ok {
+				return fmt.Errorf("unexpected type %T for field daily_bytes", values[i])
+			} else if value.Valid {
+				_m.DailyBytes = new(int)
+				*_m.DailyBytes = int(value.Int64)
 			}
 		case account.FieldPaymentDueAt:
 			if value, ok := values[i].(*sql.NullTime); !ok {
@@ -314,6 +332,16 @@ func (_m *Account) String() string {
 	builder.WriteString(", ")
 	if v := _m.MonthlyLimit; v != nil {
 		builder.WriteString("monthly_limit=")
+		builder.WriteString(fmt.Sprintf("%v", *v))
+	}
+	builder.WriteString(", ")
+	if v := _m.StoredBytes; v != nil {
+		builder.WriteString("stored_bytes=")
+		builder.WriteString(fmt.Sprintf("%v", *v))
+	}
+	builder.WriteString(", ")
+	if v := _m.DailyBytes; v != nil {
+		builder.WriteString("daily_bytes=")
 		builder.WriteString(fmt.Sprintf("%v", *v))
 	}
 	builder.WriteString(", ")

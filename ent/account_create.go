@@ -175,6 +175,34 @@ func (_c *AccountCreate) SetNillableMonthlyLimit(v *int) *AccountCreate {
 	return _c
 }
 
+// SetStoredBytes sets the "stored_bytes" field.
+func (_c *AccountCreate) SetStoredBytes(v int) *AccountCreate {
+	_c.mutation.SetStoredBytes(v)
+	return _c
+}
+
+// SetNillableStoredBytes sets the "stored_bytes" field if the given value is not nil.
+func (_c *AccountCreate) SetNillableStoredBytes(v *int) *AccountCreate {
+	if v != nil {
+		_c.SetStoredBytes(*v)
+	}
+	return _c
+}
+
+// SetDailyBytes sets the "daily_bytes" field.
+func (_c *AccountCreate) SetDailyBytes(v int) *AccountCreate {
+	_c.mutation.SetDailyBytes(v)
+	return _c
+}
+
+// SetNillableDailyBytes sets the "daily_bytes" field if the given value is not nil.
+func (_c *AccountCreate) SetNillableDailyBytes(v *int) *AccountCreate {
+	if v != nil {
+		_c.SetDailyBytes(*v)
+	}
+	return _c
+}
+
 // SetPaymentDueAt sets the "payment_due_at" field.
 func (_c *AccountCreate) SetPaymentDueAt(v time.Time) *AccountCreate {
 	_c.mutation.SetPaymentDueAt(v)
@@ -477,6 +505,14 @@ func (_c *AccountCreate) createSpec() (*Account, *sqlgraph.CreateSpec) {
 	if value, ok := _c.mutation.MonthlyLimit(); ok {
 		_spec.SetField(account.FieldMonthlyLimit, field.TypeInt, value)
 		_node.MonthlyLimit = &value
+	}
+	if value, ok := _c.mutation.StoredBytes(); ok {
+		_spec.SetField(account.FieldStoredBytes, field.TypeInt, value)
+		_node.StoredBytes = &value
+	}
+	if value, ok := _c.mutation.DailyBytes(); ok {
+		_spec.SetField(account.FieldDailyBytes, field.TypeInt, value)
+		_node.DailyBytes = &value
 	}
 	if value, ok := _c.mutation.PaymentDueAt(); ok {
 		_spec.SetField(account.FieldPaymentDueAt, field.TypeTime, value)

@@ -239,6 +239,60 @@ func (_u *AccountUpdate) ClearMonthlyLimit() *AccountUpdate {
 	return _u
 }
 
+// SetStoredBytes sets the "stored_bytes" field.
+func (_u *AccountUpdate) SetStoredBytes(v int) *AccountUpdate {
+	_u.mutation.ResetStoredBytes()
+	_u.mutation.SetStoredBytes(v)
+	return _u
+}
+
+// SetNillableStoredBytes sets the "stored_bytes" field if the given value is not nil.
+func (_u *AccountUpdate) SetNillableStoredBytes(v *int) *AccountUpdate {
+	if v != nil {
+		_u.SetStoredBytes(*v)
+	}
+	return _u
+}
+
+// AddStoredBytes adds value to the "stored_bytes" field.
+func (_u *AccountUpdate) AddStoredBytes(v int) *AccountUpdate {
+	_u.mutation.AddStoredBytes(v)
+	return _u
+}
+
+// ClearStoredBytes clears the value of the "stored_bytes" field.
+func (_u *AccountUpdate) ClearStoredBytes() *AccountUpdate {
+	_u.mutation.ClearStoredBytes()
+	return _u
+}
+
+// SetDailyBytes sets the "daily_bytes" field.
+func (_u *AccountUpdate) SetDailyBytes(v int) *AccountUpdate {
+	_u.mutation.ResetDailyBytes()
+	_u.mutation.SetDailyBytes(v)
+	return _u
+}
+
+// SetNillableDailyBytes sets the "daily_bytes" field if the given value is not nil.
+func (_u *AccountUpdate) SetNillableDailyBytes(v *int) *AccountUpdate {
+	if v != nil {
+		_u.SetDailyBytes(*v)
+	}
+	return _u
+}
+
+// AddDailyBytes adds value to the "daily_bytes" field.
+func (_u *AccountUpdate) AddDailyBytes(v int) *AccountUpdate {
+	_u.mutation.AddDailyBytes(v)
+	return _u
+}
+
+// ClearDailyBytes clears the value of the "daily_bytes" field.
+func (_u *AccountUpdate) ClearDailyBytes() *AccountUpdate {
+	_u.mutation.ClearDailyBytes()
+	return _u
+}
+
 // SetPaymentDueAt sets the "payment_due_at" field.
 func (_u *AccountUpdate) SetPaymentDueAt(v time.Time) *AccountUpdate {
 	_u.mutation.SetPaymentDueAt(v)
@@ -490,6 +544,24 @@ func (_u *AccountUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	}
 	if _u.mutation.MonthlyLimitCleared() {
 		_spec.ClearField(account.FieldMonthlyLimit, field.TypeInt)
+	}
+	if value, ok := _u.mutation.StoredBytes(); ok {
+		_spec.SetField(account.FieldStoredBytes, field.TypeInt, value)
+	}
+	if value, ok := _u.mutation.AddedStoredBytes(); ok {
+		_spec.AddField(account.FieldStoredBytes, field.TypeInt, value)
+	}
+	if _u.mutation.StoredBytesCleared() {
+		_spec.ClearField(account.FieldStoredBytes, field.TypeInt)
+	}
+	if value, ok := _u.mutation.DailyBytes(); ok {
+		_spec.SetField(account.FieldDailyBytes, field.TypeInt, value)
+	}
+	if value, ok := _u.mutation.AddedDailyBytes(); ok {
+		_spec.AddField(account.FieldDailyBytes, field.TypeInt, value)
+	}
+	if _u.mutation.DailyBytesCleared() {
+		_spec.ClearField(account.FieldDailyBytes, field.TypeInt)
 	}
 	if value, ok := _u.mutation.PaymentDueAt(); ok {
 		_spec.SetField(account.FieldPaymentDueAt, field.TypeTime, value)
@@ -848,6 +920,60 @@ func (_u *AccountUpdateOne) ClearMonthlyLimit() *AccountUpdateOne {
 	return _u
 }
 
+// SetStoredBytes sets the "stored_bytes" field.
+func (_u *AccountUpdateOne) SetStoredBytes(v int) *AccountUpdateOne {
+	_u.mutation.ResetStoredBytes()
+	_u.mutation.SetStoredBytes(v)
+	return _u
+}
+
+// SetNillableStoredBytes sets the "stored_bytes" field if the given value is not nil.
+func (_u *AccountUpdateOne) SetNillableStoredBytes(v *int) *AccountUpdateOne {
+	if v != nil {
+		_u.SetStoredBytes(*v)
+	}
+	return _u
+}
+
+// AddStoredBytes adds value to the "stored_bytes" field.
+func (_u *AccountUpdateOne) AddStoredBytes(v int) *AccountUpdateOne {
+	_u.mutation.AddStoredBytes(v)
+	return _u
+}
+
+// ClearStoredBytes clears the value of the "stored_bytes" field.
+func (_u *AccountUpdateOne) ClearStoredBytes() *AccountUpdateOne {
+	_u.mutation.ClearStoredBytes()
+	return _u
+}
+
+// SetDailyBytes sets the "daily_bytes" field.
+func (_u *AccountUpdateOne) SetDailyBytes(v int) *AccountUpdateOne {
+	_u.mutation.ResetDailyBytes()
+	_u.mutation.SetDailyBytes(v)
+	return _u
+}
+
+// SetNillableDailyBytes sets the "daily_bytes" field if the given value is not nil.
+func (_u *AccountUpdateOne) SetNillableDailyBytes(v *int) *AccountUpdateOne {
+	if v != nil {
+		_u.SetDailyBytes(*v)
+	}
+	return _u
+}
+
+// AddDailyBytes adds value to the "daily_bytes" field.
+func (_u *AccountUpdateOne) AddDailyBytes(v int) *AccountUpdateOne {
+	_u.mutation.AddDailyBytes(v)
+	return _u
+}
+
+// ClearDailyBytes clears the value of the "daily_bytes" field.
+func (_u *AccountUpdateOne) ClearDailyBytes() *AccountUpdateOne {
+	_u.mutation.ClearDailyBytes()
+	return _u
+}
+
 // SetPaymentDueAt sets the "payment_due_at" field.
 func (_u *AccountUpdateOne) SetPaymentDueAt(v time.Time) *AccountUpdateOne {
 	_u.mutation.SetPaymentDueAt(v)
@@ -1129,6 +1255,24 @@ func (_u *AccountUpdateOne) sqlSave(ctx context.Context) (_node *Account, err er
 	}
 	if _u.mutation.MonthlyLimitCleared() {
 		_spec.ClearField(account.FieldMonthlyLimit, field.TypeInt)
+	}
+	if value, ok := _u.mutation.StoredBytes(); ok {
+		_spec.SetField(account.FieldStoredBytes, field.TypeInt, value)
+	}
+	if value, ok := _u.mutation.AddedStoredBytes(); ok {
+		_spec.AddField(account.FieldStoredBytes, field.TypeInt, value)
+	}
+	if _u.mutation.StoredBytesCleared() {
+		_spec.ClearField(account.FieldStoredBytes, field.TypeInt)
+	}
+	if value, ok := _u.mutation.DailyBytes(); ok {
+		_spec.SetField(account.FieldDailyBytes, field.TypeInt, value)
+	}
+	if value, ok := _u.mutation.AddedDailyBytes(); ok {
+		_spec.AddField(account.FieldDailyBytes, field.TypeInt, value)
+	}
+	if _u.mutation.DailyBytesCleared() {
+		_spec.ClearField(account.FieldDailyBytes, field.TypeInt)
 	}
 	if value, ok := _u.mutation.PaymentDueAt(); ok {
 		_spec.SetField(account.FieldPaymentDueAt, field.TypeTime, value)

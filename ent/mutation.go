@@ -1173,6 +1173,10 @@ type AccountMutation struct {
 	require_second_factor    *bool
 	monthly_limit            *int
 	addmonthly_limit         *int
+	stored_bytes             *int
+	addstored_bytes          *int
+	daily_bytes              *int
+	adddaily_bytes           *int
 	payment_due_at           *time.Time
 	created_at               *time.Time
 	updated_at               *time.Time
@@ -1826,6 +1830,146 @@ func (m *AccountMutation) ResetMonthlyLimit() {
 	delete(m.clearedFields, account.FieldMonthlyLimit)
 }
 
+// SetStoredBytes sets the "stored_bytes" field.
+func (m *AccountMutation) SetStoredBytes(i int) {
+	m.stored_bytes = &i
+	m.addstored_bytes = nil
+}
+
+// StoredBytes returns the value of the "stored_bytes" field in the mutation.
+func (m *AccountMutation) StoredBytes() (r int, exists bool) {
+	v := m.stored_bytes
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldStoredBytes returns the old "stored_bytes" field's value of the Account entity.
+// If the Account object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AccountMutation) OldStoredBytes(ctx context.Context) (v *int, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldStoredBytes is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldStoredBytes requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldStoredBytes: %w", err)
+	}
+	return oldValue.StoredBytes, nil
+}
+
+// AddStoredBytes adds i to the "stored_bytes" field.
+func (m *AccountMutation) AddStoredBytes(i int) {
+	if m.addstored_bytes != nil {
+		*m.addstored_bytes += i
+	} else {
+		m.addstored_bytes = &i
+	}
+}
+
+// AddedStoredBytes returns the value that was added to the "stored_bytes" field in this mutation.
+func (m *AccountMutation) AddedStoredBytes() (r int, exists bool) {
+	v := m.addstored_bytes
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ClearStoredBytes clears the value of the "stored_bytes" field.
+func (m *AccountMutation) ClearStoredBytes() {
+	m.stored_bytes = nil
+	m.addstored_bytes = nil
+	m.clearedFields[account.FieldStoredBytes] = struct{}{}
+}
+
+// StoredBytesCleared returns if the "stored_bytes" field was cleared in this mutation.
+func (m *AccountMutation) StoredBytesCleared() bool {
+	_, ok := m.clearedFields[account.FieldStoredBytes]
+	return ok
+}
+
+// ResetStoredBytes resets all changes to the "stored_bytes" field.
+func (m *AccountMutation) ResetStoredBytes() {
+	m.stored_bytes = nil
+	m.addstored_bytes = nil
+	delete(m.clearedFields, account.FieldStoredBytes)
+}
+
+// SetDailyBytes sets the "daily_bytes" field.
+func (m *AccountMutation) SetDailyBytes(i int) {
+	m.daily_bytes = &i
+	m.adddaily_bytes = nil
+}
+
+// DailyBytes returns the value of the "daily_bytes" field in the mutation.
+func (m *AccountMutation) DailyBytes() (r int, exists bool) {
+	v := m.daily_bytes
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldDailyBytes returns the old "daily_bytes" field's value of the Account entity.
+// If the Account object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AccountMutation) OldDailyBytes(ctx context.Context) (v *int, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldDailyBytes is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldDailyBytes requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldDailyBytes: %w", err)
+	}
+	return oldValue.DailyBytes, nil
+}
+
+// AddDailyBytes adds i to the "daily_bytes" field.
+func (m *AccountMutation) AddDailyBytes(i int) {
+	if m.adddaily_bytes != nil {
+		*m.adddaily_bytes += i
+	} else {
+		m.adddaily_bytes = &i
+	}
+}
+
+// AddedDailyBytes returns the value that was added to the "daily_bytes" field in this mutation.
+func (m *AccountMutation) AddedDailyBytes() (r int, exists bool) {
+	v := m.adddaily_bytes
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// ClearDailyBytes clears the value of the "daily_bytes" field.
+func (m *AccountMutation) ClearDailyBytes() {
+	m.daily_bytes = nil
+	m.adddaily_bytes = nil
+	m.clearedFields[account.FieldDailyBytes] = struct{}{}
+}
+
+// DailyBytesCleared returns if the "daily_bytes" field was cleared in this mutation.
+func (m *AccountMutation) DailyBytesCleared() bool {
+	_, ok := m.clearedFields[account.FieldDailyBytes]
+	return ok
+}
+
+// ResetDailyBytes resets all changes to the "daily_bytes" field.
+func (m *AccountMutation) ResetDailyBytes() {
+	m.daily_bytes = nil
+	m.adddaily_bytes = nil
+	delete(m.clearedFields, account.FieldDailyBytes)
+}
+
 // SetPaymentDueAt sets the "payment_due_at" field.
 func (m *AccountMutation) SetPaymentDueAt(t time.Time) {
 	m.payment_due_at = &t
@@ -2116,7 +2260,7 @@ func (m *AccountMutation) Type() string {
 // order to get all numeric fields that were incremented/decremented, call
 // AddedFields().
 func (m *AccountMutation) Fields() []string {
-	fields := make([]string, 0, 15)
+	fields := make([]string, 0, 17)
 	if m.name != nil {
 		fields = append(fields, account.FieldName)
 	}
@@ -2152,6 +2296,12 @@ func (m *AccountMutation) Fields() []string {
 	}
 	if m.monthly_limit != nil {
 		fields = append(fields, account.FieldMonthlyLimit)
+	}
+	if m.stored_bytes != nil {
+		fields = append(fields, account.FieldStoredBytes)
+	}
+	if m.daily_bytes != nil {
+		fields = append(fields, account.FieldDailyBytes)
 	}
 	if m.payment_due_at != nil {
 		fields = append(fields, account.FieldPaymentDueAt)
@@ -2194,6 +2344,10 @@ func (m *AccountMutation) Field(name string) (ent.Value, bool) {
 		return m.RequireSecondFactor()
 	case account.FieldMonthlyLimit:
 		return m.MonthlyLimit()
+	case account.FieldStoredBytes:
+		return m.StoredBytes()
+	case account.FieldDailyBytes:
+		return m.DailyBytes()
 	case account.FieldPaymentDueAt:
 		return m.PaymentDueAt()
 	case account.FieldCreatedAt:
@@ -2233,6 +2387,10 @@ func (m *AccountMutation) OldField(ctx context.Context, name string) (ent.Value,
 		return m.OldRequireSecondFactor(ctx)
 	case account.FieldMonthlyLimit:
 		return m.OldMonthlyLimit(ctx)
+	case account.FieldStoredBytes:
+		return m.OldStoredBytes(ctx)
+	case account.FieldDailyBytes:
+		return m.OldDailyBytes(ctx)
 	case account.FieldPaymentDueAt:
 		return m.OldPaymentDueAt(ctx)
 	case account.FieldCreatedAt:
@@ -2332,6 +2490,20 @@ func (m *AccountMutation) SetField(name string, value ent.Value) error {
 		}
 		m.SetMonthlyLimit(v)
 		return nil
+	case account.FieldStoredBytes:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetStoredBytes(v)
+		return nil
+	case account.FieldDailyBytes:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetDailyBytes(v)
+		return nil
 	case account.FieldPaymentDueAt:
 		v, ok := value.(time.Time)
 		if !ok {
@@ -2370,6 +2542,12 @@ func (m *AccountMutation) AddedFields() []string {
 	if m.addmonthly_limit != nil {
 		fields = append(fields, account.FieldMonthlyLimit)
 	}
+	if m.addstored_bytes != nil {
+		fields = append(fields, account.FieldStoredBytes)
+	}
+	if m.adddaily_bytes != nil {
+		fields = append(fields, account.FieldDailyBytes)
+	}
 	return fields
 }
 
@@ -2384,6 +2562,10 @@ func (m *AccountMutation) AddedField(name string) (ent.Value, bool) {
 		return m.AddedRecordRetentionDays()
 	case account.FieldMonthlyLimit:
 		return m.AddedMonthlyLimit()
+	case account.FieldStoredBytes:
+		return m.AddedStoredBytes()
+	case account.FieldDailyBytes:
+		return m.AddedDailyBytes()
 	}
 	return nil, false
 }
@@ -2414,6 +2596,20 @@ func (m *AccountMutation) AddField(name string, value ent.Value) error {
 		}
 		m.AddMonthlyLimit(v)
 		return nil
+	case account.FieldStoredBytes:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddStoredBytes(v)
+		return nil
+	case account.FieldDailyBytes:
+		v, ok := value.(int)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.AddDailyBytes(v)
+		return nil
 	}
 	return fmt.Errorf("unknown Account numeric field %s", name)
 }
@@ -2430,6 +2626,12 @@ func (m *AccountMutation) ClearedFields() []string {
 	}
 	if m.FieldCleared(account.FieldMonthlyLimit) {
 		fields = append(fields, account.FieldMonthlyLimit)
+	}
+	if m.FieldCleared(account.FieldStoredBytes) {
+		fields = append(fields, account.FieldStoredBytes)
+	}
+	if m.FieldCleared(account.FieldDailyBytes) {
+		fields = append(fields, account.FieldDailyBytes)
 	}
 	if m.FieldCleared(account.FieldPaymentDueAt) {
 		fields = append(fields, account.FieldPaymentDueAt)
@@ -2456,6 +2658,12 @@ func (m *AccountMutation) ClearField(name string) error {
 		return nil
 	case account.FieldMonthlyLimit:
 		m.ClearMonthlyLimit()
+		return nil
+	case account.FieldStoredBytes:
+		m.ClearStoredBytes()
+		return nil
+	case account.FieldDailyBytes:
+		m.ClearDailyBytes()
 		return nil
 	case account.FieldPaymentDueAt:
 		m.ClearPaymentDueAt()
@@ -2503,6 +2711,12 @@ func (m *AccountMutation) ResetField(name string) error {
 		return nil
 	case account.FieldMonthlyLimit:
 		m.ResetMonthlyLimit()
+		return nil
+	case account.FieldStoredBytes:
+		m.ResetStoredBytes()
+		return nil
+	case account.FieldDailyBytes:
+		m.ResetDailyBytes()
 		return nil
 	case account.FieldPaymentDueAt:
 		m.ResetPaymentDueAt()

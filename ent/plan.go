@@ -28,6 +28,10 @@ type Plan struct {
 	MonthlyEmails *int `json:"monthly_emails,omitempty"`
 	// hard cap of text messages by the operator's provider; null is none
 	DailySms *int `json:"daily_sms,omitempty"`
+	// hard cap of stored bytes; null is unlimited
+	StoredBytes *int `json:"stored_bytes,omitempty"`
+	// hard cap of bytes that are stored in a day (UTC); null is unlimited
+	DailyBytes *int `json:"daily_bytes,omitempty"`
 	// MaxDomains holds the value of the "max_domains" field.
 	MaxDomains int `json:"max_domains,omitempty"`
 	// sends only to the account email until production is unlocked
@@ -73,7 +77,7 @@ func (*Plan) scanValues(columns []string) ([]any, error) {
 		switch columns[i] {
 		case plan.FieldSandboxed, plan.FieldSelfService, plan.FieldOverage:
 			values[i] = new(sql.NullBool)
-		case plan.FieldRequestsPerSecond, plan.FieldDailyEmails, plan.FieldMonthlyEmails, plan.FieldDailySms, plan.FieldMaxDomains, plan.FieldRank, plan.FieldIncludedEmails:
+		case plan.FieldRequestsPerSecond, plan.FieldDailyEmails, plan.FieldMonthlyEmails, plan.FieldDailySms, plan.FieldStoredBytes, plan.FieldDailyBytes, plan.FieldMaxDomains, plan.FieldRank, plan.FieldIncludedEmails:
 			values[i] = new(sql.NullInt64)
 		case plan.FieldID, plan.FieldName:
 			values[i] = new(sql.NullString)
@@ -132,6 +136,20 @@ func (_m *Plan) assignValues(columns []string, values []any) error {
 			} else if value.Valid {
 				_m.DailySms = new(int)
 				*_m.DailySms = int(value.Int64)
+			}
+		case plan.FieldStoredBytes:
+			if value, ok := values[i].(*sql.NullInt64); !ok {
+				return fmt.Errorf("unexpected type %T for field stored_bytes", values[i])
+			} else if value.Valid {
+				_m.StoredBytes = new(int)
+				*_m.StoredBytes = int(value.Int64)
+			}
+		case plan.FieldDailyBytes:
+			if value, ok := values[i].(*sql.NullInt64); !ok {
+				return fmt.Errorf("unexpected type %T for field daily_bytes", values[i])
+			} else if value.Valid {
+				_m.DailyBytes = new(int)
+				*_m.DailyBytes = int(value.Int64)
 			}
 		case plan.FieldMaxDomains:
 			if value, ok := values[i].(*sql.NullInt64); !ok {
@@ -228,6 +246,16 @@ func (_m *Plan) String() string {
 	builder.WriteString(", ")
 	if v := _m.DailySms; v != nil {
 		builder.WriteString("daily_sms=")
+		builder.WriteString(fmt.Sprintf("%v", *v))
+	}
+	builder.WriteString(", ")
+	if v := _m.StoredBytes; v != nil {
+		builder.WriteString("stored_bytes=")
+		builder.WriteString(fmt.Sprintf("%v", *v))
+	}
+	builder.WriteString(", ")
+	if v := _m.DailyBytes; v != nil {
+		builder.WriteString("daily_bytes=")
 		builder.WriteString(fmt.Sprintf("%v", *v))
 	}
 	builder.WriteString(", ")

@@ -136,11 +136,11 @@ func init() {
 	// account.DefaultRequireSecondFactor holds the default value on creation for the require_second_factor field.
 	account.DefaultRequireSecondFactor = accountDescRequireSecondFactor.Default.(bool)
 	// accountDescCreatedAt is the schema descriptor for created_at field.
-	accountDescCreatedAt := accountFields[14].Descriptor()
+	accountDescCreatedAt := accountFields[16].Descriptor()
 	// account.DefaultCreatedAt holds the default value on creation for the created_at field.
 	account.DefaultCreatedAt = accountDescCreatedAt.Default.(func() time.Time)
 	// accountDescUpdatedAt is the schema descriptor for updated_at field.
-	accountDescUpdatedAt := accountFields[15].Descriptor()
+	accountDescUpdatedAt := accountFields[17].Descriptor()
 	// account.DefaultUpdatedAt holds the default value on creation for the updated_at field.
 	account.DefaultUpdatedAt = accountDescUpdatedAt.Default.(func() time.Time)
 	// account.UpdateDefaultUpdatedAt holds the default value on update for the updated_at field.
@@ -994,27 +994,27 @@ func init() {
 	// plan.RequestsPerSecondValidator is a validator for the "requests_per_second" field. It is called by the builders before save.
 	plan.RequestsPerSecondValidator = planDescRequestsPerSecond.Validators[0].(func(int) error)
 	// planDescMaxDomains is the schema descriptor for max_domains field.
-	planDescMaxDomains := planFields[6].Descriptor()
+	planDescMaxDomains := planFields[8].Descriptor()
 	// plan.MaxDomainsValidator is a validator for the "max_domains" field. It is called by the builders before save.
 	plan.MaxDomainsValidator = planDescMaxDomains.Validators[0].(func(int) error)
 	// planDescSandboxed is the schema descriptor for sandboxed field.
-	planDescSandboxed := planFields[7].Descriptor()
+	planDescSandboxed := planFields[9].Descriptor()
 	// plan.DefaultSandboxed holds the default value on creation for the sandboxed field.
 	plan.DefaultSandboxed = planDescSandboxed.Default.(bool)
 	// planDescRank is the schema descriptor for rank field.
-	planDescRank := planFields[8].Descriptor()
+	planDescRank := planFields[10].Descriptor()
 	// plan.DefaultRank holds the default value on creation for the rank field.
 	plan.DefaultRank = planDescRank.Default.(int)
 	// planDescSelfService is the schema descriptor for self_service field.
-	planDescSelfService := planFields[9].Descriptor()
+	planDescSelfService := planFields[11].Descriptor()
 	// plan.DefaultSelfService holds the default value on creation for the self_service field.
 	plan.DefaultSelfService = planDescSelfService.Default.(bool)
 	// planDescOverage is the schema descriptor for overage field.
-	planDescOverage := planFields[11].Descriptor()
+	planDescOverage := planFields[13].Descriptor()
 	// plan.DefaultOverage holds the default value on creation for the overage field.
 	plan.DefaultOverage = planDescOverage.Default.(bool)
 	// planDescCreatedAt is the schema descriptor for created_at field.
-	planDescCreatedAt := planFields[12].Descriptor()
+	planDescCreatedAt := planFields[14].Descriptor()
 	// plan.DefaultCreatedAt holds the default value on creation for the created_at field.
 	plan.DefaultCreatedAt = planDescCreatedAt.Default.(func() time.Time)
 	// planDescID is the schema descriptor for id field.

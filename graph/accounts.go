@@ -24,5 +24,15 @@ func keyFilter(in *model.APIKeyFilter) (f accounts.KeyFilter) {
 
 func toUsage(u accounts.Usage) *model.Usage {
 	day, month := int(u.Day), int(u.Month)
-	return &model.Usage{Day: &day, Month: &month, DailyCap: u.DailyCap, MonthlyCap: u.MonthlyCap, DayResetsAt: u.DayEnds, MonthResetsAt: u.MonthEnds}
+	return &model.Usage{Day: &day, Month: &month, DailyCap: u.DailyCap, MonthlyCap: u.MonthlyCap, DayResetsAt: u.DayEnds, MonthResetsAt: u.MonthEnds,
+		StoredBytes: toFloat(u.StoredBytes), StoredBytesCap: toFloat(u.StoredBytesCap), DailyBytes: toFloat(u.DailyBytes), DailyBytesCap: toFloat(u.DailyBytesCap)}
+}
+
+// toFloat returns a number that can be larger than an Int of GraphQL.
+func toFloat[N int | int64](n *N) *float64 {
+	if n == nil {
+		return nil
+	}
+	f := float64(*n)
+	return &f
 }

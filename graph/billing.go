@@ -52,7 +52,8 @@ func toReport(r plans.Report) *model.UsageReport {
 func periodLength(l model.UsagePeriodLength) plans.By { return plans.By(strings.ToLower(string(l))) }
 
 func toPlan(p accounts.Plan) *model.Plan {
-	return &model.Plan{ID: p.ID, Name: p.Name, RequestsPerSecond: p.RequestsPerSecond, DailyEmails: p.DailyEmails, MonthlyEmails: p.MonthlyEmails, MaxDomains: p.MaxDomains}
+	return &model.Plan{ID: p.ID, Name: p.Name, RequestsPerSecond: p.RequestsPerSecond, DailyEmails: p.DailyEmails, MonthlyEmails: p.MonthlyEmails, MaxDomains: p.MaxDomains,
+		StoredBytes: toFloat(p.StoredBytes), DailyBytes: toFloat(p.DailyBytes)}
 }
 
 func toMoney(p *billing.Price) *model.Money {

@@ -79,12 +79,14 @@ func accountFilter(in *model.OperatorAccountFilter) desk.Filter {
 
 func toOperatorAccount(a *ent.Account) *model.OperatorAccount {
 	return &model.OperatorAccount{ID: a.ID, Name: a.Name, Email: a.Email, PlanID: a.PlanID, ProductionUnlocked: a.ProductionUnlocked, PaymentMethodAt: a.PaymentMethodAt,
-		PaymentDueAt: a.PaymentDueAt, SuspendedAt: a.SuspendedAt, Unmetered: a.Unmetered, MonthlyLimit: a.MonthlyLimit, CreatedAt: a.CreatedAt}
+		PaymentDueAt: a.PaymentDueAt, SuspendedAt: a.SuspendedAt, Unmetered: a.Unmetered, MonthlyLimit: a.MonthlyLimit, CreatedAt: a.CreatedAt,
+		StoredBytesLimit: toFloat(a.StoredBytes), DailyBytesLimit: toFloat(a.DailyBytes)}
 }
 
 func toOperatorPlan(p accounts.Plan) *model.OperatorPlan {
 	return &model.OperatorPlan{ID: p.ID, Name: p.Name, Rank: p.Rank, SelfService: p.SelfService, RequestsPerSecond: p.RequestsPerSecond, DailyEmails: p.DailyEmails,
-		MonthlyEmails: p.MonthlyEmails, DailySms: p.DailySMS, IncludedEmails: p.IncludedEmails, Overage: p.Overage, MaxDomains: p.MaxDomains, Sandboxed: p.Sandboxed}
+		MonthlyEmails: p.MonthlyEmails, DailySms: p.DailySMS, IncludedEmails: p.IncludedEmails, Overage: p.Overage, MaxDomains: p.MaxDomains, Sandboxed: p.Sandboxed,
+		StoredBytes: toFloat(p.StoredBytes), DailyBytes: toFloat(p.DailyBytes)}
 }
 
 func toOperatorBilling(mode string, s watch.State) *model.OperatorBilling {

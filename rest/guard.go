@@ -38,6 +38,7 @@ type Call struct {
 	remote         netip.Addr
 	body           []byte // belongs to this request alone, until it is over
 	content        *intake.Content
+	charged        int64 // bytes, against the quota of the account
 }
 
 // Owner is whose share of the budget this call uses.
@@ -88,7 +89,9 @@ func (a *API) guard(op Operation) func(huma.Context, func(huma.Context)) {
 			if c.AccountID != "" {
 				ctx = slowWork.With(ctx, c.AccountID)
 			}
-			err = c.guarded(func() { next(huma.WithContext(hc, ctx)) })
+			if err = c.guarded(func() { next(huma.WithContext(hc, ctx)) }); err != nil || hc.Status() >= http.StatusMultipleChoices {
+				c.refund(ctx)
+			}
 			a.record(ctx, c, op, hc.Status(), r.PathValue("id"))
 		}
 		if err != nil {
@@ -178,7 +181,10 @@ func (a *API) admit(w http.ResponseWriter, r *http.Request, op Operation, c *Cal
 			return err
 		}
 	}
-	return a.readBody(w, r, op.Body, c)
+	if err := a.readBody(w, r, op.Body, c); err != nil || op.idempotent { // which is charged once no answer is kept under its key
+		return err
+	}
+	return c.chargeBody(ctx, op)
 }
 
 // identify tells who calls. A public operation may be called by nobody.

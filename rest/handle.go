@@ -117,6 +117,9 @@ func Claimed[I, B any](g *Group, op Operation, declare func(*B) body.Object,
 			}
 			return c.once(ctx, c.api.answers.storeFor(c, op.Secret), names, func(claim *idempotency.Claim) (idempotency.Answer, error) {
 				b, err := read(op, in, given, declare)
+				if err == nil {
+					err = c.chargeBody(ctx, op)
+				}
 				if err != nil {
 					return idempotency.Answer{}, err
 				}

@@ -40,10 +40,30 @@ type Operation struct {
 	Private     bool             // neither its body nor its answer is for the log of requests
 	Unlogged    bool             // its answer is not for the log of requests
 	Status      int              // of the successful answer; 0: 200
+	Stores      Stores           // what of it counts against the byte quota of the account
 
 	idempotent bool // reads Idempotency-Key
 	query      []string
 	schema     func(huma.Registry) *huma.Schema // of the successful answer
+}
+
+// Stores says what a write counts against the byte quota of its account.
+type Stores int
+
+// What an operation stores.
+const (
+	StoresBody    Stores = iota // its body and a row
+	StoresItself                // its service charges what it stores
+	StoresNothing               // it changes or starts what is there, and goes on when the quota is used
+)
+
+// chargesBody reports whether the body of the operation counts against the byte quota. Every write of
+// an account does unless it says otherwise; a deletion never does.
+func (op Operation) chargesBody() bool {
+	if op.Public || op.Stores != StoresBody || op.Method == http.MethodGet || op.Method == http.MethodDelete {
+		return false
+	}
+	return op.Needs == rights.Write || op.Needs == rights.Send
 }
 
 // Body is what an operation says of its body, beside the declaration of its fields.
@@ -126,6 +146,7 @@ func Raw[I, O any](g *Group, op Operation, handle func(context.Context, *Call, *
 // add registers an operation with Huma, behind the guard.
 func add[I, O any](g *Group, op Operation, schema *huma.Schema, handle func(context.Context, *Call, *I) (*O, error)) {
 	op.query = queryParameters(reflect.TypeFor[I]())
+	g.api.operations = append(g.api.operations, op)
 	huma.Register(g.api.huma, huma.Operation{
 		Method: op.Method, Path: op.Path, OperationID: op.ID, Tags: []string{g.tag},
 		Summary: op.Summary, Description: op.Description, DefaultStatus: cmp.Or(op.Status, http.StatusOK),

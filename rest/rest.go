@@ -21,6 +21,7 @@ import (
 	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/accounts/admission"
 	"github.com/postrider/postrider/modules/accounts/audit"
+	"github.com/postrider/postrider/modules/accounts/storage"
 	"github.com/postrider/postrider/rest/body"
 	"github.com/postrider/postrider/rest/openapi"
 	"github.com/postrider/postrider/rest/problem"
@@ -56,6 +57,13 @@ type RateLimit interface {
 	Admit(ctx context.Context, account accounts.Account, header http.Header) error
 }
 
+// Storage counts bytes against the quotas of accounts. Its refusal is a fault of kind Limit or Away.
+type Storage interface {
+	Charge(ctx context.Context, accountID string, kind storage.Kind, bytes int64) error
+	Refund(ctx context.Context, accountID string, bytes int64)
+	Debit(ctx context.Context, accountID string, bytes int64)
+}
+
 // Recorder writes to the audit log that an operation was done to something, and knows who did it last.
 type Recorder interface {
 	Record(ctx context.Context, c accounts.Caller, operation, target string) error
@@ -70,6 +78,7 @@ type Options struct {
 	Log     RequestLog         // of requests; nil: none is kept
 	Limits  Limits
 	Rate    RateLimit
+	Storage Storage     // of byte quotas; nil: nothing is counted
 	Answers Idempotency // kept by Idempotency-Key
 	Sealer  Sealer      // of kept answers that show a secret
 	Routes  []Routes    // of the modules that are on, in any order
@@ -104,6 +113,7 @@ type API struct {
 	proxies []netip.Prefix
 	base    string // URL of this installation
 	rate    RateLimit
+	storage Storage // nil: nothing is counted
 	answers keeper
 	budget  *intake.Budget
 	log     *slog.Logger
@@ -112,6 +122,8 @@ type API struct {
 	sender   string
 	document openapi.Document
 	now      func() time.Time
+
+	operations []Operation // all of them
 }
 
 // New makes the API. The order of Options.Routes does not matter.
@@ -134,7 +146,7 @@ func assemble(o Options) (*API, error) {
 		return nil, fmt.Errorf("rest: %w", err)
 	}
 	a := &API{mux: &router{}, door: door, audit: o.Audit, seen: o.Log, limits: o.Limits, log: o.Logger, proxies: o.Proxies, base: o.BaseURL,
-		rate: o.Rate, answers: keeper{o.Answers, o.Sealer}, budget: o.Budget, bodies: body.Components{}, sender: o.Sender, now: o.Now}
+		rate: o.Rate, storage: o.Storage, answers: keeper{o.Answers, o.Sealer}, budget: o.Budget, bodies: body.Components{}, sender: o.Sender, now: o.Now}
 	if a.now == nil {
 		a.now = time.Now
 	}

@@ -46,6 +46,7 @@ type commandLine struct {
 	Email   struct {
 		List emailListCommand `cmd:"" help:"Print an account's emails as JSON, the newest first; those that a search text finds, as the API and the dashboard take it: receipt to:bob@example.net is:bounced."`
 	} `cmd:"" help:"Emails of an account."`
+	Link       linkCommand  `cmd:"" help:"Stop tracked links of all accounts from redirecting to a target; print the flagged targets as JSON. Services follow within five seconds."`
 	Queue      queueCommand `cmd:"" help:"Mail that waits for delivery, of the whole installation."`
 	Statistics struct {
 		Rebuild statisticsRebuildCommand `cmd:"" help:"Count anew what the events that are kept tell. Where some were deleted since, the larger figure stays. Safe to repeat, while Postrider runs or not."`

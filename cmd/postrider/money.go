@@ -62,6 +62,8 @@ type planSetCommand struct {
 	DailyEmails       *numberOrNone `help:"Hard cap of emails a day, or none."                                                            placeholder:"NUMBER"`
 	MonthlyEmails     *numberOrNone `help:"Hard cap of emails a month, or none."                                                          placeholder:"NUMBER"`
 	DailySMS          *numberOrNone `help:"Hard cap of text messages a day by the provider of the installation, or none."                 name:"daily-sms"     placeholder:"NUMBER"`
+	StoredBytes       *numberOrNone `help:"Hard cap of stored bytes, or none."                                                            placeholder:"NUMBER"`
+	DailyBytes        *numberOrNone `help:"Hard cap of bytes stored in a day (UTC), or none."                                             placeholder:"NUMBER"`
 	IncludedEmails    *numberOrNone `help:"Emails a month that the price includes, or none."                                              placeholder:"NUMBER"`
 	Overage           *bool         `help:"Whether emails beyond the included ones are sent, and metered."                                negatable:""`
 	MaxDomains        *int          `help:"Sending domains."                                                                              placeholder:"NUMBER"`
@@ -72,7 +74,7 @@ type planSetCommand struct {
 
 func (c *planSetCommand) change() plans.Change {
 	return plans.Change{Name: c.Name, RequestsPerSecond: c.RequestsPerSecond, DailyEmails: c.DailyEmails.behind(), MonthlyEmails: c.MonthlyEmails.behind(),
-		DailySMS: c.DailySMS.behind(), IncludedEmails: c.IncludedEmails.behind(), Overage: c.Overage, MaxDomains: c.MaxDomains, Sandboxed: c.Sandboxed,
+		DailySMS: c.DailySMS.behind(), StoredBytes: c.StoredBytes.behind(), DailyBytes: c.DailyBytes.behind(), IncludedEmails: c.IncludedEmails.behind(), Overage: c.Overage, MaxDomains: c.MaxDomains, Sandboxed: c.Sandboxed,
 		Rank: c.Rank, SelfService: c.SelfService}
 }
 

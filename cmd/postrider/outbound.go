@@ -7,6 +7,7 @@ import (
 	"github.com/postrider/postrider/cmd/postrider/shown"
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/modules/outbound"
+	"github.com/postrider/postrider/modules/tracking/linkrules"
 )
 
 type sourceCommand struct {
@@ -165,5 +166,36 @@ func (c *tlsReportCommand) Run(s *session) error {
 			}
 		}
 		return nil
+	})
+}
+
+// linkCommand is postrider link.
+type linkCommand struct {
+	toolSettings
+
+	Target string `arg:"" help:"A host name, which covers the names below it, or the beginning of a URL." optional:"" placeholder:"TARGET"`
+	Reason string `help:"Why, for other operators."                                                     placeholder:"TEXT"`
+	Unflag bool   `help:"Redirect to it again."`
+}
+
+func (c *linkCommand) Run(s *session) error {
+	return c.withStore(s, func(of services) error {
+		flags := linkrules.NewFlags(of.store.DB)
+		var err error
+		switch {
+		case c.Target == "":
+		case c.Unflag:
+			err = flags.Remove(s.ctx, c.Target)
+		default:
+			_, err = flags.Add(s.ctx, c.Target, c.Reason)
+		}
+		if err != nil {
+			return err
+		}
+		list, err := flags.List(s.ctx)
+		if err != nil {
+			return err
+		}
+		return s.print(map[string][]linkrules.Flag{"flagged_links": list})
 	})
 }

@@ -38,6 +38,10 @@ const (
 	FieldRequireSecondFactor = "require_second_factor"
 	// FieldMonthlyLimit holds the string denoting the monthly_limit field in the database.
 	FieldMonthlyLimit = "monthly_limit"
+	// FieldStoredBytes holds the string denoting the stored_bytes field in the database.
+	FieldStoredBytes = "stored_bytes"
+	// FieldDailyBytes holds the string denoting the daily_bytes field in the database.
+	FieldDailyBytes = "daily_bytes"
 	// FieldPaymentDueAt holds the string denoting the payment_due_at field in the database.
 	FieldPaymentDueAt = "payment_due_at"
 	// FieldCreatedAt holds the string denoting the created_at field in the database.
@@ -90,6 +94,8 @@ var Columns = []string{
 	FieldSystem,
 	FieldRequireSecondFactor,
 	FieldMonthlyLimit,
+	FieldStoredBytes,
+	FieldDailyBytes,
 	FieldPaymentDueAt,
 	FieldCreatedAt,
 	FieldUpdatedAt,
@@ -206,6 +212,16 @@ func ByRequireSecondFactor(opts ...sql.OrderTermOption) OrderOption {
 // ByMonthlyLimit orders the results by the monthly_limit field.
 func ByMonthlyLimit(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldMonthlyLimit, opts...).ToFunc()
+}
+
+// ByStoredBytes orders the results by the stored_bytes field.
+func ByStoredBytes(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldStoredBytes, opts...).ToFunc()
+}
+
+// ByDailyBytes orders the results by the daily_bytes field.
+func ByDailyBytes(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldDailyBytes, opts...).ToFunc()
 }
 
 // ByPaymentDueAt orders the results by the payment_due_at field.

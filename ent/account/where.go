@@ -125,6 +125,16 @@ func MonthlyLimit(v int) predicate.Account {
 	return predicate.Account(sql.FieldEQ(FieldMonthlyLimit, v))
 }
 
+// StoredBytes applies equality check predicate on the "stored_bytes" field. It's identical to StoredBytesEQ.
+func StoredBytes(v int) predicate.Account {
+	return predicate.Account(sql.FieldEQ(FieldStoredBytes, v))
+}
+
+// DailyBytes applies equality check predicate on the "daily_bytes" field. It's identical to DailyBytesEQ.
+func DailyBytes(v int) predicate.Account {
+	return predicate.Account(sql.FieldEQ(FieldDailyBytes, v))
+}
+
 // PaymentDueAt applies equality check predicate on the "payment_due_at" field. It's identical to PaymentDueAtEQ.
 func PaymentDueAt(v time.Time) predicate.Account {
 	return predicate.Account(sql.FieldEQ(FieldPaymentDueAt, v))
@@ -603,6 +613,106 @@ func MonthlyLimitIsNil() predicate.Account {
 // MonthlyLimitNotNil applies the NotNil predicate on the "monthly_limit" field.
 func MonthlyLimitNotNil() predicate.Account {
 	return predicate.Account(sql.FieldNotNull(FieldMonthlyLimit))
+}
+
+// StoredBytesEQ applies the EQ predicate on the "stored_bytes" field.
+func StoredBytesEQ(v int) predicate.Account {
+	return predicate.Account(sql.FieldEQ(FieldStoredBytes, v))
+}
+
+// StoredBytesNEQ applies the NEQ predicate on the "stored_bytes" field.
+func StoredBytesNEQ(v int) predicate.Account {
+	return predicate.Account(sql.FieldNEQ(FieldStoredBytes, v))
+}
+
+// StoredBytesIn applies the In predicate on the "stored_bytes" field.
+func StoredBytesIn(vs ...int) predicate.Account {
+	return predicate.Account(sql.FieldIn(FieldStoredBytes, vs...))
+}
+
+// StoredBytesNotIn applies the NotIn predicate on the "stored_bytes" field.
+func StoredBytesNotIn(vs ...int) predicate.Account {
+	return predicate.Account(sql.FieldNotIn(FieldStoredBytes, vs...))
+}
+
+// StoredBytesGT applies the GT predicate on the "stored_bytes" field.
+func StoredBytesGT(v int) predicate.Account {
+	return predicate.Account(sql.FieldGT(FieldStoredBytes, v))
+}
+
+// StoredBytesGTE applies the GTE predicate on the "stored_bytes" field.
+func StoredBytesGTE(v int) predicate.Account {
+	return predicate.Account(sql.FieldGTE(FieldStoredBytes, v))
+}
+
+// StoredBytesLT applies the LT predicate on the "stored_bytes" field.
+func StoredBytesLT(v int) predicate.Account {
+	return predicate.Account(sql.FieldLT(FieldStoredBytes, v))
+}
+
+// StoredBytesLTE applies the LTE predicate on the "stored_bytes" field.
+func StoredBytesLTE(v int) predicate.Account {
+	return predicate.Account(sql.FieldLTE(FieldStoredBytes, v))
+}
+
+// StoredBytesIsNil applies the IsNil predicate on the "stored_bytes" field.
+func StoredBytesIsNil() predicate.Account {
+	return predicate.Account(sql.FieldIsNull(FieldStoredBytes))
+}
+
+// StoredBytesNotNil applies the NotNil predicate on the "stored_bytes" field.
+func StoredBytesNotNil() predicate.Account {
+	return predicate.Account(sql.FieldNotNull(FieldStoredBytes))
+}
+
+// DailyBytesEQ applies the EQ predicate on the "daily_bytes" field.
+func DailyBytesEQ(v int) predicate.Account {
+	return predicate.Account(sql.FieldEQ(FieldDailyBytes, v))
+}
+
+// DailyBytesNEQ applies the NEQ predicate on the "daily_bytes" field.
+func DailyBytesNEQ(v int) predicate.Account {
+	return predicate.Account(sql.FieldNEQ(FieldDailyBytes, v))
+}
+
+// DailyBytesIn applies the In predicate on the "daily_bytes" field.
+func DailyBytesIn(vs ...int) predicate.Account {
+	return predicate.Account(sql.FieldIn(FieldDailyBytes, vs...))
+}
+
+// DailyBytesNotIn applies the NotIn predicate on the "daily_bytes" field.
+func DailyBytesNotIn(vs ...int) predicate.Account {
+	return predicate.Account(sql.FieldNotIn(FieldDailyBytes, vs...))
+}
+
+// DailyBytesGT applies the GT predicate on the "daily_bytes" field.
+func DailyBytesGT(v int) predicate.Account {
+	return predicate.Account(sql.FieldGT(FieldDailyBytes, v))
+}
+
+// DailyBytesGTE applies the GTE predicate on the "daily_bytes" field.
+func DailyBytesGTE(v int) predicate.Account {
+	return predicate.Account(sql.FieldGTE(FieldDailyBytes, v))
+}
+
+// DailyBytesLT applies the LT predicate on the "daily_bytes" field.
+func DailyBytesLT(v int) predicate.Account {
+	return predicate.Account(sql.FieldLT(FieldDailyBytes, v))
+}
+
+// DailyBytesLTE applies the LTE predicate on the "daily_bytes" field.
+func DailyBytesLTE(v int) predicate.Account {
+	return predicate.Account(sql.FieldLTE(FieldDailyBytes, v))
+}
+
+// DailyBytesIsNil applies the IsNil predicate on the "daily_bytes" field.
+func DailyBytesIsNil() predicate.Account {
+	return predicate.Account(sql.FieldIsNull(FieldDailyBytes))
+}
+
+// DailyBytesNotNil applies the NotNil predicate on the "daily_bytes" field.
+func DailyBytesNotNil() predicate.Account {
+	return predicate.Account(sql.FieldNotNull(FieldDailyBytes))
 }
 
 // PaymentDueAtEQ applies the EQ predicate on the "payment_due_at" field.

@@ -64,6 +64,8 @@ var (
 		{Name: "system", Type: field.TypeBool, Default: false},
 		{Name: "require_second_factor", Type: field.TypeBool, Default: false},
 		{Name: "monthly_limit", Type: field.TypeInt, Nullable: true},
+		{Name: "stored_bytes", Type: field.TypeInt, Nullable: true},
+		{Name: "daily_bytes", Type: field.TypeInt, Nullable: true},
 		{Name: "payment_due_at", Type: field.TypeTime, Nullable: true},
 		{Name: "created_at", Type: field.TypeTime, Default: "CURRENT_TIMESTAMP"},
 		{Name: "updated_at", Type: field.TypeTime, Default: "CURRENT_TIMESTAMP"},
@@ -77,7 +79,7 @@ var (
 		ForeignKeys: []*schema.ForeignKey{
 			{
 				Symbol:     "accounts_plans_accounts",
-				Columns:    []*schema.Column{AccountsColumns[15]},
+				Columns:    []*schema.Column{AccountsColumns[17]},
 				RefColumns: []*schema.Column{PlansColumns[0]},
 				OnDelete:   schema.NoAction,
 			},
@@ -1211,6 +1213,19 @@ var (
 			},
 		},
 	}
+	// FlaggedLinksColumns holds the columns for the "flagged_links" table.
+	FlaggedLinksColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeInt64, Increment: true},
+		{Name: "target", Type: field.TypeString, Unique: true},
+		{Name: "reason", Type: field.TypeString, Default: ""},
+		{Name: "created_at", Type: field.TypeTime, Default: "CURRENT_TIMESTAMP"},
+	}
+	// FlaggedLinksTable holds the schema information for the "flagged_links" table.
+	FlaggedLinksTable = &schema.Table{
+		Name:       "flagged_links",
+		Columns:    FlaggedLinksColumns,
+		PrimaryKey: []*schema.Column{FlaggedLinksColumns[0]},
+	}
 	// IdempotencyKeysColumns holds the columns for the "idempotency_keys" table.
 	IdempotencyKeysColumns = []*schema.Column{
 		{Name: "id", Type: field.TypeInt64, Increment: true},
@@ -1424,6 +1439,8 @@ var (
 		{Name: "daily_emails", Type: field.TypeInt, Nullable: true},
 		{Name: "monthly_emails", Type: field.TypeInt, Nullable: true},
 		{Name: "daily_sms", Type: field.TypeInt, Nullable: true},
+		{Name: "stored_bytes", Type: field.TypeInt, Nullable: true},
+		{Name: "daily_bytes", Type: field.TypeInt, Nullable: true},
 		{Name: "max_domains", Type: field.TypeInt},
 		{Name: "sandboxed", Type: field.TypeBool, Default: false},
 		{Name: "rank", Type: field.TypeInt, Default: 0},
@@ -2037,6 +2054,67 @@ var (
 			},
 		},
 	}
+	// StorageAllowancesColumns holds the columns for the "storage_allowances" table.
+	StorageAllowancesColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeInt64, Increment: true},
+		{Name: "account_id", Type: field.TypeString, Collation: "C"},
+		{Name: "holder", Type: field.TypeString},
+		{Name: "bytes", Type: field.TypeInt64, Default: 0},
+		{Name: "expires_at", Type: field.TypeTime},
+	}
+	// StorageAllowancesTable holds the schema information for the "storage_allowances" table.
+	StorageAllowancesTable = &schema.Table{
+		Name:       "storage_allowances",
+		Columns:    StorageAllowancesColumns,
+		PrimaryKey: []*schema.Column{StorageAllowancesColumns[0]},
+		Indexes: []*schema.Index{
+			{
+				Name:    "storageallowance_account_id_holder",
+				Unique:  true,
+				Columns: []*schema.Column{StorageAllowancesColumns[1], StorageAllowancesColumns[2]},
+			},
+			{
+				Name:    "storageallowance_expires_at",
+				Unique:  false,
+				Columns: []*schema.Column{StorageAllowancesColumns[4]},
+			},
+		},
+	}
+	// StorageCountersColumns holds the columns for the "storage_counters" table.
+	StorageCountersColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeInt64, Increment: true},
+		{Name: "account_id", Type: field.TypeString, Collation: "C"},
+		{Name: "stored", Type: field.TypeInt64, Default: 0},
+		{Name: "charged", Type: field.TypeInt64, Default: 0},
+		{Name: "day", Type: field.TypeString, Default: ""},
+		{Name: "day_bytes", Type: field.TypeInt64, Default: 0},
+		{Name: "day_received", Type: field.TypeInt64, Default: 0},
+		{Name: "kinds", Type: field.TypeJSON, Nullable: true},
+		{Name: "measured_at", Type: field.TypeTime, Nullable: true},
+		{Name: "due_at", Type: field.TypeTime, Nullable: true},
+		{Name: "progress", Type: field.TypeJSON, Nullable: true},
+	}
+	// StorageCountersTable holds the schema information for the "storage_counters" table.
+	StorageCountersTable = &schema.Table{
+		Name:       "storage_counters",
+		Columns:    StorageCountersColumns,
+		PrimaryKey: []*schema.Column{StorageCountersColumns[0]},
+		Indexes: []*schema.Index{
+			{
+				Name:    "storagecounter_account_id",
+				Unique:  true,
+				Columns: []*schema.Column{StorageCountersColumns[1]},
+			},
+			{
+				Name:    "storagecounter_due",
+				Unique:  false,
+				Columns: []*schema.Column{StorageCountersColumns[9]},
+				Annotation: &entsql.IndexAnnotation{
+					Where: "due_at IS NOT NULL",
+				},
+			},
+		},
+	}
 	// SuppressionsColumns holds the columns for the "suppressions" table.
 	SuppressionsColumns = []*schema.Column{
 		{Name: "id", Type: field.TypeString, Collation: "C"},
@@ -2430,6 +2508,7 @@ var (
 		EngagementsTable,
 		EventExportsTable,
 		FactsTable,
+		FlaggedLinksTable,
 		IdempotencyKeysTable,
 		IdentitiesTable,
 		InvitationsTable,
@@ -2455,6 +2534,8 @@ var (
 		SmarthostsTable,
 		SourcesTable,
 		SourceDaysTable,
+		StorageAllowancesTable,
+		StorageCountersTable,
 		SuppressionsTable,
 		TLSReportCountsTable,
 		TemplatesTable,

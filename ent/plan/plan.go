@@ -24,6 +24,10 @@ const (
 	FieldMonthlyEmails = "monthly_emails"
 	// FieldDailySms holds the string denoting the daily_sms field in the database.
 	FieldDailySms = "daily_sms"
+	// FieldStoredBytes holds the string denoting the stored_bytes field in the database.
+	FieldStoredBytes = "stored_bytes"
+	// FieldDailyBytes holds the string denoting the daily_bytes field in the database.
+	FieldDailyBytes = "daily_bytes"
 	// FieldMaxDomains holds the string denoting the max_domains field in the database.
 	FieldMaxDomains = "max_domains"
 	// FieldSandboxed holds the string denoting the sandboxed field in the database.
@@ -59,6 +63,8 @@ var Columns = []string{
 	FieldDailyEmails,
 	FieldMonthlyEmails,
 	FieldDailySms,
+	FieldStoredBytes,
+	FieldDailyBytes,
 	FieldMaxDomains,
 	FieldSandboxed,
 	FieldRank,
@@ -130,6 +136,16 @@ func ByMonthlyEmails(opts ...sql.OrderTermOption) OrderOption {
 // ByDailySms orders the results by the daily_sms field.
 func ByDailySms(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldDailySms, opts...).ToFunc()
+}
+
+// ByStoredBytes orders the results by the stored_bytes field.
+func ByStoredBytes(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldStoredBytes, opts...).ToFunc()
+}
+
+// ByDailyBytes orders the results by the daily_bytes field.
+func ByDailyBytes(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldDailyBytes, opts...).ToFunc()
 }
 
 // ByMaxDomains orders the results by the max_domains field.

@@ -90,6 +90,16 @@ func DailySms(v int) predicate.Plan {
 	return predicate.Plan(sql.FieldEQ(FieldDailySms, v))
 }
 
+// StoredBytes applies equality check predicate on the "stored_bytes" field. It's identical to StoredBytesEQ.
+func StoredBytes(v int) predicate.Plan {
+	return predicate.Plan(sql.FieldEQ(FieldStoredBytes, v))
+}
+
+// DailyBytes applies equality check predicate on the "daily_bytes" field. It's identical to DailyBytesEQ.
+func DailyBytes(v int) predicate.Plan {
+	return predicate.Plan(sql.FieldEQ(FieldDailyBytes, v))
+}
+
 // MaxDomains applies equality check predicate on the "max_domains" field. It's identical to MaxDomainsEQ.
 func MaxDomains(v int) predicate.Plan {
 	return predicate.Plan(sql.FieldEQ(FieldMaxDomains, v))
@@ -378,6 +388,106 @@ func DailySmsIsNil() predicate.Plan {
 // DailySmsNotNil applies the NotNil predicate on the "daily_sms" field.
 func DailySmsNotNil() predicate.Plan {
 	return predicate.Plan(sql.FieldNotNull(FieldDailySms))
+}
+
+// StoredBytesEQ applies the EQ predicate on the "stored_bytes" field.
+func StoredBytesEQ(v int) predicate.Plan {
+	return predicate.Plan(sql.FieldEQ(FieldStoredBytes, v))
+}
+
+// StoredBytesNEQ applies the NEQ predicate on the "stored_bytes" field.
+func StoredBytesNEQ(v int) predicate.Plan {
+	return predicate.Plan(sql.FieldNEQ(FieldStoredBytes, v))
+}
+
+// StoredBytesIn applies the In predicate on the "stored_bytes" field.
+func StoredBytesIn(vs ...int) predicate.Plan {
+	return predicate.Plan(sql.FieldIn(FieldStoredBytes, vs...))
+}
+
+// StoredBytesNotIn applies the NotIn predicate on the "stored_bytes" field.
+func StoredBytesNotIn(vs ...int) predicate.Plan {
+	return predicate.Plan(sql.FieldNotIn(FieldStoredBytes, vs...))
+}
+
+// StoredBytesGT applies the GT predicate on the "stored_bytes" field.
+func StoredBytesGT(v int) predicate.Plan {
+	return predicate.Plan(sql.FieldGT(FieldStoredBytes, v))
+}
+
+// StoredBytesGTE applies the GTE predicate on the "stored_bytes" field.
+func StoredBytesGTE(v int) predicate.Plan {
+	return predicate.Plan(sql.FieldGTE(FieldStoredBytes, v))
+}
+
+// StoredBytesLT applies the LT predicate on the "stored_bytes" field.
+func StoredBytesLT(v int) predicate.Plan {
+	return predicate.Plan(sql.FieldLT(FieldStoredBytes, v))
+}
+
+// StoredBytesLTE applies the LTE predicate on the "stored_bytes" field.
+func StoredBytesLTE(v int) predicate.Plan {
+	return predicate.Plan(sql.FieldLTE(FieldStoredBytes, v))
+}
+
+// StoredBytesIsNil applies the IsNil predicate on the "stored_bytes" field.
+func StoredBytesIsNil() predicate.Plan {
+	return predicate.Plan(sql.FieldIsNull(FieldStoredBytes))
+}
+
+// StoredBytesNotNil applies the NotNil predicate on the "stored_bytes" field.
+func StoredBytesNotNil() predicate.Plan {
+	return predicate.Plan(sql.FieldNotNull(FieldStoredBytes))
+}
+
+// DailyBytesEQ applies the EQ predicate on the "daily_bytes" field.
+func DailyBytesEQ(v int) predicate.Plan {
+	return predicate.Plan(sql.FieldEQ(FieldDailyBytes, v))
+}
+
+// DailyBytesNEQ applies the NEQ predicate on the "daily_bytes" field.
+func DailyBytesNEQ(v int) predicate.Plan {
+	return predicate.Plan(sql.FieldNEQ(FieldDailyBytes, v))
+}
+
+// DailyBytesIn applies the In predicate on the "daily_bytes" field.
+func DailyBytesIn(vs ...int) predicate.Plan {
+	return predicate.Plan(sql.FieldIn(FieldDailyBytes, vs...))
+}
+
+// DailyBytesNotIn applies the NotIn predicate on the "daily_bytes" field.
+func DailyBytesNotIn(vs ...int) predicate.Plan {
+	return predicate.Plan(sql.FieldNotIn(FieldDailyBytes, vs...))
+}
+
+// DailyBytesGT applies the GT predicate on the "daily_bytes" field.
+func DailyBytesGT(v int) predicate.Plan {
+	return predicate.Plan(sql.FieldGT(FieldDailyBytes, v))
+}
+
+// DailyBytesGTE applies the GTE predicate on the "daily_bytes" field.
+func DailyBytesGTE(v int) predicate.Plan {
+	return predicate.Plan(sql.FieldGTE(FieldDailyBytes, v))
+}
+
+// DailyBytesLT applies the LT predicate on the "daily_bytes" field.
+func DailyBytesLT(v int) predicate.Plan {
+	return predicate.Plan(sql.FieldLT(FieldDailyBytes, v))
+}
+
+// DailyBytesLTE applies the LTE predicate on the "daily_bytes" field.
+func DailyBytesLTE(v int) predicate.Plan {
+	return predicate.Plan(sql.FieldLTE(FieldDailyBytes, v))
+}
+
+// DailyBytesIsNil applies the IsNil predicate on the "daily_bytes" field.
+func DailyBytesIsNil() predicate.Plan {
+	return predicate.Plan(sql.FieldIsNull(FieldDailyBytes))
+}
+
+// DailyBytesNotNil applies the NotNil predicate on the "daily_bytes" field.
+func DailyBytesNotNil() predicate.Plan {
+	return predicate.Plan(sql.FieldNotNull(FieldDailyBytes))
 }
 
 // MaxDomainsEQ applies the EQ predicate on the "max_domains" field.

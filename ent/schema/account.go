@@ -33,6 +33,8 @@ func (Account) Fields() []ent.Field {
 		field.Bool("system").Default(false).Comment("sends the installation's own mail; nobody's"),
 		field.Bool("require_second_factor").Default(false).Comment("members without one may only set one up"),
 		field.Int("monthly_limit").Optional().Nillable().Comment("emails a month that the account allows itself"),
+		field.Int("stored_bytes").Optional().Nillable().Comment("cap of stored bytes that the operator set, in place of the plan's"),
+		field.Int("daily_bytes").Optional().Nillable().Comment("cap of bytes a day that the operator set, in place of the plan's"),
 		field.Time("payment_due_at").Optional().Nillable().Comment("since when a payment is overdue: no overage"),
 		createdAt(),
 		updatedAt(),

@@ -1090,6 +1090,52 @@ func (ec *executionContext) fieldContext_OperatorAccount_monthlyLimit(_ context.
 	return graphql.NewScalarFieldContext("OperatorAccount", field, false, false, errors.New("field of type Int does not have child fields"))
 }
 
+func (ec *executionContext) _OperatorAccount_storedBytesLimit(ctx context.Context, field graphql.CollectedField, obj *model.OperatorAccount) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_OperatorAccount_storedBytesLimit(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.StoredBytesLimit, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *float64) graphql.Marshaler {
+			return ec.marshalOFloat2ᚖfloat64(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_OperatorAccount_storedBytesLimit(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("OperatorAccount", field, false, false, errors.New("field of type Float does not have child fields"))
+}
+
+func (ec *executionContext) _OperatorAccount_dailyBytesLimit(ctx context.Context, field graphql.CollectedField, obj *model.OperatorAccount) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_OperatorAccount_dailyBytesLimit(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.DailyBytesLimit, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *float64) graphql.Marshaler {
+			return ec.marshalOFloat2ᚖfloat64(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_OperatorAccount_dailyBytesLimit(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("OperatorAccount", field, false, false, errors.New("field of type Float does not have child fields"))
+}
+
 func (ec *executionContext) _OperatorAccount_createdAt(ctx context.Context, field graphql.CollectedField, obj *model.OperatorAccount) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -1917,6 +1963,52 @@ func (ec *executionContext) _OperatorPlan_overage(ctx context.Context, field gra
 }
 func (ec *executionContext) fieldContext_OperatorPlan_overage(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("OperatorPlan", field, false, false, errors.New("field of type Boolean does not have child fields"))
+}
+
+func (ec *executionContext) _OperatorPlan_storedBytes(ctx context.Context, field graphql.CollectedField, obj *model.OperatorPlan) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_OperatorPlan_storedBytes(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.StoredBytes, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *float64) graphql.Marshaler {
+			return ec.marshalOFloat2ᚖfloat64(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_OperatorPlan_storedBytes(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("OperatorPlan", field, false, false, errors.New("field of type Float does not have child fields"))
+}
+
+func (ec *executionContext) _OperatorPlan_dailyBytes(ctx context.Context, field graphql.CollectedField, obj *model.OperatorPlan) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_OperatorPlan_dailyBytes(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.DailyBytes, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *float64) graphql.Marshaler {
+			return ec.marshalOFloat2ᚖfloat64(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_OperatorPlan_dailyBytes(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("OperatorPlan", field, false, false, errors.New("field of type Float does not have child fields"))
 }
 
 func (ec *executionContext) _OperatorPlan_maxDomains(ctx context.Context, field graphql.CollectedField, obj *model.OperatorPlan) (ret graphql.Marshaler) {
@@ -2996,6 +3088,16 @@ func (ec *executionContext) _OperatorAccount(ctx context.Context, sel ast.Select
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
+		case "storedBytesLimit":
+			out.Values[i] = ec._OperatorAccount_storedBytesLimit(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "dailyBytesLimit":
+			out.Values[i] = ec._OperatorAccount_dailyBytesLimit(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
 		case "createdAt":
 			out.Values[i] = ec._OperatorAccount_createdAt(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -3385,6 +3487,16 @@ func (ec *executionContext) _OperatorPlan(ctx context.Context, sel ast.Selection
 		case "overage":
 			out.Values[i] = ec._OperatorPlan_overage(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "storedBytes":
+			out.Values[i] = ec._OperatorPlan_storedBytes(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "dailyBytes":
+			out.Values[i] = ec._OperatorPlan_dailyBytes(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "maxDomains":

@@ -805,6 +805,7 @@ type ComplexityRoot struct {
 
 	OperatorAccount struct {
 		CreatedAt          func(childComplexity int) int
+		DailyBytesLimit    func(childComplexity int) int
 		Email              func(childComplexity int) int
 		ID                 func(childComplexity int) int
 		MonthlyLimit       func(childComplexity int) int
@@ -813,6 +814,7 @@ type ComplexityRoot struct {
 		PaymentMethodAt    func(childComplexity int) int
 		PlanID             func(childComplexity int) int
 		ProductionUnlocked func(childComplexity int) int
+		StoredBytesLimit   func(childComplexity int) int
 		SuspendedAt        func(childComplexity int) int
 		Unmetered          func(childComplexity int) int
 	}
@@ -854,6 +856,7 @@ type ComplexityRoot struct {
 	}
 
 	OperatorPlan struct {
+		DailyBytes        func(childComplexity int) int
 		DailyEmails       func(childComplexity int) int
 		DailySms          func(childComplexity int) int
 		ID                func(childComplexity int) int
@@ -866,6 +869,7 @@ type ComplexityRoot struct {
 		RequestsPerSecond func(childComplexity int) int
 		Sandboxed         func(childComplexity int) int
 		SelfService       func(childComplexity int) int
+		StoredBytes       func(childComplexity int) int
 	}
 
 	OperatorStuckHour struct {
@@ -890,12 +894,14 @@ type ComplexityRoot struct {
 	}
 
 	Plan struct {
+		DailyBytes        func(childComplexity int) int
 		DailyEmails       func(childComplexity int) int
 		ID                func(childComplexity int) int
 		MaxDomains        func(childComplexity int) int
 		MonthlyEmails     func(childComplexity int) int
 		Name              func(childComplexity int) int
 		RequestsPerSecond func(childComplexity int) int
+		StoredBytes       func(childComplexity int) int
 	}
 
 	PlanOffer struct {
@@ -1286,12 +1292,16 @@ type ComplexityRoot struct {
 	}
 
 	Usage struct {
-		DailyCap      func(childComplexity int) int
-		Day           func(childComplexity int) int
-		DayResetsAt   func(childComplexity int) int
-		Month         func(childComplexity int) int
-		MonthResetsAt func(childComplexity int) int
-		MonthlyCap    func(childComplexity int) int
+		DailyBytes     func(childComplexity int) int
+		DailyBytesCap  func(childComplexity int) int
+		DailyCap       func(childComplexity int) int
+		Day            func(childComplexity int) int
+		DayResetsAt    func(childComplexity int) int
+		Month          func(childComplexity int) int
+		MonthResetsAt  func(childComplexity int) int
+		MonthlyCap     func(childComplexity int) int
+		StoredBytes    func(childComplexity int) int
+		StoredBytesCap func(childComplexity int) int
 	}
 
 	UsagePeriod struct {
@@ -4571,6 +4581,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.OperatorAccount.CreatedAt(childComplexity), true
+	case "OperatorAccount.dailyBytesLimit":
+		if e.ComplexityRoot.OperatorAccount.DailyBytesLimit == nil {
+			break
+		}
+
+		return e.ComplexityRoot.OperatorAccount.DailyBytesLimit(childComplexity), true
 	case "OperatorAccount.email":
 		if e.ComplexityRoot.OperatorAccount.Email == nil {
 			break
@@ -4619,6 +4635,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.OperatorAccount.ProductionUnlocked(childComplexity), true
+	case "OperatorAccount.storedBytesLimit":
+		if e.ComplexityRoot.OperatorAccount.StoredBytesLimit == nil {
+			break
+		}
+
+		return e.ComplexityRoot.OperatorAccount.StoredBytesLimit(childComplexity), true
 	case "OperatorAccount.suspendedAt":
 		if e.ComplexityRoot.OperatorAccount.SuspendedAt == nil {
 			break
@@ -4768,6 +4790,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.OperatorBillingProblem.What(childComplexity), true
 
+	case "OperatorPlan.dailyBytes":
+		if e.ComplexityRoot.OperatorPlan.DailyBytes == nil {
+			break
+		}
+
+		return e.ComplexityRoot.OperatorPlan.DailyBytes(childComplexity), true
 	case "OperatorPlan.dailyEmails":
 		if e.ComplexityRoot.OperatorPlan.DailyEmails == nil {
 			break
@@ -4840,6 +4868,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.OperatorPlan.SelfService(childComplexity), true
+	case "OperatorPlan.storedBytes":
+		if e.ComplexityRoot.OperatorPlan.StoredBytes == nil {
+			break
+		}
+
+		return e.ComplexityRoot.OperatorPlan.StoredBytes(childComplexity), true
 
 	case "OperatorStuckHour.accountId":
 		if e.ComplexityRoot.OperatorStuckHour.AccountID == nil {
@@ -4916,6 +4950,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.PaymentMethod.Last4(childComplexity), true
 
+	case "Plan.dailyBytes":
+		if e.ComplexityRoot.Plan.DailyBytes == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Plan.DailyBytes(childComplexity), true
 	case "Plan.dailyEmails":
 		if e.ComplexityRoot.Plan.DailyEmails == nil {
 			break
@@ -4952,6 +4992,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Plan.RequestsPerSecond(childComplexity), true
+	case "Plan.storedBytes":
+		if e.ComplexityRoot.Plan.StoredBytes == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Plan.StoredBytes(childComplexity), true
 
 	case "PlanOffer.current":
 		if e.ComplexityRoot.PlanOffer.Current == nil {
@@ -6851,6 +6897,18 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.TimelineEntry.Type(childComplexity), true
 
+	case "Usage.dailyBytes":
+		if e.ComplexityRoot.Usage.DailyBytes == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Usage.DailyBytes(childComplexity), true
+	case "Usage.dailyBytesCap":
+		if e.ComplexityRoot.Usage.DailyBytesCap == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Usage.DailyBytesCap(childComplexity), true
 	case "Usage.dailyCap":
 		if e.ComplexityRoot.Usage.DailyCap == nil {
 			break
@@ -6887,6 +6945,18 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Usage.MonthlyCap(childComplexity), true
+	case "Usage.storedBytes":
+		if e.ComplexityRoot.Usage.StoredBytes == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Usage.StoredBytes(childComplexity), true
+	case "Usage.storedBytesCap":
+		if e.ComplexityRoot.Usage.StoredBytesCap == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Usage.StoredBytesCap(childComplexity), true
 
 	case "UsagePeriod.emails":
 		if e.ComplexityRoot.UsagePeriod.Emails == nil {
@@ -7556,6 +7626,14 @@ type Usage {
   dailyCap: Int
   "Hard cap of emails per month; null is none."
   monthlyCap: Int
+  "Bytes that the account has stored; ` + "`" + `null` + "`" + ` if neither its plan nor the operator limits them."
+  storedBytes: Float
+  "Hard cap of stored bytes; ` + "`" + `null` + "`" + ` if unlimited."
+  storedBytesCap: Float
+  "Bytes that were stored today (UTC); ` + "`" + `null` + "`" + ` if neither its plan nor the operator limits them."
+  dailyBytes: Float
+  "Hard cap of bytes stored in a day; ` + "`" + `null` + "`" + ` if unlimited."
+  dailyBytesCap: Float
   "When the next day begins."
   dayResetsAt: DateTime!
   "When the next month begins."
@@ -7639,6 +7717,10 @@ type Plan {
   dailyEmails: Int
   "Hard cap of emails per month; null is none."
   monthlyEmails: Int
+  "Hard cap of stored bytes; ` + "`" + `null` + "`" + ` if unlimited."
+  storedBytes: Float
+  "Hard cap of bytes stored in a day (UTC); ` + "`" + `null` + "`" + ` if unlimited."
+  dailyBytes: Float
   "How many sending domains the account may have."
   maxDomains: Int!
 }
@@ -9149,6 +9231,10 @@ type OperatorAccount {
   unmetered: Boolean!
   "Emails a month that it allows itself; null: no limit of its own."
   monthlyLimit: Int
+  "Cap of stored bytes that the operator set; ` + "`" + `null` + "`" + ` if the plan's applies."
+  storedBytesLimit: Float
+  "Cap of bytes stored in a day that the operator set; ` + "`" + `null` + "`" + ` if the plan's applies."
+  dailyBytesLimit: Float
   "When it was made."
   createdAt: DateTime!
 }
@@ -9183,6 +9269,10 @@ type OperatorPlan {
   includedEmails: Int
   "Whether emails beyond the included ones are sent, and metered."
   overage: Boolean!
+  "Hard cap of stored bytes; ` + "`" + `null` + "`" + ` if unlimited."
+  storedBytes: Float
+  "Hard cap of bytes stored in a day (UTC); ` + "`" + `null` + "`" + ` if unlimited."
+  dailyBytes: Float
   "How many sending domains."
   maxDomains: Int!
   "Whether accounts write only to themselves until they have a verified domain and a payment method."
@@ -12630,6 +12720,10 @@ func (ec *executionContext) childFields_OperatorAccount(ctx context.Context, fie
 		return ec.fieldContext_OperatorAccount_unmetered(ctx, field)
 	case "monthlyLimit":
 		return ec.fieldContext_OperatorAccount_monthlyLimit(ctx, field)
+	case "storedBytesLimit":
+		return ec.fieldContext_OperatorAccount_storedBytesLimit(ctx, field)
+	case "dailyBytesLimit":
+		return ec.fieldContext_OperatorAccount_dailyBytesLimit(ctx, field)
 	case "createdAt":
 		return ec.fieldContext_OperatorAccount_createdAt(ctx, field)
 	}
@@ -12730,6 +12824,10 @@ func (ec *executionContext) childFields_OperatorPlan(ctx context.Context, field 
 		return ec.fieldContext_OperatorPlan_includedEmails(ctx, field)
 	case "overage":
 		return ec.fieldContext_OperatorPlan_overage(ctx, field)
+	case "storedBytes":
+		return ec.fieldContext_OperatorPlan_storedBytes(ctx, field)
+	case "dailyBytes":
+		return ec.fieldContext_OperatorPlan_dailyBytes(ctx, field)
 	case "maxDomains":
 		return ec.fieldContext_OperatorPlan_maxDomains(ctx, field)
 	case "sandboxed":
@@ -12792,6 +12890,10 @@ func (ec *executionContext) childFields_Plan(ctx context.Context, field graphql.
 		return ec.fieldContext_Plan_dailyEmails(ctx, field)
 	case "monthlyEmails":
 		return ec.fieldContext_Plan_monthlyEmails(ctx, field)
+	case "storedBytes":
+		return ec.fieldContext_Plan_storedBytes(ctx, field)
+	case "dailyBytes":
+		return ec.fieldContext_Plan_dailyBytes(ctx, field)
 	case "maxDomains":
 		return ec.fieldContext_Plan_maxDomains(ctx, field)
 	}
@@ -13470,6 +13572,14 @@ func (ec *executionContext) childFields_Usage(ctx context.Context, field graphql
 		return ec.fieldContext_Usage_dailyCap(ctx, field)
 	case "monthlyCap":
 		return ec.fieldContext_Usage_monthlyCap(ctx, field)
+	case "storedBytes":
+		return ec.fieldContext_Usage_storedBytes(ctx, field)
+	case "storedBytesCap":
+		return ec.fieldContext_Usage_storedBytesCap(ctx, field)
+	case "dailyBytes":
+		return ec.fieldContext_Usage_dailyBytes(ctx, field)
+	case "dailyBytesCap":
+		return ec.fieldContext_Usage_dailyBytesCap(ctx, field)
 	case "dayResetsAt":
 		return ec.fieldContext_Usage_dayResetsAt(ctx, field)
 	case "monthResetsAt":

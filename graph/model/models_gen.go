@@ -801,6 +801,10 @@ type OperatorAccount struct {
 	Unmetered bool `json:"unmetered"`
 	// Emails a month that it allows itself; null: no limit of its own.
 	MonthlyLimit *int `json:"monthlyLimit,omitempty"`
+	// Cap of stored bytes that the operator set; `null` if the plan's applies.
+	StoredBytesLimit *float64 `json:"storedBytesLimit,omitempty"`
+	// Cap of bytes stored in a day that the operator set; `null` if the plan's applies.
+	DailyBytesLimit *float64 `json:"dailyBytesLimit,omitempty"`
 	// When it was made.
 	CreatedAt time.Time `json:"createdAt"`
 }
@@ -879,6 +883,10 @@ type OperatorPlan struct {
 	IncludedEmails *int `json:"includedEmails,omitempty"`
 	// Whether emails beyond the included ones are sent, and metered.
 	Overage bool `json:"overage"`
+	// Hard cap of stored bytes; `null` if unlimited.
+	StoredBytes *float64 `json:"storedBytes,omitempty"`
+	// Hard cap of bytes stored in a day (UTC); `null` if unlimited.
+	DailyBytes *float64 `json:"dailyBytes,omitempty"`
 	// How many sending domains.
 	MaxDomains int `json:"maxDomains"`
 	// Whether accounts write only to themselves until they have a verified domain and a payment method.
@@ -933,6 +941,10 @@ type Plan struct {
 	DailyEmails *int `json:"dailyEmails,omitempty"`
 	// Hard cap of emails per month; null is none.
 	MonthlyEmails *int `json:"monthlyEmails,omitempty"`
+	// Hard cap of stored bytes; `null` if unlimited.
+	StoredBytes *float64 `json:"storedBytes,omitempty"`
+	// Hard cap of bytes stored in a day (UTC); `null` if unlimited.
+	DailyBytes *float64 `json:"dailyBytes,omitempty"`
 	// How many sending domains the account may have.
 	MaxDomains int `json:"maxDomains"`
 }
@@ -1296,6 +1308,14 @@ type Usage struct {
 	DailyCap *int `json:"dailyCap,omitempty"`
 	// Hard cap of emails per month; null is none.
 	MonthlyCap *int `json:"monthlyCap,omitempty"`
+	// Bytes that the account has stored; `null` if neither its plan nor the operator limits them.
+	StoredBytes *float64 `json:"storedBytes,omitempty"`
+	// Hard cap of stored bytes; `null` if unlimited.
+	StoredBytesCap *float64 `json:"storedBytesCap,omitempty"`
+	// Bytes that were stored today (UTC); `null` if neither its plan nor the operator limits them.
+	DailyBytes *float64 `json:"dailyBytes,omitempty"`
+	// Hard cap of bytes stored in a day; `null` if unlimited.
+	DailyBytesCap *float64 `json:"dailyBytesCap,omitempty"`
 	// When the next day begins.
 	DayResetsAt time.Time `json:"dayResetsAt"`
 	// When the next month begins.

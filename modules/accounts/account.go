@@ -96,6 +96,8 @@ type Account struct {
 	MonthlyLimit       *int // emails a month that the account allows itself; nil is none
 	PaymentDue         bool // a payment is overdue
 
+	StoredBytes, DailyBytes *int // caps that the operator has set in place of the plan's
+
 	BodyRetentionDays, RecordRetentionDays int
 }
 

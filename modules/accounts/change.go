@@ -34,6 +34,8 @@ type AccountChange struct {
 	Suspended           *bool
 	MonthlyLimit        **int // emails a month that the account allows itself; nil behind it: no limit
 	PaymentDue          *bool // a payment is overdue
+	StoredBytes         **int // cap of stored bytes in place of the plan's; nil behind it: the plan's applies
+	DailyBytes          **int // cap of bytes a day in place of the plan's; nil behind it: the plan's applies
 	BodyRetentionDays   *int  // bodies and attachments are deleted so long after sending
 	RecordRetentionDays *int  // the whole email; never sooner than its body
 }
@@ -59,9 +61,21 @@ func (c AccountChange) Validate() fault.Fields {
 	if c.MonthlyLimit != nil && *c.MonthlyLimit != nil && (**c.MonthlyLimit < 1 || **c.MonthlyLimit > MaxMonthlyLimit) {
 		wrong.Add("monthly_limit", "must be between 1 and %d, or null for no limit", MaxMonthlyLimit)
 	}
+	CheckBytes(wrong, "stored_bytes", c.StoredBytes)
+	CheckBytes(wrong, "daily_bytes", c.DailyBytes)
 	days("body_retention_days", c.BodyRetentionDays, MaxBodyRetention)
 	days("record_retention_days", c.RecordRetentionDays, MaxRecordRetention)
 	return wrong
+}
+
+// MaxBytes is the largest byte quota.
+const MaxBytes = 1_000_000_000_000_000
+
+// CheckBytes reports a byte quota that is out of range.
+func CheckBytes(wrong fault.Fields, field string, n **int) {
+	if n != nil && *n != nil && (**n < 1 || **n > MaxBytes) {
+		wrong.Add(field, "must be between 1 and %d, or null", MaxBytes)
+	}
 }
 
 // checkRetention is pure: a record is what its body belongs to, so it stays at
@@ -182,6 +196,12 @@ func (c AccountChange) apply(u *ent.AccountUpdateOne) *ent.AccountUpdateOne {
 		u.ClearMonthlyLimit()
 	default:
 		u.SetMonthlyLimit(**c.MonthlyLimit)
+	}
+	if c.StoredBytes != nil {
+		u.ClearStoredBytes().SetNillableStoredBytes(*c.StoredBytes)
+	}
+	if c.DailyBytes != nil {
+		u.ClearDailyBytes().SetNillableDailyBytes(*c.DailyBytes)
 	}
 	return u
 }

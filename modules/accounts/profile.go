@@ -7,6 +7,7 @@ import (
 
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/ent/account"
+	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/id"
 )
@@ -17,6 +18,11 @@ type Usage struct {
 	Day, Month           int64 // emails
 	DailyCap, MonthlyCap *int  // nil is none
 	DayEnds, MonthEnds   time.Time
+
+	// Bytes that are stored and that were stored today, without those of the last seconds; nil where
+	// nothing limits them.
+	StoredBytes, DailyBytes       *int64
+	StoredBytesCap, DailyBytesCap *int // nil is unlimited
 }
 
 // Profile is an account as its owner sees it, never from the cache.
@@ -60,8 +66,28 @@ func (s *Service) usageOf(ctx context.Context, a Account) (Usage, error) {
 	if err != nil {
 		return Usage{}, fmt.Errorf("usage: %w", err)
 	}
-	return Usage{Day: used.day, Month: used.month, DailyCap: c.daily, MonthlyCap: c.monthly,
-		DayEnds: used.dayEndsAt(), MonthEnds: used.monthEndsAt()}, nil
+	usage := Usage{Day: used.day, Month: used.month, DailyCap: c.daily, MonthlyCap: c.monthly, DayEnds: used.dayEndsAt(), MonthEnds: used.monthEndsAt()}
+	if err := s.addBytes(ctx, a, &usage); err != nil {
+		return Usage{}, fmt.Errorf("usage: %w", err)
+	}
+	return usage, nil
+}
+
+// bytesSQL leaves out what processes have borrowed and not spent, as they reported it (package storage).
+const bytesSQL = `
+SELECT greatest(c.stored - lent.bytes, 0), CASE WHEN c.day = ` + dayNow + ` THEN greatest(c.day_bytes - lent.bytes, 0) ELSE 0 END
+  FROM storage_counters c, LATERAL (SELECT coalesce(sum(a.bytes), 0)::bigint AS bytes FROM storage_allowances a WHERE a.account_id = c.account_id) lent
+ WHERE c.account_id = $1`
+
+// addBytes reads what an account with a byte quota has stored.
+func (s *Service) addBytes(ctx context.Context, a Account, usage *Usage) error {
+	quota := a.ByteQuota()
+	if quota.None() {
+		return nil
+	}
+	usage.StoredBytes, usage.DailyBytes = new(int64), new(int64)
+	usage.StoredBytesCap, usage.DailyBytesCap = quota.Stored, quota.Daily
+	return db.Each(ctx, s.db.Hot, func(row db.Row) error { return row.Scan(usage.StoredBytes, usage.DailyBytes) }, bytesSQL, a.ID)
 }
 
 // Accounts lists every account of the installation by its email, with its plan:
@@ -97,6 +123,6 @@ func (s *Service) accountRow(ctx context.Context, accountID string) (*ent.Accoun
 func accountOf(row *ent.Account) Account {
 	return Account{ID: row.ID, Name: row.Name, Email: row.Email, Plan: PlanOf(row.Edges.Plan), ProductionUnlocked: row.ProductionUnlocked,
 		PaymentMethod: row.PaymentMethodAt != nil, Unmetered: row.Unmetered, Suspended: row.SuspendedAt != nil, System: row.System, SecondFactor: row.RequireSecondFactor,
-		MonthlyLimit: row.MonthlyLimit, PaymentDue: row.PaymentDueAt != nil,
+		MonthlyLimit: row.MonthlyLimit, PaymentDue: row.PaymentDueAt != nil, StoredBytes: row.StoredBytes, DailyBytes: row.DailyBytes,
 		BodyRetentionDays: row.BodyRetentionDays, RecordRetentionDays: row.RecordRetentionDays}
 }

@@ -6,6 +6,7 @@ import (
 	"go.uber.org/fx"
 
 	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/accounts/storage"
 	"github.com/postrider/postrider/modules/domains"
 	"github.com/postrider/postrider/modules/sending"
 	"github.com/postrider/postrider/modules/statistics"
@@ -22,6 +23,7 @@ var Module = fx.Module("inbound",
 	fx.Provide(
 		fx.Private,
 		func(s *accounts.Service) Accounts { return s },
+		func(s *storage.Service) Storage { return s },
 		func(s *domains.Service) Domains { return s },
 		func(b *bus.Bus) Bus { return b },
 		func(b blob.Store) Objects { return b },

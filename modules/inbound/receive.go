@@ -44,6 +44,15 @@ func (r *reception) receive(ctx context.Context, e envelope, raw *intake.Content
 		return replyLoop
 	}
 	a := newArrival(e, raw, clock.Now())
+	if err := r.charge(ctx, a); err != nil {
+		return err
+	}
+	stored := false
+	defer func() {
+		if !stored {
+			r.refund(ctx, a, a.contents)
+		}
+	}()
 	r.examiner.examine(ctx, a)
 	if err := ctx.Err(); err != nil {
 		return err // the sender has left, and comes again
@@ -56,6 +65,7 @@ func (r *reception) receive(ctx context.Context, e envelope, raw *intake.Content
 	if err := intake.Guarded(func() error { return r.keep(ctx, a) }); err != nil {
 		return refused(err)
 	}
+	stored = true
 	r.bus.WakeFor(a.facts...)
 	for _, record := range a.records {
 		r.log.InfoContext(ctx, "mail received", telemetry.KeyEmailID, record.id, telemetry.KeyAccountID, record.accountID, telemetry.KeyDomainID, record.domainID,

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"net/netip"
 
 	"go.uber.org/fx"
 
@@ -33,6 +34,12 @@ type Domains interface {
 // Accounts tells whether an account is suspended.
 type Accounts interface {
 	Account(ctx context.Context, accountID string) (accounts.Account, error)
+}
+
+// Storage counts the bytes of received mail; its refusals are of kind Limit and Away.
+type Storage interface {
+	ChargeReceived(ctx context.Context, accountID string, from netip.Addr, bytes int64) error
+	RefundReceived(ctx context.Context, accountID string, from netip.Addr, bytes int64)
 }
 
 // Sender sends replies and forwarded mail.
@@ -77,7 +84,8 @@ type Params struct {
 	DB       *db.DB
 	Domains  Domains
 	Accounts Accounts
-	Sender   Sender // nil: sending is off, and nothing is answered
+	Storage  Storage `optional:"true"` // nil: bytes are not counted
+	Sender   Sender  // nil: sending is off, and nothing is answered
 	Verifier Verifier
 	Spam     SpamFilter // nil: every status is unknown
 	Objects  Objects    // nil: contents stay in the database
@@ -114,7 +122,7 @@ func New(p Params) (*Service, error) {
 	}
 	s := &Service{db: p.DB, pages: p.Pages, bus: p.Bus, counts: p.Statistics, sender: p.Sender, contents: &contents{db: p.DB, objects: p.Objects, budget: p.Budget}}
 	s.rules = addressrules.NewBook(p.DB, p.Domains)
-	s.reception = &reception{domains: p.Domains, accounts: p.Accounts, rules: s.rules, bus: p.Bus, budget: p.Budget, log: p.Logger,
+	s.reception = &reception{domains: p.Domains, accounts: p.Accounts, storage: p.Storage, rules: s.rules, bus: p.Bus, budget: p.Budget, log: p.Logger,
 		examiner: &examiner{hostname: p.Config.Hostname, verifier: p.Verifier, spam: p.Spam, log: p.Logger},
 		writer:   newWriter(p.DB, p.Bus, p.Objects != nil)}
 	if p.Objects != nil && !p.Config.AcceptOnly {

@@ -29,6 +29,7 @@ func (h handler) NewSession(_ context.Context, p smtpserver.Peer) (smtpserver.Se
 type reception struct {
 	domains  Domains
 	accounts Accounts
+	storage  Storage // nil: bytes are not counted
 	rules    *addressrules.Book
 	examiner *examiner
 	writer   *writer
@@ -59,6 +60,8 @@ var (
 	replyNoMailbox = smtpserver.Refuse(550, "5.1.1", "No such address here")
 	replySuspended = smtpserver.Refuse(450, "4.2.1", "This mailbox takes no mail at present")
 	replyElsewhere = smtpserver.Refuse(452, "4.5.3", "Too many different recipients, send to this one in another transaction")
+	replyFull      = smtpserver.Refuse(452, "4.2.2", "This mailbox is full at present")
+	replyDisk      = smtpserver.Refuse(452, "4.3.1", "Not enough storage at present")
 	replyLoop      = smtpserver.Refuse(554, "5.4.6", "The message goes in circles: it has more than 50 Received fields")
 )
 

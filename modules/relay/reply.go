@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/postrider/postrider/modules/accounts/storage"
 	"github.com/postrider/postrider/modules/sending"
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/mail/smtpserver"
@@ -74,6 +75,9 @@ func replyTo(err error) error {
 		return smtpserver.Refuse(552, "5.3.4", refused.Message)
 	case fault.Limit:
 		r := smtpserver.Refuse(450, "4.2.1", refused.Message)
+		if storage.IsQuota(refused) {
+			r = smtpserver.Refuse(452, "4.2.2", refused.Message)
+		}
 		r.Reason = refused.Code
 		return r
 	case fault.Away, fault.Internal, fault.Upstream:

@@ -7,6 +7,7 @@ import (
 	"runtime/debug"
 
 	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/accounts/storage"
 	"github.com/postrider/postrider/modules/sending/lifecycle"
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/event"
@@ -52,7 +53,7 @@ func (w *writer) joiner(sub *submission) *db.Joiner[*submission] {
 // stored answer to replay when another request was first with the key.
 func (w *writer) accept(ctx context.Context, sub *submission) (*idempotency.Answer, error) {
 	began := w.tracing.Now()
-	err := w.submit(ctx, sub)
+	err := w.chargeAndSubmit(ctx, sub)
 	switch {
 	case errors.Is(err, errTaken):
 		return w.answers.Replay(ctx, sub.claim)
@@ -77,6 +78,34 @@ func (w *writer) accept(ctx context.Context, sub *submission) (*idempotency.Answ
 		}
 	}
 	return nil, nil
+}
+
+// chargeAndSubmit charges a submission before it is stored, and takes back what was not stored.
+func (w *writer) chargeAndSubmit(ctx context.Context, sub *submission) error {
+	if w.storage == nil || len(sub.items) == 0 {
+		return w.submit(ctx, sub)
+	}
+	accountID := sub.items[0].email.accountID // one caller, one account
+	var charged int64
+	for _, a := range sub.items {
+		a.begin()
+		charged += a.storedBytes()
+	}
+	if err := w.storage.Charge(ctx, accountID, storage.Mail, charged); err != nil {
+		return err
+	}
+	err := w.submit(ctx, sub)
+	var stored int64
+	for _, a := range sub.items {
+		if err == nil && a.err == nil {
+			stored += a.storedBytes()
+		}
+	}
+	if ctx.Err() != nil && !errors.Is(err, errTaken) {
+		return err // it may have been stored after the caller left; the next measurement knows
+	}
+	w.storage.Refund(ctx, accountID, charged-stored)
+	return err
 }
 
 // flushAccepts writes submissions in one transaction. An error refuses them all,

@@ -11,6 +11,7 @@ import (
 	"github.com/postrider/postrider/ent/recipient"
 	"github.com/postrider/postrider/ent/schema/shape"
 	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/accounts/storage"
 	"github.com/postrider/postrider/modules/domains"
 	"github.com/postrider/postrider/modules/sending/lifecycle"
 	"github.com/postrider/postrider/modules/sending/records"
@@ -224,4 +225,20 @@ func (a *acceptance) searchText() records.SearchText {
 		recipients = append(recipients, r.address)
 	}
 	return records.SearchTextOf(e.accountID, e.fromAddress, e.subject, slices.Concat([]string{e.from}, e.to, e.cc, e.bcc), recipients, e.tags)
+}
+
+// keptOfSuppressed is how many bytes of bodies and files a message to a suppressed recipient may have
+// to be stored with them. Nobody receives it, so a larger one is recorded without.
+const keptOfSuppressed = 48 << 10
+
+// withoutBody reports whether the message is stored without bodies and files.
+func (a *acceptance) withoutBody() bool { return a.blocked && a.size > keptOfSuppressed }
+
+// storedBytes is what a message counts against the byte quota: its bodies and files, and its rows.
+func (a *acceptance) storedBytes() int64 {
+	size := a.size
+	if a.withoutBody() {
+		size = 0
+	}
+	return int64(size) + storage.RowBytes*int64(1+len(a.recipients)+len(a.files))
 }

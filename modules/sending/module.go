@@ -6,6 +6,7 @@ import (
 	"go.uber.org/fx"
 
 	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/accounts/storage"
 	"github.com/postrider/postrider/modules/domains"
 	"github.com/postrider/postrider/modules/sending/records"
 	"github.com/postrider/postrider/modules/suppression"
@@ -22,6 +23,7 @@ var Module = fx.Module("sending",
 	fx.Provide(
 		fx.Private,
 		func(s *accounts.Service) (Accounts, Quota) { return s, s },
+		func(s *storage.Service) Storage { return s },
 		func(s *domains.Service) Domains { return s },
 		func(s *suppression.Service) Suppression { return s },
 		func(s *templates.Service) Templates { return s },

@@ -6,6 +6,7 @@ import (
 
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/runtime/event"
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/idempotency"
 )
@@ -24,6 +25,10 @@ func (s *Service) Resend(ctx context.Context, caller accounts.Caller, r Resend) 
 	stored, err := s.records.Get(ctx, caller.AccountID, r.EmailID)
 	if err != nil {
 		return Receipt{}, err
+	}
+	if stored.BodyPurgedAt != nil && stored.LastEvent == string(event.EmailSuppressed) && stored.BodyPurgedAt.Equal(stored.CreatedAt) {
+		return Receipt{}, fault.Conflictf(fault.CodeConflict,
+			"The body of this email was not kept, because a recipient was suppressed and the body is larger than %d kB; send the message again instead", keptOfSuppressed/1024)
 	}
 	if stored.BodyPurgedAt != nil {
 		return Receipt{}, fault.Conflictf(fault.CodeConflict,

@@ -9,6 +9,7 @@ import (
 
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/accounts/storage"
 	"github.com/postrider/postrider/modules/domains"
 	"github.com/postrider/postrider/modules/suppression"
 	"github.com/postrider/postrider/modules/templates"
@@ -53,6 +54,12 @@ type Quota interface {
 	Capped(ctx context.Context, accountID string) (bool, error)
 }
 
+// Storage counts the bytes that an account stores; its refusals are of kind Limit and Away.
+type Storage interface {
+	Charge(ctx context.Context, accountID string, kind storage.Kind, bytes int64) error
+	Refund(ctx context.Context, accountID string, bytes int64)
+}
+
 // Records reads stored emails, to send them again.
 type Records interface {
 	Get(ctx context.Context, accountID, emailID string) (*ent.Email, error)
@@ -89,6 +96,7 @@ type Params struct {
 	Suppression Suppression
 	Templates   Templates
 	Quota       Quota
+	Storage     Storage `optional:"true"` // nil: bytes are not counted
 	Records     Records
 	Idempotency Answers
 	Signals     Signals
@@ -115,6 +123,7 @@ type writer struct {
 	bus          Bus
 	suppression  Suppression
 	quota        Quota
+	storage      Storage // nil: bytes are not counted
 	answers      Answers
 	signals      Signals
 	storeOnceSQL *db.Statement
@@ -151,7 +160,7 @@ func New(p Params) (*Service, error) {
 	}
 	s := &Service{
 		db: p.DB, bus: p.Bus, accounts: p.Accounts, domains: p.Domains, suppression: p.Suppression, templates: p.Templates, quota: p.Quota, records: p.Records,
-		writer: &writer{db: p.DB, bus: p.Bus, suppression: p.Suppression, quota: p.Quota, answers: p.Idempotency, signals: p.Signals, storeOnceSQL: storeOnceSQL(p.Suppression), counters: counters, tracing: p.Tracing},
+		writer: &writer{db: p.DB, bus: p.Bus, suppression: p.Suppression, quota: p.Quota, storage: p.Storage, answers: p.Idempotency, signals: p.Signals, storeOnceSQL: storeOnceSQL(p.Suppression), counters: counters, tracing: p.Tracing},
 	}
 	size := func(sub *submission) int { return sub.size }
 	joiner := func(writers, items int) *db.Joiner[*submission] {

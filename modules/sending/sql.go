@@ -34,11 +34,22 @@ var emailRows = batch.New("v",
 	batch.JSON("bcc", func(a *acceptance) []string { return a.email.bcc }),
 	batch.JSON("reply_to", func(a *acceptance) []string { return a.email.replyTo }),
 	batch.Text("subject", func(a *acceptance) string { return a.email.subject }),
-	batch.Text("html", func(a *acceptance) string { return a.email.html }).OrNull(),
-	batch.Text("plain", func(a *acceptance) string { return a.email.text }).SourceOnly(),
+	batch.Text("html", func(a *acceptance) string { return a.kept(a.email.html) }).OrNull(),
+	batch.Text("plain", func(a *acceptance) string { return a.kept(a.email.text) }).SourceOnly(),
 	batch.Bool("no_text", func(a *acceptance) bool { return a.email.noText }).SourceOnly(),
 	batch.Computed[*acceptance]("text", `CASE WHEN v.no_text THEN '' ELSE NULLIF(v.plain, '') END`),
-	batch.Bytes("mime", func(a *acceptance) []byte { return a.email.mime }).OrNull(),
+	batch.Bytes("mime", func(a *acceptance) []byte {
+		if a.withoutBody() {
+			return nil
+		}
+		return a.email.mime
+	}).OrNull(),
+	batch.Time("body_purged_at", func(a *acceptance) time.Time {
+		if a.withoutBody() {
+			return a.email.createdAt
+		}
+		return time.Time{}
+	}),
 	batch.JSON("headers", func(a *acceptance) []shape.Header { return a.email.headers }),
 	batch.JSON("tags", func(a *acceptance) []shape.Tag { return a.email.tags }),
 	batch.Text("message_id", func(a *acceptance) string { return a.email.messageID }),
@@ -57,6 +68,14 @@ var emailRows = batch.New("v",
 	batch.Text("marks", func(a *acceptance) string { return a.search.Marks }).SourceOnly(),
 	batch.Computed[*acceptance]("search", search.DocumentSQL),
 )
+
+// kept returns a body if the message is stored with it.
+func (a *acceptance) kept(body string) string {
+	if a.withoutBody() {
+		return ""
+	}
+	return body
+}
 
 // addressed is a recipient of an accepted email.
 type addressed struct {
@@ -129,6 +148,9 @@ INSERT INTO attachments (email_id, account_id, position, name, content_type, con
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`
 
 func insertAttachments(ctx context.Context, tx db.Execer, a *acceptance) error {
+	if a.withoutBody() {
+		return nil
+	}
 	for i, f := range a.files {
 		if _, err := tx.ExecContext(ctx, insertAttachmentSQL,
 			a.email.id, a.email.accountID, i, f.Name, f.ContentType, f.ContentID, len(f.Data), f.Data); err != nil {

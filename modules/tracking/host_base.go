@@ -16,13 +16,16 @@ import (
 	"github.com/postrider/postrider/runtime/telemetry"
 )
 
+// linkBase is scheme and host of a domain's links, and the host that their tokens are issued for.
+type linkBase struct{ url, host string }
+
 // bases tells under which scheme and host the links of a domain's new mail stand.
 type bases struct {
 	config       Config
 	db           *db.DB
 	certificates hosts.Certificates
 	log          *slog.Logger
-	known        *cache.Cache[domainKey, string]
+	known        *cache.Cache[domainKey, linkBase]
 }
 
 type domainKey struct{ accountID, domainID string }
@@ -31,38 +34,38 @@ const maxBases = 50_000
 
 func newBases(config Config, d *db.DB, certificates hosts.Certificates, log *slog.Logger) *bases {
 	return &bases{config: config, db: d, certificates: certificates, log: log,
-		known: cache.New(cache.Config[domainKey, string]{Max: maxBases, TTL: config.HostTTL, LoadTimeout: hostTimeout})}
+		known: cache.New(cache.Config[domainKey, linkBase]{Max: maxBases, TTL: config.HostTTL, LoadTimeout: hostTimeout})}
 }
 
 // of gives the domain's own host if the last look saw its CNAME and it can be
 // served (a host that is gone for a moment costs nothing but its name), and
 // the installation's otherwise: also when the database cannot be asked, because
 // those links work too.
-func (b *bases) of(ctx context.Context, accountID, domainID string) string {
+func (b *bases) of(ctx context.Context, accountID, domainID string) linkBase {
 	base, err := b.known.Get(ctx, domainKey{accountID, domainID}, b.load)
 	if err != nil {
 		b.log.WarnContext(ctx, "tracking host not known, links stand under the base URL", telemetry.KeyDomainID, domainID, telemetry.KeyError, err)
-		return b.config.BaseURL
+		return linkBase{b.config.BaseURL, ownHost}
 	}
 	return base
 }
 
 const hostTimeout = 3 * time.Second
 
-func (b *bases) load(ctx context.Context, key domainKey) (string, error) {
+func (b *bases) load(ctx context.Context, key domainKey) (linkBase, error) {
 	row, err := b.db.Ent.TrackingHost.Query().Where(trackinghost.AccountID(key.accountID), trackinghost.DomainID(key.domainID),
 		trackinghost.StatusEQ(trackinghost.StatusVerified), trackinghost.FailingSinceIsNil()).Only(ctx)
 	switch {
 	case ent.IsNotFound(err):
-		return b.config.BaseURL, nil
+		return linkBase{b.config.BaseURL, ownHost}, nil
 	case err != nil:
-		return "", fmt.Errorf("tracking host: %w", err)
+		return linkBase{}, fmt.Errorf("tracking host: %w", err)
 	case !weburl.Secure(b.config.BaseURL):
-		return b.config.under(row.Host), nil
+		return linkBase{b.config.under(row.Host), row.Host}, nil
 	case b.certificates != nil && b.certificates.Ready(ctx, row.Host):
-		return weburl.TLS + row.Host, nil
+		return linkBase{weburl.TLS + row.Host, row.Host}, nil
 	}
-	return b.config.BaseURL, nil
+	return linkBase{b.config.BaseURL, ownHost}, nil
 }
 
 // under is the base URL with another host, as development mode has it: the port

@@ -5,21 +5,23 @@ import (
 
 	"github.com/postrider/postrider/modules/domains"
 	"github.com/postrider/postrider/modules/tracking/hosts"
+	"github.com/postrider/postrider/modules/tracking/linkrules"
 	"github.com/postrider/postrider/runtime/bus"
 )
 
 // Module gives *Rewriter, *Service and *hosts.Service, records, and checks hosts.
 var Module = fx.Module("tracking",
-	fx.Provide(ConfigOf, NewRewriter, New, hosts.ConfigOf, hosts.New),
+	fx.Provide(ConfigOf, NewRewriter, New, hosts.ConfigOf, hosts.New, linkrules.ConfigOf, linkrules.New),
 	fx.Provide(
 		fx.Private,
 		func(b *bus.Bus) Bus { return b },
 		func(s *domains.Service) hosts.Domains { return s },
 	),
 	// When Fx joins the modules, before the first hook runs: the bus has not started.
-	fx.Invoke(func(lc fx.Lifecycle, s *Service, h *hosts.Service, b *bus.Bus) {
+	fx.Invoke(func(lc fx.Lifecycle, s *Service, h *hosts.Service, rules *linkrules.Rules, b *bus.Bus) {
 		b.Register(h.Consumer())
 		lc.Append(fx.StartStopHook(h.Start, h.Stop))
+		lc.Append(fx.StartStopHook(rules.Start, rules.Stop))
 		lc.Append(fx.StartStopHook(s.Start, s.Stop))
 	}),
 )

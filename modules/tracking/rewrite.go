@@ -60,11 +60,13 @@ func (r *Rewriter) Rewrite(ctx context.Context, m Message, html, text string) (n
 	if !m.Opens && !m.Clicks {
 		return html, text, nil
 	}
-	tokens, err := r.tokens.minter(m.AccountID, m.EmailID)
+	tokens, err := r.tokens.minter(m.AccountID, m.EmailID, ownHost)
 	if err != nil {
 		return "", "", err
 	}
-	w := rewriting{message: m, minter: tokens, base: r.bases.of(ctx, m.AccountID, m.DomainID)}
+	base := r.bases.of(ctx, m.AccountID, m.DomainID)
+	tokens.host = base.host
+	w := rewriting{message: m, minter: tokens, base: base.url}
 	for _, base := range []string{r.config.BaseURL, w.base} {
 		w.own = append(w.own, base+unsubscribePath, base+Prefix)
 	}

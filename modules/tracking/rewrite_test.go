@@ -45,7 +45,7 @@ func newRewriter(t testing.TB) *Rewriter {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.bases.known.Set(domainKey{testAccount, testDomain}, testBase) // asks no database
+	r.bases.known.Set(domainKey{testAccount, testDomain}, linkBase{testBase, ownHost}) // asks no database
 	return r
 }
 
@@ -83,7 +83,7 @@ var tracked = regexp.MustCompile(regexp.QuoteMeta(testBase) + `/t/[co]/[A-Za-z0-
 func readable(t testing.TB, r *Rewriter, rewritten string) string {
 	t.Helper()
 	return tracked.ReplaceAllStringFunc(rewritten, func(link string) string {
-		mark, err := r.tokens.parse(link[strings.LastIndexByte(link, '/')+1:])
+		mark, err := r.tokens.parse(link[strings.LastIndexByte(link, '/')+1:], ownHost)
 		if err != nil || mark.AccountID != testAccount || mark.EmailID != testEmail {
 			t.Errorf("the link %s tells %+v, %v, want the account %s and the email %s", link, mark, err, testAccount, testEmail)
 		}
@@ -143,7 +143,7 @@ func undo(t *testing.T, r *Rewriter, source, rewritten string, unescape func(str
 			t.Fatalf("octets changed: %q is not where it was in %q (rewritten %q)", piece, source, rewritten)
 		}
 		if i > 0 {
-			mark, err := r.tokens.parse(links[i-1][strings.LastIndexByte(links[i-1], '/')+1:])
+			mark, err := r.tokens.parse(links[i-1][strings.LastIndexByte(links[i-1], '/')+1:], ownHost)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -2,15 +2,19 @@ package tracking
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"go.uber.org/fx"
 
+	"github.com/postrider/postrider/modules/tracking/linkrules"
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/event"
+	"github.com/postrider/postrider/runtime/loopback"
 	"github.com/postrider/postrider/runtime/secret"
+	"github.com/postrider/postrider/runtime/telemetry"
 )
 
 // Seen is an open or a click that was recorded.
@@ -37,6 +41,7 @@ type Params struct {
 	DB        *db.DB
 	Bus       Bus
 	Announcer Announcer `optional:"true"` // nil: recorded and not told
+	Rules     *linkrules.Rules
 	Box       *secret.Box
 	Logger    *slog.Logger
 	Registry  prometheus.Registerer `optional:"true"`
@@ -47,9 +52,11 @@ type Service struct {
 	db        *db.DB
 	bus       Bus
 	announcer Announcer
+	rules     *linkrules.Rules
 	tokens    tokens
 	machines  machines
 	recorder  *recorder
+	refused   *prometheus.CounterVec
 }
 
 // New makes the service; nothing is recorded before Start.
@@ -61,7 +68,14 @@ func New(p Params) (*Service, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Service{db: p.DB, bus: p.Bus, announcer: p.Announcer, tokens: tokens{p.Box.DeriveEach(tokenPurpose)}, machines: known}
+	s := &Service{db: p.DB, bus: p.Bus, announcer: p.Announcer, rules: p.Rules, tokens: tokens{p.Box.DeriveEach(tokenPurpose)}, machines: known,
+		refused: prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: telemetry.Namespace, Subsystem: "tracking", Name: "refused_total",
+			Help: "Genuine links that were not followed: requested on another host, of a suspended account, or flagged."}, []string{"reason"})}
+	if p.Registry != nil {
+		if err := p.Registry.Register(s.refused); err != nil {
+			return nil, err
+		}
+	}
 	if s.recorder, err = newRecorder(s.record, p.Logger, p.Registry); err != nil {
 		return nil, err
 	}
@@ -79,11 +93,40 @@ func (s *Service) Stop(ctx context.Context) error {
 	return s.recorder.stop(ctx)
 }
 
-// Read tells what a token is for, or ErrForged. It asks nobody.
-func (s *Service) Read(kind Kind, token string) (Mark, error) {
-	mark, err := s.tokens.parse(token)
+// ErrWithheld is the error of a genuine click that must not redirect: its account is suspended,
+// or an operator has flagged its target.
+var ErrWithheld = errors.New("tracked link is withheld")
+
+const reasonHost = "other_host"
+
+// Read returns the contents of a token that was presented on a host, in the form of a Host header.
+// It returns ErrForged for a token that is not genuine or belongs to another host, and ErrWithheld for
+// a click that must not redirect. Only a link under a former tracking host asks the database; any
+// other error means that it did not answer.
+func (s *Service) Read(ctx context.Context, kind Kind, token, host string) (Mark, error) {
+	own, name := s.rules.IsOwn(host), ownHost
+	if !own {
+		name = loopback.Name(host)
+	}
+	mark, err := s.tokens.parse(token, name)
 	if err != nil || mark.Kind != kind {
 		return Mark{}, ErrForged
+	}
+	if !own {
+		switch held, err := s.rules.Holds(ctx, mark.AccountID, name); {
+		case err != nil:
+			return Mark{}, err
+		case !held:
+			s.refused.WithLabelValues(reasonHost).Inc()
+			return Mark{}, ErrForged
+		}
+	}
+	if kind == Open {
+		return mark, nil
+	}
+	if reason := s.rules.Withholds(mark.AccountID, mark.Target); reason != linkrules.None {
+		s.refused.WithLabelValues(string(reason)).Inc()
+		return Mark{}, ErrWithheld
 	}
 	return mark, nil
 }

@@ -42,13 +42,19 @@ type Mark struct {
 	Target             string // http(s), ASCII; for a click
 }
 
+// ownHost stands for all hosts of the installation in the signature of a token.
+const ownHost = ""
+
 // A token is, in base64url without padding: form (1 octet), the UUIDs of account
 // and email (16 octets each), the target (the rest, its scheme shortened away),
-// HMAC-SHA256 cut to 96 bits over what is before it.
+// HMAC-SHA256 cut to 96 bits over what is before it and, in a form with formBound, over a
+// zero byte and the host that the token was issued for, which the token does not contain.
+// Versions before the binding issued tokens without formBound.
 const (
 	formOpen     = 0x10
 	formClick    = 0x11 // the target begins http://, which is left out
 	formClickTLS = 0x12 // https://
+	formBound    = 0x20 // is added to the others
 	uuidSize     = 16
 	headSize     = 1 + 2*uuidSize
 	macSize      = 12
@@ -65,10 +71,12 @@ type tokens struct {
 type minter struct {
 	head []byte // room for the form, then the ids
 	mac  hash.Hash
+	host string // that the tokens are issued for
 }
 
-func (t tokens) minter(accountID, emailID string) (*minter, error) {
-	m := &minter{head: make([]byte, 1, headSize), mac: hmac.New(sha256.New, t.keys[0])}
+// minter returns the minter of an email whose links are under a host, or under ownHost.
+func (t tokens) minter(accountID, emailID, host string) (*minter, error) {
+	m := &minter{head: make([]byte, 1, headSize), mac: hmac.New(sha256.New, t.keys[0]), host: host}
 	for _, of := range []struct {
 		prefix id.Prefix
 		text   string
@@ -96,15 +104,25 @@ func (m *minter) token(form byte, rest string) string {
 	body := make([]byte, 0, headSize+len(rest)+macSize)
 	body = append(body, m.head...)
 	body = append(body, rest...)
-	body[0] = form
+	body[0] = form | formBound
 	m.mac.Reset()
-	m.mac.Write(body)
+	writeSigned(m.mac, body, m.host)
 	sum := m.mac.Sum(nil)
 	return base64.RawURLEncoding.EncodeToString(append(body, sum[:macSize]...))
 }
 
-// parse reads a token. There is one form of each: what differs is forged.
-func (t tokens) parse(token string) (Mark, error) {
+// writeSigned writes what the signature of a token covers.
+func writeSigned(mac hash.Hash, body []byte, host string) {
+	mac.Write(body)
+	if body[0]&formBound != 0 {
+		mac.Write([]byte{0})
+		mac.Write([]byte(host))
+	}
+}
+
+// parse reads a token that was presented on a host, or on ownHost. There is one form of
+// each: what differs is forged.
+func (t tokens) parse(token, host string) (Mark, error) {
 	if len(token) > longestToken {
 		return Mark{}, ErrForged
 	}
@@ -114,18 +132,18 @@ func (t tokens) parse(token string) (Mark, error) {
 		return Mark{}, ErrForged
 	}
 	body, sum := raw[:len(raw)-macSize], raw[len(raw)-macSize:]
-	if !t.genuine(body, sum) {
+	if !t.genuine(body, sum, host) {
 		return Mark{}, ErrForged
 	}
 	return decode(body)
 }
 
 // genuine tries every key, all the same whether an earlier one fits.
-func (t tokens) genuine(body, sum []byte) bool {
+func (t tokens) genuine(body, sum []byte, host string) bool {
 	fits := false
 	for _, key := range t.keys {
 		mac := hmac.New(sha256.New, key)
-		mac.Write(body)
+		writeSigned(mac, body, host)
 		fits = hmac.Equal(sum, mac.Sum(nil)[:macSize]) || fits
 	}
 	return fits
@@ -140,7 +158,7 @@ func decode(body []byte) (m Mark, err error) {
 		return Mark{}, err
 	}
 	rest := string(body[headSize:])
-	switch body[0] {
+	switch body[0] &^ formBound {
 	case formOpen:
 		if m.Kind = Open; rest != "" {
 			return Mark{}, ErrForged

@@ -10,7 +10,7 @@ import (
 
 func mint(t testing.TB, of tokens) *minter {
 	t.Helper()
-	m, err := of.minter(testAccount, testEmail)
+	m, err := of.minter(testAccount, testEmail, ownHost)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -22,13 +22,13 @@ func TestTokensTellWhatTheyWereMadeFor(t *testing.T) {
 	of := tokens{pinnedKey(t).DeriveEach(tokenPurpose)}
 	m := mint(t, of)
 	want := Mark{Kind: Open, AccountID: testAccount, EmailID: testEmail}
-	if got, err := of.parse(m.open()); err != nil || got != want {
+	if got, err := of.parse(m.open(), ownHost); err != nil || got != want {
 		t.Errorf("the token of the pixel tells %+v, %v, want %+v", got, err, want)
 	}
 	want.Kind = Click
 	for _, target := range []string{"https://example.com", "http://example.com/?a=b#c", "https://" + strings.Repeat("a", weburl.Longest-8)} {
 		want.Target = target
-		if got, err := of.parse(m.click(target)); err != nil || got != want {
+		if got, err := of.parse(m.click(target), ownHost); err != nil || got != want {
 			t.Errorf("the token of a click on %s tells %+v, %v, want %+v", target, got, err, want)
 		}
 	}
@@ -44,20 +44,20 @@ func TestChangedTokensAreForged(t *testing.T) {
 		for i := range token {
 			for _, c := range alphabet {
 				if changed := token[:i] + string(c) + token[i+1:]; changed != token {
-					if got, err := of.parse(changed); err == nil {
+					if got, err := of.parse(changed, ownHost); err == nil {
 						t.Fatalf("%s gives %+v", changed, got)
 					}
 				}
 			}
 			for _, other := range []string{token[:i], token[i:][1:], token[:i] + "\n" + token[i:], token[:i] + "=" + token[i:]} {
-				if got, err := of.parse(other); err == nil {
+				if got, err := of.parse(other, ownHost); err == nil {
 					t.Fatalf("%q gives %+v", other, got)
 				}
 			}
 		}
 	}
 	other := tokens{[][]byte{secretOf(t).Derive(tokenPurpose)}}
-	if _, err := other.parse(m.open()); err == nil {
+	if _, err := other.parse(m.open(), ownHost); err == nil {
 		t.Error("a token of another key is believed")
 	}
 }
@@ -81,13 +81,13 @@ func TestTokensOutliveARotationOfTheMasterKey(t *testing.T) {
 	during := tokens{secretOf(t, newer, older).DeriveEach(tokenPurpose)}
 	after := tokens{secretOf(t, newer).DeriveEach(tokenPurpose)}
 	old := mint(t, before).click("https://example.com/")
-	if _, err := during.parse(old); err != nil {
+	if _, err := during.parse(old, ownHost); err != nil {
 		t.Errorf("a link of the older key: %v", err)
 	}
-	if _, err := after.parse(mint(t, during).click("https://example.com/")); err != nil {
+	if _, err := after.parse(mint(t, during).click("https://example.com/"), ownHost); err != nil {
 		t.Errorf("a link made while both are configured: %v", err)
 	}
-	if _, err := after.parse(old); err == nil {
+	if _, err := after.parse(old, ownHost); err == nil {
 		t.Error("a link of a key that is gone is believed")
 	}
 }
@@ -99,7 +99,7 @@ func TestAGenuineTokenWithAStrangeTargetIsForged(t *testing.T) {
 	m := mint(t, of)
 	for _, token := range []string{m.token(formClick, ""), m.token(formClick, "e.com/\r\nSet-Cookie: a=b"), m.token(formClickTLS, "e.com/ü"),
 		m.token(formClickTLS, `e.com\@f.com`), m.token(formOpen, "x"), m.token(0x13, "e.com"), m.token(formClick, strings.Repeat("a", weburl.Longest))} {
-		if got, err := of.parse(token); err == nil {
+		if got, err := of.parse(token, ownHost); err == nil {
 			t.Errorf("a genuine token with a strange target tells %+v, want an error", got)
 		}
 	}
@@ -115,7 +115,7 @@ func FuzzToken(f *testing.F) {
 	}
 	f.Add("")
 	f.Fuzz(func(t *testing.T, token string) {
-		if mark, err := of.parse(token); err == nil && !genuine[token] {
+		if mark, err := of.parse(token, ownHost); err == nil && !genuine[token] {
 			t.Fatalf("%q gives %+v", token, mark)
 		}
 	})

@@ -13,6 +13,7 @@ import (
 
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/ent/engagement"
+	"github.com/postrider/postrider/modules/tracking/linkrules"
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/db/dbtest"
 	"github.com/postrider/postrider/runtime/event"
@@ -62,8 +63,9 @@ type world struct {
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	w := &world{listener: &listener{}, db: dbtest.New(t), ada: id.New(id.Account), eve: id.New(id.Account)}
+	rules := linkrules.New(linkrules.Params{Config: linkrules.Config{OwnHosts: []string{"mail.example.org", "old.example.org"}, Refresh: time.Nanosecond}, DB: w.db, Logger: quiet()})
 	var err error
-	w.Service, err = New(Params{Config: Config{BaseURL: testBase}, DB: w.db, Bus: w.listener, Announcer: w.listener, Box: pinnedKey(t), Logger: quiet(), Registry: prometheus.NewRegistry()})
+	w.Service, err = New(Params{Rules: rules, Config: Config{BaseURL: testBase}, DB: w.db, Bus: w.listener, Announcer: w.listener, Box: pinnedKey(t), Logger: quiet(), Registry: prometheus.NewRegistry()})
 	if err != nil {
 		t.Fatal(err)
 	}

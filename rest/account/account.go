@@ -49,16 +49,22 @@ type accountLimits struct {
 	RequestsPerSecond int  `json:"requests_per_second" doc:"Over all keys; twice as many at once."`
 	DailyEmails       *int `json:"daily_emails" doc:"null: no cap."`
 	MonthlyEmails     *int `json:"monthly_emails" doc:"null: no cap."`
+	StoredBytes       *int `json:"stored_bytes" doc:"Hard cap of stored bytes; null if unlimited."`
+	DailyBytes        *int `json:"daily_bytes" doc:"Hard cap of bytes stored in a day (UTC); null if unlimited."`
 	Domains           int  `json:"domains"`
 }
 
 type accountUsage struct {
-	Day           int64     `json:"day" doc:"Emails of the present day (UTC). With a cap, scheduled ones that are due in it count as well."`
-	Month         int64     `json:"month" doc:"Emails of the present month (UTC), likewise."`
-	DailyCap      *int      `json:"daily_cap"`
-	MonthlyCap    *int      `json:"monthly_cap"`
-	DayResetsAt   wire.Time `json:"day_resets_at"`
-	MonthResetsAt wire.Time `json:"month_resets_at"`
+	Day            int64     `json:"day" doc:"Emails of the present day (UTC). With a cap, scheduled ones that are due in it count as well."`
+	Month          int64     `json:"month" doc:"Emails of the present month (UTC), likewise."`
+	DailyCap       *int      `json:"daily_cap"`
+	MonthlyCap     *int      `json:"monthly_cap"`
+	StoredBytes    *int64    `json:"stored_bytes" doc:"Bytes that the account has stored, deleted data excluded within a day; null if neither the plan nor the operator limits them."`
+	StoredBytesCap *int      `json:"stored_bytes_cap" doc:"Of the plan, or as the operator has set it; null if unlimited."`
+	DailyBytes     *int64    `json:"daily_bytes" doc:"Bytes that were stored today (UTC); null if neither the plan nor the operator limits them."`
+	DailyBytesCap  *int      `json:"daily_bytes_cap" doc:"Of the plan, or as the operator has set it; null if unlimited."`
+	DayResetsAt    wire.Time `json:"day_resets_at"`
+	MonthResetsAt  wire.Time `json:"month_resets_at"`
 }
 
 type accountAnswer struct {
@@ -130,6 +136,7 @@ func newAccountRecord(p accounts.Profile) accountRecord {
 	return accountRecord{
 		ID: p.ID, Name: p.Name, Email: p.Email, Plan: accountPlan{ID: p.Plan.ID, Name: p.Plan.Name},
 		Limits: accountLimits{RequestsPerSecond: p.Plan.RequestsPerSecond, DailyEmails: p.Plan.DailyEmails, MonthlyEmails: p.Plan.MonthlyEmails,
+			StoredBytes: p.Plan.StoredBytes, DailyBytes: p.Plan.DailyBytes,
 			Domains: p.Plan.MaxDomains},
 		Usage: newAccountUsage(p.Usage), ProductionUnlocked: p.Unlocked(true), PaymentMethod: p.PaymentMethod, RequireSecondFactor: p.SecondFactor, Suspended: p.Suspended,
 		BodyRetentionDays: p.BodyRetentionDays, RecordRetentionDays: p.RecordRetentionDays, CreatedAt: wire.Time(p.CreatedAt), UpdatedAt: wire.Time(p.UpdatedAt),
@@ -137,7 +144,8 @@ func newAccountRecord(p accounts.Profile) accountRecord {
 }
 
 func newAccountUsage(u accounts.Usage) accountUsage {
-	return accountUsage{Day: u.Day, Month: u.Month, DailyCap: u.DailyCap, MonthlyCap: u.MonthlyCap, DayResetsAt: wire.Time(u.DayEnds), MonthResetsAt: wire.Time(u.MonthEnds)}
+	return accountUsage{Day: u.Day, Month: u.Month, DailyCap: u.DailyCap, MonthlyCap: u.MonthlyCap, StoredBytes: u.StoredBytes, StoredBytesCap: u.StoredBytesCap,
+		DailyBytes: u.DailyBytes, DailyBytesCap: u.DailyBytesCap, DayResetsAt: wire.Time(u.DayEnds), MonthResetsAt: wire.Time(u.MonthEnds)}
 }
 
 func accountExample() map[string]any {
@@ -146,8 +154,9 @@ func accountExample() map[string]any {
 	}
 	return map[string]any{
 		"id": "acc_01kf0m4w7he6x8q2v5b3n9c1ta", "name": "Acme", "email": "ada@example.com", "plan": map[string]any{"id": "free", "name": "Free"},
-		"limits": map[string]any{"requests_per_second": 10, "daily_emails": 100, "monthly_emails": 3000, "domains": 1},
+		"limits": map[string]any{"requests_per_second": 10, "daily_emails": 100, "monthly_emails": 3000, "stored_bytes": 1_000_000_000, "daily_bytes": 100_000_000, "domains": 1},
 		"usage": map[string]any{"day": 12, "month": 340, "daily_cap": 100, "monthly_cap": 3000,
+			"stored_bytes": 4_200_000, "stored_bytes_cap": 1_000_000_000, "daily_bytes": 180_000, "daily_bytes_cap": 100_000_000,
 			"day_resets_at": at(1, 16, 0), "month_resets_at": at(2, 1, 0)},
 		"production_unlocked": false, "payment_method": false, "require_second_factor": false, "suspended": false, "body_retention_days": 30, "record_retention_days": 90,
 		"created_at": at(1, 2, 9), "updated_at": at(1, 2, 9),

@@ -6,6 +6,7 @@ import (
 
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/modules/accounts/rights"
+	"github.com/postrider/postrider/modules/accounts/storage"
 	"github.com/postrider/postrider/modules/automations"
 	"github.com/postrider/postrider/rest"
 )
@@ -24,7 +25,7 @@ func newCopy(a *ent.Automation) actionAnswer { return actionAnswer{Automation: n
 
 func (e *edge) activation(g *rest.Group) {
 	rest.OnceBody(g, rest.Operation{
-		Path: "/automations/{id}", ID: "actOnAutomation", Needs: rights.Write,
+		Path: "/automations/{id}", ID: "actOnAutomation", Needs: rights.Write, Stores: rest.StoresNothing,
 		Summary: "Activate, pause, archive or duplicate an automation",
 		Description: "`activate` makes the draft the next version, which starts runs from now on, or goes back to an earlier `version`; live runs keep theirs, and go on if they were held. " +
 			"400 with the problems of the check, 409 where there is nothing new. `pause` starts nothing more. `archive` also cancels the live runs. `duplicate` makes " +
@@ -39,12 +40,27 @@ func (e *edge) act(ctx context.Context, c *rest.Call, in *rest.Item, a action, k
 	keeping := rest.Keeping(keep, newActionAnswer)
 	switch a.Action {
 	case actionActivate:
-		return rest.As(newActionAnswer)(e.service.Activate(ctx, c.Caller, in.ID, automations.Activation{Version: a.earlier(), Cancel: a.Runs == runsCancel, Keep: keeping}))
+		if err := c.Charge(ctx, storage.RowBytes); err != nil {
+			return actionAnswer{}, err
+		}
+		done, err := e.service.Activate(ctx, c.Caller, in.ID, automations.Activation{Version: a.earlier(), Cancel: a.Runs == runsCancel, Keep: keeping})
+		if err == nil && a.earlier() == 0 { // the version is a copy of the draft
+			c.Debit(ctx, len(done.Automation.Draft))
+		}
+		return rest.As(newActionAnswer)(done, err)
 	case actionPause:
 		return rest.As(newActionAnswer)(e.service.Pause(ctx, c.AccountID, in.ID, a.Runs != runsContinue, keeping))
 	case actionArchive:
 		return rest.As(newActionAnswer)(e.service.Archive(ctx, c.AccountID, in.ID, keeping))
 	default:
-		return rest.As(newCopy)(e.service.Duplicate(ctx, c.AccountID, in.ID, rest.Keeping(keep, newCopy)))
+		if err := c.Charge(ctx, storage.RowBytes); err != nil {
+			return actionAnswer{}, err
+		}
+		made, err := e.service.Duplicate(ctx, c.AccountID, in.ID, rest.Keeping(keep, newCopy))
+		if err != nil {
+			return actionAnswer{}, err
+		}
+		c.Debit(ctx, len(made.Draft))
+		return newCopy(made), nil
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/ent/schema/shape"
 	"github.com/postrider/postrider/modules/accounts/rights"
+	"github.com/postrider/postrider/modules/accounts/storage"
 	"github.com/postrider/postrider/modules/automations"
 	"github.com/postrider/postrider/modules/automations/ingest"
 	"github.com/postrider/postrider/rest"
@@ -149,6 +150,7 @@ func (e *edge) post(ctx context.Context, c *rest.Call, from *causeItem, in event
 		answer.Replay.Replayed = true
 		return *answer.Replay, nil
 	}
+	c.Debit(ctx, answer.Matched*(len(data)+2*storage.RowBytes)) // each run has a copy of the event
 	return receiptOf(answer), nil
 }
 

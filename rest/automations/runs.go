@@ -136,17 +136,17 @@ func (e *edge) runs(g *rest.Group) {
 		Summary: "Retrieve a run", Description: "With its steps.", Example: one, Of: OfRun,
 	}, e.service.Run, newRunAnswer)
 	rest.Once(g, rest.Operation{
-		Path: "/automation-runs/{id}/cancel", ID: "cancelAutomationRun", Needs: rights.Write,
+		Path: "/automation-runs/{id}/cancel", ID: "cancelAutomationRun", Needs: rights.Write, Stores: rest.StoresNothing,
 		Summary: "Cancel a run", Description: "From the answer on it sends nothing. 409 `run_not_live` for one that has ended.",
 		Example: one, Of: OfRun, Problems: []int{http.StatusNotFound, http.StatusConflict},
 	}, e.cancel)
 	rest.Once(g, rest.Operation{
-		Path: "/automation-runs/{id}/retry", ID: "retryAutomationRun", Needs: rights.Write,
+		Path: "/automation-runs/{id}/retry", ID: "retryAutomationRun", Needs: rights.Write, Stores: rest.StoresNothing,
 		Summary: "Try a failed run again", Description: "It goes on from the step that failed, with the version that it follows. 409 `run_not_failed` for one that has not failed within 30 days.",
 		Example: one, Of: OfRun, Problems: []int{http.StatusNotFound, http.StatusConflict},
 	}, e.retry)
 	rest.OnceBody(g, rest.Operation{
-		Path: "/automations/{id}/retry-failed", ID: "retryFailedRuns", Needs: rights.Write,
+		Path: "/automations/{id}/retry-failed", ID: "retryFailedRuns", Needs: rights.Write, Stores: rest.StoresNothing,
 		Summary: "Try the failed runs of an automation again",
 		Description: "After a broken template, for instance: each goes on from the step that failed, with the version that it follows. Persons who have a live run of an automation " +
 			"that allows one at a time are passed over.",

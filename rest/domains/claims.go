@@ -74,7 +74,7 @@ func (e *edge) claims(g *rest.Group) {
 		Example: pending, Of: claim,
 	}, e.service.GetClaim, newClaimAnswer)
 	rest.Handle(g, rest.Operation{
-		Method: http.MethodPost, Path: "/domains/claims/{id}/verify", ID: "verifyDomainClaim", Needs: rights.Write,
+		Method: http.MethodPost, Path: "/domains/claims/{id}/verify", ID: "verifyDomainClaim", Needs: rights.Write, Stores: rest.StoresNothing,
 		Summary: "Verify a claim",
 		Description: "Looks the TXT record up in DNS now. When it is there, the domain moves to your account, with new signing keys and status `pending`: publish its " +
 			"records and verify it. The other account cannot send from it any more. When it is not, the claim stays `pending` and `error` says what to do.",

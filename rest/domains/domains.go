@@ -107,7 +107,7 @@ func (e *edge) domains(g *rest.Group) {
 		Example: map[string]any{"domain": domainExample()}, Of: Noun,
 	}, e.service.Get, e.answer)
 	rest.Handle(g, rest.Operation{
-		Method: http.MethodPost, Path: "/domains/{id}/verify", ID: "verifyDomain", Needs: rights.Write,
+		Method: http.MethodPost, Path: "/domains/{id}/verify", ID: "verifyDomain", Needs: rights.Write, Stores: rest.StoresNothing,
 		Summary: "Verify a domain",
 		Description: "Looks its records up in DNS now and answers the domain as it stands after that. Ownership, DKIM, return path and SPF are " +
 			"required. A domain that is not verified yet is checked again by itself as well.",

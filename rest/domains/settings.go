@@ -28,7 +28,7 @@ func (e *edge) settings(g *rest.Group) {
 		Media:       "text/plain", Example: zoneExample, Problems: []int{http.StatusNotFound}, Of: Noun,
 	}, e.zoneFile)
 	rest.HandleBody(g, rest.Operation{
-		Method: http.MethodPatch, Path: "/domains/{id}", ID: "updateDomain", Needs: rights.Write,
+		Method: http.MethodPatch, Path: "/domains/{id}", ID: "updateDomain", Needs: rights.Write, Stores: rest.StoresNothing,
 		Summary: "Change a domain's settings",
 		Description: "A field that is left out stays as it is; `null` is refused. `open_tracking`, `click_tracking` and `tls_mode` are set after the domain is verified, " +
 			"before that they are 409 `domain_not_verified`. With `inbound_enabled` a verified domain has an MX record to publish.",

@@ -74,7 +74,7 @@ func TrackingHostRoutes(service TrackingHostService) rest.Routes {
 			Example: example, Of: Noun,
 		}, e.hosts.Get, newTrackingHostAnswer)
 		rest.Handle(g, rest.Operation{
-			Method: http.MethodPost, Path: "/domains/{id}/tracking-host/verify", ID: "verifyDomainTrackingHost", Needs: rights.Write,
+			Method: http.MethodPost, Path: "/domains/{id}/tracking-host/verify", ID: "verifyDomainTrackingHost", Needs: rights.Write, Stores: rest.StoresNothing,
 			Summary: "Verify a domain's tracking host",
 			Description: "Looks its CNAME record up now and answers the host as it stands after that. It is checked by itself as well; a verified host whose " +
 				"record is gone for 72 hours is `failed`, and links of new mail stand under this service's own host until the record is back.",

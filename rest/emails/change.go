@@ -24,7 +24,7 @@ type schedule interface {
 // changing adds the operation on a scheduled email.
 func (e *edge) changing(g *rest.Group) {
 	rest.HandleBody(g, rest.Operation{
-		Method: http.MethodPatch, Path: "/emails/{id}", ID: "updateEmail", Needs: rights.Write,
+		Method: http.MethodPatch, Path: "/emails/{id}", ID: "updateEmail", Needs: rights.Write, Stores: rest.StoresNothing,
 		Summary: "Reschedule or cancel an email",
 		Description: "Only while its status is `scheduled`; any other is 409 `email_not_scheduled`, and `details.status` says which. The body is exactly one of " +
 			"`scheduled_at`, with the same limits as when sending and before `expires_at`, and `cancel`. An email whose cancellation was answered 200 is never sent.",

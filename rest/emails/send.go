@@ -20,7 +20,7 @@ const BodyLimit = 150 << 20
 // sending adds the operations that send.
 func (e *edge) sending(g *rest.Group) {
 	rest.Claimed(g, rest.Operation{
-		Path: "/emails", ID: "sendEmail", Needs: rights.Send,
+		Path: "/emails", ID: "sendEmail", Needs: rights.Send, Stores: rest.StoresItself,
 		Summary: "Send an email",
 		Description: "Stores the message durably, then answers; delivery follows at once. `from` must be on a verified domain of the account, or on the sandbox " +
 			"domain if every recipient is the account email. At most 50 recipients over `to`, `cc` and `bcc`.\n\n" +
@@ -41,7 +41,7 @@ func (e *edge) sending(g *rest.Group) {
 		Answer:  EmailReceipt{}, Problems: []int{http.StatusBadGateway},
 	}, sendBody, e.send)
 	rest.Claimed(g, rest.Operation{
-		Path: "/emails/batch", ID: "sendBatch", Needs: rights.Send,
+		Path: "/emails/batch", ID: "sendBatch", Needs: rights.Send, Stores: rest.StoresItself,
 		Summary: "Send up to 100 emails",
 		Description: "Every item is an email as in `POST /emails`, without attachments, and is judged by itself: the answer is 200 whenever the envelope is valid, " +
 			"and has one result for each item, in the same order. An item that was refused has `id` null, the status `failed` and an `error`; the others are stored, " +
@@ -60,7 +60,7 @@ func (e *edge) sending(g *rest.Group) {
 		}}, Answer: batchAnswer{},
 	}, batchBody, e.sendBatch)
 	rest.Claimed(g, rest.Operation{
-		Path: "/emails/{id}/resend", ID: "resendEmail", Needs: rights.Send,
+		Path: "/emails/{id}/resend", ID: "resendEmail", Needs: rights.Send, Stores: rest.StoresItself,
 		Summary: "Send a stored email once more",
 		Description: "Makes a new email, with an id of its own, of what the stored one said: `from`, all recipients, `subject`, bodies, `tags`, `headers`, `reply_to`, " +
 			"`unsubscribe` and `category`. Attachments and `expires_at` are left out. It is sent at once, whatever became of the stored one and whenever that was to be sent, and all rules of a send apply anew. " +

@@ -49,14 +49,20 @@ type operatorAccountRecord struct {
 	SuspendedAt        wire.OptionalTime `json:"suspended_at"`
 	Unmetered          bool              `json:"unmetered" doc:"No caps and no rate limit."`
 	MonthlyLimit       *int              `json:"monthly_limit" doc:"Emails a month that the account allows itself; null: no limit of its own."`
+	StoredBytes        *int              `json:"stored_bytes" doc:"Cap of stored bytes that the operator set; null if the plan's applies."`
+	DailyBytes         *int              `json:"daily_bytes" doc:"Cap of bytes stored in a day that the operator set; null if the plan's applies."`
 	CreatedAt          wire.Time         `json:"created_at"`
 }
 
 type operatorUsageRecord struct {
-	Day        int64 `json:"day" doc:"Emails of the present day (UTC)." example:"120"`
-	Month      int64 `json:"month" doc:"Emails of the present month (UTC)." example:"3400"`
-	DailyCap   *int  `json:"daily_cap" doc:"null: none."`
-	MonthlyCap *int  `json:"monthly_cap" doc:"null: none."`
+	Day            int64  `json:"day" doc:"Emails of the present day (UTC)." example:"120"`
+	Month          int64  `json:"month" doc:"Emails of the present month (UTC)." example:"3400"`
+	DailyCap       *int   `json:"daily_cap" doc:"null: none."`
+	MonthlyCap     *int   `json:"monthly_cap" doc:"null: none."`
+	StoredBytes    *int64 `json:"stored_bytes" doc:"Bytes that the account has stored; null if nothing limits them."`
+	StoredBytesCap *int   `json:"stored_bytes_cap" doc:"null if unlimited."`
+	DailyBytes     *int64 `json:"daily_bytes" doc:"Bytes that were stored today (UTC); null if nothing limits them."`
+	DailyBytesCap  *int   `json:"daily_bytes_cap" doc:"null if unlimited."`
 }
 
 type operatorAccountAnswer struct {
@@ -86,7 +92,8 @@ func Routes(service Desk, log people.AuditLog) rest.Routes {
 		}, rest.Plural{Member: "accounts", Schema: "OperatorAccountList"}, func(ctx context.Context, _ *rest.Call, in *listInput) (page.Page[*ent.Account], error) {
 			return e.desk.Accounts(ctx, desk.Filter{Text: in.Text, Plan: in.Plan, Status: desk.Status(in.Status)}, in.Request())
 		}, newAccount)
-		one := map[string]any{"account": accountExample(), "usage": map[string]any{"day": 120, "month": 3400, "daily_cap": nil, "monthly_cap": nil}}
+		one := map[string]any{"account": accountExample(), "usage": map[string]any{"day": 120, "month": 3400, "daily_cap": nil, "monthly_cap": nil,
+			"stored_bytes": 2_400_000_000, "stored_bytes_cap": 50_000_000_000, "daily_bytes": 31_000_000, "daily_bytes_cap": 5_000_000_000}}
 		rest.Handle(g, rest.Operation{
 			Method: http.MethodGet, Path: "/operator/accounts/{id}", ID: "getAccountAsOperator", Needs: rights.Operate, Of: accountNoun, Problems: []int{http.StatusNotFound},
 			Summary: "Retrieve an account of the installation", Description: "With what it has sent of its caps.", Example: one,
@@ -118,20 +125,23 @@ func accountBody(c *accounts.AccountChange) body.Object {
 		{Name: "payment_method", Type: body.Maybe(&c.PaymentMethod, body.Boolean), About: "Whether a payment method is on file."},
 		{Name: "suspended", Type: body.Maybe(&c.Suspended, body.Boolean), About: "Whether it may not send."},
 		body.IntegerOrNull("monthly_limit", &c.MonthlyLimit, 1, accounts.MaxMonthlyLimit, "Emails a month that the account allows itself; null: no limit of its own."),
+		body.IntegerOrNull("stored_bytes", &c.StoredBytes, 1, accounts.MaxBytes, "Cap of stored bytes in place of the plan's; null if the plan's applies."),
+		body.IntegerOrNull("daily_bytes", &c.DailyBytes, 1, accounts.MaxBytes, "Cap of bytes stored in a day in place of the plan's; null if the plan's applies."),
 	}, Check: func(d *body.Decoder) { d.Also(c.Validate()) }}
 }
 
 func newAccount(a *ent.Account) operatorAccountRecord {
 	return operatorAccountRecord{ID: a.ID, Name: a.Name, Email: a.Email, Plan: a.PlanID, ProductionUnlocked: a.ProductionUnlocked, PaymentMethodAt: wire.OptionalTime{At: a.PaymentMethodAt},
-		PaymentDueAt: wire.OptionalTime{At: a.PaymentDueAt}, SuspendedAt: wire.OptionalTime{At: a.SuspendedAt}, Unmetered: a.Unmetered, MonthlyLimit: a.MonthlyLimit,
+		PaymentDueAt: wire.OptionalTime{At: a.PaymentDueAt}, SuspendedAt: wire.OptionalTime{At: a.SuspendedAt}, Unmetered: a.Unmetered, MonthlyLimit: a.MonthlyLimit, StoredBytes: a.StoredBytes, DailyBytes: a.DailyBytes,
 		CreatedAt: wire.Time(a.CreatedAt)}
 }
 
 func newAccountAnswer(a desk.Account) operatorAccountAnswer {
-	return operatorAccountAnswer{newAccount(a.Account), operatorUsageRecord{Day: a.Usage.Day, Month: a.Usage.Month, DailyCap: a.Usage.DailyCap, MonthlyCap: a.Usage.MonthlyCap}}
+	return operatorAccountAnswer{newAccount(a.Account), operatorUsageRecord{Day: a.Usage.Day, Month: a.Usage.Month, DailyCap: a.Usage.DailyCap, MonthlyCap: a.Usage.MonthlyCap,
+		StoredBytes: a.Usage.StoredBytes, StoredBytesCap: a.Usage.StoredBytesCap, DailyBytes: a.Usage.DailyBytes, DailyBytesCap: a.Usage.DailyBytesCap}}
 }
 
 func accountExample() map[string]any {
 	return map[string]any{"id": exampleAccount, "name": "Example", "email": "ada@example.com", "plan": "pro", "production_unlocked": false, "payment_method_at": exampleTime,
-		"payment_due_at": nil, "suspended_at": nil, "unmetered": false, "monthly_limit": nil, "created_at": exampleTime}
+		"payment_due_at": nil, "suspended_at": nil, "unmetered": false, "monthly_limit": nil, "stored_bytes": nil, "daily_bytes": nil, "created_at": exampleTime}
 }

@@ -25,6 +25,8 @@ type operatorPlanRecord struct {
 	DailyEmails       *int   `json:"daily_emails" doc:"null: no cap."`
 	MonthlyEmails     *int   `json:"monthly_emails" doc:"null: no cap."`
 	DailySMS          *int   `json:"daily_sms" doc:"Text messages by the provider of the installation; null: no cap."`
+	StoredBytes       *int   `json:"stored_bytes" doc:"Hard cap of stored bytes; null if unlimited."`
+	DailyBytes        *int   `json:"daily_bytes" doc:"Hard cap of bytes stored in a day (UTC); null if unlimited."`
 	IncludedEmails    *int   `json:"included_emails" doc:"A month, in the price; null: nothing is said."`
 	Overage           bool   `json:"overage" doc:"Whether emails beyond the included ones are sent, and metered."`
 	MaxDomains        int    `json:"max_domains" example:"10"`
@@ -79,6 +81,8 @@ func planBody(c *plans.Change) body.Object {
 		body.IntegerOrNull("daily_emails", &c.DailyEmails, 1, most, "Hard cap of emails a day; null: none."),
 		body.IntegerOrNull("monthly_emails", &c.MonthlyEmails, 1, most, "Hard cap of emails a month; null: none. Not beside overage."),
 		body.IntegerOrNull("daily_sms", &c.DailySMS, 1, most, "Hard cap of text messages a day by the provider of the installation; null: none."),
+		body.IntegerOrNull("stored_bytes", &c.StoredBytes, 1, accounts.MaxBytes, "Hard cap of stored bytes; null if unlimited."),
+		body.IntegerOrNull("daily_bytes", &c.DailyBytes, 1, accounts.MaxBytes, "Hard cap of bytes stored in a day (UTC); null if unlimited."),
 		body.IntegerOrNull("included_emails", &c.IncludedEmails, 0, most, "Emails a month that the price includes; null: nothing is said."),
 		{Name: "overage", Type: body.Maybe(&c.Overage, body.Boolean), About: "Whether emails beyond the included ones are sent, and metered."},
 		{Name: "max_domains", Type: body.Maybe(&c.MaxDomains, number(1)), About: "Sending domains."},
@@ -88,12 +92,13 @@ func planBody(c *plans.Change) body.Object {
 
 func newPlan(p accounts.Plan) operatorPlanRecord {
 	return operatorPlanRecord{ID: p.ID, Name: p.Name, Rank: p.Rank, SelfService: p.SelfService, RequestsPerSecond: p.RequestsPerSecond, DailyEmails: p.DailyEmails,
-		MonthlyEmails: p.MonthlyEmails, DailySMS: p.DailySMS, IncludedEmails: p.IncludedEmails, Overage: p.Overage, MaxDomains: p.MaxDomains, Sandboxed: p.Sandboxed}
+		MonthlyEmails: p.MonthlyEmails, DailySMS: p.DailySMS, StoredBytes: p.StoredBytes, DailyBytes: p.DailyBytes, IncludedEmails: p.IncludedEmails, Overage: p.Overage, MaxDomains: p.MaxDomains, Sandboxed: p.Sandboxed}
 }
 
 func newPlanAnswer(p accounts.Plan) operatorPlanAnswer { return operatorPlanAnswer{newPlan(p)} }
 
 func planExample() map[string]any {
 	return map[string]any{"id": "pro", "name": "Pro", "rank": 1, "self_service": true, "requests_per_second": 50, "daily_emails": nil, "monthly_emails": nil, "daily_sms": nil,
+		"stored_bytes": 50_000_000_000, "daily_bytes": 5_000_000_000,
 		"included_emails": 50000, "overage": true, "max_domains": 10, "sandboxed": false}
 }

@@ -21,7 +21,7 @@ func (e *edge) answers(g *rest.Group) {
 	receipt := map[string]any{"id": "msg_01kf0m4w7he6x8q2v5b3n9c1tb", "status": "sent"}
 	problems := []int{http.StatusNotFound, http.StatusConflict, http.StatusBadGateway}
 	rest.Claimed(g, rest.Operation{
-		Path: "/received-emails/{id}/reply", ID: "replyToReceivedEmail", Needs: rights.Write,
+		Path: "/received-emails/{id}/reply", ID: "replyToReceivedEmail", Needs: rights.Write, Stores: rest.StoresItself,
 		Summary: "Reply to a received email",
 		Description: "Sends an answer in the thread of the email: `In-Reply-To` and `References` are written as RFC 5322 section 3.6.4 says. Left out, `from` is the address that the email " +
 			"came to, `to` its Reply-To or else its From, and `subject` its subject after `Re: `. All rules of `POST /emails` apply.",
@@ -31,7 +31,7 @@ func (e *edge) answers(g *rest.Group) {
 		Example: receipt, Problems: problems, Answer: emails.EmailReceipt{}, Of: received,
 	}, replyBody, e.reply)
 	rest.Claimed(g, rest.Operation{
-		Path: "/received-emails/{id}/forward", ID: "forwardReceivedEmail", Needs: rights.Write,
+		Path: "/received-emails/{id}/forward", ID: "forwardReceivedEmail", Needs: rights.Write, Stores: rest.StoresItself,
 		Summary: "Forward a received email",
 		Description: "Sends the email on: its text and HTML below yours, and its files, for which the rules of attachments hold (10 files of 10 MB, blocked extensions); " +
 			"`with_attachments: false` leaves them out. Left out, `from` is the address that the email came to and `subject` its subject after `Fwd: `. All rules of `POST /emails` apply. " +

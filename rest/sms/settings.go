@@ -96,7 +96,7 @@ func Routes(chosen Settings, messages Messages) rest.Routes {
 			Summary: "Retrieve the settings of text messages", Description: "Without the secrets of the provider.", Example: one,
 		}, e.settings)
 		rest.HandleBody(g, rest.Operation{
-			Method: http.MethodPut, Path: "/sms-settings", ID: "putSMSSettings", Needs: rights.Write, Private: true,
+			Method: http.MethodPut, Path: "/sms-settings", ID: "putSMSSettings", Needs: rights.Write, Stores: rest.StoresNothing, Private: true,
 			Summary: "Replace the settings of text messages",
 			Description: "All of them: a field that is left out gets its default. Secrets are encrypted and never shown; those that are left out stay while the provider, its account and its address stay " +
 				"the same. A URL must be `https` and lead to a public address. No country is allowed until some are given: who can have you write to numbers of his choice may earn by it.",

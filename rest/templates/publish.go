@@ -3,6 +3,7 @@ package templates
 import (
 	"context"
 	"net/http"
+	"time"
 
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/modules/accounts/rights"
@@ -59,7 +60,7 @@ func (e *edge) publishing(g *rest.Group) {
 		Example: published, Problems: []int{http.StatusNotFound}, Of: template,
 	}, rollbackBody, e.rollback)
 	rest.HandleBody(g, rest.Operation{
-		Method: http.MethodPost, Path: "/templates/{id}/render", ID: "renderTemplate", Needs: rights.Write,
+		Method: http.MethodPost, Path: "/templates/{id}/render", ID: "renderTemplate", Needs: rights.Write, Stores: rest.StoresNothing,
 		Summary: "Render a template",
 		Description: "Fills the gaps and sends nothing: the draft, or a version as it would be sent. Variables are judged as for a send. `{{unsubscribe_url}}` stays as it is, " +
 			"because only a send has a link.",
@@ -85,11 +86,32 @@ func newPublicationAnswer(p templates.Publication) publicationAnswer {
 }
 
 func (e *edge) publish(ctx context.Context, c *rest.Call, in *rest.Item, keep rest.Keep) (publicationAnswer, error) {
-	return rest.As(newPublicationAnswer)(e.templates.Publish(ctx, c.AccountID, in.ID, rest.Keeping(keep, newPublicationAnswer)))
+	return published(ctx, c)(e.templates.Publish(ctx, c.AccountID, in.ID, rest.Keeping(keep, newPublicationAnswer)))
 }
 
 func (e *edge) rollback(ctx context.Context, c *rest.Call, in *rest.Item, number int, keep rest.Keep) (publicationAnswer, error) {
-	return rest.As(newPublicationAnswer)(e.templates.Rollback(ctx, c.AccountID, in.ID, number, rest.Keeping(keep, newPublicationAnswer)))
+	return published(ctx, c)(e.templates.Rollback(ctx, c.AccountID, in.ID, number, rest.Keeping(keep, newPublicationAnswer)))
+}
+
+// published answers with a publication and counts the bytes of its version, which the request did not
+// contain: source and result, in two forms each.
+func published(ctx context.Context, c *rest.Call) func(templates.Publication, error) (publicationAnswer, error) {
+	return func(p templates.Publication, err error) (publicationAnswer, error) {
+		if err == nil && p.Template.PublishedAt != nil && time.Since(*p.Template.PublishedAt).Abs() < time.Minute { // a draft without changes makes no version
+			c.Debit(ctx, 2*bodySize(p.Template))
+		}
+		return rest.As(newPublicationAnswer)(p, err)
+	}
+}
+
+// bodySize returns the bytes of a template's draft.
+func bodySize(t templates.Template) (bytes int) {
+	for _, text := range []*string{t.HTML, t.Text} {
+		if text != nil {
+			bytes += len(*text)
+		}
+	}
+	return bytes
 }
 
 func (e *edge) render(ctx context.Context, c *rest.Call, in *rest.Item, preview templates.PreviewInput) (renderedAnswer, error) {

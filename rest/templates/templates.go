@@ -161,7 +161,11 @@ func (e *edge) add(ctx context.Context, c *rest.Call, _ *rest.None, in templates
 }
 
 func (e *edge) duplicate(ctx context.Context, c *rest.Call, in *rest.Item, keep rest.Keep) (templateAnswer, error) {
-	return rest.As(newTemplateAnswer)(e.templates.Duplicate(ctx, c.AccountID, in.ID, rest.Keeping(keep, newTemplateAnswer)))
+	made, err := e.templates.Duplicate(ctx, c.AccountID, in.ID, rest.Keeping(keep, newTemplateAnswer))
+	if err == nil {
+		c.Debit(ctx, bodySize(made))
+	}
+	return rest.As(newTemplateAnswer)(made, err)
 }
 
 func (e *edge) list(ctx context.Context, c *rest.Call, in *query) (page.Page[templates.Template], error) {

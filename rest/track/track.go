@@ -8,20 +8,22 @@
 package track
 
 import (
+	"context"
+	"errors"
 	"log/slog"
 	"net/http"
 	"net/netip"
 	"strings"
 
 	"github.com/postrider/postrider/modules/tracking"
-	"github.com/postrider/postrider/rest/look"
+	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/telemetry"
 	"github.com/postrider/postrider/runtime/visitor"
 )
 
 // Tracker is what is needed of the module. Record never waits.
 type Tracker interface {
-	Read(kind tracking.Kind, token string) (tracking.Mark, error)
+	Read(ctx context.Context, kind tracking.Kind, token, host string) (tracking.Mark, error)
 	Record(v tracking.Visit)
 }
 
@@ -57,8 +59,8 @@ func (l links) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	l.notFound(w, r)
 }
 
-// Nobody keeps the answer, and nobody learns from it which message was read.
-func discreet(header http.Header) {
+// setPrivacyHeaders keeps the answer out of caches and search engines, and the link out of referrers.
+func setPrivacyHeaders(header http.Header) {
 	header.Set("Cache-Control", "no-store, no-cache, must-revalidate, private")
 	header.Set("Referrer-Policy", "no-referrer")
 	header.Set("X-Content-Type-Options", "nosniff")
@@ -69,13 +71,13 @@ func (l links) click(w http.ResponseWriter, r *http.Request, token string) {
 	if !l.reads(w, r) {
 		return
 	}
-	mark, err := l.Tracker.Read(tracking.Click, token)
+	mark, err := l.Tracker.Read(r.Context(), tracking.Click, token, r.Host)
 	if err != nil {
-		l.notFound(w, r)
+		l.refuse(w, r, err)
 		return
 	}
 	l.record(r, mark)
-	discreet(w.Header())
+	setPrivacyHeaders(w.Header())
 	// Not http.Redirect, which would clean the path of the target and write a page.
 	w.Header().Set("Location", mark.Target)
 	w.WriteHeader(http.StatusFound)
@@ -86,15 +88,31 @@ func (l links) open(w http.ResponseWriter, r *http.Request, name string) {
 		return
 	}
 	token, found := strings.CutSuffix(name, tracking.PixelSuffix)
-	mark, err := l.Tracker.Read(tracking.Open, token)
-	if !found || err != nil {
+	if !found {
 		l.notFound(w, r)
 		return
 	}
+	mark, err := l.Tracker.Read(r.Context(), tracking.Open, token, r.Host)
+	if err != nil {
+		l.refuse(w, r, err)
+		return
+	}
 	l.record(r, mark)
-	discreet(w.Header())
+	setPrivacyHeaders(w.Header())
 	w.Header().Set("Content-Type", "image/gif")
 	l.write(w, r, pixel)
+}
+
+func (l links) refuse(w http.ResponseWriter, r *http.Request, err error) {
+	switch {
+	case errors.Is(err, tracking.ErrForged):
+		l.notFound(w, r)
+	case errors.Is(err, tracking.ErrWithheld):
+		l.withheld(w, r)
+	default:
+		telemetry.SetError(r.Context(), fault.From(err).Code, err)
+		l.unavailable(w, r)
+	}
 }
 
 // reads refuses methods that would change something elsewhere.
@@ -102,7 +120,7 @@ func (l links) reads(w http.ResponseWriter, r *http.Request) bool {
 	if r.Method == http.MethodGet || r.Method == http.MethodHead {
 		return true
 	}
-	discreet(w.Header())
+	setPrivacyHeaders(w.Header())
 	w.Header().Set("Allow", "GET, HEAD")
 	w.WriteHeader(http.StatusMethodNotAllowed)
 	return false
@@ -113,24 +131,6 @@ func (l links) record(r *http.Request, mark tracking.Mark) {
 	if r.Method == http.MethodGet {
 		l.Tracker.Record(tracking.Visit{Mark: mark, IP: visitor.Of(r, l.Proxies), UserAgent: r.UserAgent(), Header: r.Header})
 	}
-}
-
-const notFoundStyle = "body { padding: 16px; } main { max-width: 480px; margin: 8vh auto 0; padding: 28px; } h1 { margin-bottom: 8px; }\n"
-
-var (
-	notFoundPage = `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Not found</title><style>` + look.Style + notFoundStyle + `</style></head><body>
-<main class="card"><h1>There is nothing here</h1><p>This link is not complete, or it was changed on its way. Try the one in the message again.</p></main></body></html>
-`
-	notFoundPolicy = "default-src 'none'; style-src " + look.Source(look.Style+notFoundStyle) + "; base-uri 'none'; frame-ancestors 'none'"
-)
-
-func (l links) notFound(w http.ResponseWriter, r *http.Request) {
-	discreet(w.Header())
-	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	w.Header().Set("Content-Security-Policy", notFoundPolicy)
-	w.WriteHeader(http.StatusNotFound)
-	l.write(w, r, []byte(notFoundPage))
 }
 
 func (l links) write(w http.ResponseWriter, r *http.Request, body []byte) {

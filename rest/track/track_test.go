@@ -2,6 +2,8 @@ package track_test
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	"image/gif"
 	"log/slog"
 	"net/http"
@@ -11,14 +13,21 @@ import (
 	"testing"
 
 	"github.com/postrider/postrider/modules/tracking"
+	"github.com/postrider/postrider/rest/locale"
 	"github.com/postrider/postrider/rest/track"
 )
 
 // tracker believes one token of each kind.
 type tracker struct{ visits []tracking.Visit }
 
-func (*tracker) Read(kind tracking.Kind, token string) (tracking.Mark, error) {
-	if token != "genuine" {
+func (*tracker) Read(_ context.Context, kind tracking.Kind, token, _ string) (tracking.Mark, error) {
+	switch token {
+	case "genuine":
+	case "withheld":
+		return tracking.Mark{}, tracking.ErrWithheld
+	case "unknown":
+		return tracking.Mark{}, errors.New("pq: secret detail")
+	default:
 		return tracking.Mark{}, tracking.ErrForged
 	}
 	return tracking.Mark{Kind: kind, Target: "https://example.com/a//b/../c?d=%2F#e"}, nil
@@ -97,6 +106,39 @@ func TestWhatIsNotGenuineIsNotFound(t *testing.T) {
 		if w := ask(t, f, method, "/t/c/genuine", nil); w.Code != http.StatusMethodNotAllowed || w.Header().Get("Allow") != "GET, HEAD" || len(f.visits) != 0 {
 			t.Errorf("%s of a link got %d %v, want 405 that allows GET and HEAD", method, w.Code, w.Header())
 		}
+	}
+}
+
+// A withheld link is a page in the client's language that leads nowhere and counts nothing.
+func TestAWithheldLinkShowsANeutralPageInEveryLanguage(t *testing.T) {
+	t.Parallel()
+	seen := map[string]string{}
+	for _, language := range locale.Languages() {
+		f := &tracker{}
+		w := ask(t, f, http.MethodGet, "/t/c/withheld", func(r *http.Request) { r.Header.Set("Accept-Language", language) })
+		body := w.Body.String()
+		if w.Code != http.StatusForbidden || w.Header().Get("Location") != "" || strings.Contains(body, "example.com") || strings.Contains(body, "href") ||
+			strings.Contains(body, "http-equiv") || !strings.Contains(w.Header().Get("Content-Security-Policy"), "default-src 'none'") {
+			t.Errorf("a withheld link in %s got %d %v\n%s\nwant a page that leads nowhere", language, w.Code, w.Header(), body)
+		}
+		if !strings.Contains(body, `<html lang="`+language+`">`) || w.Header().Get("Content-Language") != language || w.Header().Get("Vary") != "Accept-Language" {
+			t.Errorf("a withheld link in %s got the headers %v and the page\n%s", language, w.Header(), body)
+		}
+		if other, found := seen[body]; found {
+			t.Errorf("the page in %s equals that in %s", language, other)
+		}
+		if seen[body] = language; len(f.visits) != 0 {
+			t.Errorf("a withheld click is counted: %+v", f.visits)
+		}
+	}
+}
+
+func TestALinkWhoseHostCannotBeCheckedIsRetriedLater(t *testing.T) {
+	t.Parallel()
+	f := &tracker{}
+	w := ask(t, f, http.MethodGet, "/t/c/unknown", nil)
+	if w.Code != http.StatusServiceUnavailable || w.Header().Get("Retry-After") == "" || strings.Contains(w.Body.String(), "secret") || len(f.visits) != 0 {
+		t.Errorf("a link whose host could not be checked got %d %v\n%s\nwant 503 with Retry-After and no details", w.Code, w.Header(), w.Body)
 	}
 }
 

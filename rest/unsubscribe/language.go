@@ -6,11 +6,8 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"golang.org/x/text/language"
+	"github.com/postrider/postrider/rest/locale"
 )
-
-// languages are those that the pages speak. The first stands for all others.
-var languages = []string{"en", "de", "fr", "es", "pt", "it", "nl", "pl", "ja"}
 
 // words are what the pages say in one language: the file words/<language>.json. The values
 // in braces are put in by page.say.
@@ -46,15 +43,12 @@ type words struct {
 //go:embed words/*.json
 var wordFiles embed.FS
 
-var (
-	spoken  = loadWords()
-	matcher = newMatcher()
-)
+var spoken = loadWords()
 
-// loadWords reads the words of each language, in the order of languages.
-func loadWords() []*words {
-	all := make([]*words, 0, len(languages))
-	for _, name := range languages {
+// loadWords reads the words of each language.
+func loadWords() map[string]*words {
+	all := map[string]*words{}
+	for _, name := range locale.Languages() {
 		text, err := wordFiles.ReadFile("words/" + name + ".json")
 		w := &words{Language: name}
 		if err == nil {
@@ -65,37 +59,10 @@ func loadWords() []*words {
 		if err != nil {
 			panic(fmt.Sprintf("unsubscribe: words of %s: %v", name, err)) // the files are ours
 		}
-		all = append(all, w)
+		all[name] = w
 	}
 	return all
 }
 
-func newMatcher() language.Matcher {
-	tags := make([]language.Tag, 0, len(languages))
-	for _, name := range languages {
-		tags = append(tags, language.MustParse(name))
-	}
-	return language.NewMatcher(tags)
-}
-
-// maxAccept is how much of an Accept-Language field is believed, in octets. Browsers
-// write less than 200.
-const maxAccept = 1000
-
-// wordsFor gives the words in the language that the values of Accept-Language prefer
-// (RFC 9110, section 12.5.4). What cannot be read, and what none of the languages comes
-// near, is answered in English.
-func wordsFor(accept string) *words {
-	if len(accept) > maxAccept {
-		return spoken[0]
-	}
-	wanted, _, err := language.ParseAcceptLanguage(accept)
-	if err != nil {
-		return spoken[0]
-	}
-	_, best, confidence := matcher.Match(wanted...)
-	if confidence == language.No {
-		return spoken[0]
-	}
-	return spoken[best]
-}
+// wordsFor returns the words in the language that the values of Accept-Language prefer.
+func wordsFor(accept string) *words { return spoken[locale.Match(accept)] }

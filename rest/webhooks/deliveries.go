@@ -128,14 +128,14 @@ func DeliveryRoutes(service Log) rest.Routes {
 			Example: map[string]any{"delivery": webhookDetailExample()}, Problems: []int{http.StatusNotFound}, Of: delivery,
 		}, e.get)
 		rest.Once(g, rest.Operation{
-			Path: "/webhook-deliveries/{id}/replay", ID: "replayWebhookDelivery", Needs: rights.Write,
+			Path: "/webhook-deliveries/{id}/replay", ID: "replayWebhookDelivery", Needs: rights.Write, Stores: rest.StoresNothing,
 			Summary: "Replay a webhook delivery",
 			Description: "Queues it again, whatever became of it, with all five attempts before it and the same event id. 409 while it is still on its way, when the endpoint is " +
 				"switched off or deleted, and when the event was erased.",
 			Example: map[string]any{"delivery": webhookDeliveryExample()}, Problems: []int{http.StatusNotFound, http.StatusConflict}, Of: delivery,
 		}, e.replay)
 		rest.OnceBody(g, rest.Operation{
-			Path: "/webhooks/{id}/recover", ID: "recoverWebhook", Needs: rights.Write,
+			Path: "/webhooks/{id}/recover", ID: "recoverWebhook", Needs: rights.Write, Stores: rest.StoresNothing,
 			Summary: "Bring a webhook endpoint what it has missed",
 			Description: "Queues the events since a time, of the last 30 days, that the endpoint subscribes to and has not got: deliveries that failed and, unless `only_failed` is true, " +
 				"events for which none was made because it was switched off. Nothing is queued twice. 409 while the endpoint is switched off.",

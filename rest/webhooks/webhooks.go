@@ -91,7 +91,7 @@ func Routes(service Service) rest.Routes {
 			Summary: "Retrieve a webhook endpoint", Description: "Without its secret.", Example: one, Of: endpoint,
 		}, e.hooks.Get, e.answer)
 		rest.HandleBody(g, rest.Operation{
-			Method: http.MethodPatch, Path: "/webhooks/{id}", ID: "updateWebhook", Needs: rights.Write,
+			Method: http.MethodPatch, Path: "/webhooks/{id}", ID: "updateWebhook", Needs: rights.Write, Stores: rest.StoresNothing,
 			Summary: "Change a webhook endpoint",
 			Description: "A field that is left out stays as it is. While `enabled` is false nothing is delivered and no deliveries are made; what was waiting goes on when it is true " +
 				"again, and what was missed is brought by `POST /webhooks/{id}/recover`.",
@@ -103,7 +103,7 @@ func Routes(service Service) rest.Routes {
 			Summary: "Delete a webhook endpoint", Description: "What waits for it is not delivered any more.", Of: endpoint,
 		}, e.hooks.Delete)
 		rest.Once(g, rest.Operation{
-			Path: "/webhooks/{id}/rotate-secret", ID: "rotateWebhookSecret", Needs: rights.Write,
+			Path: "/webhooks/{id}/rotate-secret", ID: "rotateWebhookSecret", Needs: rights.Write, Stores: rest.StoresNothing,
 			Summary: "Rotate the secret of a webhook endpoint",
 			Description: "For 24 hours deliveries are signed with the new secret and the one before it: `Service-Signature` then has two `v1`. A secret before those ends at once. " +
 				"Under an Idempotency-Key the answer is kept encrypted.",

@@ -11,6 +11,7 @@ import (
 	"go.uber.org/fx"
 	"go.uber.org/fx/fxevent"
 
+	"github.com/postrider/postrider/modules/accounts/storage"
 	"github.com/postrider/postrider/runtime/assembly/checks"
 	"github.com/postrider/postrider/runtime/assembly/development"
 	"github.com/postrider/postrider/runtime/assembly/listeners"
@@ -19,6 +20,7 @@ import (
 	"github.com/postrider/postrider/runtime/bus"
 	"github.com/postrider/postrider/runtime/config"
 	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/diskroom"
 	"github.com/postrider/postrider/runtime/egress"
 	"github.com/postrider/postrider/runtime/event"
 	"github.com/postrider/postrider/runtime/idempotency"
@@ -76,7 +78,7 @@ func (f Foundation) options(more ...fx.Option) []fx.Option {
 		// 2. Observation.
 		fx.Provide(newRegistry, newTracing, worker.NewMetrics),
 		// 3. The runtime: bus, idempotency, names, the way out.
-		fx.Provide(newSignals, newNode, newBus, newIdempotency, newResolver, newGuard, outgoing.NewTransport, newReturnPaths, newRateLimit, smtpserver.NewMetrics, listeners.NewTLS, listeners.NewInbound, newIntake, newObjects, newSecured, keeperOf),
+		fx.Provide(newSignals, newNode, newBus, newIdempotency, newResolver, newGuard, outgoing.NewTransport, newReturnPaths, newRateLimit, smtpserver.NewMetrics, listeners.NewTLS, listeners.NewInbound, newIntake, newDiskWatch, newObjects, newSecured, keeperOf),
 		fx.Invoke(keepHouse),
 		probes.Hold, probes.Replica(!config.ReplicaURL.Of(f.Config).IsZero()),
 	}
@@ -107,6 +109,20 @@ func newTracing(lc fx.Lifecycle, cfg setting.Values, o Options) (*telemetry.Trac
 		lc.Append(fx.StopHook(t.Shutdown))
 	}
 	return t, err
+}
+
+// newDiskWatch watches the disk of the database. Development mode with its own server refuses nothing: its disk is
+// that of somebody's machine.
+func newDiskWatch(lc fx.Lifecycle, cfg setting.Values, d *db.DB, reg prometheus.Registerer, workers *worker.Metrics, log *slog.Logger) (*diskroom.Watch, storage.Disk, error) {
+	where := checks.DiskConfig(cfg)
+	if cfg.Mode == setting.Dev && config.Embedded(cfg) {
+		where = diskroom.Config{}
+	}
+	w, err := diskroom.New(diskroom.Params{Config: where, DB: d, DatabaseURL: config.DatabaseURL.Of(cfg).Reveal(), Logger: log, Registry: reg, Workers: workers})
+	if err == nil {
+		lc.Append(fx.StartStopHook(w.Start, w.Stop))
+	}
+	return w, w, err
 }
 
 // newIntake makes the one budget of this process for what is large.

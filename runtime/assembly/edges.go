@@ -16,8 +16,10 @@ import (
 	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/accounts/admission"
 	"github.com/postrider/postrider/modules/accounts/audit"
+	"github.com/postrider/postrider/modules/accounts/storage"
 	"github.com/postrider/postrider/modules/apilog"
 	"github.com/postrider/postrider/modules/signin"
+	"github.com/postrider/postrider/modules/tracking/linkrules"
 	"github.com/postrider/postrider/rest"
 	"github.com/postrider/postrider/rest/dashboard"
 	"github.com/postrider/postrider/rest/favicon"
@@ -53,14 +55,17 @@ type edgeParams struct {
 	Answers   *idempotency.Store
 	Box       *secret.Box
 	Accounts  *accounts.Service
+	Storage   *storage.Service
 	Audit     *audit.Service
 	SignIn    *signin.Service `optional:"true"`
 	APILog    *apilog.Service `optional:"true"`
 
-	Routes []rest.Routes   `group:"routes"`
-	Parts  []graph.Part    `group:"graph"`
-	Pages  []webPage       `group:"pages"`
-	Links  []link          `group:"links"`
+	Routes    []rest.Routes    `group:"routes"`
+	Parts     []graph.Part     `group:"graph"`
+	Pages     []webPage        `group:"pages"`
+	Links     []link           `group:"links"`
+	LinkRules *linkrules.Rules `optional:"true"` // of tracked links; nil where the module is off
+
 	Health []module.Health `group:"health"`
 	Drains []module.Drain  `group:"drains"`
 
@@ -111,7 +116,7 @@ func sampleSender(mode setting.Mode) string {
 // handler is the one mux of the process.
 func (p edgeParams) handler(on []string, health *probes.Probes) (http.Handler, error) {
 	rate := accountRate{p.Rate}
-	api, err := rest.New(rest.Options{Auth: p.Accounts, People: p.people(), Audit: p.Audit, Log: p.requestLog(), Proxies: config.TrustedProxies.Of(p.Config), Origins: config.OtherOrigins(p.Config), Limits: p.Accounts, Rate: rate, Answers: p.Answers, Sealer: p.Box, Routes: p.Routes, Logger: p.Logger, Budget: p.Budget,
+	api, err := rest.New(rest.Options{Auth: p.Accounts, People: p.people(), Audit: p.Audit, Log: p.requestLog(), Proxies: config.TrustedProxies.Of(p.Config), Origins: config.OtherOrigins(p.Config), Limits: p.Accounts, Rate: rate, Storage: p.Storage, Answers: p.Answers, Sealer: p.Box, Routes: p.Routes, Logger: p.Logger, Budget: p.Budget,
 		Version: p.Options.Version, BaseURL: config.BaseURL.Of(p.Config), Sender: sampleSender(p.Config.Mode)})
 	if err != nil {
 		return nil, err
@@ -153,7 +158,7 @@ func (p edgeParams) handler(on []string, health *probes.Probes) (http.Handler, e
 		}
 	}
 	p.serveTrackingHosts(observe)
-	return observe.Wrap(p.hooksFirst(apiFirst(api, p.linksFirst(mux)))), nil
+	return observe.Wrap(p.trackingHostsFirst(p.hooksFirst(apiFirst(api, p.linksFirst(mux))))), nil
 }
 
 // people tells who is signed in; nil: nobody signs in here.

@@ -70,7 +70,7 @@ func (p edgeParams) toTLS(served http.Handler) http.Handler {
 // underOurName serves everything under the host of the base URL, and under tracking hosts
 // the links of messages alone.
 func (p edgeParams) underOurName(served http.Handler) http.Handler {
-	links := p.linksFirst(http.NotFoundHandler())
+	links := p.trackingHostsFirst(p.linksFirst(http.NotFoundHandler()))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !p.isOurs(r) {
 			links.ServeHTTP(w, r)

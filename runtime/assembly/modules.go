@@ -14,6 +14,7 @@ import (
 	"github.com/postrider/postrider/modules/accounts/desk"
 	"github.com/postrider/postrider/modules/accounts/exports"
 	"github.com/postrider/postrider/modules/accounts/plans"
+	"github.com/postrider/postrider/modules/accounts/storage"
 	"github.com/postrider/postrider/modules/accounts/team"
 	"github.com/postrider/postrider/modules/apilog"
 	"github.com/postrider/postrider/modules/automations"
@@ -150,7 +151,7 @@ func shows[I, S any](name string) any {
 var registry = []Module{
 	{
 		Name: "accounts", Line: "accounts, users, API keys, plans and their limits", Always: true,
-		Option: fx.Options(fx.Provide(accountsConfig), accounts.Module, team.Module, audit.Module, brand.Module, plans.Module, exports.Module),
+		Option: fx.Options(fx.Provide(accountsConfig), accounts.Module, team.Module, audit.Module, brand.Module, plans.Module, exports.Module, storage.Module),
 		Graph:  []part{shows[graph.Usage, plans.Service], shows[graph.Processes, node.Node]},
 		Routes: []any{
 			func(s *accounts.Service) rest.Routes { return restaccount.Routes(s) },

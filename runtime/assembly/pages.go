@@ -42,11 +42,11 @@ type webPage struct {
 	home    dashboard.Link // for who comes without a dashboard; without a path: none
 }
 
-// link serves the public links of messages below a prefix, under the base URL and under
-// tracking hosts.
+// link serves the public links of messages below a prefix.
 type link struct {
 	prefix  string
 	handler http.Handler
+	tracked bool // is served under the tracking hosts of accounts too
 }
 
 func pages(constructor any) fx.Option {
@@ -80,18 +80,18 @@ var signInPages = fx.Provide(fx.Annotate(func(s *signin.Service, o *openid.Servi
 var unsubscribeLinks = fx.Options(
 	fx.Provide(module.Nearby[unsubscribe.Senders, records.Service]),
 	links(func(s *suppression.Service, senders unsubscribe.Senders, brands *brand.Service, log *slog.Logger) link {
-		return link{unsubscribe.Prefix, unsubscribe.New(unsubscribe.Options{Links: s, Senders: senders, Brands: brands, Logger: log})}
+		return link{prefix: unsubscribe.Prefix, handler: unsubscribe.New(unsubscribe.Options{Links: s, Senders: senders, Brands: brands, Logger: log})}
 	}),
 )
 
 // stripeEvents are where the payment provider tells what has happened.
 var stripeEvents = links(func(s *billing.Service, log *slog.Logger) link {
-	return link{stripe.Path, stripe.New(s, log)}
+	return link{prefix: stripe.Path, handler: stripe.New(s, log)}
 })
 
 // textReceipts are where providers of text messages tell what became of them.
 var textReceipts = links(func(s *callback.Service, log *slog.Logger) link {
-	return link{receipts.Prefix, receipts.New(receipts.Options{Messages: s, Logger: log})}
+	return link{prefix: receipts.Prefix, handler: receipts.New(receipts.Options{Messages: s, Logger: log})}
 })
 
 // textInbox keeps the text messages of development mode; nil: there is no development inbox.
@@ -112,7 +112,8 @@ func (t texts) Catch(ctx context.Context, m provider.Message) error {
 
 // newTrackedLinks are links and pixels that are counted.
 func newTrackedLinks(s *tracking.Service, cfg setting.Values, log *slog.Logger) link {
-	return link{tracking.Prefix, track.New(track.Options{Tracker: s, Proxies: config.TrustedProxies.Of(cfg), Logger: log})}
+	return link{prefix: tracking.Prefix, tracked: true,
+		handler: track.New(track.Options{Tracker: s, Proxies: config.TrustedProxies.Of(cfg), Logger: log})}
 }
 
 // hook tells whether a link is a path below the API that another service posts to.
@@ -143,5 +144,26 @@ func (p edgeParams) linksFirst(others http.Handler) http.Handler {
 			}
 		}
 		others.ServeHTTP(w, r)
+	})
+}
+
+// trackingHostsFirst answers the tracking hosts of accounts: with tracked links and nothing else, so that
+// no page of the installation or of another account appears under the name of a customer.
+func (p edgeParams) trackingHostsFirst(others http.Handler) http.Handler {
+	if p.LinkRules == nil {
+		return others
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if p.isOurs(r) || !p.LinkRules.IsTrackingHost(r.Host) {
+			others.ServeHTTP(w, r)
+			return
+		}
+		for _, l := range p.Links {
+			if l.tracked && strings.HasPrefix(r.URL.Path, l.prefix) {
+				l.handler.ServeHTTP(w, r)
+				return
+			}
+		}
+		http.NotFound(w, r)
 	})
 }

@@ -136,7 +136,7 @@ func (p edgeParams) serveTrackingHosts(observe *telemetry.HTTP) {
 	if p.Secured.tracking == nil {
 		return
 	}
-	links := observe.Wrap(p.linksFirst(http.NotFoundHandler()))
+	links := observe.Wrap(p.trackingHostsFirst(p.linksFirst(http.NotFoundHandler())))
 	s := &http.Server{Handler: links, ReadHeaderTimeout: httpserver.HeaderTimeout, IdleTimeout: httpserver.IdleTimeout, MaxHeaderBytes: httpserver.HeaderBytes,
 		ErrorLog: slog.NewLogLogger(p.Logger.Handler(), slog.LevelDebug)} // broken handshakes and the like
 	gate := httpserver.NewGate(httpserver.Connections, intake.Floor, config.TrustedProxies.Of(p.Config))

@@ -143,6 +143,12 @@ var SpoolDir = setting.Declare(setting.Setting[string]{
 	},
 })
 
+// DatabaseBytes is how much room the database has; zero: only its disk bounds it.
+var DatabaseBytes = setting.Declare(setting.Setting[int]{
+	Name: "POSTRIDER_DATABASE_BYTES", Group: database, Form: setting.Number(0, 1<<60), DefaultText: "the disk, where it is on this machine",
+	Help: "Bytes that the database may grow to. As they run out, free accounts, then everything but mail, then everything is refused, so that delivery goes on. Set it where the database is on another machine.",
+})
+
 // SpoolBytes bounds the spool.
 var SpoolBytes = setting.Declare(setting.Setting[int]{
 	Name: "POSTRIDER_SPOOL_BYTES", Group: database, Form: setting.Number(intake.LeastSpool, 1<<50), Default: intake.DefaultSpool,

@@ -50,6 +50,12 @@ var TrackingHost = setting.Declare(setting.Setting[string]{
 	},
 })
 
+// LinkHosts are further names of the installation in links of mail that was sent.
+var LinkHosts = setting.Declare(setting.Setting[[]string]{
+	Name: "POSTRIDER_LINK_HOSTS", Group: names, Form: setting.Hosts(), DefaultText: "none",
+	Help: "Further host names under which links in sent mail are answered, such as the base URL's host before it changed, separated by commas.",
+})
+
 // Hostname is the name that mail servers are greeted with.
 var Hostname = setting.Declare(setting.Setting[string]{
 	Name: "POSTRIDER_HOSTNAME", Group: names, Form: setting.Host(), DefaultText: "the machine's",

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+
+	"github.com/postrider/postrider/runtime/diskroom"
 )
 
 const (
@@ -21,12 +23,12 @@ func (d *Doctor) disks(context.Context) []Finding {
 	var all []Finding
 	for _, f := range d.Config.Folders {
 		s := subject{"disk." + f.Setting, "more than 20 % free, and more than 512 MiB"}
-		free, total, err := room(existing(f.Dir))
+		room, err := diskroom.Of(existing(f.Dir))
 		if err != nil {
 			all = append(all, s.finding(Skipped, err.Error(), "Look at the disk by hand."))
 			continue
 		}
-		all = append(all, judgeRoom(s, f.Dir, free, total))
+		all = append(all, judgeRoom(s, f.Dir, room.Free, room.Total))
 	}
 	return all
 }

@@ -201,3 +201,66 @@ func checkEngagementGraph(t *testing.T, app *runtimetest.App, id string) {
 		t.Errorf("engagements: %+v", e.Engagements)
 	}
 }
+
+// A link redirects only under the host that it was issued for: under its account's tracking host, or under the
+// base URL. Other accounts' hosts, hosts of deleted domains and pages of the installation under a customer's
+// host answer nothing.
+func TestTrackedLinksStayOnTheirHosts(t *testing.T) {
+	t.Parallel()
+	app := runtimetest.Start(t, nil)
+	app.MailDomain(t, "example.net")
+	domainID := trackEverything(t, app)
+	eve := app.Stranger(t, "eve")
+	handle := open(t, app)
+	exec := func(statement string, args ...any) {
+		t.Helper()
+		if _, err := handle.ExecContext(t.Context(), statement, args...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	base := clickLink.FindStringSubmatch(received(t, app, send(t, app, letter)).HTML)[1]
+	exec(`INSERT INTO tracking_hosts (account_id, domain_id, host, status, verified_at) VALUES ($1, $2, 'links.dev.test', 'verified', now()), ($3, 'dom_eve', 'links.eve.test', 'verified', now())`,
+		app.AccountID, domainID, eve.AccountID)
+	var own string
+	runtimetest.Eventually(t, "links are under the tracking host", func() bool {
+		own = clickLink.FindStringSubmatch(received(t, app, send(t, app, letter)).HTML)[1]
+		return strings.Contains(own, "//links.dev.test")
+	})
+	port := app.BaseURL[strings.LastIndexByte(app.BaseURL, ':'):]
+	under := func(host, link string) string { return "http://" + host + link[strings.Index(link, "/t/"):] }
+	status := func(link string) int { return follow(t, app, http.MethodGet, link, browser).StatusCode }
+	runtimetest.Eventually(t, "the tracking host is known", func() bool { return status(own) == http.StatusFound })
+	for name, link := range map[string]string{
+		"its link under the base URL":        under(strings.TrimPrefix(app.BaseURL, "http://"), own),
+		"its link under localhost":           under("localhost"+port, own),
+		"its link under another account's":   under("links.eve.test"+port, own),
+		"its link under an unknown host":     under("evil.test"+port, own),
+		"an older link under its host":       under("links.dev.test"+port, base),
+		"an older link under another's":      under("links.eve.test"+port, base),
+		"an older link under an unknown one": under("evil.test"+port, base),
+	} {
+		if res := follow(t, app, http.MethodGet, link, browser); res.StatusCode != http.StatusNotFound || res.Header.Get("Location") != "" {
+			t.Errorf("%s got %d and leads to %q, want 404", name, res.StatusCode, res.Header.Get("Location"))
+		}
+	}
+	if got := status(base); got != http.StatusFound {
+		t.Errorf("a link that was sent before the account had a tracking host got %d, want 302", got)
+	}
+	for _, path := range []string{"/", "/api/docs", "/api/emails", "/u/x", "/sign-in"} {
+		if got := status("http://links.eve.test" + port + path); got != http.StatusNotFound {
+			t.Errorf("%s under a customer's tracking host got %d, want 404", path, got)
+		}
+	}
+	// A flag, a suspension, and the end of the domain.
+	exec(`INSERT INTO flagged_links (target) VALUES ('shop.example')`)
+	runtimetest.Eventually(t, "the flagged target is withheld", func() bool { return status(own) == http.StatusForbidden })
+	exec(`DELETE FROM flagged_links`)
+	runtimetest.Eventually(t, "the target is followed again", func() bool { return status(own) == http.StatusFound })
+	exec(`UPDATE accounts SET suspended_at = now() WHERE id = $1`, app.AccountID)
+	runtimetest.Eventually(t, "links of a suspended account are withheld", func() bool { return status(own) == http.StatusForbidden && status(base) == http.StatusForbidden })
+	exec(`UPDATE accounts SET suspended_at = NULL WHERE id = $1`, app.AccountID)
+	runtimetest.Eventually(t, "links are followed again", func() bool { return status(own) == http.StatusFound })
+	exec(`DELETE FROM tracking_hosts WHERE account_id = $1`, app.AccountID)
+	exec(`UPDATE domains SET status = 'failed' WHERE id = $1`, domainID)
+	runtimetest.Eventually(t, "the host of a lost domain answers nothing", func() bool { return status(own) == http.StatusNotFound })
+}

@@ -110,6 +110,19 @@ func HostPort() Form[string] {
 // Host takes the name of a host. The value is in A-labels, in lower case.
 func Host() Form[string] { return Form[string]{Placeholder: "NAME", Parse: ParseHost} }
 
+// Hosts takes names of hosts, separated by commas.
+func Hosts() Form[[]string] {
+	return Form[[]string]{Placeholder: "NAME,...", Parse: func(text string) ([]string, error) {
+		var hosts []string
+		var wrong []error
+		for _, item := range List(text) {
+			host, err := ParseHost(item)
+			hosts, wrong = append(hosts, host), append(wrong, err)
+		}
+		return hosts, errors.Join(wrong...)
+	}}
+}
+
 // ParseHost gives the name of a host in A-labels, in lower case. It accepts letters,
 // digits and hyphens (RFC 5890 section 2.3).
 func ParseHost(text string) (string, error) {

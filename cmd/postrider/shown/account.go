@@ -20,6 +20,8 @@ type Account struct {
 	BodyRetentionDays   int        `json:"body_retention_days"`
 	RecordRetentionDays int        `json:"record_retention_days"`
 	MonthlyLimit        *int       `json:"monthly_limit"`
+	StoredBytes         *int       `json:"stored_bytes"` // cap that the operator set
+	DailyBytes          *int       `json:"daily_bytes"`
 	CreatedAt           time.Time  `json:"created_at"`
 	Usage               *Usage     `json:"usage,omitempty"` // of one account alone
 }
@@ -30,13 +32,18 @@ type Usage struct {
 	Month      int64 `json:"month"`
 	DailyCap   *int  `json:"daily_cap"`
 	MonthlyCap *int  `json:"monthly_cap"`
+
+	StoredBytes    *int64 `json:"stored_bytes"`
+	StoredBytesCap *int   `json:"stored_bytes_cap"`
+	DailyBytes     *int64 `json:"daily_bytes"`
+	DailyBytesCap  *int   `json:"daily_bytes_cap"`
 }
 
 // AccountOf shows one, without its usage.
 func AccountOf(a *ent.Account) Account {
 	view := Account{ID: a.ID, Name: a.Name, Email: a.Email, Plan: a.PlanID, ProductionUnlocked: a.ProductionUnlocked,
 		PaymentMethodAt: a.PaymentMethodAt, SuspendedAt: a.SuspendedAt, Unmetered: a.Unmetered,
-		BodyRetentionDays: a.BodyRetentionDays, RecordRetentionDays: a.RecordRetentionDays, MonthlyLimit: a.MonthlyLimit, CreatedAt: a.CreatedAt.UTC()}
+		BodyRetentionDays: a.BodyRetentionDays, RecordRetentionDays: a.RecordRetentionDays, MonthlyLimit: a.MonthlyLimit, StoredBytes: a.StoredBytes, DailyBytes: a.DailyBytes, CreatedAt: a.CreatedAt.UTC()}
 	for _, at := range []**time.Time{&view.PaymentMethodAt, &view.SuspendedAt} {
 		if *at != nil {
 			utc := (*at).UTC()
@@ -48,7 +55,8 @@ func AccountOf(a *ent.Account) Account {
 
 // UsageOf shows what an account has sent.
 func UsageOf(u accounts.Usage) *Usage {
-	return &Usage{Day: u.Day, Month: u.Month, DailyCap: u.DailyCap, MonthlyCap: u.MonthlyCap}
+	return &Usage{Day: u.Day, Month: u.Month, DailyCap: u.DailyCap, MonthlyCap: u.MonthlyCap,
+		StoredBytes: u.StoredBytes, StoredBytesCap: u.StoredBytesCap, DailyBytes: u.DailyBytes, DailyBytesCap: u.DailyBytesCap}
 }
 
 // Plan is a plan as these commands print it.
@@ -61,6 +69,8 @@ type Plan struct {
 	DailyEmails       *int   `json:"daily_emails"`
 	MonthlyEmails     *int   `json:"monthly_emails"`
 	DailySMS          *int   `json:"daily_sms"`
+	StoredBytes       *int   `json:"stored_bytes"`
+	DailyBytes        *int   `json:"daily_bytes"`
 	IncludedEmails    *int   `json:"included_emails"`
 	Overage           bool   `json:"overage"`
 	MaxDomains        int    `json:"max_domains"`
@@ -70,5 +80,5 @@ type Plan struct {
 // PlanOf shows one.
 func PlanOf(p accounts.Plan) Plan {
 	return Plan{ID: p.ID, Name: p.Name, Rank: p.Rank, SelfService: p.SelfService, RequestsPerSecond: p.RequestsPerSecond, DailyEmails: p.DailyEmails,
-		MonthlyEmails: p.MonthlyEmails, DailySMS: p.DailySMS, IncludedEmails: p.IncludedEmails, Overage: p.Overage, MaxDomains: p.MaxDomains, Sandboxed: p.Sandboxed}
+		MonthlyEmails: p.MonthlyEmails, DailySMS: p.DailySMS, StoredBytes: p.StoredBytes, DailyBytes: p.DailyBytes, IncludedEmails: p.IncludedEmails, Overage: p.Overage, MaxDomains: p.MaxDomains, Sandboxed: p.Sandboxed}
 }

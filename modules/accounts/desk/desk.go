@@ -166,12 +166,13 @@ func differences(before, after map[string]any) map[string]any {
 
 func accountFields(a *ent.Account) map[string]any {
 	return map[string]any{"plan": a.PlanID, "production_unlocked": a.ProductionUnlocked, "payment_method": a.PaymentMethodAt != nil,
-		"suspended": a.SuspendedAt != nil, "payment_due": a.PaymentDueAt != nil, "monthly_limit": number(a.MonthlyLimit)}
+		"suspended": a.SuspendedAt != nil, "payment_due": a.PaymentDueAt != nil, "monthly_limit": number(a.MonthlyLimit),
+		"stored_bytes": number(a.StoredBytes), "daily_bytes": number(a.DailyBytes)}
 }
 
 func planFields(p accounts.Plan) map[string]any {
 	return map[string]any{"name": p.Name, "requests_per_second": p.RequestsPerSecond, "daily_emails": number(p.DailyEmails), "monthly_emails": number(p.MonthlyEmails),
-		"daily_sms": number(p.DailySMS), "included_emails": number(p.IncludedEmails), "overage": p.Overage, "max_domains": p.MaxDomains, "sandboxed": p.Sandboxed,
+		"daily_sms": number(p.DailySMS), "stored_bytes": number(p.StoredBytes), "daily_bytes": number(p.DailyBytes), "included_emails": number(p.IncludedEmails), "overage": p.Overage, "max_domains": p.MaxDomains, "sandboxed": p.Sandboxed,
 		"rank": p.Rank, "self_service": p.SelfService}
 }
 

@@ -59,6 +59,8 @@ type Change struct {
 	DailyEmails       **int
 	MonthlyEmails     **int
 	DailySMS          **int
+	StoredBytes       **int
+	DailyBytes        **int
 	MaxDomains        *int
 	Sandboxed         *bool
 	Rank              *int
@@ -101,6 +103,8 @@ func (c Change) Validate() fault.Fields {
 			atLeast(field, *n, 1)
 		}
 	}
+	accounts.CheckBytes(wrong, "stored_bytes", c.StoredBytes)
+	accounts.CheckBytes(wrong, "daily_bytes", c.DailyBytes)
 	if c.IncludedEmails != nil {
 		atLeast("included_emails", *c.IncludedEmails, 0)
 	}
@@ -151,7 +155,7 @@ func (s *Service) SetIn(ctx context.Context, tx *ent.Tx, planID string, c Change
 		return before, after, err
 	}
 	args := setSQL.Args(db.Arg("id", current.ID), db.Arg("name", current.Name), db.Arg("rate", current.RequestsPerSecond), db.Arg("day", current.DailyEmails),
-		db.Arg("month", current.MonthlyEmails), db.Arg("sms", current.DailySms), db.Arg("domains", current.MaxDomains), db.Arg("sandboxed", current.Sandboxed),
+		db.Arg("month", current.MonthlyEmails), db.Arg("sms", current.DailySms), db.Arg("stored", current.StoredBytes), db.Arg("bytes", current.DailyBytes), db.Arg("domains", current.MaxDomains), db.Arg("sandboxed", current.Sandboxed),
 		db.Arg("rank", current.Rank), db.Arg("self", current.SelfService), db.Arg("included", current.IncludedEmails), db.Arg("overage", current.Overage))
 	if _, err := tx.ExecContext(ctx, setSQL.Text, args...); err != nil {
 		return before, after, err
@@ -162,9 +166,10 @@ func (s *Service) SetIn(ctx context.Context, tx *ent.Tx, planID string, c Change
 }
 
 var setSQL = db.Compile(`
-INSERT INTO plans (id, name, requests_per_second, daily_emails, monthly_emails, daily_sms, max_domains, sandboxed, rank, self_service, included_emails, overage)
-VALUES (@id, @name, @rate, @day, @month, @sms, @domains, @sandboxed, @rank, @self, @included, @overage)
-ON CONFLICT (id) DO UPDATE SET name = @name, requests_per_second = @rate, daily_emails = @day, monthly_emails = @month, daily_sms = @sms, max_domains = @domains,
+INSERT INTO plans (id, name, requests_per_second, daily_emails, monthly_emails, daily_sms, stored_bytes, daily_bytes, max_domains, sandboxed, rank, self_service, included_emails, overage)
+VALUES (@id, @name, @rate, @day, @month, @sms, @stored, @bytes, @domains, @sandboxed, @rank, @self, @included, @overage)
+ON CONFLICT (id) DO UPDATE SET name = @name, requests_per_second = @rate, daily_emails = @day, monthly_emails = @month, daily_sms = @sms,
+	stored_bytes = @stored, daily_bytes = @bytes, max_domains = @domains,
 	sandboxed = @sandboxed, rank = @rank, self_service = @self, included_emails = @included, overage = @overage`)
 
 const recountSQL = `
@@ -185,6 +190,8 @@ func (c Change) apply(p *ent.Plan) {
 	take(&p.DailyEmails, c.DailyEmails)
 	take(&p.MonthlyEmails, c.MonthlyEmails)
 	take(&p.DailySms, c.DailySMS)
+	take(&p.StoredBytes, c.StoredBytes)
+	take(&p.DailyBytes, c.DailyBytes)
 	take(&p.MaxDomains, c.MaxDomains)
 	take(&p.Sandboxed, c.Sandboxed)
 	take(&p.Rank, c.Rank)

@@ -172,7 +172,7 @@ func (e *edge) explanation(g *rest.Group) {
 		Of: restautomations.OfAutomation, Problems: []int{http.StatusNotFound},
 	}, e.diff)
 	rest.HandleBody(g, rest.Operation{
-		Method: http.MethodPost, Path: "/automations/{id}/backtest", ID: "backtestAutomation", Needs: rights.Write,
+		Method: http.MethodPost, Path: "/automations/{id}/backtest", ID: "backtestAutomation", Needs: rights.Write, Stores: rest.StoresNothing,
 		Summary:     "Judge stored events by the draft of an automation",
 		Description: "The draft's trigger, its name and condition, beside those of the active version: how many events each would have started a run for, and which they judge differently. Re-entry is not judged. Nothing is changed.",
 		Body:        &rest.Body{About: "Which events.", Examples: map[string]any{"since": map[string]any{"since": "2026-01-01T00:00:00Z", "limit": 500}}},

@@ -59,7 +59,7 @@ func newSimulation(s automations.Simulated) simulationAnswer {
 
 func (e *edge) simulation(g *rest.Group) {
 	rest.HandleBody(g, rest.Operation{
-		Method: http.MethodPost, Path: "/automations/{id}/simulate", ID: "simulateAutomation", Needs: rights.Write,
+		Method: http.MethodPost, Path: "/automations/{id}/simulate", ID: "simulateAutomation", Needs: rights.Write, Stores: rest.StoresNothing,
 		Summary: "Simulate a run of an automation",
 		Description: "Plays one run on a virtual clock with the machine of live runs, and answers with each step, its moments, the rendered emails and the facts. Nothing is stored, " +
 			"nothing is sent, and nobody is called: an email to a suppressed recipient is one that you say in `outcomes`. Re-entry is not judged.",

@@ -16,6 +16,7 @@ import (
 	"github.com/postrider/postrider/runtime/assembly/outgoing"
 	"github.com/postrider/postrider/runtime/config"
 	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/diskroom"
 	"github.com/postrider/postrider/runtime/doctor"
 	"github.com/postrider/postrider/runtime/mail/dnsx"
 	"github.com/postrider/postrider/runtime/secret"
@@ -77,6 +78,9 @@ func New(ctx context.Context, p Params) (*doctor.Doctor, error) {
 		d.Others = append(d.Others, export(p))
 	}
 	d.Others = append(d.Others, objects(p))
+	if !config.Embedded(p.Config) || config.DatabaseBytes.Of(p.Config) > 0 { // disk.data_dir is that of the embedded server
+		d.Others = append(d.Others, doctor.DatabaseDisk(diskroom.Params{Config: DiskConfig(p.Config), DB: p.DB, DatabaseURL: config.DatabaseURL.Of(p.Config).Reveal()}))
+	}
 	if p.Box != nil {
 		d.Others = append(d.Others, doctor.MasterKey(func(ctx context.Context) (int, int, error) { return signing.Count(ctx, p.DB, p.Box) }))
 	}
@@ -88,6 +92,15 @@ var publicAddresses = setting.Declare(setting.Setting[[]netip.Addr]{
 	Name: "POSTRIDER_PUBLIC_ADDRESSES", Group: "Delivery", Form: setting.Addresses(), DefaultText: "the public ones of this machine",
 	Help: "Addresses that mail leaves from, as receivers see them, separated by commas. For postrider doctor, behind a router that translates.",
 })
+
+// DiskConfig says where the disk of the database is.
+func DiskConfig(cfg setting.Values) diskroom.Config {
+	c := diskroom.Config{Bytes: int64(config.DatabaseBytes.Of(cfg))}
+	if config.Embedded(cfg) {
+		c.Dir = filepath.Join(config.DataDir.Of(cfg), "postgres")
+	}
+	return c
+}
 
 func configOf(p Params) doctor.Config {
 	cfg := p.Config

@@ -5,10 +5,10 @@ export interface components {
     APIRequestList: { has_more: boolean; next_cursor: string | null; requests: (components['schemas']["Record"])[] }
     AcceptInvitation: { name?: string | null; password?: string | null; token: string }
     AccountAnswer: { account: components['schemas']["AccountRecord"] }
-    AccountLimits: { daily_emails: number | null; domains: number; monthly_emails: number | null; requests_per_second: number }
+    AccountLimits: { daily_bytes: number | null; daily_emails: number | null; domains: number; monthly_emails: number | null; requests_per_second: number; stored_bytes: number | null }
     AccountPlan: { id: string; name: string }
     AccountRecord: { body_retention_days: number; created_at: string; email: string; id: string; limits: components['schemas']["AccountLimits"]; name: string; payment_method: boolean; plan: components['schemas']["AccountPlan"]; production_unlocked: boolean; record_retention_days: number; require_second_factor: boolean; suspended: boolean; updated_at: string; usage: components['schemas']["AccountUsage"] }
-    AccountUsage: { daily_cap: number | null; day: number; day_resets_at: string; month: number; month_resets_at: string; monthly_cap: number | null }
+    AccountUsage: { daily_bytes: number | null; daily_bytes_cap: number | null; daily_cap: number | null; day: number; day_resets_at: string; month: number; month_resets_at: string; monthly_cap: number | null; stored_bytes: number | null; stored_bytes_cap: number | null }
     ActionAnswer: { automation: components['schemas']["AutomationRecord"]; cancelling_runs?: number; held_runs?: number }
     ActivateTOTP: { code: string }
     AddDomain: { inbound_enabled?: boolean | null; name: string }
@@ -195,15 +195,15 @@ export interface components {
     OpenPortal: { return_path?: string | null }
     OperatorAccountAnswer: { account: components['schemas']["OperatorAccountRecord"]; usage: components['schemas']["OperatorUsageRecord"] }
     OperatorAccountList: { accounts: (components['schemas']["OperatorAccountRecord"])[]; has_more: boolean; next_cursor: string | null }
-    OperatorAccountRecord: { created_at: string; email: string; id: string; monthly_limit: number | null; name: string; payment_due_at: string | null; payment_method_at: string | null; plan: string; production_unlocked: boolean; suspended_at: string | null; unmetered: boolean }
+    OperatorAccountRecord: { created_at: string; daily_bytes: number | null; email: string; id: string; monthly_limit: number | null; name: string; payment_due_at: string | null; payment_method_at: string | null; plan: string; production_unlocked: boolean; stored_bytes: number | null; suspended_at: string | null; unmetered: boolean }
     OperatorBillingAnswer: { billing: components['schemas']["OperatorBillingRecord"] }
     OperatorBillingRecord: { customers: number; due: number; enabled: boolean; failing: number; last_event_at: string | null; mode: string | null; oldest_unreported_seconds: number; past_due: number; problems: (components['schemas']["OperatorProblemRecord"])[]; stuck: (components['schemas']["OperatorStuckRecord"])[]; unreported_hours: number }
     OperatorPlanAnswer: { plan: components['schemas']["OperatorPlanRecord"] }
-    OperatorPlanRecord: { daily_emails: number | null; daily_sms: number | null; id: string; included_emails: number | null; max_domains: number; monthly_emails: number | null; name: string; overage: boolean; rank: number; requests_per_second: number; sandboxed: boolean; self_service: boolean }
+    OperatorPlanRecord: { daily_bytes: number | null; daily_emails: number | null; daily_sms: number | null; id: string; included_emails: number | null; max_domains: number; monthly_emails: number | null; name: string; overage: boolean; rank: number; requests_per_second: number; sandboxed: boolean; self_service: boolean; stored_bytes: number | null }
     OperatorPlansAnswer: { plans: (components['schemas']["OperatorPlanRecord"])[] }
     OperatorProblemRecord: { account_id: string; what: string }
     OperatorStuckRecord: { account_id: string; emails: number; hour: string; reason: string }
-    OperatorUsageRecord: { daily_cap: number | null; day: number; month: number; monthly_cap: number | null }
+    OperatorUsageRecord: { daily_bytes: number | null; daily_bytes_cap: number | null; daily_cap: number | null; day: number; month: number; monthly_cap: number | null; stored_bytes: number | null; stored_bytes_cap: number | null }
     OptOutAnswer: { category_opt_out: components['schemas']["OptOutRecord"] }
     OptOutList: { category_opt_outs: (components['schemas']["OptOutRecord"])[]; has_more: boolean; next_cursor: string | null }
     OptOutRecord: { category: string; category_label: string; created_at: string; email: string | null; email_id: string | null; id: string; source: "one_click" | "page" }
@@ -317,13 +317,13 @@ export interface components {
     TwilioSettings: { account_sid: string; base_url: string | null; has_auth_token: boolean }
     UnsubscribePayload: { category: string | null; category_label: string | null; category_opt_out_id: string | null; email: string; email_id: string | null; scope: string; source: string; suppression_id: string | null }
     UpdateAccount: { body_retention_days?: number; email?: string; name?: string; record_retention_days?: number; require_second_factor?: boolean }
-    UpdateAccountAsOperator: { monthly_limit?: number | null; payment_method?: boolean; plan?: string; production_unlocked?: boolean; suspended?: boolean }
+    UpdateAccountAsOperator: { daily_bytes?: number | null; monthly_limit?: number | null; payment_method?: boolean; plan?: string; production_unlocked?: boolean; stored_bytes?: number | null; suspended?: boolean }
     UpdateAutomation: { description?: string | null; name?: string; steps?: (components['schemas']["StepDefinition"])[]; timezone?: string | null; trigger?: (components['schemas']["TriggerDefinition"]) }
     UpdateBilling: { billing_email?: string; monthly_limit?: number | null }
     UpdateDomain: { click_tracking?: boolean; ed25519?: boolean; inbound_enabled?: boolean; open_tracking?: boolean; tls_mode?: "opportunistic" | "enforced" }
     UpdateEmail: { cancel?: true; scheduledAt?: string; scheduled_at?: string }
     UpdateMember: { role: "owner" | "admin" | "developer" | "billing" | "viewer" }
-    UpdatePlanAsOperator: { daily_emails?: number | null; daily_sms?: number | null; included_emails?: number | null; max_domains?: number; monthly_emails?: number | null; name?: string; overage?: boolean; rank?: number; requests_per_second?: number; sandboxed?: boolean; self_service?: boolean }
+    UpdatePlanAsOperator: { daily_bytes?: number | null; daily_emails?: number | null; daily_sms?: number | null; included_emails?: number | null; max_domains?: number; monthly_emails?: number | null; name?: string; overage?: boolean; rank?: number; requests_per_second?: number; sandboxed?: boolean; self_service?: boolean; stored_bytes?: number | null }
     UpdateTemplate: { alias?: string | null; category?: string | null; from?: (components['schemas']["Mailbox"]) | (null); html?: string | null; htmlBody?: string | null; html_body?: string | null; name?: string; plain_body?: string | null; replyTo?: (components['schemas']["Mailboxes"]) | (null); reply_to?: (components['schemas']["Mailboxes"]) | (null); subject?: string | null; text?: string | null; textBody?: string | null; text_body?: string | null; unsubscribe_enabled?: boolean; variables?: (components['schemas']["TemplateVariableInput"])[] }
     UpdateUser: { email?: string; name?: string; password?: (components['schemas']["PasswordChange"]) }
     UpdateWebhook: { enabled?: boolean; events?: ("automation.completed" | "automation.failed" | "automation.started" | "automation.step_completed" | "contact.unsubscribed" | "domain.added" | "domain.claim_started" | "domain.claimed" | "domain.deleted" | "domain.dkim_rotated" | "domain.failed" | "domain.lost" | "domain.temporary_failure" | "domain.updated" | "domain.verified" | "email.bounced" | "email.cancelled" | "email.clicked" | "email.complained" | "email.delivered" | "email.delivery_delayed" | "email.failed" | "email.opened" | "email.received" | "email.scheduled" | "email.sent" | "email.suppressed" | "suppression.added" | "suppression.removed")[]; rate_limit?: number; url?: string }

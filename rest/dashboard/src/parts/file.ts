@@ -1,7 +1,8 @@
 // octets is a size in words.
 export function octets(n: number): string {
   if (n < 1000) return `${n} B`
-  return n < 1_000_000 ? `${(n / 1000).toFixed(1)} kB` : `${(n / 1_000_000).toFixed(1)} MB`
+  if (n < 1_000_000) return `${(n / 1000).toFixed(1)} kB`
+  return n < 1_000_000_000 ? `${(n / 1_000_000).toFixed(1)} MB` : `${(n / 1_000_000_000).toFixed(1)} GB`
 }
 
 // save gives bytes to the person as a file.

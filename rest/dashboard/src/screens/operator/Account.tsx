@@ -10,6 +10,7 @@ import { Menu } from '@/parts/Menu'
 import { Fact, Facts } from '@/parts/Page'
 import { SkeletonText } from '@/parts/Skeleton'
 import { Time } from '@/parts/Time'
+import { octets } from '@/parts/file'
 import { LimitDialog, PlanOfAccountDialog } from './AccountDialogs'
 import { count, useAccount, useChanges, usePlans, type Account, type AccountChange } from './data'
 
@@ -65,6 +66,8 @@ export function AccountSheet({ id }: { id: string }) {
         <Fact name="Plan">{plans.data?.find((p) => p.id === account.planId)?.name ?? account.planId}</Fact>
         <Fact name="Today">{count(usage.day, '0')} emails <span className="text-ink-3">{usage.dailyCap === null ? '(no cap)' : `of ${count(usage.dailyCap)}`}</span></Fact>
         <Fact name="This month">{count(usage.month, '0')} emails <span className="text-ink-3">{usage.monthlyCap === null ? '(no cap)' : `of ${count(usage.monthlyCap)}`}</span></Fact>
+        <Fact name="Stored data">{usage.storedBytes !== null && <>{octets(usage.storedBytes)} <span className="text-ink-3">{usage.storedBytesCap === null ? '(no cap)' : `of ${octets(usage.storedBytesCap)}`}</span></>}</Fact>
+        <Fact name="Stored today">{usage.dailyBytes !== null && <>{octets(usage.dailyBytes)} <span className="text-ink-3">{usage.dailyBytesCap === null ? '(no cap)' : `of ${octets(usage.dailyBytesCap)}`}</span></>}</Fact>
         <Fact name="Own limit">{account.monthlyLimit === null ? null : `${account.monthlyLimit.toLocaleString()} emails a month`}</Fact>
         <Fact name="Suspended">{account.suspendedAt && <Time at={account.suspendedAt} exact />}</Fact>
         <Fact name="Overdue since">{account.paymentDueAt && <Time at={account.paymentDueAt} exact />}</Fact>

@@ -1,0 +1,20 @@
+// Owner: tracking. A target that an operator has flagged: tracked links do not redirect to it.
+package schema
+
+import (
+	"entgo.io/ent"
+	"entgo.io/ent/schema/field"
+)
+
+// FlaggedLink is a host, or the beginning of a URL.
+type FlaggedLink struct{ ent.Schema }
+
+// Fields of the FlaggedLink.
+func (FlaggedLink) Fields() []ent.Field {
+	return []ent.Field{
+		field.Int64("id"),
+		field.String("target").Unique().Immutable().NotEmpty().Comment("a host, which covers the names below it, or the beginning of a URL; normalized"),
+		field.String("reason").Default("").Comment("for operators only"),
+		createdAt(),
+	}
+}

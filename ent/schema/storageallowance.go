@@ -1,0 +1,30 @@
+// Owner: accounts. Bytes that a process has borrowed from the counter of an account, to spend without a query.
+package schema
+
+import (
+	"entgo.io/ent"
+	"entgo.io/ent/schema/field"
+	"entgo.io/ent/schema/index"
+)
+
+// StorageAllowance is what one process holds of one account.
+type StorageAllowance struct{ ent.Schema }
+
+// Fields of the StorageAllowance.
+func (StorageAllowance) Fields() []ent.Field {
+	return []ent.Field{
+		field.Int64("id"),
+		reference("account_id").required(),
+		field.String("holder").NotEmpty().Immutable().Comment("one run of one process"),
+		field.Int64("bytes").Default(0),
+		field.Time("expires_at"),
+	}
+}
+
+// Indexes of the StorageAllowance.
+func (StorageAllowance) Indexes() []ent.Index {
+	return []ent.Index{
+		index.Fields("account_id", "holder").Unique(),
+		index.Fields("expires_at"),
+	}
+}

@@ -1,0 +1,210 @@
+package storage
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"go.uber.org/fx"
+
+	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/diskroom"
+	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/id"
+	"github.com/postrider/postrider/runtime/telemetry"
+	"github.com/postrider/postrider/runtime/worker"
+)
+
+// Kind is what is stored.
+type Kind string
+
+// The kinds. Mail and Received go on while the disk is too full for Other.
+const (
+	Mail     Kind = "mail"
+	Received Kind = "received"
+	Other    Kind = "other"
+)
+
+// RowBytes is what a row costs in addition to its contents: its columns, indexes and events.
+const RowBytes = 1 << 10
+
+// Accounts returns an account with its plan.
+type Accounts interface {
+	Account(ctx context.Context, accountID string) (accounts.Account, error)
+}
+
+// Disk reports how full the disk of the database is.
+type Disk interface {
+	// Level is how full it is. Use tells it about bytes that are about to be written.
+	Level() diskroom.Level
+	Use(bytes int64)
+}
+
+// Config of the service; the zero value of a field is its default.
+type Config struct {
+	ReportEvery  time.Duration // 10 s
+	MeasureEvery time.Duration // how often due measurements are looked for: 5 s
+	IdleAfter    time.Duration // an unused allowance goes back: 30 s
+	// RemeasureAfter is the shortest time between two measurements of an account: 1 min.
+	RemeasureAfter time.Duration
+}
+
+func (c Config) withDefaults() Config {
+	set := func(d *time.Duration, standard time.Duration) {
+		if *d == 0 {
+			*d = standard
+		}
+	}
+	set(&c.ReportEvery, 10*time.Second)
+	set(&c.MeasureEvery, 5*time.Second)
+	set(&c.IdleAfter, 30*time.Second)
+	set(&c.RemeasureAfter, time.Minute)
+	return c
+}
+
+// Params of New.
+type Params struct {
+	fx.In
+
+	Config   Config `optional:"true"`
+	DB       *db.DB
+	Accounts Accounts
+	Disk     Disk `optional:"true"` // nil: nothing is known of the disk
+	Logger   *slog.Logger
+	Registry prometheus.Registerer `optional:"true"`
+	Workers  *worker.Metrics       `optional:"true"`
+}
+
+// Service charges what accounts store. Safe for concurrent use.
+type Service struct {
+	config   Config
+	db       *db.DB
+	accounts Accounts
+	disk     Disk
+	holder   string // names this process among those that borrow
+	refused  *prometheus.CounterVec
+	tasks    *worker.Tasks
+
+	mutex      sync.Mutex
+	allowances map[string]*allowance
+	refills    sync.WaitGroup
+}
+
+// New returns a service that charges at once; Start runs its background work.
+func New(p Params) (*Service, error) {
+	s := &Service{config: p.Config.withDefaults(), db: p.DB, accounts: p.Accounts, disk: p.Disk, holder: id.New(id.Fact), allowances: map[string]*allowance{},
+		tasks: worker.NewTasks(p.Logger, p.Workers),
+		refused: prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: telemetry.Namespace, Subsystem: "storage", Name: "refused_total",
+			Help: "Writes that were refused because of a byte quota or a full disk."}, []string{"reason"})}
+	if p.Registry == nil {
+		return s, nil
+	}
+	return s, p.Registry.Register(s.refused)
+}
+
+// Start begins to report allowances and to measure.
+func (s *Service) Start(context.Context) error {
+	s.tasks.Start(
+		worker.Every("allowances of stored bytes", s.config.ReportEvery, s.report),
+		worker.Every("expired allowances of stored bytes", time.Minute, s.returnExpired),
+		worker.Every("measurement of stored bytes", s.config.MeasureEvery, s.measureDue),
+	)
+	return nil
+}
+
+// Stop returns what this process has borrowed.
+func (s *Service) Stop(ctx context.Context) error {
+	s.tasks.Stop(ctx)
+	s.refills.Wait()
+	s.mutex.Lock()
+	held := make([]*allowance, 0, len(s.allowances))
+	for _, a := range s.allowances {
+		held = append(held, a)
+	}
+	s.mutex.Unlock()
+	var errs []error
+	for _, a := range held {
+		errs = append(errs, s.giveBack(ctx, a))
+	}
+	return errors.Join(errs...)
+}
+
+// Charge counts bytes that an account is about to store. Errors: Limit when a quota is reached, Away
+// when the disk is too full or the counter could not be read; nothing is counted then. What is not
+// stored after all is given to Refund.
+func (s *Service) Charge(ctx context.Context, accountID string, kind Kind, bytes int64) error {
+	if accountID == "" || bytes <= 0 {
+		return nil
+	}
+	account, err := s.accounts.Account(ctx, accountID)
+	if err != nil {
+		return err
+	}
+	if account.System {
+		return nil
+	}
+	if err := s.checkDisk(account, kind, bytes); err != nil {
+		return err
+	}
+	quota := account.ByteQuota()
+	if quota.None() {
+		return nil
+	}
+	a := s.allowanceOf(accountID)
+	if a.spend(bytes) {
+		if a.low() {
+			s.refill(a, quota)
+		}
+		return nil
+	}
+	return s.borrowAndSpend(ctx, a, account.Plan.Name, quota, bytes)
+}
+
+// Refund takes back a charge of bytes that were not stored.
+func (s *Service) Refund(ctx context.Context, accountID string, bytes int64) {
+	if accountID == "" || bytes <= 0 {
+		return
+	}
+	account, err := s.accounts.Account(ctx, accountID)
+	if err != nil || account.System || account.ByteQuota().None() {
+		return // the next measurement corrects the counter
+	}
+	s.allowanceOf(accountID).left.Add(bytes)
+}
+
+// Debit counts bytes that are stored whether or not there is room: what an accepted write has caused.
+func (s *Service) Debit(ctx context.Context, accountID string, bytes int64) {
+	s.Refund(ctx, accountID, -bytes)
+}
+
+// checkDisk refuses writes while the disk is nearly full: first those of free accounts, then all but
+// mail, then all.
+func (s *Service) checkDisk(account accounts.Account, kind Kind, bytes int64) error {
+	if s.disk == nil {
+		return nil
+	}
+	level := s.disk.Level()
+	if level == diskroom.Full || level >= diskroom.MailOnly && kind == Other || level >= diskroom.PaidOnly && account.Plan.Sandboxed {
+		s.refused.WithLabelValues("disk_full").Inc()
+		return diskFull()
+	}
+	s.disk.Use(bytes)
+	return nil
+}
+
+const diskRetry = 30 * time.Second
+
+var errDiskFull = errors.New("the disk of the database is nearly full")
+
+// IsDiskFull reports whether a write was refused because of the disk.
+func IsDiskFull(err error) bool { return errors.Is(err, errDiskFull) }
+
+func diskFull() error {
+	refused := &fault.Error{Kind: fault.Away, Code: fault.CodeUnavailable, RetryAfter: diskRetry,
+		Message: "The service is low on disk space and cannot store this now; retry with the same Idempotency-Key"}
+	return refused.Because(errDiskFull)
+}

@@ -1,0 +1,51 @@
+package inbound
+
+import (
+	"context"
+
+	"github.com/postrider/postrider/modules/accounts/storage"
+	"github.com/postrider/postrider/runtime/fault"
+)
+
+// storedBytes is what a message counts against the quota of an account: its content and its rows.
+func (a *arrival) storedBytes(accountID string) int64 {
+	rows := int64(1)
+	for _, r := range a.records {
+		if r.accountID == accountID {
+			rows++
+		}
+	}
+	return a.content.Size() + rows*storage.RowBytes
+}
+
+// charge counts a message for every account that gets it, before anything is stored. If one of them has
+// no room, none is charged: the sender tries again for all.
+func (r *reception) charge(ctx context.Context, a *arrival) error {
+	if r.storage == nil {
+		return nil
+	}
+	for i, accountID := range a.contents {
+		err := r.storage.ChargeReceived(ctx, accountID, a.remote, a.storedBytes(accountID))
+		if err == nil {
+			continue
+		}
+		r.refund(ctx, a, a.contents[:i])
+		switch {
+		case fault.KindOf(err) == fault.Limit:
+			return replyFull
+		case storage.IsDiskFull(err):
+			return replyDisk
+		}
+		return err
+	}
+	return nil
+}
+
+func (r *reception) refund(ctx context.Context, a *arrival, accounts []string) {
+	if r.storage == nil {
+		return
+	}
+	for _, accountID := range accounts {
+		r.storage.RefundReceived(ctx, accountID, a.remote, a.storedBytes(accountID))
+	}
+}

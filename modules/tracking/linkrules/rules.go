@@ -1,0 +1,199 @@
+package linkrules
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/netip"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"go.uber.org/fx"
+
+	"github.com/postrider/postrider/runtime/cache"
+	"github.com/postrider/postrider/runtime/config"
+	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/loopback"
+	"github.com/postrider/postrider/runtime/setting"
+	"github.com/postrider/postrider/runtime/worker"
+)
+
+// Config of the rules.
+type Config struct {
+	// OwnHosts are the host names of the installation: of the base URL first.
+	OwnHosts []string
+	// Refresh is how often the rules are read again; zero: 5 s.
+	Refresh time.Duration
+}
+
+// ConfigOf takes the settings that the rules need.
+func ConfigOf(v setting.Values) Config {
+	return Config{OwnHosts: append([]string{config.BaseHost(v)}, config.LinkHosts.Of(v)...)}
+}
+
+// Params of New.
+type Params struct {
+	fx.In
+
+	Config  Config
+	DB      *db.DB
+	Logger  *slog.Logger
+	Workers *worker.Metrics `optional:"true"`
+}
+
+// Rules is safe for concurrent use.
+type Rules struct {
+	db      *db.DB
+	refresh time.Duration
+	own     map[string]bool
+	current atomic.Pointer[state]
+	former  *cache.Cache[holding, bool]
+	tasks   *worker.Tasks
+}
+
+// state is what was read last. It is never changed.
+type state struct {
+	suspended map[string]bool   // account ids
+	hosts     map[string]string // tracking host to account id
+	flags     flagSet
+}
+
+// holding asks whether a host lies below a domain of an account.
+type holding struct{ accountID, host string }
+
+const (
+	defaultRefresh = 5 * time.Second
+	maxFormer      = 10_000
+	queryTimeout   = 3 * time.Second
+)
+
+// New returns rules that know no host but the installation's own until Start.
+func New(p Params) *Rules {
+	r := &Rules{db: p.DB, refresh: p.Config.Refresh, own: map[string]bool{}, tasks: worker.NewTasks(p.Logger, p.Workers)}
+	if r.refresh == 0 {
+		r.refresh = defaultRefresh
+	}
+	for _, host := range p.Config.OwnHosts {
+		r.own[strings.ToLower(host)] = true
+	}
+	r.current.Store(&state{})
+	r.former = cache.New(cache.Config[holding, bool]{Max: maxFormer, TTL: r.refresh, LoadTimeout: queryTimeout})
+	return r
+}
+
+// Start reads the rules and keeps them fresh.
+func (r *Rules) Start(ctx context.Context) error {
+	if err := r.Reload(ctx); err != nil {
+		return err
+	}
+	r.tasks.Start(worker.Every("rules of tracked links", r.refresh, r.Reload))
+	return nil
+}
+
+// Stop ends the refreshing. The last state stays in force.
+func (r *Rules) Stop(ctx context.Context) error {
+	r.tasks.Stop(ctx)
+	return nil
+}
+
+// IsOwn reports whether a Host header names the installation itself rather than a customer.
+func (r *Rules) IsOwn(host string) bool {
+	name := loopback.Name(host)
+	_, notAddress := netip.ParseAddr(name)
+	return r.own[name] || notAddress == nil || !strings.Contains(name, ".") || loopback.Host(host)
+}
+
+// IsTrackingHost reports whether a Host header names the tracking host of an account.
+func (r *Rules) IsTrackingHost(host string) bool {
+	_, found := r.current.Load().hosts[loopback.Name(host)]
+	return found
+}
+
+// Holds reports whether a host belongs to an account.
+func (r *Rules) Holds(ctx context.Context, accountID, host string) (bool, error) {
+	name := loopback.Name(host)
+	if r.current.Load().hosts[name] == accountID {
+		return true, nil
+	}
+	return r.former.Get(ctx, holding{accountID, name}, r.loadHolding)
+}
+
+// Reason says why a link does not redirect.
+type Reason string
+
+// The reasons, as the metric has them. None is that of a link that redirects.
+const (
+	None      Reason = ""
+	Suspended Reason = "account_suspended"
+	Flagged   Reason = "flagged"
+)
+
+// Withholds returns why a click of an account must not lead to a target.
+func (r *Rules) Withholds(accountID, target string) Reason {
+	now := r.current.Load()
+	switch {
+	case now.suspended[accountID]:
+		return Suspended
+	case now.flags.match(target):
+		return Flagged
+	}
+	return None
+}
+
+const (
+	suspendedSQL = `SELECT id FROM accounts WHERE suspended_at IS NOT NULL`
+
+	hostsSQL = `SELECT host, account_id FROM tracking_hosts WHERE verified_at IS NOT NULL`
+
+	holdsSQL = `SELECT EXISTS (SELECT FROM domains WHERE account_id = $1 AND name = ANY ($2) AND status IN ('verified', 'temporary_failure'))`
+)
+
+// Reload reads the rules. After an error the state before stays in force.
+func (r *Rules) Reload(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, queryTimeout)
+	defer cancel()
+	next := &state{suspended: map[string]bool{}, hosts: map[string]string{}}
+	err := db.Each(ctx, r.db.SQL, func(row db.Row) error {
+		var accountID string
+		err := row.Scan(&accountID)
+		next.suspended[accountID] = true
+		return err
+	}, suspendedSQL)
+	if err == nil {
+		err = db.Each(ctx, r.db.SQL, func(row db.Row) error {
+			var host, accountID string
+			err := row.Scan(&host, &accountID)
+			next.hosts[host] = accountID
+			return err
+		}, hostsSQL)
+	}
+	if err == nil {
+		next.flags, err = loadFlags(ctx, r.db)
+	}
+	if err != nil {
+		return fmt.Errorf("read the rules of tracked links: %w", err)
+	}
+	r.current.Store(next)
+	return nil
+}
+
+func (r *Rules) loadHolding(ctx context.Context, of holding) (bool, error) {
+	found, err := db.One(ctx, r.db.SQL, db.Value[bool], holdsSQL, of.accountID, db.Array(parentNames(of.host)))
+	if err != nil {
+		return false, fmt.Errorf("look up the holder of %s: %w", of.host, err)
+	}
+	return found, nil
+}
+
+// parentNames lists the names that a host lies below: b.c and c for a.b.c.
+func parentNames(host string) []string {
+	var names []string
+	for {
+		_, parent, found := strings.Cut(host, ".")
+		if !found {
+			return names
+		}
+		names, host = append(names, parent), parent
+	}
+}

@@ -1,0 +1,17 @@
+//go:build unix
+
+package diskroom
+
+import (
+	"fmt"
+	"syscall"
+)
+
+// Of returns how many bytes of the disk of a folder are free for this process, and how many it has.
+func Of(dir string) (Room, error) {
+	var s syscall.Statfs_t
+	if err := syscall.Statfs(dir, &s); err != nil {
+		return Room{}, fmt.Errorf("%s: %w", dir, err)
+	}
+	return Room{Free: uint64(s.Bavail) * uint64(s.Bsize), Total: uint64(s.Blocks) * uint64(s.Bsize)}, nil //nolint:unconvert // the types differ by system
+}
