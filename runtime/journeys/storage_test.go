@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/postrider/postrider/runtime/runtimetest"
 )
@@ -48,7 +49,7 @@ func TestEveryDoorCountsAgainstTheByteQuota(t *testing.T) {
 	const message = `{"from":"ada@dev.test","to":"bob@example.net","subject":"Hello","text":"Hello"}`
 	for _, door := range []struct{ path, body string }{
 		{"/api/emails", message},
-		{"/api/emails", strings.Replace(message, `"text"`, `"scheduled_at":"2099-01-01T00:00:00Z","text"`, 1)},
+		{"/api/emails", strings.Replace(message, `"text"`, `"scheduled_at":"`+time.Now().Add(time.Hour).UTC().Format(time.RFC3339)+`","text"`, 1)},
 		{"/api/emails/batch", `{"emails":[` + message + `]}`},
 		{"/api/emails/" + sent + "/resend", ""},
 		{"/api/received-emails/" + received + "/reply", `{"text":"Thanks"}`},
@@ -93,8 +94,8 @@ func TestEveryDoorCountsAgainstTheByteQuota(t *testing.T) {
 		}
 	}
 	app.Do(t, http.MethodGet, "/api/account", nil).JSON(t, &account)
-	if u := account.Account.Usage; u.StoredBytes == nil || u.StoredBytesCap == nil || *u.StoredBytesCap != 1 || u.DailyBytesCap != nil {
-		t.Errorf("the usage shows %+v, want stored bytes with a cap of 1 and no daily cap", u)
+	if u := account.Account.Usage; u.StoredBytes == nil || u.StoredBytesCap == nil || *u.StoredBytesCap != 1 || u.DailyBytesCap == nil {
+		t.Errorf("the usage shows %+v, want stored bytes with a cap of 1 and the daily cap of the plan", u)
 	}
 	var graph struct {
 		Account struct {
@@ -102,8 +103,8 @@ func TestEveryDoorCountsAgainstTheByteQuota(t *testing.T) {
 		}
 	}
 	app.Query(t, `{ account { usage { storedBytes storedBytesCap dailyBytesCap } } }`, &graph)
-	if u := graph.Account.Usage; u.StoredBytes == nil || u.StoredBytesCap == nil || *u.StoredBytesCap != 1 || u.DailyBytesCap != nil {
-		t.Errorf("GraphQL shows %+v, want stored bytes with a cap of 1 and no daily cap", u)
+	if u := graph.Account.Usage; u.StoredBytes == nil || u.StoredBytesCap == nil || *u.StoredBytesCap != 1 || u.DailyBytesCap == nil {
+		t.Errorf("GraphQL shows %+v, want stored bytes with a cap of 1 and the daily cap of the plan", u)
 	}
 }
 
