@@ -1,4 +1,4 @@
-// Package check judges the files of deploy/ by what reads them: the Helm chart by Helm's own
-// engine and the types of Kubernetes, the compose file by the library of Compose. Its
-// requirements are large, so it is a module of its own, run by make check-deploy.
+// Package check validates the files of deploy/ with the libraries that read them: the Helm chart
+// with Helm's engine and the Kubernetes types, the Compose file with the Compose library. It has
+// large dependencies, so it is a separate module. make check-deploy runs it.
 package check

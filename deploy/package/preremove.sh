@@ -1,5 +1,5 @@
 #!/bin/sh
-# Stops the service when the package goes, and not before an upgrade.
+# Stops the service when the package is removed, but not before an upgrade.
 set -e
 case "$1" in
   remove | 0)
