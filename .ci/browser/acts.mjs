@@ -1,20 +1,20 @@
-// What people do, once by clicking and once by keyboard alone: add a domain and see its records found, write,
-// preview and publish a template and send it as a test, make an automation, try and activate it, invite a
-// colleague, replay a webhook that failed. ZONE publishes the records of a domain in the DNS of the test.
+// Common tasks, once with the mouse and once with the keyboard only: add a domain and verify its records; write,
+// preview, publish and test-send a template; create, try and activate an automation; invite a colleague; replay
+// a failed webhook. ZONE publishes the records of a domain in the DNS of the test.
 import { check, nothing, open, watch } from './browser.mjs'
 import { api, base, seen, send, signIn, until, visit } from './dashboard.mjs'
 import { keyboard, mouse } from './hands.mjs'
 import { website } from './strangers.mjs'
 
-let gone = true // the endpoint answers that it is, and later that all is well
+let gone = true // the endpoint responds with 410, and later with 200
 const endpoint = await website(answer => answer.writeHead(gone ? 410 : 200).end())
 const { browser, context, page } = await open({ viewport: { width: 1440, height: 900 } })
-const wrong = watch(context, base, (text, url) => url.endsWith('/tracking-host') && text.includes('404')) // there is none
+const wrong = watch(context, base, (text, url) => url.endsWith('/tracking-host') && text.includes('404')) // the host does not exist
 await signIn(context)
 await visit(page, '/')
 const button = (name, within = page) => within.getByRole('button', { name, exact: true })
 const dialog = name => page.getByRole('dialog', { name })
-// closed waits until a dialog is gone, and sees that the focus is not lost.
+// closed waits until a dialog is closed, and checks that the focus is not lost.
 const closed = async (hand, name) => {
   await dialog(name).waitFor({ state: 'detached' })
   if (hand.name === 'keyboard') await page.waitForFunction(() => document.activeElement !== document.body).catch(() => wrong.push(`the focus is lost after the dialog "${name}"`))
@@ -95,7 +95,7 @@ async function all(hand) {
   await figure.getByRole('img', { name: /Failed 1$/ }).waitFor()
   await hand.press(figure.getByRole('button', { name: '7 days' }))
   await hand.press(figure.getByRole('button', { name: 'By hour' }))
-  await page.waitForURL(url => url.search === '?range=7d&by=HOUR') // the range of the figures stands in it
+  await page.waitForURL(url => url.search === '?range=7d&by=HOUR') // the link contains the range of the statistics
   await figure.getByRole('img', { name: /Failed 1$/ }).waitFor()
   await hand.press(page.getByRole('table').getByRole('link', { name: 'email.sent' }).first())
   await hand.press(button('Replay'))
@@ -105,12 +105,12 @@ async function all(hand) {
 
 await all(mouse(page))
 
-// What only a keyboard has: the link past the menu, the keys of lists.
+// Keyboard only: the skip link and the shortcuts of lists.
 await visit(page, '/emails')
 await page.keyboard.press('Tab')
 await page.getByRole('link', { name: 'Skip to content' }).waitFor()
 await page.keyboard.press('Enter')
-await page.waitForFunction(() => document.activeElement?.id === 'content') // the first link leads past the menu
+await page.waitForFunction(() => document.activeElement?.id === 'content') // the first link skips the menu
 const rows = page.getByRole('table', { name: 'Emails' }).locator('tr[data-row]')
 await page.keyboard.press('j')
 await page.keyboard.press('j')

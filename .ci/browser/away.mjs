@@ -1,6 +1,6 @@
-// The service goes away and comes back: the page says so, comes back by itself and misses nothing. The
-// session ends while something is typed: it is still there after signing in again. The clock of the browser
-// is wrong by a day: times are told by the service's.
+// When the service becomes unavailable, the page reports it, recovers automatically and misses nothing. When the
+// session ends during input, the input is still there after signing in again. When the browser's clock is wrong
+// by a day, times still use the clock of the service.
 import { check, nothing, open, watch } from './browser.mjs'
 import { api, base, seen, send, signIn } from './dashboard.mjs'
 import { line } from './line.mjs'
@@ -17,7 +17,7 @@ const at = async path => {
   await live()
 }
 
-// 1. Away and back, with mail meanwhile, and nothing that was seen before by the stream.
+// 1. An outage with new mail, which the event stream has not reported before.
 await at('/emails')
 cutOff = true
 await cut()
@@ -39,12 +39,12 @@ await send({ subject: later })
 await page.getByRole('button', { name: '1 new: show' }).click()
 await seen(page, later).first().waitFor()
 
-// 2. The session ends while a template is written, and while a form is open. Reads find it out first.
+// 2. The session ends while a template is edited, and while a form is open. Reads detect it first.
 const { template } = await api('POST', '/templates', { name: 'Half written', subject: 'Draft', html: '<p>Hello</p>' })
 await at(`/templates/${template.id}`)
 await page.getByLabel('Subject').fill('Typed before the session ended')
 await context.request.delete(base + '/api/session', { headers: { Origin: base } })
-await page.getByRole('tab', { name: /Versions/ }).click() // reads
+await page.getByRole('tab', { name: /Versions/ }).click() // makes a read request
 const ended = page.getByRole('dialog', { name: 'Your session has ended' })
 await ended.waitFor()
 await ended.getByRole('button', { name: /go on/ }).click()
@@ -56,7 +56,7 @@ await signInPage.getByRole('button', { name: 'Sign in', exact: true }).click()
 await signInPage.waitForURL(base + '/')
 await signInPage.close()
 await page.bringToFront()
-while (await ended.isVisible()) await ended.getByRole('button', { name: /go on/ }).click({ timeout: 2000 }).catch(() => {}) // it goes on by itself when the window gets the focus
+while (await ended.isVisible()) await ended.getByRole('button', { name: /go on/ }).click({ timeout: 2000 }).catch(() => {}) // it continues automatically when the window gets the focus
 await ended.waitFor({ state: 'detached' })
 check(await page.getByLabel('Subject').inputValue() === 'Typed before the session ended', 'what was typed is there after signing in again')
 await live()
@@ -70,7 +70,7 @@ await signIn(context)
 await ended.getByRole('button', { name: /go on/ }).click()
 await page.getByRole('heading', { name: 'Suppressions', level: 1 }).waitFor()
 
-// 3. The service answers and has no storage: the page says so, takes nothing unknown for undone, and comes back by itself.
+// 3. The service responds without storage: the page reports it, treats no unknown result as a failure, and recovers automatically.
 const fresh = await context.newPage()
 let stored = false
 await fresh.route('**/readyz', route => (stored ? route.continue() : route.fulfill({ status: 503, body: '{}' })))
@@ -88,7 +88,7 @@ await fresh.getByText('Send a first email').waitFor()
 cutOff = false
 await fresh.close()
 
-// Nothing at all can be read at first, not even who is here.
+// At first no read succeeds, not even the one of the signed-in user.
 let reads = false
 const shut = await context.newPage()
 await shut.route('**/readyz', route => (reads ? route.continue() : route.fulfill({ status: 503, body: '{}' })))
@@ -102,7 +102,7 @@ await shut.getByRole('heading', { name: 'Emails', level: 1 }).waitFor()
 cutOff = false
 await shut.close()
 
-// 4. Wrong by a day, in both directions.
+// 4. A browser clock that is wrong by a day, in both directions.
 for (const days of [-1, 1]) {
   const wrongClock = await context.newPage()
   await wrongClock.clock.setSystemTime(Date.now() + days * 86_400_000)

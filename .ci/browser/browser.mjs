@@ -1,15 +1,15 @@
-// Opens Chromium for the tests of pages and tells what they found. Settings come by the environment:
-// CHROMIUM (the program), SHOTS (a folder for screenshots; empty: none are made).
+// Opens Chromium for the page tests and reports their findings. Settings are in the environment:
+// CHROMIUM (the program), SHOTS (a folder for screenshots; without it, none are taken).
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { chromium } from 'playwright-core'
 
 const axe = createRequire(import.meta.url).resolve('axe-core/axe.min.js')
 
-// patience is how long a page has, in milliseconds: the machine may do a lot besides.
+// patience is the timeout of a page, in milliseconds. It is long, because the machine can be busy.
 export const patience = 120_000
 
-// open gives a browser; `hosts` says where others are found, as "evil.example 127.0.0.1:8000".
+// open returns a browser. `hosts` maps other host names, for example "evil.example 127.0.0.1:8000".
 export async function open({ hosts, ...options } = {}) {
   const rules = hosts ? [`--host-resolver-rules=MAP ${hosts}`] : []
   const browser = await chromium.launch({ executablePath: process.env.CHROMIUM, args: ['--no-sandbox', '--disable-dev-shm-usage', ...rules] })
@@ -22,14 +22,13 @@ export function check(holds, what) {
   if (!holds) throw new Error(`it is not so that ${what}`)
 }
 
-// watch notes what must not happen on any page of a context: requests to elsewhere, words in the console,
-// scripts that fail, scripts of strangers. `expected` is told
-// words and URL of a message of the console, and tells whether it belongs there. That the service was away for a moment does: a machine
-// that stands still lets the time of a request pass, and the page asks again.
+// watch records everything that must not happen on any page of a context: requests to other hosts, console
+// messages, script errors, injected scripts. `expected` gets the text and the URL of a console message and reports
+// whether it is acceptable. A short outage is: on a stalled machine a request can time out, and the page retries.
 export function watch(context, base, expected = () => false) {
   const wrong = []
   const elsewhere = url => !url.startsWith(base + '/') && !/^(data|blob|about):/.test(url)
-  // What the policy stops does not leave.
+  // Requests that the policy blocks never leave the browser.
   context.on('requestfailed', r => elsewhere(r.url()) && r.failure()?.errorText !== 'csp' && wrong.push(`a request left the machine: ${r.url()} ${r.failure()?.errorText}`))
   context.on('response', r => elsewhere(r.url()) && wrong.push(`a request left the machine: ${r.url()}`))
   context.on('console', m => m.type() === 'error' && !/status of 503/.test(m.text()) && !expected(m.text(), m.location().url) && wrong.push(`${pathOf(m.page())}: the console says ${m.text()} ${m.location().url}`))
@@ -40,20 +39,20 @@ export function watch(context, base, expected = () => false) {
 
 const pathOf = page => (page ? new URL(page.url()).pathname : '')
 
-// nothing fails with what is wrong, each thing once.
+// nothing fails with the list of problems, without duplicates.
 export function nothing(wrong) {
   check(wrong.length === 0, 'nothing is wrong:\n' + [...new Set(wrong)].join('\n'))
 }
 
-// violations tells what axe finds wrong with the page, in one theme at one width.
+// violations returns the problems that axe finds on the page, in one theme at one width.
 export async function violations(page, colorScheme, width) {
-  await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' }) // colours are looked at when they have changed
+  await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' }) // wait for the final colors
   await page.setViewportSize({ width, height: 900 })
-  if (process.env.SHOTS && !process.env.IDS) { // those with IDS, pictures.mjs takes
+  if (process.env.SHOTS && !process.env.IDS) { // with IDS, pictures.mjs takes them
     const name = new URL(page.url()).pathname.replaceAll('/', '-').slice(1)
     await page.screenshot({ path: `${process.env.SHOTS}/${name}-${colorScheme}-${width}.png`, fullPage: true })
   }
-  if (!await page.evaluate(() => 'axe' in window)) await page.evaluate(await readFile(axe, 'utf8')) // the page's policy refuses script elements
+  if (!await page.evaluate(() => 'axe' in window)) await page.evaluate(await readFile(axe, 'utf8')) // the page's policy forbids script elements
   const found = await page.evaluate(() => window.axe.run({ resultTypes: ['violations'] }))
   return found.violations.map(v => `${v.id}: ${v.help} (${v.nodes.map(n => n.target.join(' ')).join(', ')})`)
 }

@@ -1,16 +1,16 @@
-// What the tests of the dashboard share. LINK is the link that signs the owner in, EMAIL and PASSWORD are
-// somebody's, KEY is a key of the account.
+// Helpers of the dashboard tests. LINK is the link that signs the owner in, EMAIL and PASSWORD belong to a
+// user, KEY is an API key of the account.
 import { check, patience } from './browser.mjs'
 
 export const base = new URL(process.env.LINK).origin
 
-// signIn lets somebody in without the page for it, which people.mjs looks at.
+// signIn signs a user in without the sign-in page, which people.mjs tests.
 export async function signIn(context, email = process.env.EMAIL, password = process.env.PASSWORD) {
   const answer = await context.request.post(base + '/api/session', { data: { email, password }, headers: { Origin: base } })
   check(answer.ok(), `${email} signs in: ${answer.status()} ${await answer.text()}`)
 }
 
-// api asks REST with the key, and gives the answer's body.
+// api calls a REST operation with the key, and returns the response body.
 export async function api(method, path, body) {
   const answer = await fetch(`${base}/api${path}`, {
     method, headers: { Authorization: `Bearer ${process.env.KEY}`, 'Content-Type': 'application/json' }, body: body && JSON.stringify(body),
@@ -22,7 +22,7 @@ export async function api(method, path, body) {
 
 export const send = async fields => (await api('POST', '/emails', { from: 'ada@dev.test', to: 'bob@example.net', subject: 'Hello', text: 'Hello', ...fields })).id
 
-// until waits for something that is asked again and again, and gives it.
+// until polls for a value and returns it.
 export async function until(what, ask) {
   const end = Date.now() + patience
   for (;;) {
@@ -36,13 +36,13 @@ export async function until(what, ask) {
 export const menuOf = page => page.getByRole('navigation', { name: 'Main' }).getByRole('link')
 export const pathsOf = page => menuOf(page).evaluateAll(links => links.map(a => new URL(a.href).pathname))
 
-// seen is a text where it shows: narrow pages have texts that wide ones hide.
+// seen is a visible text: narrow pages contain texts that wide ones hide.
 export const seen = (page, text) => page.getByText(text).filter({ visible: true })
 
-// settled waits until nothing loads. The stream of events is open always, so the network is never idle.
+// settled waits until nothing is loading. The event stream stays open, so the network is never idle.
 export const settled = page => page.waitForFunction(() => document.querySelector('main h1') && !document.querySelector('[aria-busy=true], .skeleton'))
 
-// visit goes to a screen as a stranger to it does, and waits for it.
+// visit loads a screen as on a first visit, and waits for it.
 export async function visit(page, path) {
   await page.goto(base + path)
   await settled(page)

@@ -1,5 +1,5 @@
-// Fills the account of a development mode with what a small shop would have there, for pictures. INBOUND is where
-// mail is brought to the service.
+// Fills the account of a development server with the data of a small shop, for screenshots. INBOUND is the
+// address at which the service receives mail.
 import { api, base, send, until } from './dashboard.mjs'
 import { bring } from './strangers.mjs'
 

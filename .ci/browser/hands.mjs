@@ -1,4 +1,4 @@
-// Two ways to do the same: with a mouse, and with a keyboard alone. Both can press, fill and go to a screen.
+// Two ways to use a page: with a mouse, and with a keyboard only. Both can press, fill and open a screen.
 import { check } from './browser.mjs'
 
 export const mouse = page => ({
@@ -8,10 +8,9 @@ export const mouse = page => ({
   go: name => page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name, exact: true }).click(),
 })
 
-// keyboard reaches things as somebody does who has no mouse, and notes in `wrong` where the focus is lost
-// or does not show.
+// keyboard reaches elements without a mouse, and records in `wrong` where the focus is lost or not visible.
 export function keyboard(page, wrong) {
-  // step tells where the focus is, and which key leads towards an element.
+  // step returns the position of the focus, and the key that moves it towards an element.
   const step = it => it.evaluate(e => {
     const at = document.activeElement
     const style = getComputedStyle(at)
@@ -27,7 +26,7 @@ export function keyboard(page, wrong) {
       key: role === 'menuitem' || role === 'option' ? 'ArrowDown' : role === 'tab' && at.getAttribute('role') === 'tab' ? (after ? 'ArrowRight' : 'ArrowLeft') : at === document.body || after ? 'Tab' : 'Shift+Tab',
     }
   })
-  // showsSoon waits for what draws the focus a moment later, as the editor does.
+  // showsSoon waits for a focus ring that appears with a delay, such as in the editor.
   const showsSoon = async it => {
     for (const over = Date.now() + 20_000; Date.now() < over;) {
       await page.evaluate(() => new Promise(requestAnimationFrame))

@@ -1,6 +1,6 @@
-// What strangers write runs nothing and fetches nothing where the dashboard shows it: in every field that
-// they fill, in lists, beside them, on pages and in previews. MX is where mail for hostile.test is brought,
-// INBOUND where the service takes mail.
+// Hostile input must not run or fetch anything in the dashboard: in every field that outside parties control, in
+// lists, in sheets, on pages and in previews. MX is the mail server for hostile.test, INBOUND the address at which
+// the service receives mail.
 import { check, nothing, open, watch } from './browser.mjs'
 import { api, base, settled, signIn, until, visit } from './dashboard.mjs'
 import { ascii, line, payloads } from './payloads.mjs'
@@ -14,7 +14,7 @@ const file = i => ({ filename: `${line(payloads[i])}.txt`, content: 'aGVsbG8=' }
 const base64 = text => Buffer.from(text).toString('base64')
 const word = text => `=?utf-8?b?${base64(text)}?=`
 
-// 1. They write.
+// 1. Write the payloads.
 const { webhook } = await api('POST', '/webhooks', { url: `http://127.0.0.1:${endpoint.port}/hook`, events: ['email.bounced'] })
 const { domains } = await api('GET', '/domains')
 await api('PATCH', `/domains/${domains[0].id}`, { open_tracking: true })
@@ -50,9 +50,9 @@ const { received_emails: received } = await until('mail is received', async () =
   return list.received_emails.length >= payloads.length && list
 })
 
-// 2. Somebody reads it.
+// 2. Read them.
 const { browser, context, page } = await open({ hosts: `evil.example 127.0.0.1:${evil.port}`, viewport: { width: 1440, height: 900 } })
-const wrong = watch(context, base, text => /Content Security Policy|sandboxed/.test(text)) // which say what they have stopped
+const wrong = watch(context, base, text => /Content Security Policy|sandboxed/.test(text)) // messages about blocked content are expected
 await signIn(context)
 context.on('page', p => wrong.push(`${page.url()} opened ${p.url()}`))
 
@@ -68,7 +68,7 @@ async function look() {
   for (const html of found) wrong.push(`${page.url()}: there is ${html}`)
   check(page.url().startsWith(`${base}/`), `the page stays where it is, and is not at ${page.url()}`)
 }
-// through opens each row of a list beside it, by keyboard; each has a preview.
+// through opens each row of a list in its sheet, by keyboard. Each sheet has a preview.
 async function through(path, first, n) {
   const shown = () => page.waitForResponse(r => r.url() === `${base}/preview`)
   await Promise.all([shown(), visit(page, `${path}?open=${first}`)])
@@ -86,7 +86,7 @@ async function tabsOf(path) {
   }
 }
 await through('/emails', whole, payloads.length + 1)
-await through('/received', received[0].id, process.env.POSTRIDER_UI_LONG ? payloads.length : 16) // previews are made as those of sent mail
+await through('/received', received[0].id, process.env.POSTRIDER_UI_LONG ? payloads.length : 16) // previews work as for sent mail
 for (const id of [whole, ...emails.filter((_, i) => i % 22 === 0).map(e => e.id)]) await tabsOf(`/emails/${id}`)
 await tabsOf(`/received/${received[20].id}`)
 for (const i of [0, 20, 40]) await tabsOf(`/templates/${templates[i]}`)
@@ -95,7 +95,7 @@ for (const path of ['/', '/templates', '/automations', `/automations/${automatio
   await visit(page, path)
   await look()
 }
-// Words without a place to break them stay within a narrow page.
+// Long words without a line break opportunity stay within a narrow page.
 const long = n => 'w'.repeat(n)
 const longEvent = (await api('POST', '/events', { name: long(200), user_id: long(255), data: { [long(90)]: long(2000) } })).event.id
 const longEmail = (await api('POST', '/emails', { from: 'ada@dev.test', to: Array.from({ length: 50 }, (_, i) => `${long(40)}${i}@hostile.test`), subject: long(300), text: long(2000), tags: { [long(100)]: long(200) } })).id
@@ -113,4 +113,4 @@ await page.getByRole('option').filter({ hasText: 'p8@hostile.test' }).first().wa
 await look()
 await browser.close()
 check(evil.asked.length === 0, `nothing is asked of evil.example, as ${evil.asked} were`)
-nothing(wrong.filter(w => !/ left the machine: http:\/\/evil\.example\/\S+ net::ERR_ABORTED$/.test(w))) // given up before it began
+nothing(wrong.filter(w => !/ left the machine: http:\/\/evil\.example\/\S+ net::ERR_ABORTED$/.test(w))) // aborted before it started

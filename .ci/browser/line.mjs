@@ -1,8 +1,8 @@
-// A line between the browser and the service that can be cut and mended: what goes over it is TCP.
+// A TCP connection between the browser and the service that can be cut and restored.
 import { once } from 'node:events'
 import { connect, createServer } from 'node:net'
 
-// line gives the port at its end, and cut and mend.
+// line returns its port, and the functions cut and mend.
 export async function line(to) {
   const { port } = new URL(to)
   const held = new Set()
@@ -17,7 +17,7 @@ export async function line(to) {
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
-  server.unref() // the script ends without it
+  server.unref() // must not keep the script running
   const at = server.address().port
   return {
     port: at,

@@ -1,5 +1,5 @@
-// Somebody comes in by the link of development mode, and an email that the API takes appears live; what
-// went wrong stands there in the other server's words; filters stand in the URL; the first rows are there soon.
+// After signing in with the development link, an email that the API accepts appears live. Failures show the reply of
+// the remote server. Filters are part of the URL. The first rows load quickly.
 import { check, nothing, open, watch } from './browser.mjs'
 import { base, menuOf, seen, send, visit } from './dashboard.mjs'
 import { firstRows } from './rows.mjs'
@@ -7,7 +7,7 @@ import { firstRows } from './rows.mjs'
 const { browser, context, page } = await open()
 const wrong = watch(context, base)
 
-// 1. In by the link, and live.
+// 1. Sign-in with the link, and live updates.
 await page.goto(process.env.LINK)
 await page.waitForURL(base + '/')
 await menuOf(page).filter({ hasText: 'Emails' }).click()
@@ -20,19 +20,19 @@ await seen(page, subject).or(news).first().waitFor()
 if (await news.isVisible()) await news.click()
 await seen(page, subject).first().waitFor()
 
-// 2. What went wrong, in the words of the other server.
+// 2. Failures, with the reply of the remote server.
 const refused = await send({ to: process.env.REFUSED, subject: 'To nobody' })
 await visit(page, `/emails/${refused}`)
 await seen(page, process.env.WORDS).first().waitFor()
 await seen(page, 'Bounced').first().waitFor()
 
-// 3. Filters stand in the URL.
+// 3. Filters in the URL.
 await visit(page, '/emails?q=is%3Abounced')
 await seen(page, 'To nobody').first().waitFor()
 check(await seen(page, subject).count() === 0, 'a filter of the URL narrows the list')
 
-// 4. The first rows of a short list are there soon: one of some loads has to be quick for a busy machine. scroll.mjs, which runs alone,
-// holds a long list to 300 ms.
+// 4. The first rows of a short list load quickly. On a busy machine, one of several loads must be fast. scroll.mjs,
+// which runs alone, limits a long list to 300 ms.
 const within = 3000 // ms
 for (let i = 0; i < 8; i++) await send({ to: `bob@${process.env.DOMAIN}`, subject: `One of ten ${i}` })
 const first = await firstRows(page, all => all.some(ms => ms <= within) || all.length === 12)

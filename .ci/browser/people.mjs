@@ -1,8 +1,8 @@
-// Somebody signs in by a link, adds a passkey, and signs in by passkey and by password; every page by
-// which people get in is looked at by axe.
+// A user signs in with a link, adds a passkey, and signs in with the passkey and with the password. axe checks every
+// sign-in page.
 import { check, open, violations } from './browser.mjs'
 
-const base = new URL(process.env.LINK).origin // by name: passkeys need one
+const base = new URL(process.env.LINK).origin // a host name, which passkeys require
 const { browser, context, page } = await open()
 const refused = []
 page.on('console', m => m.type() === 'error' && refused.push(m.text()))
@@ -40,7 +40,7 @@ await page.getByLabel('Email').fill(process.env.EMAIL)
 await page.getByLabel('Password').fill('not the password')
 await page.getByRole('button', { name: 'Sign in', exact: true }).click()
 await page.getByText('Email, password or code is wrong.').waitFor()
-while (!told) await page.evaluate(() => new Promise(requestAnimationFrame)) // the browser tells of its requests in its own time
+while (!told) await page.evaluate(() => new Promise(requestAnimationFrame)) // the browser reports its requests with a delay
 check(origin === base, `a form is sent with the page's origin, and not with ${origin}`)
 check(await page.getByLabel('Email').inputValue() === process.env.EMAIL, 'the email is still there after a wrong password')
 await page.getByLabel('Password').fill(process.env.PASSWORD)

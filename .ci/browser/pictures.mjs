@@ -1,6 +1,6 @@
-// Takes a picture of every screen, of the pages of single things with each of their tabs, and of lists with something
-// open beside them: in both themes, wide and narrow; the wide ones are looked at by axe. SHOTS is the folder; ONLY, a part of a name, takes a few; IDS, what
-// demo.mjs has made, where it has run before. What the console says is told at the end.
+// Takes screenshots of every screen, of detail pages with each tab, and of lists with an open sheet, in both themes,
+// wide and narrow. axe checks the wide ones. SHOTS is the folder. ONLY limits the run to names that contain it. IDS are
+// the ids that demo.mjs created, if it ran before. Console messages are reported at the end.
 import { nothing, open, violations, watch } from './browser.mjs'
 import { base, pathsOf, settled, signIn, visit } from './dashboard.mjs'
 import { demo } from './demo.mjs'
@@ -9,7 +9,7 @@ const ids = process.env.IDS ? JSON.parse(process.env.IDS) : await demo()
 console.log(JSON.stringify(ids))
 if (!process.env.SHOTS) process.exit()
 const { browser, context, page } = await open({ viewport: { width: 1440, height: 900 } })
-const wrong = watch(context, base, (text, url) => url.endsWith('/tracking-host') && text.includes('404')) // there is none
+const wrong = watch(context, base, (text, url) => url.endsWith('/tracking-host') && text.includes('404')) // the host does not exist
 await signIn(context)
 await context.request.post(`${base}/api/invitations`, { data: { email: 'noor@northwind.example', role: 'developer' }, headers: { Origin: base } })
 await visit(page, '/')
@@ -25,7 +25,7 @@ const shoot = async name => {
     for (const width of [1440, 390]) {
       await page.setViewportSize({ width, height: 900 })
       await settled(page)
-      await page.evaluate(() => new Promise(done => setTimeout(done, 120))) // charts and editors draw
+      await page.evaluate(() => new Promise(done => setTimeout(done, 120))) // wait for charts and editors
       await page.screenshot({ path: `${process.env.SHOTS}/${name}-${colorScheme}-${width}.png` })
       if (width === 1440) for (const v of await violations(page, colorScheme, width)) wrong.push(`${name} ${colorScheme}: ${v}`)
       if (await page.evaluate(() => document.documentElement.scrollWidth > innerWidth)) wrong.push(`${name} ${width}: is wider than the window`)

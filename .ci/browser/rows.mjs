@@ -1,5 +1,5 @@
-// How long after its HTML the first rows of the list of emails are there, in milliseconds. A load counts from the second
-// on: the first one brings the parts. `enough` tells, of what was measured, whether that will do.
+// Measures the time from the HTML to the first rows of the email list, in milliseconds. The first load does not count,
+// because it fetches the chunks. `enough` reports whether the measurements so far are sufficient.
 import { base } from './dashboard.mjs'
 
 export async function firstRows(page, enough) {

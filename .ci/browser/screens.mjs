@@ -1,6 +1,6 @@
-// Every screen of the menu is looked at by axe in both themes, wide and narrow, loads nothing from elsewhere
-// and reports no error. So is an email that bounced. With EMPTY, nothing is there yet: what a list says then is
-// looked at, once in each theme, and has to offer a next step.
+// axe checks every screen of the menu and a bounced email in both themes, wide and narrow. No screen loads anything
+// from other hosts or reports an error. With EMPTY, the account has no data: the empty state of each list is checked
+// once in each theme, and must offer a next step.
 import { check, nothing, open, violations, watch } from './browser.mjs'
 import { api, base, pathsOf, signIn, visit } from './dashboard.mjs'
 
@@ -15,7 +15,7 @@ if (!process.env.EMPTY) {
   const { emails } = await api('GET', '/emails?status=bounced&limit=1')
   paths.push(`/emails/${emails[0].id}`)
 }
-// tight tells of a list that is wider than its place, or whose last column that shows has no room behind it.
+// tight reports lists that are wider than their container, or whose last visible column has no space after it.
 const tight = () => page.evaluate(() => [...document.querySelectorAll('main table[aria-rowcount]')].flatMap(table => {
   const box = table.parentElement, head = [...table.querySelectorAll('th')].filter(th => th.getClientRects().length > 0).at(-1)
   return [...(box.scrollWidth > box.clientWidth ? [`is ${box.scrollWidth - box.clientWidth} px wider than its place`] : []), ...(parseFloat(getComputedStyle(head).paddingRight) < 16 ? [`ends with ${head.innerText} at its edge`] : [])]
@@ -34,7 +34,7 @@ for (const path of paths) {
     if (await state.locator('a, button, pre, code').count() === 0) wrong.push(`${path}: an empty list says no next step: ${await state.innerText()}`)
   }
   if (!process.env.EMPTY) {
-    for (const width of [480, 720, 900, 1024, 1150, 1366]) { // where columns come and go
+    for (const width of [480, 720, 900, 1024, 1150, 1366]) { // widths at which columns appear and disappear
       await page.setViewportSize({ width, height: 900 })
       for (const t of await tight()) wrong.push(`${path} ${width}: the list ${t}`)
     }

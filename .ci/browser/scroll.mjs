@@ -1,6 +1,6 @@
-// A list of very many emails: how long after its HTML the first rows are there, and whether a task holds the
-// page up while thousands of rows are scrolled through. A task is measured by the processor time of its thread,
-// so that a busy machine does not count. The figures are printed; SCROLL is how many rows are scrolled through.
+// A very long list of emails: the time from the HTML to the first rows, and whether a task blocks the page while
+// thousands of rows scroll by. Tasks are measured in CPU time of their thread, so that other load does not count. The
+// script prints its measurements. SCROLL is the number of rows to scroll through.
 import { check, nothing, open, watch } from './browser.mjs'
 import { base, pathsOf, signIn, visit } from './dashboard.mjs'
 import { firstRows } from './rows.mjs'
@@ -32,7 +32,7 @@ const main = new Set(traceEvents.filter(e => e.name === 'thread_name' && e.args.
 const tasks = traceEvents.filter(e => e.name === 'ThreadControllerImpl::RunTask' && main.has(`${e.pid} ${e.tid}`) && e.tdur !== undefined).map(e => Math.round(e.tdur / 1000))
 const long = tasks.filter(ms => ms > longest)
 
-// No other screen minds how many emails there are.
+// The number of emails does not slow down other screens.
 const screens = {}
 await visit(page, '/')
 for (const path of await pathsOf(page)) {

@@ -1,9 +1,9 @@
-// Fills the account with one of everything that modules give: what the screens show is there.
+// Creates one object of every kind that the enabled modules support, so that every screen has data.
 import { api, send, until } from './dashboard.mjs'
 
 const steps = [{ key: 'hello', type: 'send_email', from: 'Ada <ada@dev.test>', subject: 'Hi {{event.data.name}}', text: 'Hello' }, { key: 'pause', type: 'delay', duration: 'P1D' }]
 
-// seed gives the ids by the name of the thing. on tells whether a module is there.
+// seed returns the ids by kind. on reports whether a module is enabled.
 export async function seed(on = () => true) {
   const ids = {}
   ids.domain = (await api('POST', '/domains', { name: `client-${Date.now()}.example` })).domain.id
@@ -29,7 +29,7 @@ export async function seed(on = () => true) {
   return ids
 }
 
-// pagesOf are the pages of single things beside the screens of the menu.
+// pagesOf returns the detail pages, which are not in the menu.
 export const pagesOf = ids => Object.entries({
   domain: '/domains/', suppression: '/suppressions/', template: '/templates/', webhook: '/webhooks/', automation: '/automations/',
   run: '/automations/runs/', event: '/events/', email: '/emails/', scheduled: '/emails/', received: '/received/',

@@ -1,13 +1,13 @@
-// What strangers say to the service, in the words that the test wants: a mail server that refuses as it
-// likes and keeps what it takes, a client that brings mail, a web server.
+// Outside parties with scripted responses: a mail server that refuses mail as configured and stores what it accepts, a
+// client that delivers mail, and a web server.
 import { once } from 'node:events'
 import { createServer as createHTTP } from 'node:http'
 import { connect, createServer } from 'node:net'
 import { createInterface } from 'node:readline'
 
-// mailServer listens at `at`; words gives the reply to a recipient, or nothing for "taken".
+// mailServer listens at `at`. words returns the reply to a recipient, or nothing to accept it.
 export async function mailServer(at, words) {
-  const taken = new Map() // the message by its recipient
+  const taken = new Map() // messages by recipient
   const [host, port] = at.split(':')
   const server = createServer(socket => {
     const say = text => socket.write(text + '\r\n')
@@ -40,7 +40,7 @@ export async function mailServer(at, words) {
   return taken
 }
 
-// bring hands messages in, as another mail server does, over one connection.
+// bring delivers messages over one connection, like another mail server.
 export async function bring(to, recipient, messages) {
   const [host, port] = to.split(':')
   const socket = connect(Number(port), host)
@@ -64,7 +64,7 @@ export async function bring(to, recipient, messages) {
   socket.end('QUIT\r\n')
 }
 
-// website answers all requests, and gives its port and what was asked for.
+// website responds to all requests, and returns its port and the requests.
 export async function website(answerTo) {
   const asked = []
   const server = createHTTP((request, answer) => {

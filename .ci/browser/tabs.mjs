@@ -1,5 +1,5 @@
-// Twelve tabs of one browser are live at once, over one stream: an email appears in each of them, and a tab
-// that opens later is live as well. A browser lets six connections to a host be, and each tab still asks.
+// Twelve tabs of one browser get live updates over one stream: an email appears in each of them, and in a tab that opens
+// later. A browser allows six connections to a host, and each tab still makes requests.
 import { check, nothing, open, watch } from './browser.mjs'
 import { base, seen, send, signIn, visit } from './dashboard.mjs'
 
@@ -25,7 +25,7 @@ await Promise.all(tabs.map(async page => {
   await seen(page, subject).first().waitFor()
 }))
 
-// The first tab, which may have begun the stream, closes: the others go on.
+// The first tab, which can own the stream, closes. The others continue.
 await first.close()
 const later = `After the first ${Date.now()}`
 await send({ subject: later })

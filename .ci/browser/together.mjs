@@ -1,6 +1,6 @@
-// Two people write the same template, and the same automation: the second is told, loses nothing, and may
-// save over the first or not. On a slow line a list says that it comes, and an impatient second press does
-// not do a thing twice.
+// Two people edit the same template, and the same automation: the second one sees a warning, loses nothing, and can
+// overwrite the first or not. On a slow connection, a list shows that it is loading, and a second click does not repeat
+// an action.
 import { check, nothing, open, patience, watch } from './browser.mjs'
 import { api, base, signIn, visit } from './dashboard.mjs'
 
@@ -31,7 +31,7 @@ await second.getByRole('button', { name: 'Save', exact: true }).click()
 await told.getByRole('button', { name: 'Save both' }).click()
 await saved(second)
 check(await stands() === 'What Bob wrote, What Ada wrote', `both are there where they wrote different things: ${await stands()}`)
-// The first has not seen that, and writes the same as the second.
+// The first person has not seen that, and makes the same change as the second.
 await first.getByLabel('Name', { exact: true }).fill('What Ada wrote then')
 await first.getByRole('button', { name: 'Save', exact: true }).click()
 const toldFirst = first.getByRole('dialog', { name: /has changed this template/ })
@@ -65,11 +65,11 @@ await second.getByRole('button', { name: 'Save the draft' }).click()
 await toldToo.getByRole('button', { name: 'Take theirs' }).click()
 await second.locator('.cm-content').getByText('What Ada wrote').waitFor()
 
-// 3. A slow line: half a second each way.
+// 3. A slow connection: half a second each way.
 const devtools = await ada.newCDPSession(first)
 await devtools.send('Network.enable')
 await devtools.send('Network.emulateNetworkConditions', { offline: false, latency: 500, downloadThroughput: 100_000, uploadThroughput: 100_000 })
-await Promise.all([ // it shows for as long as the line takes
+await Promise.all([ // the indicator shows for the duration of the delay
   first.locator('.skeleton, [aria-busy=true]').first().waitFor(),
   first.getByRole('link', { name: 'Webhooks' }).click(),
 ])

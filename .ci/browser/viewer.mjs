@@ -1,18 +1,18 @@
-// Somebody with the role viewer (EMAIL, PASSWORD) looks at every screen and presses what is offered there:
-// nothing writes, nothing is answered 403, no form for a change opens. What a person may do to themselves
-// stays theirs. The owner (OWNER_EMAIL, OWNER_PASSWORD) does the same on one screen, where all of it is found.
+// A user with the role viewer (EMAIL, PASSWORD) opens every screen and presses every button: nothing writes, no
+// response is 403, and no form for a change opens. Changes to the user's own profile stay allowed. The owner
+// (OWNER_EMAIL, OWNER_PASSWORD) does the same on one screen, where all of these are detected.
 import { check, nothing, open, watch } from './browser.mjs'
 import { base, pathsOf, settled, signIn, visit } from './dashboard.mjs'
 import { pagesOf, seed } from './seed.mjs'
 
-const own = ['/profile', '/playground'] // about oneself, and on a key that one brings
-const apart = /^(Leave this account|Copy\b)/ // leaving is everybody's right
+const own = ['/profile', '/playground'] // the own profile, and requests with an own key
+const apart = /^(Leave this account|Copy\b)/ // every user can leave
 const ids = await seed()
 
-// walker gives a page on which somebody may press everything, and what was found there.
+// walker returns a page on which every button can be pressed, and the findings.
 async function walker(email, password) {
   const { browser, context, page } = await open({ viewport: { width: 1440, height: 900 } })
-  const wrong = watch(context, base, (text, url) => url.endsWith('/tracking-host') && text.includes('404')) // there is none
+  const wrong = watch(context, base, (text, url) => url.endsWith('/tracking-host') && text.includes('404')) // the host does not exist
   const at = () => new URL(page.url()).pathname
   let last = ''
   context.on('request', r => {
@@ -24,7 +24,7 @@ async function walker(email, password) {
   await signIn(context, email, password)
   await visit(page, '/')
 
-  // press presses each thing of a name once, then what that has brought.
+  // press presses each button with a distinct name once, then the buttons that this reveals.
   const press = async path => {
     await visit(page, path)
     const done = new Set()
@@ -33,10 +33,10 @@ async function walker(email, password) {
         const all = document.querySelectorAll('main button, main [role=tab], [role=menu] [role=menuitem], main input[type=checkbox], main .btn')
         for (const e of all) {
           const name = (e.getAttribute('aria-label') || e.labels?.[0]?.innerText || e.innerText || '').replace(/\s+/g, ' ').trim()
-          const kind = name.replace(/\S*[\d@.]\S*/g, '#') // rows are alike
+          const kind = name.replace(/\S*[\d@.]\S*/g, '#') // all rows are alike
           if (!e.checkVisibility() || e.disabled || known.includes(kind)) continue
           const pressed = e.tagName !== 'A' && !new RegExp(left).test(name)
-          if (pressed) e.click() // at once: lists are drawn anew at any time
+          if (pressed) e.click() // immediately, because lists can re-render at any time
           return { name, kind, pressed }
         }
         return null

@@ -1,4 +1,4 @@
-// Brings one email to support@dev.test by SMTP, as another mail server would.
+// Delivers one email to support@dev.test over SMTP, like another mail server.
 import { connect } from 'node:net'
 import { createInterface } from 'node:readline'
 

@@ -1,5 +1,5 @@
-// Attacks the GraphQL of a running server as strangers' tools do: what graphql-cop, InQL and the like look for.
-// Every finding is printed; one is enough to fail.
+// Attacks the GraphQL endpoint of a running server with the checks of tools such as graphql-cop and InQL. It prints
+// every finding and fails if there is one.
 const api = process.env.POSTRIDER_API_URL
 const base = new URL(api).origin
 const url = `${base}/graphql`
@@ -12,8 +12,8 @@ const found = (attack, what) => findings.push(`${attack}: ${what}`)
 const times = (n, f) => Array.from({ length: n }, (_, i) => f(i)).join(' ')
 let attacks = 0
 
-// send makes one request, however often the rate has to be waited for, and refuses what no answer may do:
-// a defect, work without end, a page that a browser would run, internals, leave for another site to read it.
+// send makes one request, with retries while the rate limit applies. It rejects any response with a server error, a
+// timeout, content that a browser would run, internal details, or permission for another site to read it.
 async function send(attack, init) {
   attacks++
   for (let busy = 0; ; ) {
@@ -21,7 +21,7 @@ async function send(attack, init) {
     const response = await fetch(init.url ?? url, { method: 'POST', ...init })
     const text = await response.text()
     const took = performance.now() - start
-    if (response.status === 429 || (response.status === 503 && busy++ < 5)) { // too fast, or a machine with too much to do
+    if (response.status === 429 || (response.status === 503 && busy++ < 5)) { // rate limit, or a busy machine
       await new Promise((done) => setTimeout(done, 1000 * Number(response.headers.get('Retry-After') ?? 1)))
       continue
     }
@@ -46,13 +46,13 @@ async function send(attack, init) {
 }
 const ask = (attack, body, headers = {}) => send(attack, { headers: { ...json, ...bearer, ...headers }, body: typeof body === 'string' ? body : JSON.stringify(body) })
 
-// refused expects a code and no data.
+// refused expects an error code and no data.
 async function refused(attack, body, ...codes) {
   const got = await ask(attack, body)
   if (got.status !== 400 || got.answer.data || !got.codes.length || !got.codes.every((c) => codes.includes(c))) found(attack, `got ${got.status} ${got.text.slice(0, 300)}, want 400 ${codes.join(' or ')}`)
 }
 
-// A plain request works: without this all else proves nothing.
+// A plain request works. Otherwise the other checks prove nothing.
 const plain = await ask('a plain query', { query: '{ __typename }' })
 if (plain.text !== '{"data":{"__typename":"Query"}}') throw new Error(`a plain query got ${plain.status} ${plain.text}`)
 
@@ -96,7 +96,7 @@ for (const [attack, query] of Object.entries({
 await refused('an unknown operation', { query: 'query A { __typename }', operationName: 'B' }, 'validation_error')
 await refused('an operation with a strange name', { query: 'query A { __typename }', operationName: '\u202e<script>' }, 'validation_error')
 
-// Persisted queries: nobody stores a text here, and a hash stands for none but the dashboard's.
+// Persisted queries: clients cannot store a query, and only hashes of the dashboard's documents work.
 const hash = 'a'.repeat(64)
 await refused('a persisted query', { extensions: { persistedQuery: { version: 1, sha256Hash: hash } } }, 'validation_error')
 await ask('a persisted query that is stored', { query: '{ __typename }', extensions: { persistedQuery: { version: 1, sha256Hash: hash } } })
@@ -119,7 +119,7 @@ for (const raw of ['1e999', '-0', '1'.repeat(400_000), '"\\ud800"', '{"a":'.repe
 await ask('100,000 variables that nobody asked for', { query: '{ __typename }', variables: Object.fromEntries(Array.from({ length: 50_000 }, (_, i) => [`v${i}`, i])) })
 await ask('hidden members', '{"query":"{ __typename }","__proto__":{"admin":true},"constructor":{},"variables":{"__proto__":{"x":1}}}')
 
-// Nothing of a request comes back: neither values nor long names.
+// Responses echo nothing from the request, neither values nor long names.
 const marker = 'hunter2'
 const long = marker.repeat(40)
 for (const [attack, body] of Object.entries({
@@ -153,7 +153,7 @@ for (const [attack, body] of Object.entries({
 const many = await ask('many mistakes', { query: `{ ${times(19, (i) => `wrong${i} { a b c }`)} }` })
 if (many.answer.errors?.length > 10) found('many mistakes', `${many.answer.errors.length} errors are told`)
 
-// Ways in that a page of another site has without asking.
+// Requests that a page of another site can make without a preflight.
 const query = '{"query":"{ __typename }"}'
 for (const media of ['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x', 'application/graphql', '']) {
   const form = media.includes('urlencoded') ? 'query={__typename}' : query
@@ -179,7 +179,7 @@ for (const path of ['/graphiql', '/playground', '/altair', '/voyager', '/graphql
   if (!(response.status >= 400 || (response.headers.get('Content-Type') ?? '').startsWith('text/html'))) found(path, `answers ${response.status}`)
 }
 
-// Batches, in an array and by several bodies.
+// Batches, as an array and as several bodies.
 await refused('a batch', [{ query: '{ __typename }' }, { query: '{ __typename }' }], 'validation_error')
 await refused('a batch of 10,000', Array.from({ length: 10_000 }, () => ({ query: '{ __typename }' })), 'validation_error')
 await refused('two bodies', `${query}${query}`, 'validation_error')
@@ -192,7 +192,7 @@ for (const coding of ['gzip', 'deflate', 'br', 'x-evil']) {
   if (got.status === 200) found(`a body in ${coding}`, 'is taken for what it is not')
 }
 
-// Strangers.
+// Unauthenticated requests.
 for (const [attack, headers] of Object.entries({
   'without a key': {}, 'with a wrong key': { Authorization: 'Bearer svc_wrong' }, 'with a cookie that is none': { Cookie: 'postrider_session=x' },
   'with a key in the address': {},
@@ -201,7 +201,7 @@ for (const [attack, headers] of Object.entries({
   if (got.status !== 401 || /mean|Query|__schema/.test(got.text)) found(attack, `got ${got.status} ${got.text.slice(0, 200)}, want 401`)
 }
 
-// A session of a page elsewhere.
+// A session cookie on a request from another site.
 const signedIn = await fetch(`${api}/session`, {
   method: 'POST', headers: { ...json, Origin: base }, body: JSON.stringify({ email: process.env.POSTRIDER_OWNER_EMAIL, password: process.env.POSTRIDER_OWNER_PASSWORD }),
 })
@@ -217,7 +217,7 @@ for (const [attack, headers] of Object.entries({
   if (got.status === 200) found(attack, 'was answered')
 }
 
-// Subscriptions: as many as an account may have, and not one more.
+// Subscriptions: up to the limit of an account, and no more.
 const open = []
 const follow = (signal) => fetch(url, { method: 'POST', signal, headers: { ...json, ...bearer, Accept: 'text/event-stream' }, body: JSON.stringify({ query: 'subscription { events { id } }' }) })
 let flooded
@@ -230,7 +230,7 @@ for (let i = 0; i < 60 && !flooded; ) {
     continue
   }
   const said = await response.text()
-  if (response.status === 429 && !/open/.test(said)) { // requests come too fast
+  if (response.status === 429 && !/open/.test(said)) { // rate limit
     await new Promise((done) => setTimeout(done, 1000 * Number(response.headers.get('Retry-After') ?? 1)))
     continue
   }
@@ -242,7 +242,7 @@ else if (!flooded.includes('rate_limit_exceeded')) found('many subscriptions', `
 await refused('a subscription with two fields', { query: 'subscription { a: events { id } b: events { id } }' }, 'validation_error')
 await refused('a subscription with 10,000 fields', { query: `subscription { ${times(10_000, (i) => `a${i}: events { id }`)} }` }, tooMuch)
 
-// Afterwards it works as before.
+// Afterwards the server works as before.
 const last = await ask('a plain query', { query: '{ __typename }' })
 if (last.text !== plain.text) found('the end', `a plain query got ${last.status} ${last.text}`)
 

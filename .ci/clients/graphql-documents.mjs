@@ -1,6 +1,5 @@
-// Runs every document that ships with Postrider: those of the dashboard as a person's session does, by their id,
-// others under an API key. None may have an error. What a variable needs is made up of its type; ids are those
-// of the newest entry that there is.
+// Runs every document that ships with Postrider: those of the dashboard by id in a user session, others with an API key.
+// None may return an error. Variables get a value of their type, and ids are those of the newest entry.
 import { buildSchema, getNamedType, isEnumType, isInputObjectType, isListType, isNonNullType, parse, typeFromAST, visit } from 'graphql'
 import { createHash } from 'node:crypto'
 import { readFileSync, readdirSync } from 'node:fs'
@@ -26,7 +25,7 @@ async function ask(who, request) {
   }
 }
 
-// newest gives the id of the newest entry of the list beside a field that takes an id: `emails` beside `email`.
+// newest returns the id of the newest entry of the list that corresponds to a field with an id: `emails` for `email`.
 const ids = new Map()
 async function newest(field) {
   const list = schema.getQueryType().getFields()[field.endsWith('y') ? `${field.slice(0, -1)}ies` : `${field}s`]
@@ -86,7 +85,7 @@ for (const file of readdirSync('build/documents', { recursive: true }).filter((f
   const document = parse(query)
   for (const { name } of document.definitions.filter((d) => d.kind === 'OperationDefinition')) {
     const only = visit(document, { OperationDefinition: (node) => (node.name?.value === name?.value ? undefined : null) })
-    const who = /^  (auditLog|invitations|operator)\b/m.test(query) ? bySession : byKey // no key may ask for these
+    const who = /^  (auditLog|invitations|operator)\b/m.test(query) ? bySession : byKey // API keys cannot query these
     await check(`${file} ${name?.value ?? ''}`, who, { query, operationName: name?.value }, only)
   }
 }

@@ -1,5 +1,5 @@
-// Takes the GraphQL schema of a running server as outsiders find it: as text and by introspection, which must
-// agree. Lays it and every document that ships with Postrider into build, and writes typed documents of them.
+// Reads the GraphQL schema of a running server as text and by introspection, which must agree. Writes it and every
+// document that ships with Postrider to build, and generates typed documents from them.
 import { codegen } from '@graphql-codegen/core'
 import { preset } from '@graphql-codegen/client-preset'
 import { buildClientSchema, buildSchema, getIntrospectionQuery, lexicographicSortSchema, parse, printSchema, validateSchema } from 'graphql'
@@ -15,7 +15,7 @@ const schema = buildSchema(sdl)
 const wrong = validateSchema(schema)
 if (wrong.length) throw new Error(`the schema is none:\n${wrong.join('\n')}`)
 
-// What Apollo, GraphiQL, Insomnia and code generators ask, with all that they may ask for.
+// The introspection query of Apollo, GraphiQL, Insomnia and code generators, with all options.
 const options = { descriptions: true, specifiedByUrl: true, directiveIsRepeatable: true, schemaDescription: true, inputValueDeprecation: true, oneOf: true }
 const response = await fetch(`${base}/graphql`, {
   method: 'POST',

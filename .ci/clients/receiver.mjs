@@ -1,4 +1,4 @@
-// A webhook endpoint that takes everything. Its address goes into the file that is named.
+// A webhook endpoint that accepts every request. It writes its address to the given file.
 import { createServer } from 'node:http'
 import { writeFileSync } from 'node:fs'
 

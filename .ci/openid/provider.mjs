@@ -1,7 +1,7 @@
-// An OpenID Connect provider for the tests of sign-in: `node provider.mjs REDIRECT_URI`, optionally with
-// a port. It demands PKCE and prints {"issuer": …} once it listens. Its first pages take a login, which
-// is an email, and a consent. A login that begins with "unverified" has no verified email, and one that
-// begins with "none" has no email at all. It ends with its standard input.
+// An OpenID Connect provider for the sign-in tests: `node provider.mjs REDIRECT_URI`, optionally with a port. It
+// requires PKCE and prints {"issuer": …} once it listens. Its pages ask for a login, which is an email, and for consent.
+// A login that starts with "unverified" has an unverified email, and one that starts with "none" has no email. The
+// provider exits when its standard input closes.
 import { createServer } from 'node:http'
 import Provider from 'oidc-provider'
 

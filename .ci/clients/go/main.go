@@ -1,5 +1,5 @@
-// Command clients calls every operation through the client that oapi-codegen makes of the
-// served document, and refuses answers with a field that the client's types lack.
+// Command clients calls every operation through the client that oapi-codegen generates from the
+// served document, and rejects responses with a field that the client's types lack.
 package main
 
 import (
@@ -31,13 +31,13 @@ type call struct {
 	Status []int
 	Until  map[string]string
 	Stream bool
-	Person bool // by cookie, from a page of the installation
+	Person bool // with a session cookie, from a page of the installation
 }
 
 type program struct {
 	client *postrider.ClientWithResponses
 	known  map[string]string
-	params map[string][]string // names of path parameters, by operation, in their order
+	params map[string][]string // names of the path parameters of each operation, in order
 	called map[string]bool
 	person bool
 	cookie string
@@ -90,7 +90,7 @@ func check(err error) {
 
 var parameter = regexp.MustCompile(`\{(\w+)\}`)
 
-// readDocument learns which operations there are.
+// readDocument reads the operations from the document.
 func (p *program) readDocument(url string) error {
 	answer, err := http.Get(url)
 	if err != nil {
@@ -116,7 +116,7 @@ func (p *program) readDocument(url string) error {
 
 var variable = regexp.MustCompile(`\$[a-zA-Z]+`)
 
-// run makes one call, again until its answer is what the step waits for.
+// run makes one call, and repeats it until the response is the one that the step waits for.
 func (p *program) run(step []byte) error {
 	step = variable.ReplaceAllFunc(step, func(name []byte) []byte { return []byte(p.known[string(name[1:])]) })
 	var c call
@@ -155,7 +155,7 @@ func arrived(answer any, until map[string]string) bool {
 	return true
 }
 
-// at finds a value by the names and numbers that lead to it.
+// at returns the value at a path of names and indexes.
 func at(v any, path string) any {
 	for key := range strings.SplitSeq(path, ".") {
 		switch inner := v.(type) {
@@ -174,8 +174,8 @@ func at(v any, path string) any {
 	return v
 }
 
-// once calls the method of the client that is named like the operation. Its arguments are
-// the path's parameters, then the other parameters, then the body, as the types want them.
+// once calls the client method that has the name of the operation. Its arguments are the path
+// parameters, then the other parameters, then the body, in the types of the method.
 func (p *program) once(c call) (any, error) {
 	name := strings.ToUpper(c.Op[:1]) + c.Op[1:]
 	if !c.Stream {
@@ -221,7 +221,7 @@ func (p *program) arguments(ctx context.Context, c call, of reflect.Type) ([]ref
 		}
 		arguments = append(arguments, argument)
 	}
-	for len(arguments) < of.NumIn()-1 { // the last are editors of the request
+	for len(arguments) < of.NumIn()-1 { // the last arguments are request editors
 		in, given := of.In(len(arguments)), c.Body
 		if in.Kind() == reflect.Pointer {
 			given = c.Query
@@ -241,7 +241,7 @@ func (p *program) arguments(ctx context.Context, c call, of reflect.Type) ([]ref
 	return arguments, nil
 }
 
-// decode checks that the client has decoded the answer, and that its type has every field.
+// decode checks that the client has decoded the response, and that its type has every field.
 func (c call) decode(result reflect.Value) (any, error) {
 	answer := result.FieldByName("HTTPResponse").Interface().(*http.Response)
 	body := result.FieldByName("Body").Bytes()

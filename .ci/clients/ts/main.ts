@@ -1,5 +1,5 @@
-// Calls every operation through the client that openapi-typescript makes of the served
-// document, and refuses answers with a field that the document lacks.
+// Calls every operation through the client that openapi-typescript generates from the served
+// document, and rejects responses with a field that the document lacks.
 import createClient, { type Client } from 'openapi-fetch'
 import { readFileSync } from 'node:fs'
 import type { components, paths, webhooks } from '../build/json.js'
@@ -41,7 +41,7 @@ const baseUrl = process.env.POSTRIDER_API_URL ?? ''
 const client: Client<paths> = createClient<paths>({ baseUrl, headers: { Authorization: `Bearer ${process.env.POSTRIDER_API_KEY ?? ''}` } })
 const document = (await (await fetch(`${baseUrl}/openapi.json`)).json()) as Document
 
-// What the types are for: the compiler refuses a misspelt field, and knows payloads by type.
+// Checks of the types: the compiler rejects a misspelled field, and narrows payloads by type.
 export const typed = async (): Promise<string> => {
   const { data, error } = await client.POST('/emails', {
     params: { header: {} },
@@ -106,7 +106,7 @@ const once = async (call: Call): Promise<unknown> => {
   const { data, error, response } = await request(found.method, found.path, {
     params: { path: call.path ?? {}, query: call.query ?? {} }, signal: stop.signal,
     ...(call.body ? { body: call.body } : {}),
-    // A person comes from a page of the installation, with the cookie of their session.
+    // A user request has a session cookie and comes from a page of the installation.
     ...(call.person ? { headers: { Authorization: null, Cookie: cookie, Origin: baseOrigin } } : {}),
     parseAs: call.stream ? 'stream' : (Object.entries(found.operation.responses).some(([status, answer]) => status.startsWith('2') && answer.content?.['application/json']) ? 'json' : 'text'),
   })
