@@ -4,13 +4,13 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"time"
 
+	"github.com/lib/pq"
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/postrider/postrider/runtime/db"
@@ -248,24 +248,32 @@ func (w *Watch) findDir(ctx context.Context) string {
 	if err != nil {
 		return ""
 	}
-	if _, err := os.Stat(filepath.Clean(dir)); err != nil {
-		return ""
+	if strings.HasPrefix(dir, "/proc/") { // a server that Postrider started was given a file descriptor of its own
+		pid, err := db.One(ctx, w.db.SQL, db.Value[int], `SELECT pg_backend_pid()`)
+		if err != nil {
+			return ""
+		}
+		if dir, err = os.Readlink(fmt.Sprintf("/proc/%d/cwd", pid)); err != nil {
+			return ""
+		}
+		if _, err := os.Stat(filepath.Join(dir, "PG_VERSION")); err != nil { // the process of another container
+			return ""
+		}
 	}
-	if _, err := Of(dir); err != nil {
+	if _, err := os.Stat(dir); err != nil { // its contents are not for this process to read
 		return ""
 	}
 	return dir
 }
 
-// onThisMachine reports whether a database URL leads to a socket or a loopback address.
+// onThisMachine reports whether a database address leads to a socket or a loopback address, and to nothing else.
 func onThisMachine(address string) bool {
-	u, err := url.Parse(address)
-	if err != nil || u.Scheme == "" {
+	if address == "" {
 		return false
 	}
-	host := u.Hostname()
-	if socket := u.Query().Get("host"); socket != "" {
-		host = socket
+	server, err := pq.NewConfig(address)
+	if err != nil || len(server.Multi) > 0 {
+		return false
 	}
-	return host == "" || strings.HasPrefix(host, "/") || loopback.Host(host)
+	return server.Host == "" || strings.HasPrefix(server.Host, "/") || loopback.Host(server.Host)
 }

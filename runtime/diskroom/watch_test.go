@@ -83,6 +83,23 @@ func TestStatedRoomCountsWhereTheDiskIsNotSeen(t *testing.T) {
 	}
 }
 
+// The data directory of a server on this machine is found without a setting.
+func TestTheDiskOfALocalServerIsFound(t *testing.T) {
+	t.Parallel()
+	address := dbtest.URL(t)
+	w, err := diskroom.New(diskroom.Params{DB: dbtest.New(t), DatabaseURL: address, Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = w.Stop(t.Context()) })
+	if room, ok := w.Room(); !ok || room.Total == 0 {
+		t.Errorf("the room of a server at %s is %+v, known: %v; want that of its disk (%s)", address, room, ok, w.Dir())
+	}
+}
+
 func TestALevelEndsWhenRoomIsMade(t *testing.T) {
 	t.Parallel()
 	dir := dbtest.SmallDisk(t, "32m")
