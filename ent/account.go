@@ -48,6 +48,8 @@ type Account struct {
 	DailyBytes *int `json:"daily_bytes,omitempty"`
 	// since when a payment is overdue: no overage
 	PaymentDueAt *time.Time `json:"payment_due_at,omitempty"`
+	// when plan, limits or state were last set, by the database clock
+	ChangedAt *time.Time `json:"changed_at,omitempty"`
 	// CreatedAt holds the value of the "created_at" field.
 	CreatedAt time.Time `json:"created_at,omitempty"`
 	// UpdatedAt holds the value of the "updated_at" field.
@@ -111,7 +113,7 @@ func (*Account) scanValues(columns []string) ([]any, error) {
 			values[i] = new(sql.NullInt64)
 		case account.FieldID, account.FieldName, account.FieldEmail, account.FieldPlanID:
 			values[i] = new(sql.NullString)
-		case account.FieldPaymentMethodAt, account.FieldSuspendedAt, account.FieldPaymentDueAt, account.FieldCreatedAt, account.FieldUpdatedAt:
+		case account.FieldPaymentMethodAt, account.FieldSuspendedAt, account.FieldPaymentDueAt, account.FieldChangedAt, account.FieldCreatedAt, account.FieldUpdatedAt:
 			values[i] = new(sql.NullTime)
 		default:
 			values[i] = new(sql.UnknownType)
@@ -230,6 +232,13 @@ func (_m *Account) assignValues(columns []string, values []any) error {
 				_m.PaymentDueAt = new(time.Time)
 				*_m.PaymentDueAt = value.Time
 			}
+		case account.FieldChangedAt:
+			if value, ok := values[i].(*sql.NullTime); !ok {
+				return fmt.Errorf("unexpected type %T for field changed_at", values[i])
+			} else if value.Valid {
+				_m.ChangedAt = new(time.Time)
+				*_m.ChangedAt = value.Time
+			}
 		case account.FieldCreatedAt:
 			if value, ok := values[i].(*sql.NullTime); !ok {
 				return fmt.Errorf("unexpected type %T for field created_at", values[i])
@@ -347,6 +356,11 @@ func (_m *Account) String() string {
 	builder.WriteString(", ")
 	if v := _m.PaymentDueAt; v != nil {
 		builder.WriteString("payment_due_at=")
+		builder.WriteString(v.Format(time.ANSIC))
+	}
+	builder.WriteString(", ")
+	if v := _m.ChangedAt; v != nil {
+		builder.WriteString("changed_at=")
 		builder.WriteString(v.Format(time.ANSIC))
 	}
 	builder.WriteString(", ")

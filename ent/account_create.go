@@ -217,6 +217,20 @@ func (_c *AccountCreate) SetNillablePaymentDueAt(v *time.Time) *AccountCreate {
 	return _c
 }
 
+// SetChangedAt sets the "changed_at" field.
+func (_c *AccountCreate) SetChangedAt(v time.Time) *AccountCreate {
+	_c.mutation.SetChangedAt(v)
+	return _c
+}
+
+// SetNillableChangedAt sets the "changed_at" field if the given value is not nil.
+func (_c *AccountCreate) SetNillableChangedAt(v *time.Time) *AccountCreate {
+	if v != nil {
+		_c.SetChangedAt(*v)
+	}
+	return _c
+}
+
 // SetCreatedAt sets the "created_at" field.
 func (_c *AccountCreate) SetCreatedAt(v time.Time) *AccountCreate {
 	_c.mutation.SetCreatedAt(v)
@@ -517,6 +531,10 @@ func (_c *AccountCreate) createSpec() (*Account, *sqlgraph.CreateSpec) {
 	if value, ok := _c.mutation.PaymentDueAt(); ok {
 		_spec.SetField(account.FieldPaymentDueAt, field.TypeTime, value)
 		_node.PaymentDueAt = &value
+	}
+	if value, ok := _c.mutation.ChangedAt(); ok {
+		_spec.SetField(account.FieldChangedAt, field.TypeTime, value)
+		_node.ChangedAt = &value
 	}
 	if value, ok := _c.mutation.CreatedAt(); ok {
 		_spec.SetField(account.FieldCreatedAt, field.TypeTime, value)

@@ -313,6 +313,26 @@ func (_u *AccountUpdate) ClearPaymentDueAt() *AccountUpdate {
 	return _u
 }
 
+// SetChangedAt sets the "changed_at" field.
+func (_u *AccountUpdate) SetChangedAt(v time.Time) *AccountUpdate {
+	_u.mutation.SetChangedAt(v)
+	return _u
+}
+
+// SetNillableChangedAt sets the "changed_at" field if the given value is not nil.
+func (_u *AccountUpdate) SetNillableChangedAt(v *time.Time) *AccountUpdate {
+	if v != nil {
+		_u.SetChangedAt(*v)
+	}
+	return _u
+}
+
+// ClearChangedAt clears the value of the "changed_at" field.
+func (_u *AccountUpdate) ClearChangedAt() *AccountUpdate {
+	_u.mutation.ClearChangedAt()
+	return _u
+}
+
 // SetUpdatedAt sets the "updated_at" field.
 func (_u *AccountUpdate) SetUpdatedAt(v time.Time) *AccountUpdate {
 	_u.mutation.SetUpdatedAt(v)
@@ -568,6 +588,12 @@ func (_u *AccountUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	}
 	if _u.mutation.PaymentDueAtCleared() {
 		_spec.ClearField(account.FieldPaymentDueAt, field.TypeTime)
+	}
+	if value, ok := _u.mutation.ChangedAt(); ok {
+		_spec.SetField(account.FieldChangedAt, field.TypeTime, value)
+	}
+	if _u.mutation.ChangedAtCleared() {
+		_spec.ClearField(account.FieldChangedAt, field.TypeTime)
 	}
 	if value, ok := _u.mutation.UpdatedAt(); ok {
 		_spec.SetField(account.FieldUpdatedAt, field.TypeTime, value)
@@ -994,6 +1020,26 @@ func (_u *AccountUpdateOne) ClearPaymentDueAt() *AccountUpdateOne {
 	return _u
 }
 
+// SetChangedAt sets the "changed_at" field.
+func (_u *AccountUpdateOne) SetChangedAt(v time.Time) *AccountUpdateOne {
+	_u.mutation.SetChangedAt(v)
+	return _u
+}
+
+// SetNillableChangedAt sets the "changed_at" field if the given value is not nil.
+func (_u *AccountUpdateOne) SetNillableChangedAt(v *time.Time) *AccountUpdateOne {
+	if v != nil {
+		_u.SetChangedAt(*v)
+	}
+	return _u
+}
+
+// ClearChangedAt clears the value of the "changed_at" field.
+func (_u *AccountUpdateOne) ClearChangedAt() *AccountUpdateOne {
+	_u.mutation.ClearChangedAt()
+	return _u
+}
+
 // SetUpdatedAt sets the "updated_at" field.
 func (_u *AccountUpdateOne) SetUpdatedAt(v time.Time) *AccountUpdateOne {
 	_u.mutation.SetUpdatedAt(v)
@@ -1279,6 +1325,12 @@ func (_u *AccountUpdateOne) sqlSave(ctx context.Context) (_node *Account, err er
 	}
 	if _u.mutation.PaymentDueAtCleared() {
 		_spec.ClearField(account.FieldPaymentDueAt, field.TypeTime)
+	}
+	if value, ok := _u.mutation.ChangedAt(); ok {
+		_spec.SetField(account.FieldChangedAt, field.TypeTime, value)
+	}
+	if _u.mutation.ChangedAtCleared() {
+		_spec.ClearField(account.FieldChangedAt, field.TypeTime)
 	}
 	if value, ok := _u.mutation.UpdatedAt(); ok {
 		_spec.SetField(account.FieldUpdatedAt, field.TypeTime, value)

@@ -36,6 +36,10 @@ type AutomationWork struct {
 	Waiting json.RawMessage `json:"waiting,omitempty"`
 	// the event that has ended the wait
 	Input json.RawMessage `json:"input,omitempty"`
+	// why the step is tried again later
+	Blocked json.RawMessage `json:"blocked,omitempty"`
+	// when sending was refused because of the account; a later change to the account makes the step due
+	RefusedAt *time.Time `json:"refused_at,omitempty"`
 	// when the step became due, which due_at forgets under a lease
 	ReadyAt time.Time `json:"ready_at,omitempty"`
 	// DueAt holds the value of the "due_at" field.
@@ -56,7 +60,7 @@ func (*AutomationWork) scanValues(columns []string) ([]any, error) {
 	values := make([]any, len(columns))
 	for i := range columns {
 		switch columns[i] {
-		case automationwork.FieldWaiting, automationwork.FieldInput:
+		case automationwork.FieldWaiting, automationwork.FieldInput, automationwork.FieldBlocked:
 			values[i] = new([]byte)
 		case automationwork.FieldParked:
 			values[i] = new(sql.NullBool)
@@ -64,7 +68,7 @@ func (*AutomationWork) scanValues(columns []string) ([]any, error) {
 			values[i] = new(sql.NullInt64)
 		case automationwork.FieldID, automationwork.FieldAccountID, automationwork.FieldAutomationID, automationwork.FieldUserID, automationwork.FieldEmailKey, automationwork.FieldState:
 			values[i] = new(sql.NullString)
-		case automationwork.FieldReadyAt, automationwork.FieldDueAt:
+		case automationwork.FieldRefusedAt, automationwork.FieldReadyAt, automationwork.FieldDueAt:
 			values[i] = new(sql.NullTime)
 		default:
 			values[i] = new(sql.UnknownType)
@@ -146,6 +150,21 @@ func (_m *AutomationWork) assignValues(columns []string, values []any) error {
 				if err := json.Unmarshal(*value, &_m.Input); err != nil {
 					return fmt.Errorf("unmarshal field input: %w", err)
 				}
+			}
+		case automationwork.FieldBlocked:
+			if value, ok := values[i].(*[]byte); !ok {
+				return fmt.Errorf("unexpected type %T for field blocked", values[i])
+			} else if value != nil && len(*value) > 0 {
+				if err := json.Unmarshal(*value, &_m.Blocked); err != nil {
+					return fmt.Errorf("unmarshal field blocked: %w", err)
+				}
+			}
+		case automationwork.FieldRefusedAt:
+			if value, ok := values[i].(*sql.NullTime); !ok {
+				return fmt.Errorf("unexpected type %T for field refused_at", values[i])
+			} else if value.Valid {
+				_m.RefusedAt = new(time.Time)
+				*_m.RefusedAt = value.Time
 			}
 		case automationwork.FieldReadyAt:
 			if value, ok := values[i].(*sql.NullTime); !ok {
@@ -242,6 +261,14 @@ func (_m *AutomationWork) String() string {
 	builder.WriteString(", ")
 	builder.WriteString("input=")
 	builder.WriteString(fmt.Sprintf("%v", _m.Input))
+	builder.WriteString(", ")
+	builder.WriteString("blocked=")
+	builder.WriteString(fmt.Sprintf("%v", _m.Blocked))
+	builder.WriteString(", ")
+	if v := _m.RefusedAt; v != nil {
+		builder.WriteString("refused_at=")
+		builder.WriteString(v.Format(time.ANSIC))
+	}
 	builder.WriteString(", ")
 	builder.WriteString("ready_at=")
 	builder.WriteString(_m.ReadyAt.Format(time.ANSIC))

@@ -1178,6 +1178,7 @@ type AccountMutation struct {
 	daily_bytes              *int
 	adddaily_bytes           *int
 	payment_due_at           *time.Time
+	changed_at               *time.Time
 	created_at               *time.Time
 	updated_at               *time.Time
 	clearedFields            map[string]struct{}
@@ -2019,6 +2020,55 @@ func (m *AccountMutation) ResetPaymentDueAt() {
 	delete(m.clearedFields, account.FieldPaymentDueAt)
 }
 
+// SetChangedAt sets the "changed_at" field.
+func (m *AccountMutation) SetChangedAt(t time.Time) {
+	m.changed_at = &t
+}
+
+// ChangedAt returns the value of the "changed_at" field in the mutation.
+func (m *AccountMutation) ChangedAt() (r time.Time, exists bool) {
+	v := m.changed_at
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldChangedAt returns the old "changed_at" field's value of the Account entity.
+// If the Account object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *AccountMutation) OldChangedAt(ctx context.Context) (v *time.Time, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldChangedAt is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldChangedAt requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldChangedAt: %w", err)
+	}
+	return oldValue.ChangedAt, nil
+}
+
+// ClearChangedAt clears the value of the "changed_at" field.
+func (m *AccountMutation) ClearChangedAt() {
+	m.changed_at = nil
+	m.clearedFields[account.FieldChangedAt] = struct{}{}
+}
+
+// ChangedAtCleared returns if the "changed_at" field was cleared in this mutation.
+func (m *AccountMutation) ChangedAtCleared() bool {
+	_, ok := m.clearedFields[account.FieldChangedAt]
+	return ok
+}
+
+// ResetChangedAt resets all changes to the "changed_at" field.
+func (m *AccountMutation) ResetChangedAt() {
+	m.changed_at = nil
+	delete(m.clearedFields, account.FieldChangedAt)
+}
+
 // SetCreatedAt sets the "created_at" field.
 func (m *AccountMutation) SetCreatedAt(t time.Time) {
 	m.created_at = &t
@@ -2260,7 +2310,7 @@ func (m *AccountMutation) Type() string {
 // order to get all numeric fields that were incremented/decremented, call
 // AddedFields().
 func (m *AccountMutation) Fields() []string {
-	fields := make([]string, 0, 17)
+	fields := make([]string, 0, 18)
 	if m.name != nil {
 		fields = append(fields, account.FieldName)
 	}
@@ -2306,6 +2356,9 @@ func (m *AccountMutation) Fields() []string {
 	if m.payment_due_at != nil {
 		fields = append(fields, account.FieldPaymentDueAt)
 	}
+	if m.changed_at != nil {
+		fields = append(fields, account.FieldChangedAt)
+	}
 	if m.created_at != nil {
 		fields = append(fields, account.FieldCreatedAt)
 	}
@@ -2350,6 +2403,8 @@ func (m *AccountMutation) Field(name string) (ent.Value, bool) {
 		return m.DailyBytes()
 	case account.FieldPaymentDueAt:
 		return m.PaymentDueAt()
+	case account.FieldChangedAt:
+		return m.ChangedAt()
 	case account.FieldCreatedAt:
 		return m.CreatedAt()
 	case account.FieldUpdatedAt:
@@ -2393,6 +2448,8 @@ func (m *AccountMutation) OldField(ctx context.Context, name string) (ent.Value,
 		return m.OldDailyBytes(ctx)
 	case account.FieldPaymentDueAt:
 		return m.OldPaymentDueAt(ctx)
+	case account.FieldChangedAt:
+		return m.OldChangedAt(ctx)
 	case account.FieldCreatedAt:
 		return m.OldCreatedAt(ctx)
 	case account.FieldUpdatedAt:
@@ -2510,6 +2567,13 @@ func (m *AccountMutation) SetField(name string, value ent.Value) error {
 			return fmt.Errorf("unexpected type %T for field %s", value, name)
 		}
 		m.SetPaymentDueAt(v)
+		return nil
+	case account.FieldChangedAt:
+		v, ok := value.(time.Time)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetChangedAt(v)
 		return nil
 	case account.FieldCreatedAt:
 		v, ok := value.(time.Time)
@@ -2636,6 +2700,9 @@ func (m *AccountMutation) ClearedFields() []string {
 	if m.FieldCleared(account.FieldPaymentDueAt) {
 		fields = append(fields, account.FieldPaymentDueAt)
 	}
+	if m.FieldCleared(account.FieldChangedAt) {
+		fields = append(fields, account.FieldChangedAt)
+	}
 	return fields
 }
 
@@ -2667,6 +2734,9 @@ func (m *AccountMutation) ClearField(name string) error {
 		return nil
 	case account.FieldPaymentDueAt:
 		m.ClearPaymentDueAt()
+		return nil
+	case account.FieldChangedAt:
+		m.ClearChangedAt()
 		return nil
 	}
 	return fmt.Errorf("unknown Account nullable field %s", name)
@@ -2720,6 +2790,9 @@ func (m *AccountMutation) ResetField(name string) error {
 		return nil
 	case account.FieldPaymentDueAt:
 		m.ResetPaymentDueAt()
+		return nil
+	case account.FieldChangedAt:
+		m.ResetChangedAt()
 		return nil
 	case account.FieldCreatedAt:
 		m.ResetCreatedAt()

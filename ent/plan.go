@@ -44,6 +44,8 @@ type Plan struct {
 	IncludedEmails *int `json:"included_emails,omitempty"`
 	// emails beyond the included ones are metered
 	Overage bool `json:"overage,omitempty"`
+	// when it was last set, by the database clock
+	ChangedAt *time.Time `json:"changed_at,omitempty"`
 	// CreatedAt holds the value of the "created_at" field.
 	CreatedAt time.Time `json:"created_at,omitempty"`
 	// Edges holds the relations/edges for other nodes in the graph.
@@ -81,7 +83,7 @@ func (*Plan) scanValues(columns []string) ([]any, error) {
 			values[i] = new(sql.NullInt64)
 		case plan.FieldID, plan.FieldName:
 			values[i] = new(sql.NullString)
-		case plan.FieldCreatedAt:
+		case plan.FieldChangedAt, plan.FieldCreatedAt:
 			values[i] = new(sql.NullTime)
 		default:
 			values[i] = new(sql.UnknownType)
@@ -188,6 +190,13 @@ func (_m *Plan) assignValues(columns []string, values []any) error {
 			} else if value.Valid {
 				_m.Overage = value.Bool
 			}
+		case plan.FieldChangedAt:
+			if value, ok := values[i].(*sql.NullTime); !ok {
+				return fmt.Errorf("unexpected type %T for field changed_at", values[i])
+			} else if value.Valid {
+				_m.ChangedAt = new(time.Time)
+				*_m.ChangedAt = value.Time
+			}
 		case plan.FieldCreatedAt:
 			if value, ok := values[i].(*sql.NullTime); !ok {
 				return fmt.Errorf("unexpected type %T for field created_at", values[i])
@@ -278,6 +287,11 @@ func (_m *Plan) String() string {
 	builder.WriteString(", ")
 	builder.WriteString("overage=")
 	builder.WriteString(fmt.Sprintf("%v", _m.Overage))
+	builder.WriteString(", ")
+	if v := _m.ChangedAt; v != nil {
+		builder.WriteString("changed_at=")
+		builder.WriteString(v.Format(time.ANSIC))
+	}
 	builder.WriteString(", ")
 	builder.WriteString("created_at=")
 	builder.WriteString(_m.CreatedAt.Format(time.ANSIC))

@@ -136,11 +136,11 @@ func init() {
 	// account.DefaultRequireSecondFactor holds the default value on creation for the require_second_factor field.
 	account.DefaultRequireSecondFactor = accountDescRequireSecondFactor.Default.(bool)
 	// accountDescCreatedAt is the schema descriptor for created_at field.
-	accountDescCreatedAt := accountFields[16].Descriptor()
+	accountDescCreatedAt := accountFields[17].Descriptor()
 	// account.DefaultCreatedAt holds the default value on creation for the created_at field.
 	account.DefaultCreatedAt = accountDescCreatedAt.Default.(func() time.Time)
 	// accountDescUpdatedAt is the schema descriptor for updated_at field.
-	accountDescUpdatedAt := accountFields[17].Descriptor()
+	accountDescUpdatedAt := accountFields[18].Descriptor()
 	// account.DefaultUpdatedAt holds the default value on creation for the updated_at field.
 	account.DefaultUpdatedAt = accountDescUpdatedAt.Default.(func() time.Time)
 	// account.UpdateDefaultUpdatedAt holds the default value on update for the updated_at field.
@@ -454,15 +454,15 @@ func init() {
 	// automationwork.VersionValidator is a validator for the "version" field. It is called by the builders before save.
 	automationwork.VersionValidator = automationworkDescVersion.Validators[0].(func(int) error)
 	// automationworkDescParked is the schema descriptor for parked field.
-	automationworkDescParked := automationworkFields[13].Descriptor()
+	automationworkDescParked := automationworkFields[15].Descriptor()
 	// automationwork.DefaultParked holds the default value on creation for the parked field.
 	automationwork.DefaultParked = automationworkDescParked.Default.(bool)
 	// automationworkDescFence is the schema descriptor for fence field.
-	automationworkDescFence := automationworkFields[14].Descriptor()
+	automationworkDescFence := automationworkFields[16].Descriptor()
 	// automationwork.DefaultFence holds the default value on creation for the fence field.
 	automationwork.DefaultFence = automationworkDescFence.Default.(int64)
 	// automationworkDescClaims is the schema descriptor for claims field.
-	automationworkDescClaims := automationworkFields[15].Descriptor()
+	automationworkDescClaims := automationworkFields[17].Descriptor()
 	// automationwork.DefaultClaims holds the default value on creation for the claims field.
 	automationwork.DefaultClaims = automationworkDescClaims.Default.(int)
 	// automationworkDescID is the schema descriptor for id field.
@@ -1014,7 +1014,7 @@ func init() {
 	// plan.DefaultOverage holds the default value on creation for the overage field.
 	plan.DefaultOverage = planDescOverage.Default.(bool)
 	// planDescCreatedAt is the schema descriptor for created_at field.
-	planDescCreatedAt := planFields[14].Descriptor()
+	planDescCreatedAt := planFields[15].Descriptor()
 	// plan.DefaultCreatedAt holds the default value on creation for the created_at field.
 	plan.DefaultCreatedAt = planDescCreatedAt.Default.(func() time.Time)
 	// planDescID is the schema descriptor for id field.

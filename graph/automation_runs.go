@@ -13,6 +13,7 @@ import (
 	"github.com/postrider/postrider/graph/model"
 	"github.com/postrider/postrider/modules/automations"
 	"github.com/postrider/postrider/modules/automations/expression"
+	"github.com/postrider/postrider/modules/automations/runs"
 	"github.com/postrider/postrider/runtime/page"
 )
 
@@ -87,9 +88,12 @@ func toWait(run automations.Run) *model.AutomationWait {
 	if run.Waiting == nil {
 		return nil
 	}
-	out := &model.AutomationWait{Step: run.WaitingStep, Events: append([]string{}, run.Waiting.Events...), Until: run.Waiting.Until}
+	out := &model.AutomationWait{Step: run.WaitingStep.Key, Events: append([]string{}, run.Waiting.Events...), Until: run.Waiting.Until}
 	if !run.Waiting.Since.IsZero() {
 		out.Since = &run.Waiting.Since
+	}
+	if b := run.Blocked; b != nil {
+		out.Reason = &model.AutomationWaitReason{Code: b.Code, Message: b.Message, Since: b.Since}
 	}
 	return out
 }
@@ -106,6 +110,8 @@ func toRunTimeline(ctx context.Context, list []automations.TimelineEntry) ([]*mo
 			entry.Type, entry.Status, entry.Error, entry.Data = e.Step.Type, filled(e.Step.Status), filled(e.Step.Error), e.Step.Output
 		case e.Fact != nil:
 			entry.Type, entry.SubjectID, entry.Data = string(e.Fact.Type), filled(e.Fact.SubjectID), e.Fact.Data
+		case e.Blocked != nil:
+			entry.Type, entry.Status, entry.Error, entry.Data = e.Blocked.Type, filled(runs.StatusWaiting), filled(e.Blocked.String()), json.RawMessage(`{}`)
 		}
 		if err := inquiry.Spend(ctx, len(entry.Data)); err != nil {
 			return nil, err

@@ -14,9 +14,11 @@ import (
 	"github.com/postrider/postrider/ent/schema/shape"
 	"github.com/postrider/postrider/graph/refusal"
 	module "github.com/postrider/postrider/modules/automations"
+	"github.com/postrider/postrider/modules/automations/definition"
 	"github.com/postrider/postrider/modules/automations/expression"
 	"github.com/postrider/postrider/modules/automations/figures"
 	"github.com/postrider/postrider/modules/automations/machine"
+	"github.com/postrider/postrider/modules/automations/runs"
 	"github.com/postrider/postrider/modules/sending/records"
 	"github.com/postrider/postrider/modules/tracking"
 	"github.com/postrider/postrider/runtime/event"
@@ -128,12 +130,13 @@ func (f fakeAutomations) Runs(_ context.Context, accountID string, q module.RunF
 	return out, orElse(err, f.call("Runs"))
 }
 
-// details gives a run that has sent msg_001 and, if it is the bare one, waits.
+// details gives a run that has sent msg_001 and, if it is the bare one, waits, for an event and because of its plan.
 func details(r *ent.AutomationRun) module.Run {
 	out := module.Run{AutomationRun: r}
 	if r.UserID == nil {
 		due := day.Add(time.Hour)
-		out.Next, out.Held, out.WaitingStep, out.Waiting = &due, true, "paid", &machine.Waiting{Events: []string{"order.paid"}, Since: day, Until: due}
+		out.Next, out.Held, out.WaitingStep, out.Waiting = &due, true, &definition.Step{Key: "paid"}, &machine.Waiting{Events: []string{"order.paid"}, Since: day, Until: due}
+		out.Blocked = &runs.Blocked{Code: "plan_limit", Message: "that is all for today", Since: day}
 		return out
 	}
 	email := "msg_001"
@@ -168,6 +171,9 @@ func (f fakeAutomations) TimelineOf(_ context.Context, run module.Run) ([]module
 		{At: day, Source: "email", StepKey: "hello", Fact: &fact}}
 	for _, step := range run.Steps {
 		list = append(list, module.TimelineEntry{At: day, Source: "step", StepKey: step.Key, Step: step})
+	}
+	if run.Blocked != nil {
+		list = append(list, module.TimelineEntry{At: day, Source: "wait", StepKey: "paid", Blocked: &module.BlockedStep{Blocked: run.Blocked, Type: "send_email"}})
 	}
 	return list, f.call("TimelineOf")
 }

@@ -16,10 +16,12 @@ import (
 	"github.com/postrider/postrider/ent/schema/shape"
 	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/automations"
+	"github.com/postrider/postrider/modules/automations/definition"
 	"github.com/postrider/postrider/modules/automations/diff"
 	"github.com/postrider/postrider/modules/automations/expression"
 	"github.com/postrider/postrider/modules/automations/ingest"
 	"github.com/postrider/postrider/modules/automations/machine"
+	"github.com/postrider/postrider/modules/automations/runs"
 	"github.com/postrider/postrider/modules/automations/simulation"
 	"github.com/postrider/postrider/modules/sending"
 	"github.com/postrider/postrider/runtime/event"
@@ -42,6 +44,7 @@ const (
 // fakeAutomations has one automation with one run, and remembers what it was asked.
 type fakeAutomations struct {
 	fail    error
+	blocked *runs.Blocked // why the run waits
 	tried   []automations.Trial
 	posted  []ingest.Post
 	changed map[string]json.RawMessage
@@ -59,7 +62,7 @@ func (f *fakeAutomations) automation() *ent.Automation {
 
 func (f *fakeAutomations) run() automations.Run {
 	user, address, email := "user-17", "bob@example.net", emailID
-	return automations.Run{Next: &hookTime, Waiting: &machine.Waiting{Until: hookTime}, WaitingStep: "pause", AutomationRun: &ent.AutomationRun{ID: runID, AutomationID: automationID, Version: 1, EventID: customEventID, UserID: &user, EmailKey: &address,
+	return automations.Run{Next: &hookTime, Blocked: f.blocked, Waiting: &machine.Waiting{Until: hookTime}, WaitingStep: &definition.Step{Key: "pause"}, AutomationRun: &ent.AutomationRun{ID: runID, AutomationID: automationID, Version: 1, EventID: customEventID, UserID: &user, EmailKey: &address,
 		Status: "waiting", StepIndex: 1, StartedAt: hookTime,
 		Event: json.RawMessage(`{"id":"` + customEventID + `","name":"user.created","user_id":"user-17","email":"bob@example.net","data":{"name":"Bob"},"source":"api","created_at":"2026-01-15T09:30:00Z"}`)},
 		Steps: []*ent.AutomationStep{{Key: "hello", Type: "send_email", Status: "sent", Output: json.RawMessage(`{"status":"sent","email_id":"` + emailID + `"}`), EmailID: &email, StartedAt: hookTime, EndedAt: hookTime}}}
@@ -244,7 +247,9 @@ func (f *fakeAutomations) Explain(_ context.Context, _, id string) (automations.
 func (f *fakeAutomations) Timeline(_ context.Context, _, id string) ([]automations.TimelineEntry, error) {
 	return []automations.TimelineEntry{
 		{At: hookTime, Source: automations.SourceEvent, Event: &automations.TimelineEvent{ID: customEventID, Name: "user.created", Outcome: "started", Data: json.RawMessage(`{"name":"Bob"}`)}},
-		{At: hookTime, Source: automations.SourceStep, StepKey: "hello", Step: f.run().Steps[0]}}, f.known(id)
+		{At: hookTime, Source: automations.SourceStep, StepKey: "hello", Step: f.run().Steps[0]},
+		{At: hookTime, Source: automations.SourceWait, StepKey: "tips", Blocked: &automations.BlockedStep{Type: "send_email",
+			Blocked: &runs.Blocked{Code: "plan_limit", Message: "that is all for today"}}}}, f.known(id)
 }
 
 func (f *fakeAutomations) Post(_ context.Context, p ingest.Post) (ingest.Answer, error) {
@@ -306,6 +311,21 @@ func fieldsOf(t *testing.T, answer string) []string {
 	}
 	slices.Sort(names)
 	return names
+}
+
+// A run that waits because a step could not be finished says why, and so does its timeline.
+func TestARunSaysWhyItWaits(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	b.automations.blocked = &runs.Blocked{Code: "plan_limit", Message: "that is all for today", Since: hookTime}
+	for path, want := range map[string]string{
+		"":          `"reason":{"code":"plan_limit","message":"that is all for today","since":"2026-01-15T09:30:00.000Z"}}`,
+		"/timeline": `"source":"wait","type":"send_email","status":"waiting","step_key":"tips","subject_id":null,"error":"plan_limit: that is all for today","data":{}}`,
+	} {
+		if got := b.do(t, request{method: "GET", path: "/api/automation-runs/" + runID + path}); got.status != 200 || !strings.Contains(got.body, want) {
+			t.Errorf("GET …%s: got %d %s, want in it %s", path, got.status, got.body, want)
+		}
+	}
 }
 
 // Editors and other programs read the schema without a key.

@@ -44,6 +44,8 @@ const (
 	FieldDailyBytes = "daily_bytes"
 	// FieldPaymentDueAt holds the string denoting the payment_due_at field in the database.
 	FieldPaymentDueAt = "payment_due_at"
+	// FieldChangedAt holds the string denoting the changed_at field in the database.
+	FieldChangedAt = "changed_at"
 	// FieldCreatedAt holds the string denoting the created_at field in the database.
 	FieldCreatedAt = "created_at"
 	// FieldUpdatedAt holds the string denoting the updated_at field in the database.
@@ -97,6 +99,7 @@ var Columns = []string{
 	FieldStoredBytes,
 	FieldDailyBytes,
 	FieldPaymentDueAt,
+	FieldChangedAt,
 	FieldCreatedAt,
 	FieldUpdatedAt,
 }
@@ -227,6 +230,11 @@ func ByDailyBytes(opts ...sql.OrderTermOption) OrderOption {
 // ByPaymentDueAt orders the results by the payment_due_at field.
 func ByPaymentDueAt(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldPaymentDueAt, opts...).ToFunc()
+}
+
+// ByChangedAt orders the results by the changed_at field.
+func ByChangedAt(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldChangedAt, opts...).ToFunc()
 }
 
 // ByCreatedAt orders the results by the created_at field.

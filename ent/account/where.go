@@ -140,6 +140,11 @@ func PaymentDueAt(v time.Time) predicate.Account {
 	return predicate.Account(sql.FieldEQ(FieldPaymentDueAt, v))
 }
 
+// ChangedAt applies equality check predicate on the "changed_at" field. It's identical to ChangedAtEQ.
+func ChangedAt(v time.Time) predicate.Account {
+	return predicate.Account(sql.FieldEQ(FieldChangedAt, v))
+}
+
 // CreatedAt applies equality check predicate on the "created_at" field. It's identical to CreatedAtEQ.
 func CreatedAt(v time.Time) predicate.Account {
 	return predicate.Account(sql.FieldEQ(FieldCreatedAt, v))
@@ -763,6 +768,56 @@ func PaymentDueAtIsNil() predicate.Account {
 // PaymentDueAtNotNil applies the NotNil predicate on the "payment_due_at" field.
 func PaymentDueAtNotNil() predicate.Account {
 	return predicate.Account(sql.FieldNotNull(FieldPaymentDueAt))
+}
+
+// ChangedAtEQ applies the EQ predicate on the "changed_at" field.
+func ChangedAtEQ(v time.Time) predicate.Account {
+	return predicate.Account(sql.FieldEQ(FieldChangedAt, v))
+}
+
+// ChangedAtNEQ applies the NEQ predicate on the "changed_at" field.
+func ChangedAtNEQ(v time.Time) predicate.Account {
+	return predicate.Account(sql.FieldNEQ(FieldChangedAt, v))
+}
+
+// ChangedAtIn applies the In predicate on the "changed_at" field.
+func ChangedAtIn(vs ...time.Time) predicate.Account {
+	return predicate.Account(sql.FieldIn(FieldChangedAt, vs...))
+}
+
+// ChangedAtNotIn applies the NotIn predicate on the "changed_at" field.
+func ChangedAtNotIn(vs ...time.Time) predicate.Account {
+	return predicate.Account(sql.FieldNotIn(FieldChangedAt, vs...))
+}
+
+// ChangedAtGT applies the GT predicate on the "changed_at" field.
+func ChangedAtGT(v time.Time) predicate.Account {
+	return predicate.Account(sql.FieldGT(FieldChangedAt, v))
+}
+
+// ChangedAtGTE applies the GTE predicate on the "changed_at" field.
+func ChangedAtGTE(v time.Time) predicate.Account {
+	return predicate.Account(sql.FieldGTE(FieldChangedAt, v))
+}
+
+// ChangedAtLT applies the LT predicate on the "changed_at" field.
+func ChangedAtLT(v time.Time) predicate.Account {
+	return predicate.Account(sql.FieldLT(FieldChangedAt, v))
+}
+
+// ChangedAtLTE applies the LTE predicate on the "changed_at" field.
+func ChangedAtLTE(v time.Time) predicate.Account {
+	return predicate.Account(sql.FieldLTE(FieldChangedAt, v))
+}
+
+// ChangedAtIsNil applies the IsNil predicate on the "changed_at" field.
+func ChangedAtIsNil() predicate.Account {
+	return predicate.Account(sql.FieldIsNull(FieldChangedAt))
+}
+
+// ChangedAtNotNil applies the NotNil predicate on the "changed_at" field.
+func ChangedAtNotNil() predicate.Account {
+	return predicate.Account(sql.FieldNotNull(FieldChangedAt))
 }
 
 // CreatedAtEQ applies the EQ predicate on the "created_at" field.

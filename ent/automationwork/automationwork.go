@@ -31,6 +31,10 @@ const (
 	FieldWaiting = "waiting"
 	// FieldInput holds the string denoting the input field in the database.
 	FieldInput = "input"
+	// FieldBlocked holds the string denoting the blocked field in the database.
+	FieldBlocked = "blocked"
+	// FieldRefusedAt holds the string denoting the refused_at field in the database.
+	FieldRefusedAt = "refused_at"
 	// FieldReadyAt holds the string denoting the ready_at field in the database.
 	FieldReadyAt = "ready_at"
 	// FieldDueAt holds the string denoting the due_at field in the database.
@@ -59,6 +63,8 @@ var Columns = []string{
 	FieldState,
 	FieldWaiting,
 	FieldInput,
+	FieldBlocked,
+	FieldRefusedAt,
 	FieldReadyAt,
 	FieldDueAt,
 	FieldLane,
@@ -159,6 +165,11 @@ func ByStepIndex(opts ...sql.OrderTermOption) OrderOption {
 // ByState orders the results by the state field.
 func ByState(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldState, opts...).ToFunc()
+}
+
+// ByRefusedAt orders the results by the refused_at field.
+func ByRefusedAt(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldRefusedAt, opts...).ToFunc()
 }
 
 // ByReadyAt orders the results by the ready_at field.

@@ -94,6 +94,11 @@ func StepIndex(v int) predicate.AutomationWork {
 	return predicate.AutomationWork(sql.FieldEQ(FieldStepIndex, v))
 }
 
+// RefusedAt applies equality check predicate on the "refused_at" field. It's identical to RefusedAtEQ.
+func RefusedAt(v time.Time) predicate.AutomationWork {
+	return predicate.AutomationWork(sql.FieldEQ(FieldRefusedAt, v))
+}
+
 // ReadyAt applies equality check predicate on the "ready_at" field. It's identical to ReadyAtEQ.
 func ReadyAt(v time.Time) predicate.AutomationWork {
 	return predicate.AutomationWork(sql.FieldEQ(FieldReadyAt, v))
@@ -522,6 +527,66 @@ func InputIsNil() predicate.AutomationWork {
 // InputNotNil applies the NotNil predicate on the "input" field.
 func InputNotNil() predicate.AutomationWork {
 	return predicate.AutomationWork(sql.FieldNotNull(FieldInput))
+}
+
+// BlockedIsNil applies the IsNil predicate on the "blocked" field.
+func BlockedIsNil() predicate.AutomationWork {
+	return predicate.AutomationWork(sql.FieldIsNull(FieldBlocked))
+}
+
+// BlockedNotNil applies the NotNil predicate on the "blocked" field.
+func BlockedNotNil() predicate.AutomationWork {
+	return predicate.AutomationWork(sql.FieldNotNull(FieldBlocked))
+}
+
+// RefusedAtEQ applies the EQ predicate on the "refused_at" field.
+func RefusedAtEQ(v time.Time) predicate.AutomationWork {
+	return predicate.AutomationWork(sql.FieldEQ(FieldRefusedAt, v))
+}
+
+// RefusedAtNEQ applies the NEQ predicate on the "refused_at" field.
+func RefusedAtNEQ(v time.Time) predicate.AutomationWork {
+	return predicate.AutomationWork(sql.FieldNEQ(FieldRefusedAt, v))
+}
+
+// RefusedAtIn applies the In predicate on the "refused_at" field.
+func RefusedAtIn(vs ...time.Time) predicate.AutomationWork {
+	return predicate.AutomationWork(sql.FieldIn(FieldRefusedAt, vs...))
+}
+
+// RefusedAtNotIn applies the NotIn predicate on the "refused_at" field.
+func RefusedAtNotIn(vs ...time.Time) predicate.AutomationWork {
+	return predicate.AutomationWork(sql.FieldNotIn(FieldRefusedAt, vs...))
+}
+
+// RefusedAtGT applies the GT predicate on the "refused_at" field.
+func RefusedAtGT(v time.Time) predicate.AutomationWork {
+	return predicate.AutomationWork(sql.FieldGT(FieldRefusedAt, v))
+}
+
+// RefusedAtGTE applies the GTE predicate on the "refused_at" field.
+func RefusedAtGTE(v time.Time) predicate.AutomationWork {
+	return predicate.AutomationWork(sql.FieldGTE(FieldRefusedAt, v))
+}
+
+// RefusedAtLT applies the LT predicate on the "refused_at" field.
+func RefusedAtLT(v time.Time) predicate.AutomationWork {
+	return predicate.AutomationWork(sql.FieldLT(FieldRefusedAt, v))
+}
+
+// RefusedAtLTE applies the LTE predicate on the "refused_at" field.
+func RefusedAtLTE(v time.Time) predicate.AutomationWork {
+	return predicate.AutomationWork(sql.FieldLTE(FieldRefusedAt, v))
+}
+
+// RefusedAtIsNil applies the IsNil predicate on the "refused_at" field.
+func RefusedAtIsNil() predicate.AutomationWork {
+	return predicate.AutomationWork(sql.FieldIsNull(FieldRefusedAt))
+}
+
+// RefusedAtNotNil applies the NotNil predicate on the "refused_at" field.
+func RefusedAtNotNil() predicate.AutomationWork {
+	return predicate.AutomationWork(sql.FieldNotNull(FieldRefusedAt))
 }
 
 // ReadyAtEQ applies the EQ predicate on the "ready_at" field.

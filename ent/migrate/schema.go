@@ -67,6 +67,7 @@ var (
 		{Name: "stored_bytes", Type: field.TypeInt, Nullable: true},
 		{Name: "daily_bytes", Type: field.TypeInt, Nullable: true},
 		{Name: "payment_due_at", Type: field.TypeTime, Nullable: true},
+		{Name: "changed_at", Type: field.TypeTime, Nullable: true},
 		{Name: "created_at", Type: field.TypeTime, Default: "CURRENT_TIMESTAMP"},
 		{Name: "updated_at", Type: field.TypeTime, Default: "CURRENT_TIMESTAMP"},
 		{Name: "plan_id", Type: field.TypeString, Default: "free"},
@@ -79,7 +80,7 @@ var (
 		ForeignKeys: []*schema.ForeignKey{
 			{
 				Symbol:     "accounts_plans_accounts",
-				Columns:    []*schema.Column{AccountsColumns[17]},
+				Columns:    []*schema.Column{AccountsColumns[18]},
 				RefColumns: []*schema.Column{PlansColumns[0]},
 				OnDelete:   schema.NoAction,
 			},
@@ -487,6 +488,8 @@ var (
 		{Name: "state", Type: field.TypeEnum, Enums: []string{"ready", "waiting", "timed_out"}},
 		{Name: "waiting", Type: field.TypeJSON, Nullable: true},
 		{Name: "input", Type: field.TypeJSON, Nullable: true},
+		{Name: "blocked", Type: field.TypeJSON, Nullable: true},
+		{Name: "refused_at", Type: field.TypeTime, Nullable: true},
 		{Name: "ready_at", Type: field.TypeTime},
 		{Name: "due_at", Type: field.TypeTime},
 		{Name: "lane", Type: field.TypeInt},
@@ -503,7 +506,7 @@ var (
 			{
 				Name:    "automationwork_due",
 				Unique:  false,
-				Columns: []*schema.Column{AutomationWorksColumns[12], AutomationWorksColumns[11]},
+				Columns: []*schema.Column{AutomationWorksColumns[14], AutomationWorksColumns[13]},
 				Annotation: &entsql.IndexAnnotation{
 					Where: "NOT parked",
 				},
@@ -528,6 +531,14 @@ var (
 				Name:    "automationwork_automation_id_id",
 				Unique:  false,
 				Columns: []*schema.Column{AutomationWorksColumns[2], AutomationWorksColumns[0]},
+			},
+			{
+				Name:    "automationwork_refused",
+				Unique:  false,
+				Columns: []*schema.Column{AutomationWorksColumns[1], AutomationWorksColumns[11]},
+				Annotation: &entsql.IndexAnnotation{
+					Where: "refused_at IS NOT NULL",
+				},
 			},
 			{
 				Name:    "automationwork_parked",
@@ -1447,6 +1458,7 @@ var (
 		{Name: "self_service", Type: field.TypeBool, Default: false},
 		{Name: "included_emails", Type: field.TypeInt, Nullable: true},
 		{Name: "overage", Type: field.TypeBool, Default: false},
+		{Name: "changed_at", Type: field.TypeTime, Nullable: true},
 		{Name: "created_at", Type: field.TypeTime, Default: "CURRENT_TIMESTAMP"},
 	}
 	// PlansTable holds the schema information for the "plans" table.

@@ -40,6 +40,8 @@ const (
 	FieldIncludedEmails = "included_emails"
 	// FieldOverage holds the string denoting the overage field in the database.
 	FieldOverage = "overage"
+	// FieldChangedAt holds the string denoting the changed_at field in the database.
+	FieldChangedAt = "changed_at"
 	// FieldCreatedAt holds the string denoting the created_at field in the database.
 	FieldCreatedAt = "created_at"
 	// EdgeAccounts holds the string denoting the accounts edge name in mutations.
@@ -71,6 +73,7 @@ var Columns = []string{
 	FieldSelfService,
 	FieldIncludedEmails,
 	FieldOverage,
+	FieldChangedAt,
 	FieldCreatedAt,
 }
 
@@ -176,6 +179,11 @@ func ByIncludedEmails(opts ...sql.OrderTermOption) OrderOption {
 // ByOverage orders the results by the overage field.
 func ByOverage(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldOverage, opts...).ToFunc()
+}
+
+// ByChangedAt orders the results by the changed_at field.
+func ByChangedAt(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldChangedAt, opts...).ToFunc()
 }
 
 // ByCreatedAt orders the results by the created_at field.

@@ -130,6 +130,11 @@ func Overage(v bool) predicate.Plan {
 	return predicate.Plan(sql.FieldEQ(FieldOverage, v))
 }
 
+// ChangedAt applies equality check predicate on the "changed_at" field. It's identical to ChangedAtEQ.
+func ChangedAt(v time.Time) predicate.Plan {
+	return predicate.Plan(sql.FieldEQ(FieldChangedAt, v))
+}
+
 // CreatedAt applies equality check predicate on the "created_at" field. It's identical to CreatedAtEQ.
 func CreatedAt(v time.Time) predicate.Plan {
 	return predicate.Plan(sql.FieldEQ(FieldCreatedAt, v))
@@ -648,6 +653,56 @@ func OverageEQ(v bool) predicate.Plan {
 // OverageNEQ applies the NEQ predicate on the "overage" field.
 func OverageNEQ(v bool) predicate.Plan {
 	return predicate.Plan(sql.FieldNEQ(FieldOverage, v))
+}
+
+// ChangedAtEQ applies the EQ predicate on the "changed_at" field.
+func ChangedAtEQ(v time.Time) predicate.Plan {
+	return predicate.Plan(sql.FieldEQ(FieldChangedAt, v))
+}
+
+// ChangedAtNEQ applies the NEQ predicate on the "changed_at" field.
+func ChangedAtNEQ(v time.Time) predicate.Plan {
+	return predicate.Plan(sql.FieldNEQ(FieldChangedAt, v))
+}
+
+// ChangedAtIn applies the In predicate on the "changed_at" field.
+func ChangedAtIn(vs ...time.Time) predicate.Plan {
+	return predicate.Plan(sql.FieldIn(FieldChangedAt, vs...))
+}
+
+// ChangedAtNotIn applies the NotIn predicate on the "changed_at" field.
+func ChangedAtNotIn(vs ...time.Time) predicate.Plan {
+	return predicate.Plan(sql.FieldNotIn(FieldChangedAt, vs...))
+}
+
+// ChangedAtGT applies the GT predicate on the "changed_at" field.
+func ChangedAtGT(v time.Time) predicate.Plan {
+	return predicate.Plan(sql.FieldGT(FieldChangedAt, v))
+}
+
+// ChangedAtGTE applies the GTE predicate on the "changed_at" field.
+func ChangedAtGTE(v time.Time) predicate.Plan {
+	return predicate.Plan(sql.FieldGTE(FieldChangedAt, v))
+}
+
+// ChangedAtLT applies the LT predicate on the "changed_at" field.
+func ChangedAtLT(v time.Time) predicate.Plan {
+	return predicate.Plan(sql.FieldLT(FieldChangedAt, v))
+}
+
+// ChangedAtLTE applies the LTE predicate on the "changed_at" field.
+func ChangedAtLTE(v time.Time) predicate.Plan {
+	return predicate.Plan(sql.FieldLTE(FieldChangedAt, v))
+}
+
+// ChangedAtIsNil applies the IsNil predicate on the "changed_at" field.
+func ChangedAtIsNil() predicate.Plan {
+	return predicate.Plan(sql.FieldIsNull(FieldChangedAt))
+}
+
+// ChangedAtNotNil applies the NotNil predicate on the "changed_at" field.
+func ChangedAtNotNil() predicate.Plan {
+	return predicate.Plan(sql.FieldNotNull(FieldChangedAt))
 }
 
 // CreatedAtEQ applies the EQ predicate on the "created_at" field.

@@ -36,6 +36,7 @@ func (Account) Fields() []ent.Field {
 		field.Int("stored_bytes").Optional().Nillable().Comment("cap of stored bytes that the operator set, in place of the plan's"),
 		field.Int("daily_bytes").Optional().Nillable().Comment("cap of bytes a day that the operator set, in place of the plan's"),
 		field.Time("payment_due_at").Optional().Nillable().Comment("since when a payment is overdue: no overage"),
+		field.Time("changed_at").Optional().Nillable().Comment("when plan, limits or state were last set, by the database clock"),
 		createdAt(),
 		updatedAt(),
 	}

@@ -33,6 +33,7 @@ func (Plan) Fields() []ent.Field {
 		field.Bool("self_service").Default(false).Comment("a customer may choose it"),
 		field.Int("included_emails").Optional().Nillable().Comment("a month, in the price; null: nothing was said"),
 		field.Bool("overage").Default(false).Comment("emails beyond the included ones are metered"),
+		field.Time("changed_at").Optional().Nillable().Comment("when it was last set, by the database clock"),
 		createdAt(),
 	}
 }

@@ -314,9 +314,16 @@ type ComplexityRoot struct {
 
 	AutomationWait struct {
 		Events func(childComplexity int) int
+		Reason func(childComplexity int) int
 		Since  func(childComplexity int) int
 		Step   func(childComplexity int) int
 		Until  func(childComplexity int) int
+	}
+
+	AutomationWaitReason struct {
+		Code    func(childComplexity int) int
+		Message func(childComplexity int) int
+		Since   func(childComplexity int) int
 	}
 
 	Billing struct {
@@ -2512,6 +2519,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.AutomationWait.Events(childComplexity), true
+	case "AutomationWait.reason":
+		if e.ComplexityRoot.AutomationWait.Reason == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AutomationWait.Reason(childComplexity), true
 	case "AutomationWait.since":
 		if e.ComplexityRoot.AutomationWait.Since == nil {
 			break
@@ -2530,6 +2543,25 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.AutomationWait.Until(childComplexity), true
+
+	case "AutomationWaitReason.code":
+		if e.ComplexityRoot.AutomationWaitReason.Code == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AutomationWaitReason.Code(childComplexity), true
+	case "AutomationWaitReason.message":
+		if e.ComplexityRoot.AutomationWaitReason.Message == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AutomationWaitReason.Message(childComplexity), true
+	case "AutomationWaitReason.since":
+		if e.ComplexityRoot.AutomationWaitReason.Since == nil {
+			break
+		}
+
+		return e.ComplexityRoot.AutomationWaitReason.Since(childComplexity), true
 
 	case "Billing.billingEmail":
 		if e.ComplexityRoot.Billing.BillingEmail == nil {
@@ -8085,7 +8117,7 @@ type AutomationRun implements Node {
 enum AutomationRunStatus {
   "A step is due."
   RUNNING
-  "It waits for an event or a time."
+  "It waits for an event or a time, or a step is tried again later."
   WAITING
   "It has reached the end."
   COMPLETED
@@ -8121,29 +8153,41 @@ type AutomationRunStep {
 type AutomationWait {
   "The key of the step that waits."
   step: String!
-  "Names of events of the person, the first of which ends the wait; none where it waits for the time alone."
+  "Names of events of the person, the first of which ends the wait; none where no event does."
   events: [String!]!
-  "Events count from here on; null where it waits for the time alone."
+  "Events count from here on; null where no event ends the wait."
   since: DateTime
-  "When the wait is over."
+  "When the wait is over, at the latest."
   until: DateTime!
+  "Why the step could not be finished and is tried again; null if the definition says to wait."
+  reason: AutomationWaitReason
+}
+
+"Why a step is tried again later."
+type AutomationWaitReason {
+  "` + "`" + `plan_limit` + "`" + `, ` + "`" + `account_suspended` + "`" + `, ` + "`" + `rate_limit_exceeded` + "`" + `, ` + "`" + `webhook_failed` + "`" + ` or ` + "`" + `internal` + "`" + `. A change to the plan, the limits or the state of the account ends the first two early."
+  code: String!
+  "For people."
+  message: String!
+  "When the step was first tried."
+  since: DateTime!
 }
 
 "One thing that happened to a run."
 type AutomationRunTimelineEntry {
   "When it happened."
   at: DateTime!
-  "` + "`" + `event` + "`" + `: a custom event did something to the run; ` + "`" + `run` + "`" + `: a fact of the run; ` + "`" + `step` + "`" + `: a step ended; ` + "`" + `email` + "`" + `, ` + "`" + `sms` + "`" + `: a fact of what a step has sent."
+  "` + "`" + `event` + "`" + `: a custom event did something to the run; ` + "`" + `run` + "`" + `: a fact of the run; ` + "`" + `step` + "`" + `: a step ended; ` + "`" + `wait` + "`" + `: a step is tried again later; ` + "`" + `email` + "`" + `, ` + "`" + `sms` + "`" + `: a fact of what a step has sent."
   source: String!
   "The name of the event, the type of the step, or the type of the fact as ` + "`" + `email.delivered` + "`" + `."
   type: String!
-  "What the event did to the run, or how the step ended; null for facts."
+  "What the event did to the run, how the step ended, or ` + "`" + `waiting` + "`" + `; null for facts."
   status: String
   "The step, or the one that has sent what the fact is about; null for events and facts of the run."
   stepKey: String
   "The event, or what the fact is about; null for steps."
   subjectId: ID
-  "Of a step; null when nothing went wrong."
+  "Of a step, or why it is tried again; null when nothing went wrong."
   error: String
   "Of the event or the fact; of a step what it gave."
   data: JSON!
@@ -11740,8 +11784,22 @@ func (ec *executionContext) childFields_AutomationWait(ctx context.Context, fiel
 		return ec.fieldContext_AutomationWait_since(ctx, field)
 	case "until":
 		return ec.fieldContext_AutomationWait_until(ctx, field)
+	case "reason":
+		return ec.fieldContext_AutomationWait_reason(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type AutomationWait", field.Name)
+}
+
+func (ec *executionContext) childFields_AutomationWaitReason(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "code":
+		return ec.fieldContext_AutomationWaitReason_code(ctx, field)
+	case "message":
+		return ec.fieldContext_AutomationWaitReason_message(ctx, field)
+	case "since":
+		return ec.fieldContext_AutomationWaitReason_since(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type AutomationWaitReason", field.Name)
 }
 
 func (ec *executionContext) childFields_Billing(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {

@@ -182,17 +182,17 @@ type AutomationRunFilter struct {
 type AutomationRunTimelineEntry struct {
 	// When it happened.
 	At time.Time `json:"at"`
-	// `event`: a custom event did something to the run; `run`: a fact of the run; `step`: a step ended; `email`, `sms`: a fact of what a step has sent.
+	// `event`: a custom event did something to the run; `run`: a fact of the run; `step`: a step ended; `wait`: a step is tried again later; `email`, `sms`: a fact of what a step has sent.
 	Source string `json:"source"`
 	// The name of the event, the type of the step, or the type of the fact as `email.delivered`.
 	Type string `json:"type"`
-	// What the event did to the run, or how the step ended; null for facts.
+	// What the event did to the run, how the step ended, or `waiting`; null for facts.
 	Status *string `json:"status,omitempty"`
 	// The step, or the one that has sent what the fact is about; null for events and facts of the run.
 	StepKey *string `json:"stepKey,omitempty"`
 	// The event, or what the fact is about; null for steps.
 	SubjectID *string `json:"subjectId,omitempty"`
-	// Of a step; null when nothing went wrong.
+	// Of a step, or why it is tried again; null when nothing went wrong.
 	Error *string `json:"error,omitempty"`
 	// Of the event or the fact; of a step what it gave.
 	Data json.RawMessage `json:"data"`
@@ -202,12 +202,24 @@ type AutomationRunTimelineEntry struct {
 type AutomationWait struct {
 	// The key of the step that waits.
 	Step string `json:"step"`
-	// Names of events of the person, the first of which ends the wait; none where it waits for the time alone.
+	// Names of events of the person, the first of which ends the wait; none where no event does.
 	Events []string `json:"events"`
-	// Events count from here on; null where it waits for the time alone.
+	// Events count from here on; null where no event ends the wait.
 	Since *time.Time `json:"since,omitempty"`
-	// When the wait is over.
+	// When the wait is over, at the latest.
 	Until time.Time `json:"until"`
+	// Why the step could not be finished and is tried again; null if the definition says to wait.
+	Reason *AutomationWaitReason `json:"reason,omitempty"`
+}
+
+// Why a step is tried again later.
+type AutomationWaitReason struct {
+	// `plan_limit`, `account_suspended`, `rate_limit_exceeded`, `webhook_failed` or `internal`. A change to the plan, the limits or the state of the account ends the first two early.
+	Code string `json:"code"`
+	// For people.
+	Message string `json:"message"`
+	// When the step was first tried.
+	Since time.Time `json:"since"`
 }
 
 // What an account has, uses and pays.

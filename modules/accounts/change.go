@@ -185,6 +185,7 @@ func (c AccountChange) apply(u *ent.AccountUpdateOne) *ent.AccountUpdateOne {
 	if c.Email != nil {
 		u.SetEmail(CheckEmail(fault.Fields{}, "email", *c.Email))
 	}
+	u.Modify(func(b *entsql.UpdateBuilder) { b.Set(account.FieldChangedAt, entsql.Expr("clock_timestamp()")) })
 	u.SetNillableRequireSecondFactor(c.RequireSecondFactor).SetNillablePlanID(c.Plan).SetNillableProductionUnlocked(c.ProductionUnlocked).
 		SetNillableBodyRetentionDays(c.BodyRetentionDays).SetNillableRecordRetentionDays(c.RecordRetentionDays)
 	since(u, account.FieldPaymentMethodAt, c.PaymentMethod)

@@ -10,6 +10,7 @@ import (
 	"github.com/postrider/postrider/ent/automationstep"
 	"github.com/postrider/postrider/ent/automationwork"
 	"github.com/postrider/postrider/modules/automations/machine"
+	"github.com/postrider/postrider/modules/automations/runs"
 	"github.com/postrider/postrider/runtime/db"
 )
 
@@ -61,18 +62,39 @@ func (s *Service) details(ctx context.Context, on *ent.Client, rows []*ent.Autom
 // next adds to a live run what it does next.
 func (s *Service) next(ctx context.Context, run *Run, work *ent.AutomationWork) error {
 	run.Next, run.Held = &work.DueAt, work.Parked
-	if work.State != automationwork.StateWaiting || len(work.Waiting) == 0 {
+	var err error
+	if run.Blocked, err = runs.ReadBlocked(work.Blocked); err != nil {
+		return fmt.Errorf("read why a run is blocked: %w", err)
+	}
+	switch waits := work.State == automationwork.StateWaiting && len(work.Waiting) > 0; {
+	case waits:
+		run.Waiting = &machine.Waiting{}
+		if err := json.Unmarshal(work.Waiting, run.Waiting); err != nil {
+			return fmt.Errorf("read the wait of a run: %w", err)
+		}
+	case run.Blocked != nil:
+		run.Waiting = &machine.Waiting{Until: work.DueAt, Began: run.Blocked.Since}
+	default:
 		return nil
 	}
-	v, err := s.versions.Get(ctx, s.db.SQL, run.AutomationID, run.Version)
+	program, err := s.programOf(ctx, run)
 	if err != nil {
 		return fmt.Errorf("read the version of a run: %w", err)
 	}
-	run.Waiting, run.WaitingStep = &machine.Waiting{}, v.Definition.Steps[work.StepIndex].Key
-	if err := json.Unmarshal(work.Waiting, run.Waiting); err != nil {
-		return fmt.Errorf("read the wait of a run: %w", err)
-	}
+	run.WaitingStep = &program.Definition.Steps[work.StepIndex]
 	return nil
+}
+
+// programOf returns what a run follows: its version, or the definition of a trial.
+func (s *Service) programOf(ctx context.Context, run *Run) (*machine.Program, error) {
+	if run.Version == 0 {
+		return machine.Parse(run.Definition)
+	}
+	v, err := s.versions.Get(ctx, s.db.SQL, run.AutomationID, run.Version)
+	if err != nil {
+		return nil, err
+	}
+	return v.Program, nil
 }
 
 // Origin says which step has sent an email.

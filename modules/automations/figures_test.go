@@ -171,8 +171,8 @@ func (w *world) sentBy(t *testing.T, automationID string) (emails []string) {
 		t.Errorf("another account gets the details %v, %v; want none", foreign, err)
 	}
 	for _, run := range details {
-		if run.WaitingStep != "pause" || run.Waiting == nil || run.Next == nil {
-			t.Errorf("run %s waits at %q until %v, want at pause", run.ID, run.WaitingStep, run.Next)
+		if run.WaitingStep.Key != "pause" || run.Waiting == nil || run.Next == nil {
+			t.Errorf("run %s waits at %q until %v, want at pause", run.ID, run.WaitingStep.Key, run.Next)
 		}
 		emails = append(emails, run.Emails()...)
 	}

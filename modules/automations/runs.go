@@ -8,6 +8,7 @@ import (
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/ent/automationrun"
 	"github.com/postrider/postrider/ent/predicate"
+	"github.com/postrider/postrider/modules/automations/definition"
 	"github.com/postrider/postrider/modules/automations/machine"
 	"github.com/postrider/postrider/modules/automations/runs"
 	"github.com/postrider/postrider/runtime/db"
@@ -149,7 +150,8 @@ type Run struct {
 	Steps       []*ent.AutomationStep
 	Next        *time.Time       // when the next step begins, or the wait ends; nil: it has ended
 	Waiting     *machine.Waiting // what it waits for; nil: it does not
-	WaitingStep string           // the key of the step that waits
+	WaitingStep *definition.Step // that waits
+	Blocked     *runs.Blocked    // why the step that waits could not be finished yet; nil: it is a wait of the definition
 	Held        bool             // it came due while its automation is held
 }
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/modules/automations/runs"
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/event"
 )
@@ -20,12 +21,13 @@ const (
 	SourceStep  = "step"  // a step that ended
 	SourceEmail = "email" // a fact of an email of the run
 	SourceSMS   = "sms"   // a fact of a text message of the run
+	SourceWait  = "wait"  // the step that is tried again later, and why
 )
 
 // maxTimelineEvents is how many events of a run its timeline has.
 const maxTimelineEvents = 100
 
-// TimelineEntry is one thing that happened to a run. Exactly one of Event, Step and Fact is set.
+// TimelineEntry is one thing that happened to a run. Exactly one of Event, Step, Fact and Blocked is set.
 type TimelineEntry struct {
 	At      time.Time
 	Source  string
@@ -33,6 +35,14 @@ type TimelineEntry struct {
 	Event   *TimelineEvent
 	Step    *ent.AutomationStep
 	Fact    *event.Fact
+	Blocked *BlockedStep
+}
+
+// BlockedStep is the step of a live run that could not be finished yet, in a timeline.
+type BlockedStep struct {
+	*runs.Blocked
+
+	Type string
 }
 
 // TimelineEvent is a custom event in a timeline.
@@ -67,6 +77,9 @@ func (s *Service) TimelineOf(ctx context.Context, run Run) ([]TimelineEntry, err
 			sentBy[subject] = step
 			subjects = append(subjects, subject)
 		}
+	}
+	if run.Blocked != nil {
+		list = append(list, TimelineEntry{At: run.Blocked.Since, Source: SourceWait, StepKey: run.WaitingStep.Key, Blocked: &BlockedStep{run.Blocked, run.WaitingStep.Type}})
 	}
 	facts, err := s.timeline.Facts(ctx, run.AccountID, subjects...)
 	if err != nil {
@@ -118,7 +131,7 @@ func (e TimelineEntry) rank() int {
 		return 0
 	case e.Fact != nil && e.Fact.Type == event.AutomationStarted:
 		return 1
-	case e.Source == SourceStep:
+	case e.Source == SourceStep, e.Source == SourceWait:
 		return 2
 	case e.Source != SourceRun:
 		return 3
@@ -132,6 +145,8 @@ func (e TimelineEntry) id() string {
 		return e.Event.ID
 	case e.Fact != nil:
 		return e.Fact.ID
+	case e.Blocked != nil:
+		return "" // there is one
 	}
 	return fmt.Sprintf("%020d", e.Step.ID)
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/modules/accounts/rights"
 	"github.com/postrider/postrider/modules/automations"
+	"github.com/postrider/postrider/modules/automations/runs"
 	"github.com/postrider/postrider/rest"
 	"github.com/postrider/postrider/rest/body"
 	"github.com/postrider/postrider/rest/wire"
@@ -56,9 +57,25 @@ type automationRunDetail struct {
 // waitingFor is what a run waits for.
 type waitingFor struct {
 	Step   string            `json:"step" doc:"The key of the step that waits."`
-	Events []string          `json:"events" nullable:"false" doc:"Of the person, the first of which ends the wait; none where it waits for the time alone."`
+	Events []string          `json:"events" nullable:"false" doc:"Of the person, the first of which ends the wait; none where no event does."`
 	Since  wire.OptionalTime `json:"since" doc:"Events count from here on."`
-	Until  wire.Time         `json:"until" doc:"When the wait is over."`
+	Until  wire.Time         `json:"until" doc:"When the wait is over, at the latest."`
+
+	Reason wire.Optional[waitReason] `json:"reason" doc:"Why the step could not be finished and is tried again. null: the definition says to wait."`
+}
+
+// waitReason is why a step is tried again later.
+type waitReason struct {
+	Code    string    `json:"code" example:"plan_limit" doc:"plan_limit, account_suspended, rate_limit_exceeded, webhook_failed or internal. A change to the plan, the limits or the state of the account ends the first two early."`
+	Message string    `json:"message" example:"The plan Free allows 100 emails a day, and they are sent; the next day begins at 2026-01-16T00:00:00Z" doc:"For people."`
+	Since   wire.Time `json:"since" doc:"When the step was first tried."`
+}
+
+func newWaitReason(b *runs.Blocked) *waitReason {
+	if b == nil {
+		return nil
+	}
+	return &waitReason{b.Code, b.Message, wire.Time(b.Since)}
 }
 
 func newWaitingFor(r automations.Run) *waitingFor {
@@ -66,7 +83,7 @@ func newWaitingFor(r automations.Run) *waitingFor {
 	if w == nil {
 		return nil
 	}
-	out := &waitingFor{Step: r.WaitingStep, Events: wire.List(w.Events), Until: wire.Time(w.Until)}
+	out := &waitingFor{Step: r.WaitingStep.Key, Events: wire.List(w.Events), Until: wire.Time(w.Until), Reason: wire.Maybe(newWaitReason(r.Blocked))}
 	if !w.Since.IsZero() {
 		out.Since.At = &w.Since
 	}
@@ -122,15 +139,15 @@ var OfRun = rest.Noun{Name: "automation run", About: "Id of the run.", Example: 
 
 func (e *edge) runs(g *rest.Group) {
 	one := map[string]any{"automation_run": runDetailExample()}
-	runs := rest.Plural{Member: "automation_runs", Schema: "AutomationRunList"}
+	list := rest.Plural{Member: "automation_runs", Schema: "AutomationRunList"}
 	rest.ListBy(g, rest.Operation{
 		Path: "/automation-runs", ID: "listAutomationRuns", Needs: rights.Read,
 		Summary: "List runs", Description: "Of all automations, newest first.", Example: runExample(),
-	}, runs, e.listRuns, newRun)
+	}, list, e.listRuns, newRun)
 	rest.ListBy(g, rest.Operation{
 		Path: "/automations/{id}/runs", ID: "listRunsOfAutomation", Needs: rights.Read,
 		Summary: "List the runs of an automation", Description: "Newest first.", Example: runExample(), Of: OfAutomation, Problems: []int{http.StatusNotFound},
-	}, runs, e.listRunsOf, newRun)
+	}, list, e.listRunsOf, newRun)
 	rest.Get(g, rest.Operation{
 		Path: "/automation-runs/{id}", ID: "getAutomationRun", Needs: rights.Read,
 		Summary: "Retrieve a run", Description: "With its steps.", Example: one, Of: OfRun,
@@ -238,7 +255,7 @@ func runDetailExample() map[string]any {
 		"data": map[string]any{"name": "Bob"}, "source": "api", "created_at": "2026-01-15T09:30:00Z"}
 	out["steps"] = []any{map[string]any{"index": 0, "key": "hello", "type": "send_email", "status": "sent", "output": map[string]any{"status": "sent", "email_id": "msg_01kf0m4w7he6x8q2v5b3n9c1ta"},
 		"email_id": "msg_01kf0m4w7he6x8q2v5b3n9c1ta", "error": nil, "started_at": "2026-01-15T09:30:00.000Z", "ended_at": "2026-01-15T09:30:00.100Z"}}
-	out["waiting_for"] = map[string]any{"step": "pause", "events": []any{}, "since": nil, "until": "2026-01-16T09:30:00.100Z"}
+	out["waiting_for"] = map[string]any{"step": "pause", "events": []any{}, "since": nil, "until": "2026-01-16T09:30:00.100Z", "reason": nil}
 	out["next_at"], out["held"] = "2026-01-16T09:30:00.100Z", false
 	return out
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/runtime/expect"
 	"github.com/postrider/postrider/runtime/mail/smtpclient/smtptest"
 	"github.com/postrider/postrider/runtime/runtimetest"
@@ -202,4 +203,70 @@ func TestAStepWhoseTemplateOrDomainIsGoneFails(t *testing.T) {
 	if got := failsWith(t, app, byDomain, `{"name": "domain", "email": "bob@example.net"}`); !strings.Contains(got, "domain") {
 		t.Errorf("with a domain that the account has no more the run failed with %q", got)
 	}
+}
+
+// A run that comes to the daily cap of its plan waits, says so over REST and GraphQL, and goes on soon
+// after another process has given the account a larger plan.
+func TestARunThatWaitsForItsPlanGoesOnAfterAnUpgrade(t *testing.T) {
+	t.Parallel()
+	app := runtimetest.Start(t, nil)
+	app.MailDomain(t, "example.net")
+	handle := open(t, app)
+	free := app.Stranger(t, "free")
+	free.Change(t, accounts.AccountChange{Plan: new("free"), ProductionUnlocked: new(true)})
+	for _, statement := range []string{`UPDATE accounts SET unmetered = false WHERE id = $1`,
+		`INSERT INTO usages (account_id, period, emails) SELECT $1, to_char(now() AT TIME ZONE 'UTC', f), 100 FROM (VALUES ('YYYY-MM'), ('YYYY-MM-DD')) AS v (f)`} {
+		if _, err := handle.ExecContext(t.Context(), statement, free.AccountID); err != nil {
+			t.Fatal(err)
+		}
+	}
+	verifyDomain(t, free, "free.example")
+	var made struct{ Automation struct{ ID string } }
+	free.Do(t, http.MethodPost, "/api/automations", json.RawMessage(`{"name": "Hello", "trigger": {"event": "user.created"}, "steps": [
+		{"key": "hello", "type": "send_email", "from": "ada@free.example", "subject": "Hello", "text": "Hello"}]}`)).JSON(t, &made)
+	if answer := free.Do(t, http.MethodPost, "/api/automations/"+made.Automation.ID, json.RawMessage(`{"action": "activate"}`)); answer.Status != http.StatusOK {
+		t.Fatalf("activate: %d %s", answer.Status, answer.Body)
+	}
+	if got := postEvent(t, free, `{"name": "user.created", "user_id": "u1", "email": "bob@example.net"}`); got.MatchedAutomations != 1 {
+		t.Fatalf("the event that starts: %+v", got)
+	}
+	var started struct {
+		Runs []struct{ ID string } `json:"automation_runs"`
+	}
+	if free.Do(t, http.MethodGet, "/api/automation-runs", nil).JSON(t, &started); len(started.Runs) != 1 {
+		t.Fatalf("%d runs have begun, want one", len(started.Runs))
+	}
+	type runAnswer struct {
+		Run struct {
+			Status     string
+			WaitingFor *struct {
+				Step   string
+				Until  time.Time
+				Reason *struct{ Code, Message string }
+			} `json:"waiting_for"`
+		} `json:"automation_run"`
+	}
+	run := func() (got runAnswer) {
+		free.Do(t, http.MethodGet, "/api/automation-runs/"+started.Runs[0].ID, nil).JSON(t, &got)
+		return got
+	}
+	expect.Eventually(t, "the run waits", func() bool { return run().Run.Status == "waiting" })
+	if w := run().Run.WaitingFor; w == nil || w.Step != "hello" || w.Reason == nil || w.Reason.Code != "plan_limit" || !strings.Contains(w.Reason.Message, "100 emails a day") {
+		t.Errorf("the run waits for %+v, want the step hello and the plan", w)
+	}
+	var graph struct {
+		AutomationRuns struct {
+			Nodes []struct {
+				WaitingFor struct{ Reason struct{ Code string } }
+				Timeline   []struct{ Source, Status string }
+			}
+		}
+	}
+	free.Query(t, `{ automationRuns(filter: {status: WAITING}) { nodes { waitingFor { reason { code } } timeline { source status } } } }`, &graph)
+	if n := graph.AutomationRuns.Nodes; len(n) != 1 || n[0].WaitingFor.Reason.Code != "plan_limit" || n[0].Timeline[len(n[0].Timeline)-1].Source != "wait" {
+		t.Errorf("GraphQL shows the waiting runs as %+v, want one, because of its plan, with the wait at the end of its timeline", n)
+	}
+	free.Change(t, accounts.AccountChange{Plan: new("pro")})
+	expect.Within(t, 30*time.Second, "the run has sent", func() bool { return run().Run.Status == "completed" })
+	app.MX.Wait(t, "the mail", func(s smtptest.Stats) bool { return s.Accepted == 1 })
 }

@@ -166,11 +166,12 @@ func (s *Service) SetIn(ctx context.Context, tx *ent.Tx, planID string, c Change
 }
 
 var setSQL = db.Compile(`
-INSERT INTO plans (id, name, requests_per_second, daily_emails, monthly_emails, daily_sms, stored_bytes, daily_bytes, max_domains, sandboxed, rank, self_service, included_emails, overage)
-VALUES (@id, @name, @rate, @day, @month, @sms, @stored, @bytes, @domains, @sandboxed, @rank, @self, @included, @overage)
+INSERT INTO plans (id, name, requests_per_second, daily_emails, monthly_emails, daily_sms, stored_bytes, daily_bytes, max_domains, sandboxed, rank, self_service, included_emails, overage, changed_at)
+VALUES (@id, @name, @rate, @day, @month, @sms, @stored, @bytes, @domains, @sandboxed, @rank, @self, @included, @overage, clock_timestamp())
 ON CONFLICT (id) DO UPDATE SET name = @name, requests_per_second = @rate, daily_emails = @day, monthly_emails = @month, daily_sms = @sms,
 	stored_bytes = @stored, daily_bytes = @bytes, max_domains = @domains,
-	sandboxed = @sandboxed, rank = @rank, self_service = @self, included_emails = @included, overage = @overage`)
+	sandboxed = @sandboxed, rank = @rank, self_service = @self, included_emails = @included, overage = @overage,
+	changed_at = clock_timestamp()`)
 
 const recountSQL = `
 INSERT INTO usage_recounts (account_id) SELECT id FROM accounts WHERE plan_id = $1 ORDER BY id

@@ -33,8 +33,8 @@ WITH counted AS (
 	SELECT 'steps', automation_id, version, step_index, status, count(*)
 	FROM automation_steps WHERE automation_id = ANY ($2::text[]) AND version > 0 GROUP BY automation_id, version, step_index, status
 	UNION ALL
-	SELECT 'live', automation_id, version, step_index, state, count(*)
-	FROM automation_works WHERE automation_id = ANY ($2::text[]) AND version > 0 GROUP BY automation_id, version, step_index, state
+	SELECT 'live', automation_id, version, step_index, CASE WHEN blocked IS NULL THEN state ELSE 'waiting' END, count(*)
+	FROM automation_works WHERE automation_id = ANY ($2::text[]) AND version > 0 GROUP BY 1, 2, 3, 4, 5
 )
 SELECT c.what, c.automation_id, c.version, c.step_index, c.status, c.n, coalesce(v.definition->'steps'->c.step_index::int->>'key', '')
 FROM counted c JOIN automations a ON a.id = c.automation_id AND a.account_id = $1

@@ -30,7 +30,7 @@ WITH due AS MATERIALIZED (
 ), picked AS (
 	SELECT id FROM judged WHERE NOT held ORDER BY nth, due_at LIMIT $1
 ), w AS (
-	UPDATE automation_works w SET due_at = now() + $2 * interval '1 microsecond', fence = w.fence + 1, claims = w.claims + 1,
+	UPDATE automation_works w SET due_at = now() + $2 * interval '1 microsecond', fence = w.fence + 1, claims = w.claims + 1, refused_at = NULL,
 		state = CASE WHEN w.state = 'waiting' THEN 'timed_out' ELSE w.state END
 	FROM picked p WHERE w.id = p.id RETURNING w.*
 )

@@ -33,6 +33,7 @@ type Live struct {
 	Claims    int // since something was settled
 	Depth     int
 	Trial     json.RawMessage // the definition that a trial follows; nil: it follows its version
+	Blocked   *Blocked        // why the step was not finished when it was tried; nil: it was not tried
 }
 
 // Person is by what events and runs of one person find each other.
@@ -70,7 +71,8 @@ func EmailKey(email string) string {
 
 // liveColumns are what Live is read from, of works w and runs r.
 const liveColumns = `w.id, w.account_id, w.automation_id, w.version, coalesce(r.user_id, ''), coalesce(r.email_key, ''), w.step_index, w.state,
-	coalesce(w.waiting::text, ''), coalesce(w.input::text, ''), w.ready_at, w.fence, w.claims, r.event::text, r.started_at, r.depth, coalesce(r.definition::text, '')`
+	coalesce(w.waiting::text, ''), coalesce(w.input::text, ''), coalesce(w.blocked::text, ''), w.ready_at, w.fence, w.claims, r.event::text, r.started_at, r.depth,
+	coalesce(r.definition::text, '')`
 
 // row is a Live as the database has it.
 type row struct {
@@ -79,6 +81,7 @@ type row struct {
 	userID, emailKey            string
 	step                        int
 	state, waiting, input       string
+	blocked                     string
 	ready                       time.Time
 	fence                       int64
 	claims                      int
@@ -90,7 +93,7 @@ type row struct {
 }
 
 func (r *row) columns() []any {
-	return []any{&r.id, &r.accountID, &r.automationID, &r.version, &r.userID, &r.emailKey, &r.step, &r.state, &r.waiting, &r.input, &r.ready, &r.fence, &r.claims,
+	return []any{&r.id, &r.accountID, &r.automationID, &r.version, &r.userID, &r.emailKey, &r.step, &r.state, &r.waiting, &r.input, &r.blocked, &r.ready, &r.fence, &r.claims,
 		&r.event, &r.started, &r.depth, &r.trial}
 }
 
@@ -105,6 +108,9 @@ func (r *row) live() (*Live, error) {
 		State: machine.State{Step: r.step, Ready: r.ready}}
 	if r.trial != "" {
 		l.Trial = json.RawMessage(r.trial)
+	}
+	if l.Blocked, err = ReadBlocked([]byte(r.blocked)); err != nil {
+		return nil, fmt.Errorf("read why %s is blocked: %w", r.id, err)
 	}
 	if r.waiting != "" {
 		l.State.Waiting = &machine.Waiting{}

@@ -24,7 +24,8 @@ type Settlement struct {
 	Program *machine.Program
 	State   machine.State
 	Outcome machine.Outcome
-	EmailID string // of the step that has sent one
+	Blocked *Blocked // the effect of Outcome could not be had yet; nil: nothing is in its way
+	EmailID string   // of the step that has sent one
 	Now     time.Time
 }
 
@@ -43,7 +44,7 @@ func (s *Settlement) status() string {
 	switch {
 	case s.ended():
 		return s.Outcome.Ended
-	case s.Outcome.Waiting != nil:
+	case s.Outcome.Waiting != nil, s.Blocked != nil:
 		return StatusWaiting
 	default:
 		return StatusRunning
@@ -58,10 +59,24 @@ func (s *Settlement) work() string {
 }
 
 func (s *Settlement) due() time.Time {
-	if s.Outcome.Waiting != nil {
+	switch {
+	case s.Outcome.Waiting != nil:
 		return s.Outcome.Waiting.Until
+	case s.Blocked != nil:
+		return s.Blocked.Until
 	}
 	return s.Now
+}
+
+// claims is how many tries count so far.
+func (s *Settlement) claims() int {
+	switch {
+	case s.Blocked == nil:
+		return 0
+	case s.Blocked.Counted:
+		return s.Live.Claims
+	}
+	return max(s.Live.Claims-1, 0)
 }
 
 func (s *Settlement) ready() time.Time {
@@ -100,6 +115,9 @@ var settledRows = batch.New("v",
 	batch.Text("waiting", func(s *Settlement) string { return s.waiting() }),
 	batch.Time("ready_at", func(s *Settlement) time.Time { return s.ready() }),
 	batch.Time("due_at", func(s *Settlement) time.Time { return s.due() }),
+	batch.Text("blocked", func(s *Settlement) string { return s.Blocked.document() }),
+	batch.Bool("by_account", func(s *Settlement) bool { return s.Blocked != nil && s.Blocked.ByAccount }),
+	batch.Int("claims", func(s *Settlement) int { return s.claims() }),
 )
 
 // settleSQL stores what is next under the fencing number of the claim. The rows of work are
@@ -110,7 +128,8 @@ held AS MATERIALIZED (
 	SELECT w.id FROM automation_works w JOIN v ON v.id = w.id AND v.fence = w.fence ORDER BY w.id FOR UPDATE OF w
 ), moved AS (
 	UPDATE automation_works w SET step_index = v.step_index, state = v.state, waiting = NULLIF(v.waiting, '')::jsonb, input = NULL,
-		ready_at = v.ready_at::timestamptz, due_at = v.due_at::timestamptz, fence = w.fence + 1, claims = 0
+		ready_at = v.ready_at::timestamptz, due_at = v.due_at::timestamptz, fence = w.fence + 1, claims = v.claims,
+		blocked = NULLIF(v.blocked, '')::jsonb, refused_at = CASE WHEN v.by_account THEN clock_timestamp() END
 	FROM v JOIN held h ON h.id = v.id WHERE w.id = v.id AND NOT v.ended
 ), gone AS (
 	DELETE FROM automation_works w USING v JOIN held h ON h.id = v.id WHERE w.id = v.id AND v.ended

@@ -27,11 +27,11 @@ func (e *effects) sendEmail(ctx context.Context, t *taken) result {
 	case fault.IsDatabaseAway(err):
 		return again(t.Claimed, waitAway, false)
 	case f == nil || f.Kind == fault.Internal:
-		return again(t.Claimed, waitDefect, true)
+		return t.defect()
 	case f.Code == fault.CodeAccountSuspended:
-		return again(t.Claimed, waitSuspended, false)
+		return t.refused(f, waitSuspended)
 	case f.Kind == fault.Limit && f.RetryAfter > 0 && f.RetryAfter <= maxCapWait:
-		return again(t.Claimed, f.RetryAfter, false)
+		return t.refused(f, f.RetryAfter)
 	}
 	return t.failed(ctx, Code(f), f.Error())
 }

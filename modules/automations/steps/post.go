@@ -12,6 +12,7 @@ import (
 	"github.com/postrider/postrider/modules/automations/expression"
 	"github.com/postrider/postrider/modules/automations/machine"
 	"github.com/postrider/postrider/modules/automations/proof"
+	"github.com/postrider/postrider/modules/automations/runs"
 	"github.com/postrider/postrider/runtime/egress"
 	"github.com/postrider/postrider/runtime/webhooksig"
 )
@@ -35,14 +36,16 @@ func (e *effects) post(ctx context.Context, t *taken) result {
 			output["body"] = body
 		}
 		return result{settlement: t.after(ctx, machine.Result{Status: machine.StatusDone, Output: output})}
-	case err == nil && status != http.StatusTooManyRequests && status < 500:
-		return t.failed(ctx, "webhook_failed", fmt.Sprintf("%s answered %d", p.URL, status))
-	case t.Claims <= len(postWaits):
-		return again(t.Claimed, postWaits[t.Claims-1], true)
-	case err != nil:
-		return t.failed(ctx, "webhook_failed", fmt.Sprintf("%s cannot be reached", p.URL))
 	}
-	return t.failed(ctx, "webhook_failed", fmt.Sprintf("%s answered %d", p.URL, status))
+	const code = "webhook_failed"
+	reason := fmt.Sprintf("%s answered %d", p.URL, status)
+	if err != nil {
+		reason = p.URL + " cannot be reached"
+	}
+	if again := err != nil || status == http.StatusTooManyRequests || status >= 500; again && t.Claims <= len(postWaits) {
+		return t.blocked(runs.Blocked{Code: code, Message: reason, Counted: true}, postWaits[t.Claims-1])
+	}
+	return t.failed(ctx, code, reason)
 }
 
 // request makes one request, signed as deliveries to webhook endpoints are. Its

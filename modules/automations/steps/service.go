@@ -117,11 +117,28 @@ func (s *Service) Start(ctx context.Context) error {
 	if err := s.worker.Start(ctx); err != nil {
 		return err
 	}
-	s.tasks.Start(worker.OnWake("wakes of automations", s.signals, ingest.WorkChannel, func(context.Context) error {
-		s.worker.Nudge()
-		return nil
-	}))
+	s.tasks.Start(
+		worker.OnWake("wakes of automations", s.signals, ingest.WorkChannel, func(context.Context) error {
+			s.worker.Nudge()
+			return nil
+		}),
+		worker.Every("runs whose account was refused", retryRefusedEvery, s.RetryRefused),
+	)
 	return nil
+}
+
+const (
+	retryRefusedEvery = 2 * time.Second
+	retryRefusedMost  = 1000 // runs of one account at a time
+)
+
+// RetryRefused makes steps due that were refused because of accounts that have changed since.
+func (s *Service) RetryRefused(ctx context.Context) error {
+	n, err := runs.RetryRefused(ctx, s.db.SQL, retryRefusedMost)
+	if n > 0 {
+		s.worker.Nudge()
+	}
+	return err
 }
 
 // Stop lets the steps that have begun end while ctx lasts.

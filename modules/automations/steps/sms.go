@@ -36,9 +36,9 @@ func (e *effects) sendSMS(ctx context.Context, t *taken) result {
 	case fault.IsDatabaseAway(err):
 		return again(t.Claimed, waitAway, false)
 	case f == nil || f.Kind == fault.Internal:
-		return again(t.Claimed, waitDefect, true)
+		return t.defect()
 	case f.Code == fault.CodeAccountSuspended:
-		return again(t.Claimed, waitSuspended, false)
+		return t.refused(f, waitSuspended)
 	}
 	return t.failed(ctx, f.Code, f.Error())
 }

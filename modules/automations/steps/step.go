@@ -104,6 +104,29 @@ func (t *taken) after(ctx context.Context, r machine.Result) *runs.Settlement {
 	return &runs.Settlement{Live: t.Live, Program: t.version.Program, State: state, Outcome: outcome, Now: now}
 }
 
+// blocked stores that the step could not be finished, and how far the run has come before it. The
+// step is tried again after a wait.
+func (t *taken) blocked(b runs.Blocked, wait time.Duration) result {
+	now := t.Now()
+	b.Since, b.Until = now, now.Add(wait)
+	if before := t.Live.Blocked; before != nil && t.state.Step == t.Live.State.Step {
+		b.Since = before.Since
+	}
+	s := t.settlement()
+	s.Now, s.Blocked = now, &b
+	return result{settlement: s}
+}
+
+// defect is an error of ours, which may be gone at the next try.
+func (t *taken) defect() result {
+	return t.blocked(runs.Blocked{Code: "internal", Message: "The step could not be finished because of an internal error", Counted: true}, waitDefect)
+}
+
+// refused is a refusal that is about the account at this moment.
+func (t *taken) refused(f *fault.Error, wait time.Duration) result {
+	return t.blocked(runs.Blocked{Code: f.Code, Message: f.Error(), ByAccount: f.Code == fault.CodeAccountSuspended || f.Code == fault.CodePlanLimit}, wait)
+}
+
 func (t *taken) failed(ctx context.Context, code, sentence string) result {
 	return result{settlement: t.after(ctx, machine.Result{Status: machine.StatusFailed, Error: code + ": " + sentence})}
 }

@@ -31,7 +31,8 @@ type Neighbours struct {
 	Rendered   templates.Rendered
 	RenderErr  error
 	Fallback   bool
-	Left       int // messages that the caps leave room for; negative: no caps
+	Left       int           // messages that the caps leave room for; negative: no caps
+	ResetIn    time.Duration // until the caps are reset; 0: they do not say
 	Refunded   int
 	Back       []accounts.Use // what was refunded
 	Moved      []accounts.Use // from and to, in turn
@@ -123,6 +124,9 @@ func (n *Neighbours) Consume(ctx context.Context, tx db.Execer, uses []accounts.
 		switch {
 		case n.Left == 0:
 			errs[i] = ErrCap
+			if n.ResetIn > 0 {
+				errs[i] = &fault.Error{Kind: ErrCap.Kind, Code: ErrCap.Code, Message: ErrCap.Message, RetryAfter: n.ResetIn}
+			}
 		case n.Left > 0:
 			n.Left--
 		}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/postrider/postrider/modules/accounts/rights"
 	"github.com/postrider/postrider/modules/automations"
+	"github.com/postrider/postrider/modules/automations/runs"
 	"github.com/postrider/postrider/rest"
 	restautomations "github.com/postrider/postrider/rest/automations"
 	"github.com/postrider/postrider/rest/wire"
@@ -12,12 +13,12 @@ import (
 
 type runTimelineEntry struct {
 	At        wire.Time `json:"at"`
-	Source    string    `json:"source" enum:"event,run,step,email,sms" doc:"event: a custom event that did something to the run. run: a fact of the run. step: a step that ended. email, sms: a fact of what a step has sent."`
+	Source    string    `json:"source" enum:"event,run,step,wait,email,sms" doc:"event: a custom event that did something to the run. run: a fact of the run. step: a step that ended. wait: the step that is tried again later. email, sms: a fact of what a step has sent."`
 	Type      string    `json:"type" example:"email.delivered" doc:"The name of the event, the type of the step or the type of the fact."`
-	Status    *string   `json:"status" doc:"What the event did to the run, or how the step ended."`
+	Status    *string   `json:"status" doc:"What the event did to the run, how the step ended, or waiting."`
 	StepKey   *string   `json:"step_key" doc:"The step, or the one that has sent what the fact is about."`
 	SubjectID *string   `json:"subject_id" doc:"The event, or the email that the fact is about."`
-	Error     *string   `json:"error" doc:"Of a step."`
+	Error     *string   `json:"error" doc:"Of a step; of one that is tried again why, as a code, a colon and a sentence."`
 	Data      wire.JSON `json:"data" doc:"Of the event or the fact; of a step what it gave."`
 }
 
@@ -38,6 +39,8 @@ func newTimelineEntry(e automations.TimelineEntry) runTimelineEntry {
 		out.Type, out.Status, out.Error, out.Data = e.Step.Type, wire.OrNull(e.Step.Status), wire.OrNull(e.Step.Error), wire.JSON(e.Step.Output)
 	case e.Fact != nil:
 		out.Type, out.SubjectID, out.Data = string(e.Fact.Type), wire.OrNull(e.Fact.SubjectID), wire.JSON(e.Fact.Data)
+	case e.Blocked != nil:
+		out.Type, out.Status, out.Error, out.Data = e.Blocked.Type, wire.OrNull(runs.StatusWaiting), wire.OrNull(e.Blocked.String()), wire.JSON(`{}`)
 	}
 	return out
 }

@@ -252,7 +252,7 @@ export interface components {
     RollbackTemplate: { version: number }
     RunPayload: { automation_id: string; automation_name: string; error: string | null; event_name: string; run_id: string; status: string; step_index: number; step_type: string }
     RunTimelineAnswer: { timeline: (components['schemas']["RunTimelineEntry"])[] }
-    RunTimelineEntry: { at: string; data: unknown; error: string | null; source: "event" | "run" | "step" | "email" | "sms"; status: string | null; step_key: string | null; subject_id: string | null; type: string }
+    RunTimelineEntry: { at: string; data: unknown; error: string | null; source: "event" | "run" | "step" | "wait" | "email" | "sms"; status: string | null; step_key: string | null; subject_id: string | null; type: string }
     SMSMessage: { automation_id: string | null; country: string; created_at: string; encoding: "gsm7" | "ucs2"; error: string | null; error_code: string | null; from: string | null; id: string; next_at: string | null; provider: "capture" | "twilio" | "http" | null; provider_id: string | null; run_id: string | null; segments: number; sent_at: string | null; status: "queued" | "sent" | "delivered" | "failed" | "unknown"; text: string; to: string }
     SMSMessageList: { has_more: boolean; next_cursor: string | null; sms_messages: (components['schemas']["SMSMessage"])[] }
     SendBatch: { emails: (components['schemas']["SendEmail"])[] }
@@ -339,8 +339,9 @@ export interface components {
     VersionRecord: { category: string | null; from: string | null; html: string | null; published_at: string; reply_to: (string)[]; subject: string | null; template_id: string; text: string | null; unsubscribe_enabled: boolean; variables: (components['schemas']["TemplateVariable"])[]; version: number }
     VersionSummary: { category: string | null; from: string | null; published_at: string; reply_to: (string)[]; subject: string | null; template_id: string; unsubscribe_enabled: boolean; variables: (components['schemas']["TemplateVariable"])[]; version: number }
     WaitForEventStep: { conditions?: string; event: (string) | ((string)[]); key?: string; name?: string; next?: ("continue" | "end" | "fail") | ({ goto: string }); on_event?: ("continue" | "end" | "fail") | ({ goto: string }); on_timeout?: ("continue" | "end" | "fail") | ({ goto: string }); since?: string; step?: string; timeout: string; type: "wait_for_event" }
+    WaitReason: { code: string; message: string; since: string }
     WaitUntilStep: { at?: string; key?: string; name?: string; next?: ("continue" | "end" | "fail") | ({ goto: string }); offset?: string; on_past?: ("continue" | "end" | "fail") | ({ goto: string }); timezone?: string; type: "wait_until"; window?: { days?: ("mon" | "tue" | "wed" | "thu" | "fri" | "sat" | "sun")[]; from: string; to: string } }
-    WaitingFor: { events: (string)[]; since: string | null; step: string; until: string }
+    WaitingFor: { events: (string)[]; reason: (components['schemas']["WaitReason"]) | (null); since: string | null; step: string; until: string }
     WebhookAnswer: { webhook: components['schemas']["WebhookRecord"] }
     WebhookAttempt: { duration_ms: number | null; error: string | null; finished_at: string | null; number: number; outcome: "delivered" | "failed" | "unknown" | null; remote_addr: string | null; response: string; started_at: string; status_code: number | null }
     WebhookDelivery: { attempt_count: number; created_at: string; error: string | null; event_id: string; event_type: string; id: string; next_attempt_at: string | null; replays: number; settled_at: string | null; state: "pending" | "delivered" | "failed"; status_code: number | null; webhook_id: string }

@@ -21,6 +21,9 @@ import { keyOfStep, stepsOf } from './model/ways'
 import { Way } from './Way'
 import { lookOfOutcome, lookOfRun, lookOfStep } from './status'
 
+// endedByAccount are the reasons to wait that a change of the account ends.
+const endedByAccount = new Set(['plan_limit', 'account_suspended'])
+
 type Run = NonNullable<AutomationRunDetailQuery['automationRun']>
 type Entry = Run['timeline'][number]
 
@@ -77,7 +80,14 @@ function Loaded({ run: r, up }: { run: Run; up: { to: string; name: string } }) 
         <div className="grid gap-3">
           <div className="flex flex-wrap items-center gap-2"><Badge tone={look.tone} icon={look.icon}>{look.word}</Badge>{r.held && <Badge tone="warn" icon={Hourglass}>Held: its automation is paused</Badge>}</div>
           {r.error && <p className="smtp bad">{r.error}</p>}
-          {r.waitingFor && <p>Waits at <code>{r.waitingFor.step}</code>{r.waitingFor.events.length > 0 && <> for <code>{r.waitingFor.events.join(', ')}</code></>}. The wait is over <Time at={r.waitingFor.until} /> at the latest.</p>}
+          {r.waitingFor?.reason && (
+            <div>
+              <p><code>{r.waitingFor.step}</code> could not be completed. {r.held ? 'It will be retried when the automation is activated.' : <>Next retry <Time at={r.waitingFor.until} />{endedByAccount.has(r.waitingFor.reason.code) && ', or as soon as your plan or account changes'}.</>}</p>
+              <p className="smtp">{r.waitingFor.reason.message}</p>
+              {r.waitingFor.reason.code === 'plan_limit' && can('READ_BILLING') && <Link className="link" to={'/settings/billing' as string}>View plans</Link>}
+            </div>
+          )}
+          {r.waitingFor && !r.waitingFor.reason && <p>Waits at <code>{r.waitingFor.step}</code>{r.waitingFor.events.length > 0 && <> for <code>{r.waitingFor.events.join(', ')}</code></>}. The wait is over <Time at={r.waitingFor.until} /> at the latest.</p>}
           {live && !r.waitingFor && r.nextAt && <p>The next step begins <Time at={r.nextAt} />.</p>}
           <Facts>
             <Fact name="Run"><Id id={r.id} /></Fact>
@@ -107,6 +117,7 @@ function Loaded({ run: r, up }: { run: Run; up: { to: string; name: string } }) 
 }
 
 function lookOfEntry(e: Entry): { icon: LucideIcon; tone: Tone; what: string } {
+  if (e.source === 'wait') return { icon: Hourglass, tone: 'warn', what: lookOfStep(e.type).word }
   if (e.error) return { icon: Octagon, tone: 'bad', what: e.source === 'step' ? lookOfStep(e.type).word : e.type }
   if (e.source === 'step') return { icon: lookOfStep(e.type).icon, tone: lookOfOutcome(e.status ?? '').tone, what: lookOfStep(e.type).word }
   if (e.source === 'event') return { icon: Zap, tone: e.status === 'cancelled' ? 'warn' : 'info', what: e.type }

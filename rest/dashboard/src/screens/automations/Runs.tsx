@@ -24,7 +24,7 @@ type Row = NonNullable<AutomationRunsQuery['automationRuns']>['nodes'][number]
 const columns: Column<Row>[] = [
   { key: 'status', head: 'Status', width: '124px', cell: (r) => { const look = lookOfRun[r.status]; return <Badge tone={r.held ? 'warn' : look.tone} icon={look.icon}>{r.held ? 'Held' : look.word}</Badge> } },
   { key: 'who', head: 'Person', cell: (r) => <Link to={`/automations/runs/${r.id}` as string} className="font-medium hover:underline">{r.email ?? r.userId ?? 'nobody'}</Link> },
-  { key: 'why', head: 'Why', width: '34%', from: 'wide', cell: (r) => <span className="text-bad" title={r.error ?? undefined}>{r.error}</span> },
+  { key: 'why', head: 'Why', width: '34%', from: 'wide', cell: (r) => (r.error ? <span className="text-bad" title={r.error}>{r.error}</span> : <span className="text-warn" title={r.waitingFor?.reason?.message}>{r.waitingFor?.reason?.message}</span>) },
   { key: 'version', head: 'Version', width: '80px', right: true, from: 'mid', cell: (r) => r.version },
   { key: 'next', head: 'Next step', width: '112px', right: true, from: 'mid', cell: (r) => <span className="text-ink-2">{r.endedAt ? '' : <Time at={r.nextAt} />}</span> },
   { key: 'started', head: 'Started', width: '112px', right: true, from: 'slim', cell: (r) => <span className="text-ink-2"><Time at={r.startedAt} /></span> },

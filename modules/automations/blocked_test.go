@@ -1,0 +1,290 @@
+package automations
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/accounts/plans"
+	"github.com/postrider/postrider/modules/automations/figures"
+	"github.com/postrider/postrider/modules/sending/sendingtest"
+	"github.com/postrider/postrider/runtime/page"
+)
+
+// withAccount stores the account of the test, on the plan free, as module accounts does.
+func (w *world) withAccount(t *testing.T) (*accounts.Service, *plans.Service) {
+	t.Helper()
+	w.Exec(t, `INSERT INTO accounts (id, name, email, plan_id, created_at, updated_at) VALUES ($1, 'Ada', 'ada@example.com', 'free', now(), now()) ON CONFLICT (id) DO NOTHING`, sendingtest.Account)
+	s, err := accounts.New(accounts.Params{DB: w.DB, Cursors: page.NewCodec(make([]byte, 16)), Logger: w.Logger})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s, plans.New(w.DB, s)
+}
+
+// run returns the newest run.
+func (w *world) run1(t *testing.T) Run {
+	t.Helper()
+	row, err := w.DB.Ent.AutomationRun.Query().Only(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	run, err := w.Run(t.Context(), sendingtest.Account, row.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return run
+}
+
+const condition = `{"key": "c", "type": "condition", "if": "true"}`
+
+// wantBlocked compares why a run waits, and for how long.
+func wantBlocked(t *testing.T, run Run, step, code string, wait time.Duration) {
+	t.Helper()
+	if run.Status != "waiting" || run.Blocked == nil || run.Waiting == nil || run.WaitingStep == nil {
+		t.Fatalf("the run is %s and waits for %v because of %v, want a wait with a reason", run.Status, run.Waiting, run.Blocked)
+	}
+	if run.Blocked.Code != code || run.Blocked.Message == "" || run.WaitingStep.Key != step {
+		t.Errorf("the step %s waits because of %q, want %s because of %s", run.WaitingStep.Key, run.Blocked, step, code)
+	}
+	if got := run.Waiting.Until.Sub(run.Blocked.Since); got < wait-time.Second || got > wait+time.Minute {
+		t.Errorf("the step waits for %s, want %s", got, wait)
+	}
+}
+
+// A run whose account may not send waits and says why. It says also what it has done before.
+func TestARunThatMayNotSendSaysWhy(t *testing.T) {
+	t.Parallel()
+	for code, c := range map[string]struct {
+		block, free func(*world)
+		wait        time.Duration
+	}{
+		"plan_limit":        {func(w *world) { w.Near.Left, w.Near.ResetIn = 0, 9*time.Hour }, func(w *world) { w.Near.Left = -1 }, 9 * time.Hour},
+		"account_suspended": {func(w *world) { w.Near.Owner.Suspended = true }, func(w *world) { w.Near.Owner.Suspended = false }, 5 * time.Minute},
+	} {
+		t.Run(code, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			c.block(w)
+			a := w.active(t, `{"event": "start"}`, condition+`, `+mail)
+			w.post(t, "start", `{}`)
+			w.drain(t)
+			first := w.run1(t)
+			wantBlocked(t, first, "mail", code, c.wait)
+			if len(first.Steps) != 1 || first.Steps[0].Key != "c" || first.StepIndex != 1 {
+				t.Errorf("the run has taken %d steps and is at %d, want the condition, and the mail next", len(first.Steps), first.StepIndex)
+			}
+			if got := countedOf(t, w.figures(t, nil), sendingtest.Account, a.ID).Runs; got != (figures.Runs{Started: 1, Waiting: 1}) {
+				t.Errorf("the figures are %+v, want one run that waits", got)
+			}
+			list, err := w.Timeline(t.Context(), sendingtest.Account, first.ID)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if last := list[len(list)-1]; last.Source != SourceWait || last.StepKey != "mail" || last.Blocked == nil || last.Blocked.Code != code || last.Blocked.Type != "send_email" {
+				t.Errorf("the timeline ends with %+v, want the wait", last)
+			}
+			w.pass(t, c.wait+time.Minute) // it is refused once more
+			w.drain(t)
+			again := w.run1(t)
+			if wantBlocked(t, again, "mail", code, c.wait); again.Blocked != nil && !again.Blocked.Since.Equal(first.Blocked.Since) {
+				t.Errorf("the step is blocked since %s after another try, want since the first, %s", again.Blocked.Since, first.Blocked.Since)
+			}
+			c.free(w)
+			w.pass(t, c.wait+time.Minute)
+			w.drain(t)
+			if last := w.run1(t); last.Status != "completed" || last.Blocked != nil || len(last.Steps) != 2 || w.Count(t, "emails") != 1 {
+				t.Errorf("in the end the run is %s with %d steps, blocked by %v, and %d emails are sent; want it completed", last.Status, len(last.Steps), last.Blocked, w.Count(t, "emails"))
+			}
+			if got, want := w.told(t), "started 0 running, step_completed 0 running, step_completed 1 running, completed 1 completed"; got != want {
+				t.Errorf("webhooks are told: %s, want %s", got, want)
+			}
+		})
+	}
+}
+
+// A cap that does not say when it is reset is not waited for.
+func TestACapWithoutAResetFailsTheRun(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.Near.Left = 0
+	w.active(t, `{"event": "start"}`, mail)
+	w.post(t, "start", `{}`)
+	w.drain(t)
+	if got := w.statuses(t); got["failed"] != 1 {
+		t.Errorf("runs %v, want one that failed by the cap", got)
+	}
+}
+
+// What changes an account lets its runs go on, and nobody else's.
+func TestAChangeOfTheAccountEndsItsWaits(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]func(*accounts.Service, *plans.Service, *testing.T) error{
+		"a new plan": func(a *accounts.Service, _ *plans.Service, t *testing.T) error {
+			_, err := a.UpdateAccount(t.Context(), sendingtest.Account, accounts.AccountChange{Plan: new("pro")})
+			return err
+		},
+		"another limit": func(a *accounts.Service, _ *plans.Service, t *testing.T) error {
+			_, err := a.UpdateAccount(t.Context(), sendingtest.Account, accounts.AccountChange{MonthlyLimit: new(new(5000))})
+			return err
+		},
+		"a payment": func(a *accounts.Service, _ *plans.Service, t *testing.T) error {
+			_, err := a.UpdateAccount(t.Context(), sendingtest.Account, accounts.AccountChange{PaymentDue: new(false)})
+			return err
+		},
+		"the end of a suspension": func(a *accounts.Service, _ *plans.Service, t *testing.T) error {
+			_, err := a.UpdateAccount(t.Context(), sendingtest.Account, accounts.AccountChange{Suspended: new(false)})
+			return err
+		},
+		"a plan that allows more": func(_ *accounts.Service, p *plans.Service, t *testing.T) error {
+			_, err := p.Set(t.Context(), "free", plans.Change{DailyEmails: new(new(1000))})
+			return err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			a, p := w.withAccount(t)
+			w.Near.Left, w.Near.ResetIn = 0, 9*time.Hour
+			w.active(t, `{"event": "start"}`, mail)
+			w.post(t, "start", `{}`)
+			w.drain(t)
+			w.Near.Left = -1
+			look := func(what string, want map[string]int) {
+				t.Helper()
+				if err := w.steps.RetryRefused(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				w.drain(t)
+				if diff := cmp.Diff(want, w.statuses(t)); diff != "" {
+					t.Errorf("%s (-want +got):\n%s", what, diff)
+				}
+			}
+			look("before the change", map[string]int{"waiting": 1})
+			if err := change(a, p, t); err != nil {
+				t.Fatal(err)
+			}
+			look("after the change", map[string]int{"completed": 1})
+		})
+	}
+}
+
+// A process believes for some seconds in the account as it was. What it refuses meanwhile is tried
+// once more when it knows better, and then not again.
+func TestAChangeThatAProcessDoesNotKnowYet(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	a, _ := w.withAccount(t)
+	w.Near.Left, w.Near.ResetIn = 0, 9*time.Hour
+	w.active(t, `{"event": "start"}`, mail)
+	w.post(t, "start", `{}`)
+	w.drain(t)
+	if _, err := a.UpdateAccount(t.Context(), sendingtest.Account, accounts.AccountChange{Plan: new("pro")}); err != nil {
+		t.Fatal(err)
+	}
+	tries := func(want int, when string) {
+		t.Helper()
+		for range 3 {
+			if err := w.steps.RetryRefused(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		n, err := w.Drain(t.Context())
+		if err != nil || n != want {
+			t.Errorf("%s the step is tried %d times, %v; want %d", when, n, err, want)
+		}
+	}
+	tries(1, "after the change")
+	tries(0, "soon after it")
+	w.Exec(t, `UPDATE accounts SET changed_at = changed_at - interval '6 seconds'`)
+	w.Exec(t, `UPDATE automation_works SET refused_at = refused_at - interval '6 seconds'`)
+	tries(1, "when every process knows of the change,")
+	tries(0, "later")
+}
+
+// A step that a worker has claimed is its own until its lease is over.
+func TestAClaimedStepIsNotMadeDue(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	a, _ := w.withAccount(t)
+	w.Near.Left, w.Near.ResetIn = 0, 9*time.Hour
+	w.active(t, `{"event": "start"}`, mail)
+	w.post(t, "start", `{}`)
+	w.drain(t)
+	w.pass(t, 10*time.Hour)
+	if list, err := w.steps.Claim(t.Context(), 10, time.Minute); err != nil || len(list) != 1 {
+		t.Fatalf("%d runs are claimed, %v; want one", len(list), err)
+	}
+	if _, err := a.UpdateAccount(t.Context(), sendingtest.Account, accounts.AccountChange{Plan: new("pro")}); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.steps.RetryRefused(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if list, err := w.steps.Claim(t.Context(), 10, time.Minute); err != nil || len(list) != 0 {
+		t.Errorf("%d runs are claimed a second time, %v; want none", len(list), err)
+	}
+}
+
+// The waits between the tries of a webhook are shown like others. They have nothing to do with the
+// account, and the tries stay counted.
+func TestAWebhookThatIsTriedAgainSaysWhy(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	a, _ := w.withAccount(t)
+	var status atomic.Int32
+	status.Store(http.StatusBadGateway)
+	hook := httptest.NewServer(http.HandlerFunc(func(answer http.ResponseWriter, _ *http.Request) { answer.WriteHeader(int(status.Load())) }))
+	t.Cleanup(hook.Close)
+	w.active(t, `{"event": "start"}`, `{"key": "call", "type": "webhook", "url": "`+hook.URL+`"}`)
+	w.post(t, "start", `{}`)
+	for try, wait := range []time.Duration{30 * time.Second, 2 * time.Minute, 10 * time.Minute} {
+		w.drain(t)
+		run := w.run1(t)
+		if run.Blocked == nil || run.Blocked.Code != "webhook_failed" || run.Blocked.Message != hook.URL+" answered 502" || run.Next.Before(time.Now().Add(wait-10*time.Second)) || run.Next.After(time.Now().Add(wait)) {
+			t.Errorf("after %d tries the run waits until %s because of %q, want %s because of the answer", try+1, run.Next, run.Blocked, wait)
+		}
+		if _, err := a.UpdateAccount(t.Context(), sendingtest.Account, accounts.AccountChange{Plan: new("pro")}); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.steps.RetryRefused(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if n, err := w.Drain(t.Context()); n != 0 || err != nil {
+			t.Errorf("a change of the account makes %d webhook steps due, %v; want none", n, err)
+		}
+		w.pass(t, wait)
+	}
+	status.Store(http.StatusNoContent)
+	w.drain(t)
+	if run := w.run1(t); run.Status != "completed" || run.Blocked != nil {
+		t.Errorf("in the end the run is %s, blocked by %v; want it completed", run.Status, run.Blocked)
+	}
+}
+
+// A test that waits is shown too: it follows no version.
+func TestATestThatMayNotSendSaysWhy(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.Near.Left, w.Near.ResetIn = 0, 9*time.Hour
+	draft := w.draftOf(t, `{"event": "start"}`, condition+`, `+mail)
+	tried, err := w.try(t, draft.ID, "start", `{}`, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.drain(t)
+	run, err := w.Run(t.Context(), sendingtest.Account, tried.RunID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantBlocked(t, run, "mail", "plan_limit", 9*time.Hour)
+	if got := fmt.Sprint(run.Blocked); got != "plan_limit: that is all for today" {
+		t.Errorf("the reason reads %q", got)
+	}
+}

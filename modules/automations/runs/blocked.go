@@ -1,0 +1,75 @@
+package runs
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/postrider/postrider/runtime/db"
+)
+
+// Blocked is why a step was tried and not finished. The run waits, and the step is tried again.
+type Blocked struct {
+	Code    string    `json:"code"`
+	Message string    `json:"message"`
+	Since   time.Time `json:"since"` // of the first of the tries in a row
+
+	Until     time.Time `json:"-"` // when the step is tried again
+	ByAccount bool      `json:"-"` // a change to the account or its plan makes the step due earlier
+	Counted   bool      `json:"-"` // the try counts among those after which the run fails
+}
+
+// String returns a code, a colon and a sentence, as errors of runs are.
+func (b *Blocked) String() string { return b.Code + ": " + b.Message }
+
+// document encodes the reason; "" for a step that is not blocked.
+func (b *Blocked) document() string {
+	if b == nil {
+		return ""
+	}
+	text, err := json.Marshal(b)
+	if err != nil {
+		panic("runs: a reason cannot be encoded: " + err.Error()) // strings and a time
+	}
+	return string(text)
+}
+
+// ReadBlocked decodes what a row of work says; nil for no document.
+func ReadBlocked(document []byte) (*Blocked, error) {
+	if len(document) == 0 {
+		return nil, nil //nolint:nilnil // the step is not blocked
+	}
+	b := &Blocked{}
+	return b, json.Unmarshal(document, b)
+}
+
+// believed is how long a process may act on an account as it was before a change.
+const believed = `interval '5 seconds'`
+
+// retryRefusedSQL makes steps due that were refused because of their account, once the account or
+// its plan has changed. Steps that were refused before the change are due at once, and those that
+// were refused shortly after it, by a process that did not know of it yet, when every process does.
+// It steps from one account to the next in the index of refused work.
+const retryRefusedSQL = `
+WITH RECURSIVE refused AS (
+	(SELECT account_id FROM automation_works WHERE refused_at IS NOT NULL ORDER BY account_id LIMIT 1)
+	UNION ALL
+	SELECT (SELECT w.account_id FROM automation_works w WHERE w.refused_at IS NOT NULL AND w.account_id > r.account_id ORDER BY w.account_id LIMIT 1)
+	FROM refused r WHERE r.account_id IS NOT NULL
+), changed AS (
+	SELECT a.id, greatest(a.changed_at, p.changed_at) AS at FROM refused r JOIN accounts a ON a.id = r.account_id JOIN plans p ON p.id = a.plan_id
+), due AS (
+	SELECT w.id FROM changed c CROSS JOIN LATERAL (
+		SELECT w.id FROM automation_works w
+		WHERE w.account_id = c.id AND w.refused_at < c.at + CASE WHEN now() > c.at + ` + believed + ` THEN ` + believed + ` ELSE interval '0' END AND w.due_at > now()
+		ORDER BY w.refused_at LIMIT $1 FOR UPDATE SKIP LOCKED
+	) w
+)
+UPDATE automation_works w SET due_at = now() FROM due d WHERE w.id = d.id`
+
+// RetryRefused makes steps due that were refused because of accounts that have changed since, up
+// to limit for each account, and returns how many there were.
+func RetryRefused(ctx context.Context, on db.Execer, limit int) (int, error) {
+	n, err := db.Exec(ctx, on, retryRefusedSQL, limit)
+	return n, wrapped(err, "retry what accounts were refused")
+}
