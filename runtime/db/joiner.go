@@ -29,19 +29,23 @@ type Joiner[T any] struct {
 
 // JoinerConfig bounds a Joiner. Zero values mean the defaults.
 type JoinerConfig[T any] struct {
-	Writers    int           // flushes at a time, 2: one writes while the next batch fills
-	MaxItems   int           // of one flush, 128
-	MaxBytes   int           // of one flush by Size, 16 MiB; a larger item goes alone
-	MaxWaiting int           // items waiting, 4096; more are refused
-	Timeout    time.Duration // of one flush, 5 s (DB.FlushTime), and a second more for each slowest octets
-	Size       func(T) int   // octets of an item; nil: not counted
+	Writers    int // flushes at a time, 2: one writes while the next batch fills
+	MaxItems   int // of one flush, 128
+	MaxBytes   int // of one flush by Size, 16 MiB; a larger item goes alone
+	MaxWaiting int // items waiting, 4096; more are refused
+	// Timeout is how long an item takes from Do to its result, 5 s (DB.FlushTime). An item that has waited for half of
+	// it is refused, because the rest may not be enough for its flush. An item that exceeds MaxBytes has one second more
+	// for each slowest bytes above it.
+	Timeout time.Duration
+	Size    func(T) int // octets of an item; nil: not counted
 	// Final tells an error that its item gets as it is, without a flush of its own; nil:
 	// there is none.
 	Final func(error) bool
 }
 
-// slowest is how many octets a second a database takes that is not to be called
-// away: a large item must not run out of time on an ordinary disk.
+// slowest is how many bytes a second a database stores that is not considered to be
+// away: a large item must not run out of time on an ordinary disk. Timeout is enough
+// for MaxBytes at that speed.
 const slowest = 4 << 20
 
 // waiting is an item and the way back to who brought it.
@@ -49,7 +53,8 @@ type waiting[T any] struct {
 	item  T
 	size  int
 	since time.Time
-	taken bool // by a writer: only its flush can say what became of the item
+	until time.Time // when its caller wants the result
+	taken bool      // by a writer: only its flush can say what became of the item
 	done  chan error
 }
 
@@ -85,13 +90,21 @@ func NewJoiner[T any](config JoinerConfig[T], flush func(ctx context.Context, it
 }
 
 // Do stores an item and returns its error. While the item waits, the end of ctx
-// withdraws it; once it is in a flush, Do waits for the result, which the
-// flush's own timeout bounds. Too many waiting items are fault.Unavailable.
+// withdraws it. Once it is in a flush, Do waits for the result, because nothing else
+// can tell whether the item was stored; the flush ends with Timeout, or with the
+// deadline of ctx if that is earlier. Too many waiting items are fault.Unavailable.
 func (j *Joiner[T]) Do(ctx context.Context, item T) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	w := &waiting[T]{item: item, size: j.config.Size(item), since: time.Now(), done: make(chan error, 1)}
+	now := time.Now()
+	w := &waiting[T]{item: item, size: j.config.Size(item), since: now, until: now.Add(j.config.Timeout), done: make(chan error, 1)}
+	if deadline, has := ctx.Deadline(); has && deadline.Before(w.until) {
+		w.until = deadline
+	}
+	if w.until.Sub(now) < j.config.Timeout/4 { // its flush would end too early for everything else in it
+		return fault.Unavailable(context.DeadlineExceeded)
+	}
 	if err := j.enqueue(w); err != nil {
 		return err
 	}
@@ -159,6 +172,7 @@ func (j *Joiner[T]) write() {
 func (j *Joiner[T]) take() []*waiting[T] {
 	j.mutex.Lock()
 	defer j.mutex.Unlock()
+	j.refuseOverdue()
 	count, bytes := 0, 0
 	for _, w := range j.queue {
 		if count == j.config.MaxItems || count > 0 && bytes+w.size > j.config.MaxBytes {
@@ -175,6 +189,20 @@ func (j *Joiner[T]) take() []*waiting[T] {
 	batch := slices.Clone(j.queue[:count])
 	j.queue = slices.Delete(j.queue, 0, count)
 	return batch
+}
+
+// refuseOverdue refuses items whose callers cannot get a result in time any more. The writes that are ahead of
+// them were slow, and so would theirs be: a refusal now is worth more than one that comes late. The caller holds mutex.
+func (j *Joiner[T]) refuseOverdue() {
+	now := time.Now()
+	j.queue = slices.DeleteFunc(j.queue, func(w *waiting[T]) bool {
+		overdue := w.until.Sub(now) < w.until.Sub(w.since)/2
+		if overdue {
+			w.taken = true
+			w.done <- fault.Unavailable(fmt.Errorf("waited %s for other writes to end", now.Sub(w.since).Round(time.Millisecond)))
+		}
+		return overdue
+	})
 }
 
 // settle flushes a batch and tells everybody in it.
@@ -229,11 +257,15 @@ func (j *Joiner[T]) refuseLate(met error) {
 // try flushes once. A panic becomes the batch's error: it must not take the
 // process down from a goroutine that no request recovers.
 func (j *Joiner[T]) try(batch []*waiting[T]) (errs []error) {
-	bytes := 0
+	bytes, until := 0, batch[0].until
 	for _, w := range batch {
 		bytes += w.size
+		if w.until.Before(until) {
+			until = w.until
+		}
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), j.config.Timeout+time.Duration(bytes/slowest)*time.Second)
+	excess := max(bytes-j.config.MaxBytes, 0)
+	ctx, cancel := context.WithDeadline(context.Background(), until.Add(time.Duration(excess/slowest)*time.Second))
 	defer cancel()
 	defer func() {
 		if cause := recover(); cause != nil {

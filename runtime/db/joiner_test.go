@@ -2,6 +2,7 @@ package db_test
 
 import (
 	"context"
+	"database/sql"
 	"database/sql/driver"
 	"errors"
 	"fmt"
@@ -311,7 +312,7 @@ func TestJoinerGivesLargeItemsMoreTime(t *testing.T) {
 		left = time.Until(until)
 		return nil
 	})
-	for size, want := range map[int]time.Duration{1: time.Second, 100 << 20: 26 * time.Second} {
+	for size, want := range map[int]time.Duration{1: time.Second, 16 << 20: time.Second, 116 << 20: 26 * time.Second} {
 		if err := j.Do(t.Context(), size); err != nil {
 			t.Fatal(err)
 		}
@@ -319,4 +320,70 @@ func TestJoinerGivesLargeItemsMoreTime(t *testing.T) {
 			t.Errorf("an item of %d octets has %s, want %s", size, left, want)
 		}
 	}
+}
+
+// An overloaded database must not make a write take twice its time: once in the queue and once in its flush.
+func TestJoinerAnswersInTimeBehindSlowWrites(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		const timeout = 5 * time.Second
+		j := db.NewJoiner(db.JoinerConfig[int]{Writers: 1, MaxItems: 1, Timeout: timeout}, func(ctx context.Context, _ []int) []error {
+			select {
+			case <-time.After(4 * time.Second): // fake time: slow, and yet stored
+				return nil
+			case <-ctx.Done():
+				return []error{sql.ErrTxDone} // a commit after the deadline
+			}
+		})
+		began := time.Now()
+		took, errs := make([]time.Duration, 6), make([]error, 6)
+		var all sync.WaitGroup
+		for i := range errs {
+			all.Go(func() {
+				errs[i] = j.Do(t.Context(), i)
+				took[i] = time.Since(began)
+			})
+			<-time.After(500 * time.Millisecond)
+		}
+		all.Wait()
+		stored := 0
+		for i, err := range errs {
+			if since := took[i] - time.Duration(i)*500*time.Millisecond; since > timeout {
+				t.Errorf("item %d had its result after %s, want at most %s", i, since, timeout)
+			}
+			switch {
+			case err == nil:
+				stored++
+			case !fault.IsDatabaseAway(err):
+				t.Errorf("item %d was refused with %v, want that the database is away", i, err)
+			}
+		}
+		if stored == 0 {
+			t.Error("nothing was stored")
+		}
+	})
+}
+
+// A caller with little time left is refused at once: its flush would end early for everything else in it.
+func TestJoinerRefusesAnItemWithoutTimeForItsFlush(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var left time.Duration
+		j := db.NewJoiner(db.JoinerConfig[int]{}, func(ctx context.Context, _ []int) []error {
+			until, _ := ctx.Deadline()
+			left = time.Until(until)
+			return nil
+		})
+		for budget, want := range map[time.Duration]bool{time.Second: false, 3 * time.Second: true} {
+			ctx, cancel := context.WithTimeout(t.Context(), budget)
+			err := j.Do(ctx, 1)
+			cancel()
+			if (err == nil) != want || err != nil && fault.KindOf(err) != fault.Away {
+				t.Errorf("an item with %s left: %v, want it stored: %t", budget, err, want)
+			}
+			if err == nil && left != budget {
+				t.Errorf("the flush of an item with %s left ends after %s", budget, left)
+			}
+		}
+	})
 }

@@ -11,13 +11,13 @@ import (
 	"syscall"
 
 	"github.com/lib/pq"
+	"github.com/lib/pq/pqerror"
 )
 
-// IsDatabaseAway tells an error of a database that is down, frozen, full,
-// read-only or shutting down from one of a statement that is wrong. Work that
-// met it was not stored and may be tried again. An *Error is judged by its kind
-// alone: its cause may well be an error of the database, as a lock that another
-// request holds is, and says nothing of the work of others.
+// IsDatabaseAway reports whether an error means that the database cannot do its work right now: it is down, frozen,
+// full, read-only, overloaded or shutting down, or the connection or the transaction ended early. The statement itself
+// was not at fault, so nothing was stored and the work can be tried again. An *Error is judged by its kind alone: a lock
+// that another request holds, for example, is a conflict of that request and says nothing about other work.
 func IsDatabaseAway(err error) bool {
 	if err == nil {
 		return false
@@ -28,40 +28,82 @@ func IsDatabaseAway(err error) bool {
 	}
 	var server *pq.Error
 	if errors.As(err, &server) {
-		return serverAway(server)
+		return isServerAway(server)
 	}
 	var network net.Error
 	var system *net.OpError
-	return errors.As(err, &network) || errors.As(err, &system) ||
-		errors.Is(err, context.DeadlineExceeded) || errors.Is(err, os.ErrDeadlineExceeded) ||
-		errors.Is(err, driver.ErrBadConn) || errors.Is(err, sql.ErrConnDone) ||
-		errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, net.ErrClosed) ||
-		errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, syscall.ENOENT)
+	if errors.As(err, &network) || errors.As(err, &system) {
+		return true
+	}
+	for _, lost := range connectionErrors {
+		if errors.Is(err, lost) {
+			return true
+		}
+	}
+	return false
 }
+
+// connectionErrors are the errors of Go for a connection or a transaction that ended before its work was done.
+var connectionErrors = []error{
+	context.DeadlineExceeded, os.ErrDeadlineExceeded, // of ours: no answer in time
+	driver.ErrBadConn, sql.ErrConnDone, errDatabaseClosed,
+	sql.ErrTxDone, // database/sql rolled back when the deadline of the transaction passed
+	io.EOF, io.ErrUnexpectedEOF, net.ErrClosed,
+	syscall.ECONNREFUSED, syscall.ECONNRESET, syscall.EPIPE, syscall.ENOENT, // no socket
+}
+
+// errDatabaseClosed is what a pool returns after its Close: a request outlived the process that stops. The
+// standard library does not export it.
+var errDatabaseClosed = func() error {
+	pool := sql.OpenDB(noConnector{})
+	if err := pool.Close(); err != nil {
+		return err
+	}
+	return pool.PingContext(context.Background())
+}()
+
+type noConnector struct{}
+
+func (noConnector) Connect(context.Context) (driver.Conn, error) { return nil, driver.ErrBadConn }
+
+func (noConnector) Driver() driver.Driver { return nil }
 
 // IsDuplicate tells that a row was refused because another one has its unique values.
 func IsDuplicate(err error) bool {
 	var server *pq.Error
-	return errors.As(err, &server) && server.Code == "23505" // unique_violation
+	return errors.As(err, &server) && server.Code == pqerror.UniqueViolation
 }
 
-// serverAway classifies by SQLSTATE, PostgreSQL documentation appendix A.
-func serverAway(err *pq.Error) bool {
-	switch err.Code.Class() {
-	case "08", // connection exception
-		"28", // not let in: a password that was changed, a server that is being set up
-		"40", // rolled back for the sake of another: deadlock, serialization
-		"53", // insufficient resources: disk full, out of memory, too many connections
-		"57", // operator intervention: shutdown, cannot connect now, statement timeout
-		"58": // system error outside PostgreSQL
-		return true
-	}
-	switch err.Code {
-	case "25006", // read-only transaction: a standby, or default_transaction_read_only
-		"25P03", // idle-in-transaction timeout
-		"3D000", // no such database: not yet, or not any more
-		"55P03": // lock not available in time
-		return true
-	}
-	return false
+// awayClasses are the classes of SQLSTATE (PostgreSQL documentation, appendix A) that blame the server or the session.
+// All other classes blame the statement: the same one would fail again, and a defect must not pass for an outage.
+var awayClasses = map[pqerror.Class]bool{
+	pqerror.ClassConnectionException:               true, // 08
+	pqerror.ClassInvalidSQLStatementName:           true, // 26: the session lost a prepared statement, for example to a pooler
+	pqerror.ClassInvalidAuthorizationSpecification: true, // 28: a changed password, or a server that is being set up
+	pqerror.ClassInvalidCatalogName:                true, // 3D: the database does not exist yet, or no longer
+	pqerror.ClassTransactionRollback:               true, // 40: deadlock or serialization failure
+	pqerror.ClassInsufficientResources:             true, // 53: disk full, out of memory, too many connections
+	pqerror.ClassObjectNotInPrerequisiteState:      true, // 55: in recovery, in use, or locked for too long
+	pqerror.ClassOperatorIntervention:              true, // 57: shutdown, start, statement timeout
+	pqerror.ClassSystemError:                       true, // 58: I/O error, missing file
+	"72":                                           true, // snapshot too old, before PostgreSQL 17
+	pqerror.ClassConfigFileError:                   true, // F0: the server cannot read its own files
+	pqerror.ClassInternalError:                     true, // XX: damaged data or index, or a bug of the server
+}
+
+// awayCodes are codes of the server or the session in classes that otherwise blame the statement.
+var awayCodes = map[pqerror.Code]bool{
+	pqerror.ReadOnlySQLTransaction:          true, // 25006: a standby, or default_transaction_read_only
+	pqerror.IdleInTransactionSessionTimeout: true, // 25P03
+	pqerror.TransactionTimeout:              true, // 25P04
+}
+
+func isServerAway(err *pq.Error) bool {
+	return awayClasses[err.Code.Class()] || awayCodes[err.Code] || isOutOfTransactionIDs(err)
+}
+
+// isOutOfTransactionIDs recognizes a server that takes no writes because its transaction or multixact ids would wrap
+// around. Its code, program_limit_exceeded, is also that of rows that are too large.
+func isOutOfTransactionIDs(err *pq.Error) bool {
+	return err.Code == pqerror.ProgramLimitExceeded && (err.Routine == "GetNewTransactionId" || err.Routine == "GetNewMultiXactId")
 }
