@@ -61,11 +61,11 @@ func (c *doctorCommand) look(s *session) (report doctor.Report, err error) {
 		}
 	}
 	if params.DB, err = store.Peek(s.ctx, cfg); err != nil {
-		f := doctor.Finding{Check: "database", Level: doctor.Error, Found: err.Error(), Expected: "the database answers", Do: "Start the database, and look at DATABASE_URL."}
+		found := doctor.Unusable(err)
 		if errors.Is(err, store.ErrNotRunning) {
-			f.Level, f.Do = doctor.Skipped, "Start the service: its database is looked at while it runs."
+			found[0].Level, found[0].Do = doctor.Skipped, "Start the service: its database is looked at while it runs."
 		}
-		before = append(before, f)
+		before = append(before, found...)
 	} else {
 		defer func() { err = errors.Join(err, params.DB.Close()) }()
 	}

@@ -11,6 +11,10 @@ import (
 	"sync"
 
 	"github.com/lib/pq"
+
+	"github.com/postrider/postrider/runtime/db/capacity"
+	"github.com/postrider/postrider/runtime/db/failover"
+	"github.com/postrider/postrider/runtime/fault"
 )
 
 const oldestServer = 140000 // server_version_num
@@ -25,7 +29,7 @@ func (u *unfitError) Unwrap() error { return u.Reason }
 var (
 	errPooler   = errors.New("this is a connection pooler, as PgBouncer, and not PostgreSQL itself: it takes away settings that each connection needs, and sessions with locks. Name the server; a process opens no more connections than POSTRIDER_DATABASE_CONNECTIONS says")
 	errCluster  = errors.New("this is the server of another database than the one that was met first (its system identifier differs): the hosts of DATABASE_URL have to be one cluster")
-	errTimeline = errors.New("this server was the primary before a fail-over (its timeline is older than one that was met), and what it takes would be lost: make it a standby of the new primary, or take it away")
+	errTimeline = errors.New("this server was the primary before a fail-over (its timeline is older than that of another server), and what it takes would be lost: make it a standby of the new primary, or take it away")
 )
 
 // fitness looks at the server of each new connection: after a fail-over it is another one. Safe for
@@ -34,6 +38,7 @@ type fitness struct {
 	primary      *fitness // nil, but at replicas: of the server that they have to follow
 	riskAccepted bool
 	standbys     int // that a commit has to wait for
+	share        *capacity.Share
 	log          *slog.Logger
 
 	mutex    sync.Mutex
@@ -47,36 +52,44 @@ type fitness struct {
 // server has, that nobody minds losing its data.
 const (
 	fitnessSQL = `SELECT current_setting('server_version_num'), current_setting('server_version'), current_setting('fsync'), current_setting('synchronous_commit'),
-	current_setting('synchronous_standby_names'), coalesce(current_setting('postrider.throw_away_test_server', true), ''), current_setting('enable_seqscan')`
+	current_setting('synchronous_standby_names'), coalesce(current_setting('postrider.throw_away_test_server', true), ''), current_setting('enable_seqscan'), ` + roomSQL + `
+FROM pg_roles r, pg_database d WHERE r.rolname = session_user AND d.datname = current_database()`
+	// roomSQL is how many connections the server, the role and the database allow together. Limits of the last two do
+	// not hold for superusers.
+	roomSQL = `least(current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int - coalesce(current_setting('reserved_connections', true), '0')::int,
+	CASE WHEN NOT rolsuper AND rolconnlimit >= 0 THEN rolconnlimit END, CASE WHEN NOT rolsuper AND datconnlimit >= 0 THEN datconnlimit END)::text`
 	timelineSQL = `substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) COLLATE "C"` // not on a standby
-	clusterSQL  = `SELECT system_identifier::text, CASE WHEN pg_is_in_recovery() THEN '' ELSE ` + timelineSQL + ` END FROM pg_control_system()`
 )
 
-// check refuses a server that Postrider's promises cannot stand on. index says that the connection was
-// opened with a setting that keeps statements to indexes.
-func (f *fitness) check(ctx context.Context, conn driver.Conn, index bool) error {
+// check refuses a server that Postrider's promises cannot stand on, and returns who it is. index says that the
+// connection was opened with a setting that keeps statements to indexes.
+func (f *fitness) check(ctx context.Context, conn driver.Conn, index bool) (who failover.Identity, err error) {
 	if f.primary != nil {
-		return f.follows(ctx, conn)
+		return who, f.follows(ctx, conn)
 	}
-	said, err := ask(ctx, conn, fitnessSQL)
+	said, err := failover.Row(ctx, conn, fitnessSQL)
 	if err != nil {
-		return fmt.Errorf("ask the server for its settings: %w", err)
+		return who, fmt.Errorf("ask the server for its settings: %w", err)
 	}
 	found := durability{text: said[1], fsync: said[2], commit: said[3], standbys: said[4], throwAway: said[5]}
-	if _, err := fmt.Sscan(said[0], &found.version); err != nil {
-		return fmt.Errorf("the server's version: %w", err)
+	var room int
+	if _, err := fmt.Sscan(said[0]+" "+said[7], &found.version, &room); err != nil {
+		return who, fmt.Errorf("the server's version and room: %w", err)
+	}
+	if f.share != nil {
+		f.share.SetRoom(room)
 	}
 	reason := found.judge(f.riskAccepted, f.standbys)
 	if index && said[6] != "off" {
 		reason = errPooler
 	}
 	if reason == nil {
-		reason, err = f.sameCluster(ctx, conn)
+		who, reason, err = f.sameCluster(ctx, conn)
 	}
 	if err != nil || reason == nil {
-		return err
+		return who, err
 	}
-	return f.refuse(reason)
+	return who, f.refuse(reason)
 }
 
 // refuse makes a refusal that callers take for a database that is away, and logs it once.
@@ -90,21 +103,22 @@ func (f *fitness) refuse(reason error) error {
 	return unfit(reason)
 }
 
-func unfit(reason error) error {
-	return &net.OpError{Op: "connect", Net: "postgres", Err: &unfitError{reason}}
-}
+func unfit(reason error) error { return notConnected(&unfitError{reason}) }
+
+const opConnect = "connect"
+
+// notConnected makes an error that callers take for a database that is away: whatever keeps a connection from being
+// opened is no fault of the statement that needs one.
+func notConnected(err error) error { return &net.OpError{Op: opConnect, Net: "postgres", Err: err} }
 
 // follows refuses a server that is no standby of the primary's cluster. How far it is, and on which timeline,
 // each read looks at (package replica).
 func (f *fitness) follows(ctx context.Context, conn driver.Conn) error {
-	said, err := ask(ctx, conn, `SELECT system_identifier::text, pg_is_in_recovery()::text FROM pg_control_system()`)
+	said, err := failover.Row(ctx, conn, `SELECT system_identifier::text, pg_is_in_recovery()::text FROM pg_control_system()`)
 	if err != nil {
 		return fmt.Errorf("ask the replica which one it is: %w", err)
 	}
-	f.primary.mutex.Lock()
-	cluster := f.primary.cluster
-	f.primary.mutex.Unlock()
-	switch {
+	switch cluster := f.primary.system(); {
 	case cluster == "":
 		return unfit(errors.New("the primary does not tell which cluster it is (pg_control_system), so nobody knows whether this server follows it"))
 	case said[0] != cluster:
@@ -115,31 +129,58 @@ func (f *fitness) follows(ctx context.Context, conn driver.Conn) error {
 	return nil
 }
 
+// system returns the system identifier of the cluster whose servers are used; empty: it is not known.
+func (f *fitness) system() string {
+	f.mutex.Lock()
+	defer f.mutex.Unlock()
+	return f.cluster
+}
+
 // sameCluster remembers whose data the first server has.
-func (f *fitness) sameCluster(ctx context.Context, conn driver.Conn) (reason, err error) {
+func (f *fitness) sameCluster(ctx context.Context, conn driver.Conn) (who failover.Identity, reason, err error) {
 	f.mutex.Lock()
 	hidden := f.hidden
 	f.mutex.Unlock()
 	if hidden {
-		return nil, nil
+		return who, nil, nil
 	}
-	said, err := ask(ctx, conn, clusterSQL) // not under the mutex: it may take as long as an operation
+	who, err = failover.Ask(ctx, conn) // not under the mutex: it may take as long as an operation
 	f.mutex.Lock()
 	defer f.mutex.Unlock()
-	var server *pq.Error
 	switch {
-	case errors.As(err, &server) && (server.Code.Class() == "42" || server.Code.Class() == "0A"): // some providers do not tell
+	case errors.Is(err, failover.ErrHidden):
 		f.hidden = true
+		return who, nil, nil
 	case err != nil:
-		return nil, fmt.Errorf("ask the server which one it is: %w", err)
-	case f.cluster != "" && f.cluster != said[0]:
-		return errCluster, nil
-	case said[1] != "" && said[1] < f.timeline:
-		return errTimeline, nil
-	default:
-		f.cluster, f.timeline = said[0], max(f.timeline, said[1])
+		return who, nil, err
+	case f.cluster != "" && f.cluster != who.System:
+		return who, errCluster, nil
+	case f.isOld(who):
+		return who, errTimeline, nil
 	}
-	return nil, nil
+	f.cluster, f.timeline = who.System, max(f.timeline, who.Timeline)
+	return who, nil, nil
+}
+
+// isOld reports whether a server is a primary from before a fail-over. The caller holds mutex.
+func (f *fitness) isOld(who failover.Identity) bool { return !who.Standby && who.Timeline < f.timeline }
+
+// learn notes the newest timeline of the cluster.
+func (f *fitness) learn(timeline string) {
+	f.mutex.Lock()
+	defer f.mutex.Unlock()
+	f.timeline = max(f.timeline, timeline)
+}
+
+// refuseOld refuses a server that is a primary from before a fail-over.
+func (f *fitness) refuseOld(who failover.Identity) error {
+	f.mutex.Lock()
+	old := f.isOld(who)
+	f.mutex.Unlock()
+	if old {
+		return f.refuse(errTimeline)
+	}
+	return nil
 }
 
 // claim is a query that divides by zero on a server that is not fit. The connection that listens
@@ -173,28 +214,6 @@ func (c claim) judge(err error) error {
 	return err
 }
 
-// ask reads one row of texts.
-func ask(ctx context.Context, conn driver.Conn, query string) (_ []string, err error) {
-	on, is := conn.(driver.QueryerContext)
-	if !is {
-		return nil, errors.New("the driver takes no queries")
-	}
-	rows, err := on.QueryContext(ctx, query, nil)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
-	values := make([]driver.Value, len(rows.Columns()))
-	if err := rows.Next(values); err != nil {
-		return nil, err
-	}
-	texts := make([]string, len(values))
-	for i, v := range values {
-		texts[i] = fmt.Sprintf("%s", v)
-	}
-	return texts, nil
-}
-
 // opened says why a connection could not be opened, where that is known better than by the driver.
 func (f *fitness) opened(err error) error {
 	if err != nil && strings.Contains(err.Error(), "unsupported startup parameter") {
@@ -203,11 +222,15 @@ func (f *fitness) opened(err error) error {
 	return err
 }
 
-// plainly gives the reason of an unfit server alone.
-func plainly(err error) error {
+// plainly returns the reason for a refusal that stays until somebody changes something: a start need not wait for that.
+func plainly(err error, hosts int) error {
 	var unfit *unfitError
-	if errors.As(err, &unfit) {
+	var refused *net.OpError
+	switch {
+	case errors.As(err, &unfit) && unfit.Reason != errTimeline: // which is over when the new primary is back
 		return unfit.Reason
+	case hosts == 1 && errors.As(err, &refused) && refused.Op == opConnect && !fault.IsDatabaseAway(refused.Err):
+		return refused.Err
 	}
 	return err
 }

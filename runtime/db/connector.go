@@ -12,6 +12,9 @@ import (
 	"time"
 
 	"github.com/lib/pq"
+
+	"github.com/postrider/postrider/runtime/db/capacity"
+	"github.com/postrider/postrider/runtime/db/failover"
 )
 
 // errStalled is what callers get at once while the server does not answer.
@@ -27,6 +30,11 @@ type hosts struct {
 func hostsOf(given pq.Config) *hosts {
 	first := pq.ConfigMultihost{Host: given.Host, Hostaddr: given.Hostaddr, Port: given.Port}
 	return &hosts{all: append([]pq.ConfigMultihost{first}, given.Multi...), random: given.LoadBalanceHosts == pq.LoadBalanceHostsRandom}
+}
+
+// name is host:port of one of them.
+func (h *hosts) name(host int) string {
+	return net.JoinHostPort(h.all[host].Host, strconv.Itoa(int(h.all[host].Port)))
 }
 
 // order gives the indexes of all hosts, the one that worked last first.
@@ -73,7 +81,9 @@ type connector struct {
 	hosts   *hosts
 	dialer  *dialer
 	fitness *fitness
-	index   bool // its connections keep statements to indexes
+	index   bool           // its connections keep statements to indexes
+	pool    *capacity.Pool // nil: a number of connections that does not change
+	watch   *watch         // nil: there is only one host
 }
 
 // Driver is what database/sql asks of a connector.
@@ -83,6 +93,23 @@ func (c connector) Driver() driver.Driver { return &pq.Driver{} }
 func (c connector) Connect(ctx context.Context) (driver.Conn, error) {
 	if !c.dialer.mayConnect() {
 		return nil, errStalled
+	}
+	if c.pool == nil {
+		return c.find(ctx)
+	}
+	conn, err := c.pool.Open(ctx, c.find)
+	if capacity.IsRefusal(err) {
+		c.dialer.note(err) // others need not wait as long again
+	}
+	return conn, err
+}
+
+// find connects to a server that is wanted.
+func (c connector) find(ctx context.Context) (driver.Conn, error) {
+	if c.watch != nil {
+		if err := c.watch.refuse(ctx); err != nil {
+			return nil, err
+		}
 	}
 	wanted := c.config.TargetSessionAttrs
 	if wanted == pq.TargetSessionAttrsPreferStandby {
@@ -138,7 +165,7 @@ func (c connector) race(ctx context.Context, wanted pq.TargetSessionAttrs) (driv
 				return r.conn, nil
 			}
 			if errs = append(errs, r.err); len(errs) == len(order) {
-				err := errors.Join(errs...)
+				err := notConnected(errors.Join(errs...))
 				// A caller who had no time left says nothing of the database.
 				if ctx.Err() == nil || time.Since(began) >= c.dialer.timeout/4 {
 					c.dialer.note(err)
@@ -150,29 +177,45 @@ func (c connector) race(ctx context.Context, wanted pq.TargetSessionAttrs) (driv
 	}
 }
 
-// connect makes a connection to one host. over ends when another host was faster.
+// connect makes a connection to one host that may be used. over ends when another host was faster.
 func (c connector) connect(ctx, over context.Context, host int, wanted pq.TargetSessionAttrs) (driver.Conn, error) {
-	to, config := c.hosts.all[host], c.config.Clone()
-	config.Host, config.Hostaddr, config.Port, config.Multi = to.Host, to.Hostaddr, to.Port, nil
-	config.TargetSessionAttrs = wanted
-	plain, err := pq.NewConnectorConfig(config)
-	if err != nil {
-		return nil, err
-	}
-	try := &trial{dialer: c.dialer, over: over}
-	plain.Dialer(try)
-	conn, err := plain.Connect(ctx)
-	if err != nil {
-		err = c.fitness.opened(err)
-	} else if err = c.fitness.check(ctx, conn, c.index); err != nil {
-		err = errors.Join(err, conn.Close())
+	conn, try, err := c.reach(ctx, over, host, wanted)
+	if err == nil {
+		var who failover.Identity
+		if who, err = c.fitness.check(ctx, conn, c.index); err == nil && c.watch != nil {
+			err = c.watch.admit(ctx, host, who)
+		}
+		if err != nil {
+			err = errors.Join(err, conn.Close())
+		}
 	}
 	if err != nil && len(c.hosts.all) > 1 {
-		err = fmt.Errorf("%s: %w", net.JoinHostPort(to.Host, strconv.Itoa(int(to.Port))), err)
+		err = fmt.Errorf("%s: %w", c.hosts.name(host), err)
 	}
 	if err != nil {
 		return nil, err
 	}
 	try.passed.Store(true)
+	if c.watch != nil {
+		return c.watch.guard(conn)
+	}
 	return conn, nil
+}
+
+// reach makes a connection to one host, whatever that is.
+func (c connector) reach(ctx, over context.Context, host int, wanted pq.TargetSessionAttrs) (driver.Conn, *trial, error) {
+	to, config := c.hosts.all[host], c.config.Clone()
+	config.Host, config.Hostaddr, config.Port, config.Multi = to.Host, to.Hostaddr, to.Port, nil
+	config.TargetSessionAttrs = wanted
+	plain, err := pq.NewConnectorConfig(config)
+	if err != nil {
+		return nil, nil, err
+	}
+	try := &trial{dialer: c.dialer, over: over}
+	plain.Dialer(try)
+	conn, err := plain.Connect(ctx)
+	if err != nil {
+		return nil, nil, c.fitness.opened(err)
+	}
+	return conn, try, nil
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/lib/pq"
 
 	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/runtime/db/capacity"
 	"github.com/postrider/postrider/runtime/fault"
 )
 
@@ -27,6 +28,9 @@ type DB struct {
 	config  Config
 	hosts   *hosts
 	fitness *fitness
+	share   *capacity.Share
+	bounds  []*capacity.Pool // of SQL and Hot
+	watch   *watch           // nil: there is only one host
 	log     *slog.Logger
 
 	standbys standbys
@@ -66,42 +70,80 @@ func Open(ctx context.Context, config Config, log *slog.Logger) (*DB, error) {
 		return nil, errors.New("open database: the url is not understood") // err would show the password
 	}
 	shared := &dialer{timeout: config.OpTimeout}
-	d := &DB{config: config, hosts: hostsOf(given), standbys: standbys{wanted: config.Standbys}, log: log,
-		fitness: &fitness{riskAccepted: config.RiskLosingAcceptedMail, standbys: config.Standbys, log: log}}
-	if d.SQL, err = d.open(config, config.Connections/2, shared); err != nil {
+	share := capacity.NewShare(config.Connections)
+	d := &DB{config: config, hosts: hostsOf(given), standbys: standbys{wanted: config.Standbys}, log: log, share: share,
+		fitness: &fitness{riskAccepted: config.RiskLosingAcceptedMail, standbys: config.Standbys, share: share, log: log}}
+	if len(d.hosts.all) > 1 {
+		if d.watch, err = d.newWatch(); err != nil {
+			return nil, fmt.Errorf("open database: %w", err)
+		}
+	}
+	if d.SQL, err = d.openBounded(shared); err != nil {
 		return nil, fmt.Errorf("open database: %w", err)
 	}
 	d.Ent = ent.NewClient(ent.Driver(entsql.OpenDB(dialect.Postgres, d.SQL)))
-	if d.Hot, err = d.open(config, config.Connections-config.Connections/2, shared, parameter{"binary_parameters", "yes"}, parameter{"enable_seqscan", "off"}, parameter{"plan_cache_mode", "force_generic_plan"}); err != nil {
+	if d.Hot, err = d.openBounded(shared, parameter{"binary_parameters", "yes"}, parameter{"enable_seqscan", "off"}, parameter{"plan_cache_mode", "force_generic_plan"}); err != nil {
 		return nil, errors.Join(fmt.Errorf("open database: %w", err), d.SQL.Close())
 	}
 	d.Prepared = &Prepared{hot: d.Hot}
 	for _, pool := range []*sql.DB{d.SQL, d.Hot} {
 		if _, err := pool.ExecContext(ctx, "SELECT 1"); err != nil {
-			return nil, errors.Join(fmt.Errorf("open database: %w", plainly(err)), d.Close())
+			return nil, errors.Join(fmt.Errorf("open database: %w", plainly(err, len(d.hosts.all))), d.Close())
 		}
 	}
 	return d, nil
 }
 
-// open makes one pool, of so many connections. The whole handshake of a connection takes no longer than
-// one operation may.
+// open opens a pool of so many connections.
 func (d *DB) open(config Config, most int, on *dialer, parameters ...parameter) (*sql.DB, error) {
-	seconds := max(1, int(on.timeout/time.Second))
-	dsn, err := config.dsn(append(parameters, parameter{"connect_timeout", strconv.Itoa(seconds)})...)
+	c, err := d.connector(config, on, parameters...)
 	if err != nil {
 		return nil, err
 	}
-	given, err := pq.NewConfig(dsn)
-	if err != nil {
-		return nil, fmt.Errorf("database url: not understood")
-	}
-	handle := sql.OpenDB(connector{config: given, hosts: d.hosts, dialer: on, fitness: d.fitness, index: given.Runtime["enable_seqscan"] == "off"})
+	handle := sql.OpenDB(c)
 	handle.SetMaxOpenConns(most)
 	handle.SetMaxIdleConns(most) // the default of 2 would open and close connections all day
 	handle.SetConnMaxLifetime(time.Hour)
 	return handle, nil
 }
+
+// openBounded opens a pool that has a part of the connections of the process.
+func (d *DB) openBounded(on *dialer, parameters ...parameter) (*sql.DB, error) {
+	c, err := d.connector(d.config, on, parameters...)
+	if err != nil {
+		return nil, err
+	}
+	c.pool = d.share.NewPool(d.config.OpTimeout)
+	handle := sql.OpenDB(c)
+	handle.SetConnMaxLifetime(time.Hour)
+	c.pool.Bound(handle)
+	d.bounds = append(d.bounds, c.pool)
+	return handle, nil
+}
+
+// connector makes the connections of a pool. The whole handshake of one takes no longer than an operation may.
+func (d *DB) connector(config Config, on *dialer, parameters ...parameter) (connector, error) {
+	seconds := max(1, int(on.timeout/time.Second))
+	dsn, err := config.dsn(append(parameters, parameter{"connect_timeout", strconv.Itoa(seconds)})...)
+	if err != nil {
+		return connector{}, err
+	}
+	given, err := pq.NewConfig(dsn)
+	if err != nil {
+		return connector{}, fmt.Errorf("database url: not understood")
+	}
+	if d.watch != nil && (given.TargetSessionAttrs == "" || given.TargetSessionAttrs == pq.TargetSessionAttrsAny) {
+		given.TargetSessionAttrs = pq.TargetSessionAttrsReadWrite // nothing works at a standby
+	}
+	return connector{config: given, hosts: d.hosts, dialer: on, fitness: d.fitness, index: given.Runtime["enable_seqscan"] == "off", watch: d.watch}, nil
+}
+
+// ShareWith divides the connections that the server has room for among so many processes that live, this one included.
+func (d *DB) ShareWith(processes int) { d.share.SetProcesses(processes) }
+
+// Room returns how many connections all processes may open together, how many processes divide them, and how many of
+// them the pools of each may open.
+func (d *DB) Room() (connections, processes, each int) { return d.share.Figures() }
 
 // ReadFrom has Read use a replica from now on. It is called before anybody reads.
 func (d *DB) ReadFrom(r Reader) { d.reader = r }
@@ -147,6 +189,12 @@ func (d *DB) FlushTime() time.Duration {
 // Close closes both pools. Connections that cannot say goodbye, because the
 // server is gone, are closed all the same.
 func (d *DB) Close() error {
+	for _, pool := range d.bounds {
+		pool.Close()
+	}
+	if d.watch != nil {
+		d.watch.close()
+	}
 	for _, handle := range []*sql.DB{d.Hot, d.SQL} {
 		if err := handle.Close(); err != nil && !fault.IsDatabaseAway(err) {
 			return fmt.Errorf("close database: %w", err)

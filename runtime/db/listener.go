@@ -70,6 +70,11 @@ func (s *Signals) listen() {
 
 // connect gives a connection to the first of the hosts that will do.
 func (s *Signals) connect() (conn *pq.ListenerConn, heard <-chan *pq.Notification, err error) {
+	if s.db.watch != nil {
+		if err := s.db.watch.look(s.ctx, time.Now().Add(-hostsFresh), -1); err != nil {
+			return nil, nil, err
+		}
+	}
 	var errs []error
 	for _, address := range s.db.hosts.addresses(s.dsn) {
 		conn, heard, err := s.connectTo(address)
@@ -93,10 +98,8 @@ func (s *Signals) connectTo(address string) (conn *pq.ListenerConn, heard <-chan
 	s.mutex.Unlock()
 	key := newLockKey()
 	err = s.ctx.Err() // Close may have come before the connection
-	for _, claim := range s.db.fitness.claims() {
-		if err == nil {
-			err = claim.judge(s.exec(conn, claim.query))
-		}
+	if err == nil {
+		err = s.check(conn)
 	}
 	for _, command := range []string{fmt.Sprintf("SELECT pg_advisory_lock(%d)", key), listenCommand} {
 		if err == nil {
@@ -119,6 +122,16 @@ func (s *Signals) connectTo(address string) (conn *pq.ListenerConn, heard <-chan
 	}
 	s.wakeEverybody() // of what was sent before we listened we know nothing
 	return conn, notifications, nil
+}
+
+// check refuses a server that is not the one that the pools use.
+func (s *Signals) check(conn *pq.ListenerConn) error {
+	for _, claim := range s.db.fitness.claims() {
+		if err := claim.judge(s.exec(conn, claim.query)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // dial connects. The handshake of lib/pq has its own time limit and knows no context:
@@ -175,9 +188,9 @@ func (s *Signals) receive(heard <-chan *pq.Notification) {
 	}
 }
 
-// ping makes the server say something now and then, until the connection has ended. To
-// ask again for the channel changes nothing, and the server's list of connections goes
-// on saying what this one is for.
+// ping makes the server say something now and then, until the connection has ended: it may
+// have become one from before a fail-over. To ask again for the channel changes nothing, and
+// the server's list of connections goes on saying what this one is for.
 func (s *Signals) ping(conn *pq.ListenerConn) {
 	ticker := time.NewTicker(pingEvery)
 	defer ticker.Stop()
@@ -186,7 +199,11 @@ func (s *Signals) ping(conn *pq.ListenerConn) {
 		case <-s.ctx.Done():
 			return
 		case <-ticker.C:
-			if err := s.exec(conn, listenCommand); err != nil {
+			err := s.check(conn)
+			if err == nil {
+				err = s.exec(conn, listenCommand)
+			}
+			if err != nil {
 				_ = conn.Close() // whoever reads sees it
 				return
 			}

@@ -1,12 +1,15 @@
 package db_test
 
 import (
+	"errors"
+	"log/slog"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/db/dbtest"
+	"github.com/postrider/postrider/runtime/db/failover"
 	"github.com/postrider/postrider/runtime/expect"
 	"github.com/postrider/postrider/runtime/fault"
 )
@@ -66,28 +69,20 @@ func TestEveryHostSaysWhichClusterItIs(t *testing.T) {
 	stranger.BecomeForeign()
 	nobody := t.TempDir()
 	d := openURL(t, db.Config{URL: withHosts(t, stranger.URL(), hostOf(t, primary)+","+hostOf(t, standby)+","+nobody, "5432,5432,5432", "read-write")})
-	type host struct {
-		name, cluster string
-		standby       bool
-		err           error
-	}
-	var all []host
-	cluster, err := d.AskHosts(t.Context(), func(name, cluster string, standby bool, err error) {
-		all = append(all, host{name, cluster, standby, err})
-	})
+	all, cluster, err := d.AskHosts(t.Context())
 	if err != nil || len(all) != 4 || cluster == "" {
 		t.Fatalf("the hosts are %+v, %q, %v; want four", all, cluster, err)
 	}
-	if p := all[0]; p.cluster != cluster || p.standby || p.err != nil {
+	if p := all[0]; p.System != cluster || !p.Primary() || p.Err != nil {
 		t.Errorf("the primary is %+v", p)
 	}
-	if s := all[1]; s.cluster != cluster || !s.standby || s.err != nil {
+	if s := all[1]; s.System != cluster || !s.Standby || s.Err != nil {
 		t.Errorf("the standby is %+v", s)
 	}
-	if n := all[2]; n.err == nil || !strings.Contains(n.name, nobody) {
+	if n := all[2]; n.Err == nil || !strings.Contains(n.Host, nobody) {
 		t.Errorf("nobody is %+v", n)
 	}
-	if o := all[3]; o.cluster != "42" || o.standby || o.err != nil {
+	if o := all[3]; o.System != "42" || o.Standby || o.Err != nil {
 		t.Errorf("the stranger is %+v", o)
 	}
 }
@@ -128,6 +123,31 @@ func TestAnEmptyDatabaseIsFilledOnlyWhereEveryHostAnswers(t *testing.T) {
 	}
 }
 
+// failedOver returns a server, its standby that has been promoted, and an address that names both, the old one first.
+func failedOver(t *testing.T) (old, promoted *dbtest.Server, address string) {
+	t.Helper()
+	old = dbtest.NewServer(t)
+	promoted = old.NewStandby("one")
+	address = withHosts(t, promoted.URL(), hostOf(t, old), "5432", "read-write")
+	old.Stop()
+	promoted.Promote()
+	expect.Within(t, 15*time.Second, "the promoted standby takes writes", func() bool {
+		_, err := promoted.OpenPatiently().SQL.ExecContext(t.Context(), `CREATE TABLE IF NOT EXISTS written (by text)`)
+		return err == nil
+	})
+	return old, promoted, address
+}
+
+// takesWrites checks that the old primary believes that it still is one: else there is nothing to refuse.
+func takesWrites(t *testing.T, old *dbtest.Server) *db.DB {
+	t.Helper()
+	d := old.OpenPatiently()
+	if _, err := d.SQL.ExecContext(t.Context(), `CREATE TABLE written (by text)`); err != nil {
+		t.Fatalf("the old primary takes no writes: %v", err)
+	}
+	return d
+}
+
 // The old primary comes back, believes that it still is one, and takes writes.
 func TestAPrimaryFromBeforeAFailOverIsPassedOver(t *testing.T) {
 	t.Parallel()
@@ -143,17 +163,107 @@ func TestAPrimaryFromBeforeAFailOverIsPassedOver(t *testing.T) {
 	woken(t, wake, "the promoted standby is listened to")
 	standby.Stop()
 	primary.Start()
-	if _, err := primary.Open().SQL.ExecContext(t.Context(), `SELECT txid_current()`); err != nil {
-		t.Fatalf("the old primary takes no writes: %v; there is nothing to pass over", err)
+	takesWrites(t, primary)
+	refused := func(why string) func() bool {
+		return func() bool {
+			err := d.Ping(t.Context())
+			return err != nil && fault.IsDatabaseAway(err) && strings.Contains(err.Error(), why)
+		}
 	}
-	expect.Within(t, 15*time.Second, "the old primary is refused with the reason", func() bool {
-		err := d.Ping(t.Context())
-		return err != nil && strings.Contains(err.Error(), "before a fail-over")
-	})
+	expect.Within(t, 15*time.Second, "the old primary is refused with the reason", refused("before a fail-over"))
 	if _, held := signals.Lock(); held {
 		t.Error("the old primary is listened to")
 	}
 	standby.Start()
+	expect.Within(t, 15*time.Second, "nothing is used while both take writes", refused("2 hosts of DATABASE_URL take writes"))
+	primary.Stop()
 	expect.Within(t, 15*time.Second, "the new primary is used again", served)
 	woken(t, wake, "the new primary is listened to again")
+}
+
+// A process that starts knows nothing of the fail-over, and its address names the old primary first.
+func TestAFreshProcessStoresNothingBesideTwoPrimaries(t *testing.T) {
+	t.Parallel()
+	old, promoted, address := failedOver(t)
+	old.Start()
+	before := takesWrites(t, old)
+	var told expect.Log
+	open := func() (*db.DB, error) {
+		return db.Open(t.Context(), db.Config{URL: address, OpTimeout: expect.Patience}, slog.New(slog.NewTextHandler(&told, nil)))
+	}
+	d, err := open()
+	if err == nil {
+		_, err = d.SQL.ExecContext(t.Context(), `INSERT INTO written VALUES ('a fresh process')`)
+		ended(t, d.Close())
+	}
+	var split *failover.SplitError
+	if !errors.As(err, &split) || !fault.IsDatabaseAway(err) || len(split.Primaries) != 2 {
+		t.Errorf("a fresh process beside two primaries: %v, want a refusal that may pass and names both", err)
+	}
+	if !strings.Contains(told.String(), "the database cannot be used") || !strings.Contains(told.String(), hostOf(t, old)) {
+		t.Errorf("the log says %q, want that and why the database cannot be used", told.String())
+	}
+	if n, err := db.One(t.Context(), before.SQL, db.Value[int], `SELECT count(*) FROM written`); n != 0 || err != nil {
+		t.Errorf("the old primary has %d rows (%v), want none", n, err)
+	}
+	old.Stop()
+	if d, err = open(); err != nil {
+		t.Fatalf("a fresh process beside the new primary alone: %v", err)
+	}
+	if _, err := d.SQL.ExecContext(t.Context(), `INSERT INTO written VALUES ('a fresh process')`); err != nil {
+		t.Errorf("a write beside the new primary alone: %v", err)
+	}
+	ended(t, d.Close())
+	if n, err := db.One(t.Context(), promoted.OpenPatiently().SQL, db.Value[int], `SELECT count(*) FROM written`); n != 1 || err != nil {
+		t.Errorf("the new primary has %d rows (%v), want one", n, err)
+	}
+}
+
+// A process that runs has open connections to the new primary when the old one comes back.
+func TestOpenConnectionsAreNotUsedBesideTwoPrimaries(t *testing.T) {
+	t.Parallel()
+	old, _, address := failedOver(t)
+	var told expect.Log
+	d, err := db.Open(t.Context(), db.Config{URL: address}, slog.New(slog.NewTextHandler(&told, nil)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { ended(t, d.Close()) }()
+	write := func() error {
+		_, err := d.Hot.ExecContext(t.Context(), `INSERT INTO written VALUES ('a process that runs')`)
+		return err
+	}
+	if err := write(); err != nil {
+		t.Fatalf("a write beside the new primary alone: %v", err)
+	}
+	old.Start()
+	takesWrites(t, old)
+	expect.Within(t, 15*time.Second, "the process refuses to write", func() bool {
+		err := write()
+		var split *failover.SplitError
+		return errors.As(err, &split) && fault.IsDatabaseAway(err)
+	})
+	old.Stop()
+	expect.Within(t, 15*time.Second, "the process writes again", func() bool { return write() == nil })
+	if n := strings.Count(told.String(), "the database cannot be used"); n != 1 || !strings.Contains(told.String(), "the database can be used again") {
+		t.Errorf("the log says %d times that the database cannot be used, want once and that it ended: %s", n, told.String())
+	}
+}
+
+// The new primary is away, and a standby that has followed it answers: the only primary is the old one.
+func TestAStandbyTellsOfAFailOver(t *testing.T) {
+	t.Parallel()
+	old, promoted, address := failedOver(t)
+	follower := promoted.NewStandby("two")
+	promoted.Stop()
+	old.Start()
+	takesWrites(t, old)
+	address = withHosts(t, address, hostOf(t, follower), "5432,5432", "read-write")
+	d, err := db.Open(t.Context(), db.Config{URL: address, OpTimeout: expect.Patience}, discard)
+	if err == nil {
+		ended(t, d.Close())
+	}
+	if err == nil || !fault.IsDatabaseAway(err) || !strings.Contains(err.Error(), "before a fail-over") {
+		t.Errorf("a fresh process beside the old primary and a standby of the new one: %v, want a refusal that may pass", err)
+	}
 }

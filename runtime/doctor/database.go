@@ -10,12 +10,13 @@ import (
 	"time"
 
 	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/db/capacity"
 )
 
 // DatabaseConfig is what is expected of a database.
 type DatabaseConfig struct {
 	Embedded       bool // this data directory's own
-	PerProcess     int  // connections that a process may open
+	Connections    int  // that the pools of a process may open
 	RiskLosingMail bool // synchronous_commit=off was accepted
 	Standbys       int  // that have to hold what is confirmed
 }
@@ -24,21 +25,19 @@ type DatabaseConfig struct {
 func Database(d *db.DB, c DatabaseConfig) Check {
 	return func(ctx context.Context) []Finding {
 		var seen standing
-		err := d.SQL.QueryRowContext(ctx, standingSQL).Scan(&seen.version, &seen.fsync, &seen.fullPages, &seen.commit, &seen.standbys, &seen.autovacuum, &seen.readOnly, &seen.maxConnections,
+		err := d.SQL.QueryRowContext(ctx, standingSQL).Scan(&seen.version, &seen.fsync, &seen.fullPages, &seen.commit, &seen.standbys, &seen.autovacuum, &seen.readOnly,
 			&seen.skew, &seen.oldest, &seen.age, &seen.local, &seen.encrypted, &seen.throwAway)
 		if err != nil {
-			s := subject{"database", "the database answers"}
-			return []Finding{s.finding(Error, err.Error(), "Start the database, and look at DATABASE_URL.")}
+			return Unusable(err)
 		}
 		all := seen.judge(c)
-		return slices.Concat(all, hosts(ctx, d), standbys(ctx, d, c), lookAfter(ctx, d), nodes(ctx, d, c, seen.maxConnections), processes(ctx, d), tablesByMonth(ctx, d))
+		return slices.Concat(all, hosts(ctx, d), standbys(ctx, d, c), lookAfter(ctx, d), nodes(ctx, d, c), processes(ctx, d), tablesByMonth(ctx, d))
 	}
 }
 
 const standingSQL = `
 SELECT current_setting('server_version_num')::int, current_setting('fsync'), current_setting('full_page_writes'), current_setting('synchronous_commit'), current_setting('synchronous_standby_names'),
 	current_setting('autovacuum'), pg_is_in_recovery() OR current_setting('default_transaction_read_only') = 'on',
-	current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int,
 	extract(epoch FROM clock_timestamp())::float8,
 	coalesce((SELECT extract(epoch FROM max(now() - xact_start)) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND datname = current_database() AND state <> 'idle'), 0)::float8,
 	(SELECT age(datfrozenxid) FROM pg_database WHERE datname = current_database()),
@@ -52,7 +51,6 @@ type standing struct {
 	fsync, fullPages, commit, autovacuum  string
 	standbys                              string
 	readOnly, local, encrypted, throwAway bool
-	maxConnections                        int
 	skew                                  float64 // its time, in seconds since 1970
 	oldest                                float64 // age of the oldest transaction, in seconds
 	age                                   int64   // transactions since the oldest row that is not frozen
@@ -99,7 +97,7 @@ const nodesSQL = `SELECT count(*), coalesce(string_agg(DISTINCT twin, ', '), '')
 FROM (SELECT version, CASE WHEN count(*) OVER (PARTITION BY name) > 1 THEN name END AS twin FROM nodes WHERE seen_at > now() - interval '6 seconds') live`
 
 // nodes looks at the processes that live on the database.
-func nodes(ctx context.Context, d *db.DB, c DatabaseConfig, room int) []Finding {
+func nodes(ctx context.Context, d *db.DB, c DatabaseConfig) []Finding {
 	s := subject{"nodes", "one process of each name"}
 	if c.Embedded {
 		s.expected = "one process: the data directory is one service's"
@@ -125,11 +123,19 @@ func nodes(ctx context.Context, d *db.DB, c DatabaseConfig, room int) []Finding 
 	default:
 		all = append(all, s.ok(found))
 	}
-	connections := subject{"database.connections", fmt.Sprintf("room for %d processes with %d connections each", max(live, 1), c.PerProcess)}
-	if need := max(live, 1) * c.PerProcess; need > room {
-		return append(all, connections.finding(Warning, fmt.Sprintf("%d", room), "Set max_connections to %d or more: under load processes would be refused connections.", need+10))
+	return append(all, connections(d, max(live, 1), c.Connections))
+}
+
+// connections looks whether each process that lives can open the connections that it is configured to.
+func connections(d *db.DB, processes, wanted int) Finding {
+	s := subject{"database.connections", fmt.Sprintf("room for %d processes with %d connections each", processes, wanted+1)}
+	room, _, _ := d.Room()
+	found := fmt.Sprintf("room for %d connections", room)
+	if each := capacity.Each(room, processes, wanted); each < wanted {
+		return s.finding(Warning, fmt.Sprintf("%s: each process opens at most %d", found, each+1),
+			"Set max_connections (and the connection limit of the role and of the database, if they have one) to %d or more, or lower POSTRIDER_DATABASE_CONNECTIONS. Under load requests wait for connections.", capacity.Needed(processes, wanted))
 	}
-	return append(all, connections.ok(fmt.Sprintf("%d", room)))
+	return s.ok(found)
 }
 
 // MasterKey tells whether the configured keys open what is stored. count says how many

@@ -3,6 +3,7 @@ package doctor
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/postrider/postrider/runtime/db/dbtest"
+	"github.com/postrider/postrider/runtime/db/failover"
 	"github.com/postrider/postrider/runtime/db/replica"
 )
 
@@ -23,10 +25,10 @@ func TestALiveDatabaseIsLookedAt(t *testing.T) {
 		}
 		return all
 	}
-	if got := look(DatabaseConfig{PerProcess: 2}); got["database.version"].Level != OK || got["nodes"].Level != OK || got["database.connections"].Level != OK {
+	if got := look(DatabaseConfig{Connections: 2}); got["database.version"].Level != OK || got["nodes"].Level != OK || got["database.connections"].Level != OK {
 		t.Errorf("a database of tests is judged %+v, want nothing wrong with version, nodes and connections", got)
 	}
-	if got := look(DatabaseConfig{PerProcess: 100_000})["database.connections"]; got.Level != Warning {
+	if got := look(DatabaseConfig{Connections: 100_000})["database.connections"]; got.Level != Warning {
 		t.Errorf("with more connections than there are: %+v, want a warning", got)
 	}
 	node := func(name, version string) {
@@ -84,27 +86,37 @@ func TestSilentProcessesAndWrongClocksAreNamed(t *testing.T) {
 	}
 }
 
-func TestAHostOfAnotherClusterIsNamed(t *testing.T) {
+func TestHostsThatMustNotBeUsedAreNamed(t *testing.T) {
 	t.Parallel()
-	primary, standby := databaseHost{name: "db1:5432", cluster: "7"}, databaseHost{name: "db2:5432", cluster: "7", standby: true}
+	host := func(name, system, timeline, started string, standby bool) failover.Sighting {
+		return failover.Sighting{Host: name, Identity: failover.Identity{System: system, Timeline: timeline, Started: started, Standby: standby}}
+	}
+	primary, standby := host("db1:5432", "7", "00000002", "100", false), host("db2:5432", "7", "00000002", "200", true)
+	old := host("db3:5432", "7", "00000001", "300", false)
 	for name, c := range map[string]struct {
-		all   []databaseHost
+		all   []failover.Sighting
 		level Level
 		want  string
 	}{
-		"well":            {[]databaseHost{primary, standby}, OK, "all 2"},
-		"a stranger":      {[]databaseHost{primary, standby, {name: "db9:5432", cluster: "8"}}, Error, "db9:5432 is the server of another cluster"},
-		"two primaries":   {[]databaseHost{primary, primary, standby}, Error, "2 of them take writes"},
-		"one that is off": {[]databaseHost{primary, {name: "db2:5432", err: errors.New("connection refused")}}, Warning, "db2:5432: connection refused"},
-		"nobody tells":    {[]databaseHost{{name: "db1:5432"}, {name: "db2:5432"}}, OK, "all 2"},
+		"well":                          {[]failover.Sighting{primary, standby}, OK, "all 2"},
+		"one server under two names":    {[]failover.Sighting{primary, primary, standby}, OK, "all 3"},
+		"a stranger":                    {[]failover.Sighting{primary, standby, host("db9:5432", "8", "00000009", "900", false)}, Error, "db9:5432 is the server of another cluster"},
+		"two primaries":                 {[]failover.Sighting{old, primary, standby}, Error, "2 hosts of DATABASE_URL take writes for the same cluster: db3:5432 (timeline 1) and db1:5432 (timeline 2)"},
+		"a primary that is out of date": {[]failover.Sighting{old, standby}, Error, "db3:5432 takes writes and is from before a fail-over"},
+		"one that is off":               {[]failover.Sighting{primary, {Host: "db2:5432", Err: errors.New("connection refused")}}, Warning, "db2:5432: connection refused"},
+		"nobody tells":                  {[]failover.Sighting{{Host: "db1:5432", Err: failover.ErrHidden}, {Host: "db2:5432", Err: failover.ErrHidden}}, OK, "all 2"},
 	} {
-		got := judgeHosts(c.all, primary.cluster)
+		got := judgeHosts(c.all, "7")
 		if len(got) != 1 || got[0].Level != c.level || !strings.HasPrefix(got[0].Found, c.want) {
 			t.Errorf("%s: the doctor says %+v, want %s and %s", name, got, c.level, c.want)
 		}
 	}
-	if got := judgeHosts([]databaseHost{primary}, "7"); len(got) != 0 {
+	if got := judgeHosts([]failover.Sighting{primary}, "7"); len(got) != 0 {
 		t.Errorf("of one host the doctor says %+v, want nothing", got)
+	}
+	split := failover.Judge("7", []failover.Sighting{old, primary})
+	if got := Unusable(fmt.Errorf("open database: %w", split)); len(got) != 1 || got[0].Check != "database.hosts" || got[0].Level != Error {
+		t.Errorf("of a database that is refused because of two primaries the doctor says %+v, want database.hosts", got)
 	}
 }
 

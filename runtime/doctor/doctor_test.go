@@ -323,7 +323,7 @@ func TestRoomIsJudgedByShareAndSize(t *testing.T) {
 
 func TestDatabaseSettingsAreJudged(t *testing.T) {
 	t.Parallel()
-	good := standing{version: 150004, fsync: "on", fullPages: "on", commit: "on", autovacuum: "on", local: true, maxConnections: 100, skew: float64(time.Now().UnixMicro()) / 1e6}
+	good := standing{version: 150004, fsync: "on", fullPages: "on", commit: "on", autovacuum: "on", local: true, skew: float64(time.Now().UnixMicro()) / 1e6}
 	for name, change := range map[string]func(*standing){
 		"":                   func(*standing) {},
 		"version":            func(s *standing) { s.version = 130004 },

@@ -55,6 +55,16 @@ func processes(ctx context.Context, d *db.DB, t times) ([]Process, error) {
 	return found, nil
 }
 
+// countAlive returns how many of the processes live.
+func countAlive(processes []Process) (n int) {
+	for _, p := range processes {
+		if p.Alive {
+			n++
+		}
+	}
+	return n
+}
+
 // State is a word for people: alive or silent.
 func (p Process) State() string {
 	if p.Alive {

@@ -142,6 +142,7 @@ func (n *Node) writeRow(ctx context.Context) (gone []int64, err error) {
 	}
 	n.own.told(news)
 	n.note(h)
+	n.db.ShareWith(1 + countAlive(h.others))
 	n.tell(ctx, h)
 	return gone, nil
 }

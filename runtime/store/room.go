@@ -10,21 +10,20 @@ import (
 	"github.com/postrider/postrider/runtime/telemetry"
 )
 
-const roomSQL = `
-SELECT current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int,
-	(SELECT count(*) FROM nodes WHERE seen_at > now() - interval '6 seconds')`
+const aliveSQL = `SELECT count(*) FROM nodes WHERE seen_at > now() - interval '6 seconds'`
 
-// warnOfRoom says so when the processes that live, and this one, may ask for more connections than the
-// server allows. It takes it that they are set alike.
-func warnOfRoom(ctx context.Context, cfg setting.Values, d *db.DB, log *slog.Logger) {
-	type found struct{ room, others int }
-	seen, err := db.One(ctx, d.SQL, func(f *found) []any { return []any{&f.room, &f.others} }, roomSQL)
-	each := db.PerProcess(config.Connections.Of(cfg))
-	switch need := (seen.others + 1) * each; {
-	case err != nil:
-		log.WarnContext(ctx, "database: it was not seen whether there is room for all connections", telemetry.KeyError, err)
-	case need > seen.room:
-		log.WarnContext(ctx, "database: under load processes will be refused connections; raise max_connections of the server, or lower POSTRIDER_DATABASE_CONNECTIONS",
-			"processes", seen.others+1, "connections_each", each, "room", seen.room)
+// shareRoom divides the connections of the server with the processes that live, until this one is a node, and warns
+// if each of them can open fewer than it is configured to.
+func shareRoom(ctx context.Context, cfg setting.Values, d *db.DB, log *slog.Logger) {
+	others, err := db.One(ctx, d.SQL, db.Value[int], aliveSQL)
+	if err != nil {
+		log.WarnContext(ctx, "database: cannot count the processes that share its connections", telemetry.KeyError, err)
+		return
+	}
+	d.ShareWith(others + 1)
+	room, processes, each := d.Room()
+	if wanted := config.Connections.Of(cfg); each < wanted {
+		log.WarnContext(ctx, "database: processes open fewer connections than POSTRIDER_DATABASE_CONNECTIONS, because they share those of the server; raise max_connections (or the limit of the role or the database) if requests wait",
+			"processes", processes, "connections_each", each, "wanted_each", wanted, "room", room)
 	}
 }

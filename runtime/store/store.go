@@ -59,7 +59,7 @@ func Open(ctx context.Context, cfg setting.Values, log *slog.Logger) (*Store, er
 	}
 	s, err := open(ctx, cfg, log, check)
 	if err == nil {
-		warnOfRoom(ctx, cfg, s.DB, log)
+		shareRoom(ctx, cfg, s.DB, log)
 	}
 	return s, err
 }

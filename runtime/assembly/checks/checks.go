@@ -59,7 +59,7 @@ func New(ctx context.Context, p Params) (*doctor.Doctor, error) {
 			d.Config.Addresses = append(d.Config.Addresses, doctor.Address{IP: ip, Hostname: s.Hostname})
 		}
 	}
-	d.Others = append(d.Others, doctor.Database(p.DB, doctor.DatabaseConfig{Embedded: config.Embedded(p.Config), PerProcess: db.PerProcess(config.Connections.Of(p.Config)),
+	d.Others = append(d.Others, doctor.Database(p.DB, doctor.DatabaseConfig{Embedded: config.Embedded(p.Config), Connections: config.Connections.Of(p.Config),
 		RiskLosingMail: config.RiskLosingAcceptedMail.Of(p.Config), Standbys: config.Standbys.Of(p.Config)}))
 	if !config.ReplicaURL.Of(p.Config).IsZero() {
 		d.Others = append(d.Others, doctor.Replica(p.DB, store.ReplicaConfig(p.Config)))

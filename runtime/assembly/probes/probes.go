@@ -3,11 +3,13 @@ package probes
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"log/slog"
 	"net/http"
 	"sync/atomic"
 	"time"
 
+	"github.com/postrider/postrider/runtime/db/failover"
 	"github.com/postrider/postrider/runtime/loglimit"
 	"github.com/postrider/postrider/runtime/loopback"
 	"github.com/postrider/postrider/runtime/module"
@@ -59,7 +61,11 @@ func (p *Probes) Ready(w http.ResponseWriter, r *http.Request) {
 	if err == nil {
 		replicated = p.DB.Replicated(ctx)
 	}
+	var split *failover.SplitError
 	switch {
+	case errors.As(err, &split):
+		p.Logger.WarnContext(loglimit.Collapse(r.Context(), "split"), "not ready: several hosts of DATABASE_URL take writes", telemetry.KeyError, err)
+		checks["status"], checks["database"], status = "not ready", "two primaries", http.StatusServiceUnavailable
 	case err != nil:
 		p.Logger.WarnContext(loglimit.Collapse(r.Context(), "away"), "not ready: the database does not answer", telemetry.KeyError, err)
 		checks["status"], checks["database"], status = "not ready", "away", http.StatusServiceUnavailable

@@ -3,6 +3,7 @@ package probes_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -12,12 +13,13 @@ import (
 	"time"
 
 	"github.com/postrider/postrider/runtime/assembly/probes"
+	"github.com/postrider/postrider/runtime/db/failover"
 )
 
-// answering is a database that answers, with so many standbys.
-type answering struct{ replicated error }
+// answering is a database that answers to a ping, and says something of its standbys.
+type answering struct{ ping, replicated error }
 
-func (answering) Ping(context.Context) error { return nil }
+func (a answering) Ping(context.Context) error { return a.ping }
 
 func (a answering) Replicated(context.Context) error { return a.replicated }
 
@@ -30,9 +32,11 @@ func TestReadyOnlyWithTheStandbysThatAreAskedFor(t *testing.T) {
 		want   string
 	}{
 		{answering{}, 0, http.StatusOK, `"database":"ok"`},
-		{answering{errors.New("0 standbys follow")}, 0, http.StatusServiceUnavailable, `"database":"without standbys"`},
+		{answering{nil, errors.New("0 standbys follow")}, 0, http.StatusServiceUnavailable, `"database":"without standbys"`},
+		{answering{ping: errors.New("connection refused")}, 0, http.StatusServiceUnavailable, `"database":"away"`},
+		{answering{ping: fmt.Errorf("connect: %w", &failover.SplitError{Primaries: make([]failover.Sighting, 2)})}, 0, http.StatusServiceUnavailable, `"database":"two primaries"`},
 		{answering{}, time.Minute, http.StatusServiceUnavailable, `"database":"not storing"`},
-		{answering{errors.New("0 standbys follow")}, time.Minute, http.StatusServiceUnavailable, `"database":"without standbys"`}, // the reason of the other
+		{answering{nil, errors.New("0 standbys follow")}, time.Minute, http.StatusServiceUnavailable, `"database":"without standbys"`}, // the reason of the other
 	} {
 		w := httptest.NewRecorder()
 		probes.New(probes.Params{DB: c.db, Stored: func() time.Duration { return c.stored }, Draining: &atomic.Bool{}, Logger: slog.New(slog.DiscardHandler)}).

@@ -1,0 +1,194 @@
+package capacity
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/lib/pq"
+	"github.com/lib/pq/pqerror"
+)
+
+const (
+	settle   = 10 * time.Millisecond // after a refusal, so that concurrent ones see the same pool
+	retryMin = 50 * time.Millisecond // between two tries of a pool without connections
+	retryMax = 500 * time.Millisecond
+	riseMin  = time.Second // between two rises of a ceiling, and after the first refusal
+	riseMax  = 16 * time.Second
+)
+
+// Pool bounds the connections of one pool of database/sql. Safe for concurrent use.
+type Pool struct {
+	share    *Share
+	patience time.Duration
+
+	mutex   sync.Mutex
+	handle  *sql.DB
+	most    int           // its part of the share
+	ceiling int           // at most so many connections now
+	opening int           // connections that are being opened
+	step    int           // of the next rise
+	wait    time.Duration // until the next rise after a refusal
+	rise    *time.Timer   // nil: the ceiling is at most
+	closed  bool
+}
+
+// NewPool adds a pool to the share. A pool without connections that is refused one tries again for as long as patience.
+func (s *Share) NewPool(patience time.Duration) *Pool {
+	pool := &Pool{share: s, patience: patience, step: 1, wait: riseMin}
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	s.pools = append(s.pools, pool)
+	return pool
+}
+
+// Bound begins to bound a pool of database/sql, whose connections are opened by Open.
+func (p *Pool) Bound(handle *sql.DB) {
+	p.mutex.Lock()
+	p.handle = handle
+	p.mutex.Unlock()
+	p.share.mutex.Lock()
+	defer p.share.mutex.Unlock()
+	p.share.divide()
+}
+
+// Close ends the rises of the ceiling.
+func (p *Pool) Close() {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	p.closed = true
+	if p.rise != nil {
+		p.rise.Stop()
+	}
+}
+
+// Open opens a connection. For a server that has no room it returns driver.ErrBadConn, for which database/sql asks
+// again: it then waits for one of the connections that are open, because there may be no more of them.
+func (p *Pool) Open(ctx context.Context, open func(context.Context) (driver.Conn, error)) (driver.Conn, error) {
+	p.count(1)
+	defer p.count(-1)
+	limit := time.Now().Add(p.patience)
+	for retry := retryMin; ; retry = min(2*retry, retryMax) {
+		conn, err := open(ctx)
+		if err == nil || !IsRefusal(err) {
+			return conn, err
+		}
+		others := p.lower()
+		pause := settle
+		if !others {
+			p.share.giveUp(p)
+			pause = retry
+		}
+		select {
+		case <-ctx.Done():
+			return nil, errors.Join(err, ctx.Err())
+		case <-time.After(pause):
+		}
+		switch {
+		case others:
+			return nil, driver.ErrBadConn
+		case time.Now().After(limit):
+			return nil, errors.Join(err, context.DeadlineExceeded)
+		}
+	}
+}
+
+// IsRefusal reports whether a server refused a connection because it has as many as it takes, or takes none at the
+// moment.
+func IsRefusal(err error) bool {
+	var server *pq.Error
+	return errors.As(err, &server) && (server.Code == pqerror.TooManyConnections || server.Code == pqerror.CannotConnectNow)
+}
+
+func (p *Pool) count(opening int) {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	p.opening += opening
+}
+
+// open is the number of connections that are open. The caller holds mutex.
+func (p *Pool) open() int { return p.handle.Stats().OpenConnections - p.opening }
+
+// lower lets the pool have no more connections than it has, and reports whether it has any. A rise comes later.
+func (p *Pool) lower() (others bool) {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	if p.handle == nil {
+		return false
+	}
+	open := p.open()
+	p.step = 1
+	if ceiling := max(open, 1); ceiling < p.ceiling {
+		p.setCeiling(ceiling)
+		if p.rise != nil && p.rise.Stop() { // it was rising: the server is still full
+			p.wait = min(2*p.wait, riseMax)
+		}
+		p.riseAfter(p.wait)
+	}
+	return open > 0
+}
+
+// giveUp has the pool close a connection, unless it is its last one.
+func (p *Pool) giveUp() bool {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	if p.handle == nil || p.open() < 2 {
+		return false
+	}
+	p.setCeiling(min(p.ceiling, p.open()-1))
+	p.riseAfter(p.wait)
+	return true
+}
+
+// setMost gives the pool its part of the share.
+func (p *Pool) setMost(most int) {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	before := p.most
+	p.most = most
+	switch {
+	case p.handle == nil:
+	case p.ceiling == 0 || p.ceiling > most: // at the beginning; other processes need the rest
+		p.setCeiling(most)
+	case before < most:
+		p.riseAfter(riseMin)
+	}
+}
+
+// setCeiling lets the pool have so many connections. The caller holds mutex.
+func (p *Pool) setCeiling(n int) {
+	p.ceiling = n
+	p.handle.SetMaxOpenConns(n)
+	p.handle.SetMaxIdleConns(n) // the default of 2 would open and close connections all day
+}
+
+// riseAfter raises the ceiling after a wait. The caller holds mutex.
+func (p *Pool) riseAfter(wait time.Duration) {
+	if p.rise != nil {
+		p.rise.Stop()
+	}
+	p.rise = nil
+	if !p.closed && p.ceiling < p.most {
+		p.rise = time.AfterFunc(wait, p.raise)
+	}
+}
+
+func (p *Pool) raise() {
+	p.mutex.Lock()
+	defer p.mutex.Unlock()
+	if p.closed || p.ceiling >= p.most {
+		p.rise = nil
+		return
+	}
+	if p.open() >= p.ceiling { // else it does not need more, and it is not known whether the server has more
+		p.setCeiling(min(p.ceiling+p.step, p.most))
+		p.step *= 2
+	}
+	if p.ceiling == p.most {
+		p.wait = riseMin
+	}
+	p.riseAfter(riseMin)
+}

@@ -1,0 +1,68 @@
+package failover
+
+import (
+	"context"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+
+	"github.com/lib/pq"
+	"github.com/lib/pq/pqerror"
+)
+
+// Identity is what a server says of itself.
+type Identity struct {
+	System   string // the identifier of its cluster
+	Timeline string // in hexadecimal digits, as in the names of its log files, so that newer ones sort behind older ones
+	Started  string // when it was started: no two servers have the same time
+	Standby  bool
+	ReadOnly bool // its transactions are read-only, unless they say otherwise
+}
+
+// Primary reports whether the server takes writes.
+func (i Identity) Primary() bool { return i.System != "" && !i.Standby && !i.ReadOnly }
+
+// ErrHidden is the error of a server that does not say who it is, as those of some providers.
+var ErrHidden = errors.New("the server does not say which cluster it belongs to")
+
+const identitySQL = `
+SELECT system_identifier::text, CASE WHEN pg_is_in_recovery() THEN upper(lpad(to_hex(greatest((SELECT timeline_id FROM pg_control_checkpoint()),
+		(SELECT min_recovery_end_timeline FROM pg_control_recovery()), coalesce((SELECT received_tli FROM pg_stat_wal_receiver), 0))), 8, '0'))
+	ELSE substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) END,
+	extract(epoch FROM pg_postmaster_start_time())::text, pg_is_in_recovery()::text, current_setting('default_transaction_read_only')
+FROM pg_control_system()`
+
+// Ask asks the server of a connection who it is.
+func Ask(ctx context.Context, conn driver.Conn) (Identity, error) {
+	said, err := Row(ctx, conn, identitySQL)
+	var refused *pq.Error
+	switch {
+	case errors.As(err, &refused) && (refused.Code.Class() == pqerror.ClassSyntaxErrorOrAccessRuleViolation || refused.Code.Class() == pqerror.ClassFeatureNotSupported):
+		return Identity{}, ErrHidden
+	case err != nil:
+		return Identity{}, fmt.Errorf("ask the server who it is: %w", err)
+	}
+	return Identity{System: said[0], Timeline: said[1], Started: said[2], Standby: said[3] == "true", ReadOnly: said[4] == "on"}, nil
+}
+
+// Row reads one row of texts.
+func Row(ctx context.Context, conn driver.Conn, query string) (_ []string, err error) {
+	on, is := conn.(driver.QueryerContext)
+	if !is {
+		return nil, errors.New("the driver takes no queries")
+	}
+	rows, err := on.QueryContext(ctx, query, nil)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	values := make([]driver.Value, len(rows.Columns()))
+	if err := rows.Next(values); err != nil {
+		return nil, err
+	}
+	texts := make([]string, len(values))
+	for i, v := range values {
+		texts[i] = fmt.Sprintf("%s", v)
+	}
+	return texts, nil
+}

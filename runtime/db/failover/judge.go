@@ -1,0 +1,64 @@
+package failover
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Sighting is what a host said when it was last asked.
+type Sighting struct {
+	Host string // host:port
+
+	Identity
+	Err error // it did not answer, or does not say who it is
+}
+
+// SplitError says that several hosts take writes.
+type SplitError struct {
+	Primaries []Sighting
+}
+
+func (e *SplitError) Error() string {
+	names := make([]string, len(e.Primaries))
+	oldest := e.Primaries[0]
+	same := true
+	for i, p := range e.Primaries {
+		names[i] = fmt.Sprintf("%s (timeline %s)", p.Host, strings.TrimLeft(p.Timeline, "0"))
+		same = same && p.Timeline == oldest.Timeline
+		if p.Timeline < oldest.Timeline {
+			oldest = p
+		}
+	}
+	remedy := oldest.Host + " is from before a fail-over: stop it, or make it a standby of the other one"
+	if same {
+		remedy = "Stop the one that is to be given up, or make it a standby of the other one"
+	}
+	return fmt.Sprintf("%d hosts of DATABASE_URL take writes for the same cluster: %s. Nothing is stored while they do. %s", len(e.Primaries), strings.Join(names, " and "), remedy)
+}
+
+// Judge looks for several primaries of one cluster. The error is nil or a *SplitError.
+func Judge(system string, all []Sighting) error {
+	var primaries []Sighting
+	started := map[string]bool{}
+	for _, s := range all {
+		if s.Err != nil || s.System != system || !s.Primary() || started[s.Started] {
+			continue
+		}
+		started[s.Started] = true
+		primaries = append(primaries, s)
+	}
+	if len(primaries) > 1 {
+		return &SplitError{primaries}
+	}
+	return nil
+}
+
+// Newest returns the newest timeline of a cluster.
+func Newest(system string, all []Sighting) (timeline string) {
+	for _, s := range all {
+		if s.Err == nil && s.System == system {
+			timeline = max(timeline, s.Timeline)
+		}
+	}
+	return timeline
+}
