@@ -148,13 +148,18 @@ func newFakes(t *testing.T) *bundle {
 		hosts: &fakeHosts{}, contacts: &fakeContacts{}, webhooks: &fakeWebhooks{}, received: &fakeReceived{}, relay: &fakeRelay{}, automations: &fakeAutomations{}, sms: &fakeSMS{}, billing: &fakeBilling{}, turns: newTurns(), events: eventlog.New(eventlog.Params{Log: fakeFacts{}, Logger: slog.New(slog.DiscardHandler)})}
 }
 
-func (b *bundle) start(t *testing.T, routes []rest.Routes, change ...func(*rest.Options)) {
+func (b *bundle) options(t *testing.T, routes []rest.Routes, change ...func(*rest.Options)) rest.Options {
 	t.Helper()
 	options := rest.Options{Auth: fakeAuth{}, Limits: b.limits, Rate: &rate{}, Answers: b.store, Sealer: b.box, Logger: slog.New(slog.DiscardHandler), Routes: routes, Budget: budget(t, intake.Config{})}
 	for _, c := range change {
 		c(&options)
 	}
-	api, err := rest.New(options)
+	return options
+}
+
+func (b *bundle) start(t *testing.T, routes []rest.Routes, change ...func(*rest.Options)) {
+	t.Helper()
+	api, err := rest.New(b.options(t, routes, change...))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -38,7 +38,8 @@ type Call struct {
 	remote         netip.Addr
 	body           []byte // belongs to this request alone, until it is over
 	content        *intake.Content
-	charged        int64 // bytes, against the quota of the account
+	charged        int64         // bytes, against the quota of the account
+	left           time.Duration // of fault.AnswerWithin, for its handler
 }
 
 // Owner is whose share of the budget this call uses.
@@ -88,6 +89,11 @@ func (a *API) guard(op Operation) func(huma.Context, func(huma.Context)) {
 			ctx := context.WithValue(audit.WithOrigin(hc.Context(), origin), callKey{}, c)
 			if c.AccountID != "" {
 				ctx = slowWork.With(ctx, c.AccountID)
+			}
+			if !op.Slow {
+				var cancel context.CancelFunc
+				ctx, cancel = context.WithTimeout(ctx, c.left)
+				defer cancel()
 			}
 			if err = c.guarded(func() { next(huma.WithContext(hc, ctx)) }); err != nil || hc.Status() >= http.StatusMultipleChoices {
 				c.refund(ctx)
@@ -162,8 +168,10 @@ func (c *Call) guarded(handle func()) error {
 
 // admit fills in who calls and what they give, unless they are refused.
 func (a *API) admit(w http.ResponseWriter, r *http.Request, op Operation, c *Call) error {
-	ctx := r.Context()
-	if err := a.identify(c, r, op); err != nil {
+	began := time.Now()
+	ctx, cancel := context.WithTimeout(r.Context(), fault.AnswerWithin)
+	defer cancel()
+	if err := a.identify(c, r.WithContext(ctx), op); err != nil {
 		return err
 	}
 	telemetry.SetCaller(ctx, c.AccountID, c.Caller.ID())
@@ -181,10 +189,16 @@ func (a *API) admit(w http.ResponseWriter, r *http.Request, op Operation, c *Cal
 			return err
 		}
 	}
+	c.left = fault.AnswerWithin - time.Since(began)
 	if err := a.readBody(w, r, op.Body, c); err != nil || op.idempotent { // which is charged once no answer is kept under its key
 		return err
 	}
-	return c.chargeBody(ctx, op)
+	charging, stop := context.WithTimeout(r.Context(), c.left) // without the time that the body took to arrive
+	defer stop()
+	began = time.Now()
+	err := c.chargeBody(charging, op)
+	c.left -= time.Since(began)
+	return err
 }
 
 // identify tells who calls. A public operation may be called by nobody.

@@ -39,6 +39,7 @@ type Operation struct {
 	Secret      bool             // the answer shows a secret: it is kept sealed
 	Private     bool             // neither its body nor its answer is for the log of requests
 	Unlogged    bool             // its answer is not for the log of requests
+	Slow        bool             // it waits for more than the database: its service bounds the time that it takes
 	Status      int              // of the successful answer; 0: 200
 	Stores      Stores           // what of it counts against the byte quota of the account
 
@@ -140,6 +141,7 @@ func (a *API) Describe(add func(*huma.OpenAPI)) { add(a.huma.OpenAPI()) }
 // Raw adds an operation whose handler makes the whole answer, or an error by
 // [Call.Fail].
 func Raw[I, O any](g *Group, op Operation, handle func(context.Context, *Call, *I) (*O, error)) {
+	op.Slow = true // an answer may be read slowly
 	add(g, op, nil, handle)
 }
 

@@ -67,7 +67,10 @@ func (c *restoreCommand) Run(s *session) error {
 	if config.Embedded(cfg) {
 		target.SetAside, err = from.IntoDataDir(s.ctx, store.Server(cfg, log), reason, c.Replace)
 	} else {
-		err = from.IntoDatabase(s.ctx, config.DatabaseURL.Of(cfg).Reveal(), store.Server(cfg, log), reason)
+		var url string
+		if url, err = store.HostInUse(s.ctx, cfg); err == nil {
+			err = from.IntoDatabase(s.ctx, url, store.Server(cfg, log), reason)
+		}
 	}
 	if err != nil {
 		return err

@@ -36,9 +36,6 @@ const (
 	mediaJSON     = "application/json"
 	mediaResponse = "application/graphql-response+json"
 
-	// timeout leaves a second of the six in which a database that is away must
-	// be answered.
-	timeout    = 5 * time.Second
 	retryAfter = 5 * time.Second
 )
 
@@ -99,7 +96,9 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			Message: "GraphQL requests are POST with a JSON body"})
 		return
 	}
+	began := time.Now()
 	caller, err := h.admit(w, r)
+	left := fault.AnswerWithin - time.Since(began)
 	if err != nil {
 		h.refuseError(w, r, err)
 		return
@@ -122,7 +121,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	origin := audit.Origin{Addr: visitor.Of(r, h.proxies), Agent: r.UserAgent(), RequestID: w.Header().Get(telemetry.RequestIDHeader)}
 	ctx := graphql.StartOperationTrace(inquiry.WithCaller(audit.WithOrigin(r.Context(), origin), caller))
-	timed, cancel := context.WithTimeout(ctx, timeout)
+	timed, cancel := context.WithTimeout(ctx, left)
 	defer cancel()
 	operation, status, answer := h.prepare(timed, caller, body)
 	body.Close()
@@ -151,7 +150,9 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // admit tells who is calling, if they may call now.
 func (h *handler) admit(w http.ResponseWriter, r *http.Request) (accounts.Caller, error) {
-	caller, err := h.door.Who(r)
+	ctx, cancel := context.WithTimeout(r.Context(), fault.AnswerWithin)
+	defer cancel()
+	caller, err := h.door.Who(r.WithContext(ctx))
 	if err != nil {
 		return accounts.Caller{}, err
 	}
@@ -159,11 +160,11 @@ func (h *handler) admit(w http.ResponseWriter, r *http.Request) (accounts.Caller
 	if h.rate == nil || caller.AccountID == "" {
 		return caller, nil
 	}
-	account, err := h.accounts.Account(r.Context(), caller.AccountID)
+	account, err := h.accounts.Account(ctx, caller.AccountID)
 	if err != nil {
 		return accounts.Caller{}, err
 	}
-	return caller, h.rate.Admit(r.Context(), caller.Counted(account), w.Header())
+	return caller, h.rate.Admit(ctx, caller.Counted(account), w.Header())
 }
 
 // prepare reads and validates one GraphQL request. An answer is a refusal.

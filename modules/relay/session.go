@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/postrider/postrider/modules/sending"
+	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/idempotency"
 	"github.com/postrider/postrider/runtime/intake"
 	"github.com/postrider/postrider/runtime/mail/address"
@@ -56,6 +57,8 @@ func (s *session) Mail(ctx context.Context, from smtpserver.Path, _ smtpserver.M
 	case !s.signedIn:
 		return replyUnauthenticated
 	}
+	ctx, cancel := context.WithTimeout(ctx, fault.AnswerWithin)
+	defer cancel()
 	found, err := s.service.credentials.again(ctx, s.password)
 	if err != nil {
 		return replyTo(err)
@@ -164,6 +167,8 @@ type kept struct {
 }
 
 func (s *session) send(ctx context.Context, sub submission, raw []byte) (sending.Receipt, error) {
+	ctx, cancel := context.WithTimeout(ctx, fault.AnswerWithin)
+	defer cancel()
 	r := sending.Request{Message: sub.message}
 	if sub.key != "" {
 		claim, earlier, err := s.service.answers.Begin(ctx, s.credential.caller.AccountID, operation, sub.key, s.fingerprint(raw))

@@ -143,16 +143,16 @@ func Routes(service Service, usage Usage) rest.Routes {
 		g := a.Tag(tagBilling, "Plans, what the account uses, and what it pays. Amounts are in minor units of their currency.")
 		one := map[string]any{"billing": billingExample()}
 		rest.Handle(g, rest.Operation{
-			Method: http.MethodGet, Path: "/plans", ID: "listPlans", Needs: rights.ReadAccount,
+			Method: http.MethodGet, Path: "/plans", ID: "listPlans", Needs: rights.ReadAccount, Slow: true,
 			Summary: "List plans", Description: "Those that a customer may choose, and the account's own, from the least to the greatest.",
 			Example: map[string]any{"plans": []any{planExample()}},
 		}, e.plans)
 		rest.Handle(g, rest.Operation{
-			Method: http.MethodGet, Path: "/billing", ID: "getBilling", Needs: rights.ReadBilling,
+			Method: http.MethodGet, Path: "/billing", ID: "getBilling", Needs: rights.ReadBilling, Slow: true,
 			Summary: "Retrieve billing", Description: "What the account has, uses and pays, and what keeps it from writing to others.", Example: one,
 		}, e.get)
 		rest.HandleBody(g, rest.Operation{
-			Method: http.MethodPatch, Path: "/billing", ID: "updateBilling", Needs: rights.Billing, Problems: []int{http.StatusConflict},
+			Method: http.MethodPatch, Path: "/billing", ID: "updateBilling", Needs: rights.Billing, Slow: true, Problems: []int{http.StatusConflict},
 			Summary: "Change billing",
 			Description: "`monthly_limit` is a limit that the account sets itself: emails beyond it are 429 `plan_limit` with `details.cap` `own`. What was sent this month counts. " +
 				"`billing_email` needs billing to be on: else 409 `billing_disabled`.",

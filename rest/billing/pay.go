@@ -80,7 +80,7 @@ func PaymentRoutes(service Payments) rest.Routes {
 		problems := []int{http.StatusConflict, http.StatusBadGateway}
 		hosted := map[string]any{"url": "https://checkout.stripe.com/c/pay/cs_live_a1", "expires_at": at(1, 16, 9)}
 		rest.HandleBody(g, rest.Operation{
-			Method: http.MethodPost, Path: "/billing/payment-method", ID: "addPaymentMethod", Needs: rights.Billing, Confirmed: true, Problems: problems,
+			Method: http.MethodPost, Path: "/billing/payment-method", ID: "addPaymentMethod", Needs: rights.Billing, Slow: true, Confirmed: true, Problems: problems,
 			Summary: "Give a payment method", Description: "Makes a page of the payment provider. While one is open, it is given again.",
 			Body:    &rest.Body{About: "Where the page leads back to.", Examples: map[string]any{"back": map[string]any{"return_path": "/settings/billing"}}},
 			Example: hosted,
@@ -88,7 +88,7 @@ func PaymentRoutes(service Payments) rest.Routes {
 			return rest.As(newPage)(e.pay.CardPage(ctx, c.AccountID, in.ReturnPath))
 		})
 		rest.HandleBody(g, rest.Operation{
-			Method: http.MethodPost, Path: "/billing/checkout", ID: "checkOut", Needs: rights.Billing, Confirmed: true, Problems: problems,
+			Method: http.MethodPost, Path: "/billing/checkout", ID: "checkOut", Needs: rights.Billing, Slow: true, Confirmed: true, Problems: problems,
 			Summary: "Buy a plan", Description: "Makes a page of the payment provider for an account that pays for nothing yet; else 409 `conflict`: change the plan by `PUT /billing/plan`. " +
 				"The plan holds when it is paid.",
 			Body:    &rest.Body{About: "The plan.", Examples: map[string]any{"pro": map[string]any{"plan": "pro"}}},
@@ -97,14 +97,14 @@ func PaymentRoutes(service Payments) rest.Routes {
 			return rest.As(newPage)(e.pay.PlanPage(ctx, c.AccountID, in.Plan, in.ReturnPath))
 		})
 		rest.HandleBody(g, rest.Operation{
-			Method: http.MethodPost, Path: "/billing/plan/preview", ID: "previewPlan", Needs: rights.Billing, Problems: problems, Quiet: true,
+			Method: http.MethodPost, Path: "/billing/plan/preview", ID: "previewPlan", Needs: rights.Billing, Slow: true, Problems: problems, Quiet: true,
 			Summary: "Preview a change of plan", Description: "What it costs now, and when it holds.",
 			Body: &rest.Body{About: "The plan.", Examples: map[string]any{"pool": map[string]any{"plan": "pool"}}},
 			Example: map[string]any{"amount_due": 1234, "currency": "eur", "lines": []any{map[string]any{"description": "Remaining time on Pool", "amount": 1234}},
 				"effective": "now", "effective_at": nil},
 		}, planBody("PreviewPlan", false), e.preview)
 		rest.HandleBody(g, rest.Operation{
-			Method: http.MethodPut, Path: "/billing/plan", ID: "changePlan", Needs: rights.Billing, Confirmed: true, Problems: problems,
+			Method: http.MethodPut, Path: "/billing/plan", ID: "changePlan", Needs: rights.Billing, Slow: true, Confirmed: true, Problems: problems,
 			Summary: "Change the plan",
 			Description: "Up: at once, when the difference is paid. Down, and to `free`: at the end of the period. More domains than the plan allows, or another change at this moment: 409 `conflict`. " +
 				"While a payment is overdue: 409 `payment_due`.",
@@ -113,25 +113,25 @@ func PaymentRoutes(service Payments) rest.Routes {
 		}, planBody("ChangePlan", false), e.change)
 		one := map[string]any{"billing": billingExample()}
 		rest.Handle(g, rest.Operation{
-			Method: http.MethodDelete, Path: "/billing/plan/pending", ID: "keepPlan", Needs: rights.Billing, Confirmed: true, Problems: problems,
+			Method: http.MethodDelete, Path: "/billing/plan/pending", ID: "keepPlan", Needs: rights.Billing, Slow: true, Confirmed: true, Problems: problems,
 			Summary: "Keep the plan", Description: "Takes back a change that was to come at the end of the period.", Example: one,
 		}, func(ctx context.Context, c *rest.Call, _ *rest.None) (billingAnswer, error) {
 			return rest.As(newBilling)(e.pay.KeepPlan(ctx, c.AccountID))
 		})
 		rest.HandleBody(g, rest.Operation{
-			Method: http.MethodPost, Path: "/billing/portal", ID: "openPortal", Needs: rights.Billing, Confirmed: true, Problems: problems, Quiet: true,
+			Method: http.MethodPost, Path: "/billing/portal", ID: "openPortal", Needs: rights.Billing, Slow: true, Confirmed: true, Problems: problems, Quiet: true,
 			Summary: "Open the portal", Description: "Makes a page of the payment provider with invoices, cards and tax ids. Plans are not changed there.",
 			Body:    &rest.Body{About: "Where the page leads back to.", Examples: map[string]any{"back": map[string]any{"return_path": "/settings/billing"}}},
 			Example: map[string]any{"url": "https://billing.stripe.com/p/session/a1"},
 		}, backBody("OpenPortal"), e.portal)
 		rest.Handle(g, rest.Operation{
-			Method: http.MethodPost, Path: "/billing/sync", ID: "syncBilling", Needs: rights.Billing, Problems: problems, Quiet: true,
+			Method: http.MethodPost, Path: "/billing/sync", ID: "syncBilling", Needs: rights.Billing, Slow: true, Problems: problems, Quiet: true,
 			Summary: "Ask the payment provider now", Description: "On the way back from its pages. At most once in five seconds; in between the answer is what is known.", Example: one,
 		}, func(ctx context.Context, c *rest.Call, _ *rest.None) (billingAnswer, error) {
 			return rest.As(newBilling)(e.pay.Sync(ctx, c.AccountID))
 		})
 		rest.List(g, rest.Operation{
-			Path: "/billing/invoices", ID: "listInvoices", Needs: rights.ReadBilling, Problems: []int{http.StatusBadGateway},
+			Path: "/billing/invoices", ID: "listInvoices", Needs: rights.ReadBilling, Slow: true, Problems: []int{http.StatusBadGateway},
 			Summary: "List invoices", Description: "The newest first, as the payment provider has them.",
 			Example: invoiceExample(),
 		}, rest.Plural{Member: "invoices", Schema: "InvoiceList"}, func(ctx context.Context, accountID string, r page.Request) (page.Page[provider.Invoice], error) {

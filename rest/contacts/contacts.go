@@ -42,7 +42,7 @@ func Routes(service Service) rest.Routes {
 	return rest.NewRoutes("contacts", func(a *rest.API) {
 		g := a.Tag(tagContacts, "People that you write to.")
 		rest.Handle(g, rest.Operation{
-			Method: http.MethodDelete, Path: "/contacts/{email}/data", ID: "eraseContact", Needs: rights.Write, Private: true,
+			Method: http.MethodDelete, Path: "/contacts/{email}/data", ID: "eraseContact", Needs: rights.Write, Slow: true, Private: true,
 			Summary: "Erase a recipient's data",
 			Description: "Deletes what is stored of an address as a recipient, at once and for good: emails to it, their attempts, events, opens and " +
 				"clicks, the mail that came from it or to it, its custom events and its runs of automations. Mail to it that is not sent yet is not sent any more. An email to several people loses the address and its body. A suppressed " +

@@ -56,7 +56,7 @@ var claim = rest.Noun{Name: "claim", About: "Id of the claim.", Example: "clm_01
 func (e *edge) claims(g *rest.Group) {
 	pending := map[string]any{"claim": claimExample(false)}
 	rest.OnceBody(g, rest.Operation{
-		Path: "/domains/claims", ID: "startDomainClaim", Needs: rights.Write,
+		Path: "/domains/claims", ID: "startDomainClaim", Needs: rights.Write, Slow: true,
 		Summary: "Claim a domain",
 		Description: "For a domain that another account has verified and that you control. Publish the TXT record of the answer, then verify the claim within 7 days. " +
 			"Starting again while a claim for the name is open answers that one. 409 `conflict` when no other account has the domain verified: add it, then.",
@@ -74,7 +74,7 @@ func (e *edge) claims(g *rest.Group) {
 		Example: pending, Of: claim,
 	}, e.service.GetClaim, newClaimAnswer)
 	rest.Handle(g, rest.Operation{
-		Method: http.MethodPost, Path: "/domains/claims/{id}/verify", ID: "verifyDomainClaim", Needs: rights.Write, Stores: rest.StoresNothing,
+		Method: http.MethodPost, Path: "/domains/claims/{id}/verify", ID: "verifyDomainClaim", Needs: rights.Write, Slow: true, Stores: rest.StoresNothing,
 		Summary: "Verify a claim",
 		Description: "Looks the TXT record up in DNS now. When it is there, the domain moves to your account, with new signing keys and status `pending`: publish its " +
 			"records and verify it. The other account cannot send from it any more. When it is not, the claim stays `pending` and `error` says what to do.",

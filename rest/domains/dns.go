@@ -63,7 +63,7 @@ func DNSRoutes(service DNSService) rest.Routes {
 		e := &dnsEdge{dns: service}
 		g := a.Tag(Tag, "")
 		rest.Handle(g, rest.Operation{
-			Method: http.MethodGet, Path: "/domains/{id}/dns-provider", ID: "getDomainDNSProvider", Needs: rights.Read,
+			Method: http.MethodGet, Path: "/domains/{id}/dns-provider", ID: "getDomainDNSProvider", Needs: rights.Read, Slow: true,
 			Summary: "Detect the DNS provider",
 			Description: "Finds the zone that the domain lies in and tells by its name servers who runs it. A server of your own is not recognised; use " +
 				"`rfc2136` if it takes dynamic updates.",
@@ -72,7 +72,7 @@ func DNSRoutes(service DNSService) rest.Routes {
 			Problems: []int{http.StatusNotFound, http.StatusBadGateway}, Of: Noun,
 		}, e.provider)
 		rest.Claimed(g, rest.Operation{
-			Path: "/domains/{id}/dns-records/apply", ID: "applyDomainDNSRecords", Needs: rights.Write,
+			Path: "/domains/{id}/dns-records/apply", ID: "applyDomainDNSRecords", Needs: rights.Write, Slow: true,
 			Summary: "Publish the DNS records through the provider",
 			Description: "Writes the records of the domain into its zone and reads them back. Nothing that is there is overwritten: what is in the way is a " +
 				"conflict and stays. An SPF record gets our include before its `all` term; a DMARC policy is left as it is. With `dry_run` nothing is written and " +

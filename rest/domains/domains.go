@@ -87,7 +87,7 @@ func Routes(service Service) rest.Routes {
 
 func (e *edge) domains(g *rest.Group) {
 	rest.OnceBody(g, rest.Operation{
-		Path: "/domains", ID: "addDomain", Needs: rights.Write,
+		Path: "/domains", ID: "addDomain", Needs: rights.Write, Slow: true,
 		Summary: "Add a domain",
 		Description: "Makes a signing key for the domain and answers the DNS records to publish. Then verify it. The same domain twice is 409 " +
 			"`conflict`; one that another account has verified is 409 `domain_claimed`, and `details.claim` has the TXT record that proves control of " +
@@ -107,7 +107,7 @@ func (e *edge) domains(g *rest.Group) {
 		Example: map[string]any{"domain": domainExample()}, Of: Noun,
 	}, e.service.Get, e.answer)
 	rest.Handle(g, rest.Operation{
-		Method: http.MethodPost, Path: "/domains/{id}/verify", ID: "verifyDomain", Needs: rights.Write, Stores: rest.StoresNothing,
+		Method: http.MethodPost, Path: "/domains/{id}/verify", ID: "verifyDomain", Needs: rights.Write, Slow: true, Stores: rest.StoresNothing,
 		Summary: "Verify a domain",
 		Description: "Looks its records up in DNS now and answers the domain as it stands after that. Ownership, DKIM, return path and SPF are " +
 			"required. A domain that is not verified yet is checked again by itself as well.",

@@ -60,7 +60,7 @@ func TrackingHostRoutes(service TrackingHostService) rest.Routes {
 		g := a.Tag(Tag, "")
 		example := map[string]any{"tracking_host": trackingHostExample()}
 		rest.HandleBody(g, rest.Operation{
-			Method: http.MethodPut, Path: "/domains/{id}/tracking-host", ID: "setDomainTrackingHost", Needs: rights.Write,
+			Method: http.MethodPut, Path: "/domains/{id}/tracking-host", ID: "setDomainTrackingHost", Needs: rights.Write, Slow: true,
 			Summary: "Set a domain's tracking host",
 			Description: "Links in mail of the domain stand under a name of its own, instead of this service's. The name lies below the domain, which has to be " +
 				"verified. Publish the CNAME record of the answer, then verify it. Another name replaces the one before; the same one changes nothing. A name " +
@@ -74,7 +74,7 @@ func TrackingHostRoutes(service TrackingHostService) rest.Routes {
 			Example: example, Of: Noun,
 		}, e.hosts.Get, newTrackingHostAnswer)
 		rest.Handle(g, rest.Operation{
-			Method: http.MethodPost, Path: "/domains/{id}/tracking-host/verify", ID: "verifyDomainTrackingHost", Needs: rights.Write, Stores: rest.StoresNothing,
+			Method: http.MethodPost, Path: "/domains/{id}/tracking-host/verify", ID: "verifyDomainTrackingHost", Needs: rights.Write, Slow: true, Stores: rest.StoresNothing,
 			Summary: "Verify a domain's tracking host",
 			Description: "Looks its CNAME record up now and answers the host as it stands after that. It is checked by itself as well; a verified host whose " +
 				"record is gone for 72 hours is `failed`, and links of new mail stand under this service's own host until the record is back.",

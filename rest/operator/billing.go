@@ -54,7 +54,7 @@ type operatorBillingAnswer struct {
 func BillingRoutes(service Billing) rest.Routes {
 	return rest.NewRoutes("operator-billing", func(a *rest.API) {
 		rest.Handle(a.Tag(tagOperator, ""), rest.Operation{
-			Method: http.MethodGet, Path: "/operator/billing", ID: "getBillingAsOperator", Needs: rights.Operate,
+			Method: http.MethodGet, Path: "/operator/billing", ID: "getBillingAsOperator", Needs: rights.Operate, Slow: true,
 			Summary: "Look after billing", Description: "What waits, fails, or wants to be looked at. The payment provider is not asked.",
 			Example: map[string]any{"billing": map[string]any{"enabled": true, "mode": "live", "customers": 12, "due": 0, "failing": 0, "past_due": 1, "last_event_at": exampleTime,
 				"unreported_hours": 0, "oldest_unreported_seconds": 0, "stuck": []any{}, "problems": []any{map[string]any{"account_id": exampleAccount, "what": "A payment is disputed."}}}},

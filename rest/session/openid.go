@@ -77,12 +77,12 @@ func (e *edge) openID(g *rest.Group) {
 
 func (e *edge) linkOpenID(g *rest.Group) {
 	rest.Handle(g, rest.Operation{
-		Method: http.MethodPost, Path: "/user/oidc", ID: "linkOpenID", Needs: rights.Person, Confirmed: true, Quiet: true, Problems: []int{http.StatusNotFound},
+		Method: http.MethodPost, Path: "/user/oidc", ID: "linkOpenID", Needs: rights.Person, Slow: true, Confirmed: true, Quiet: true, Problems: []int{http.StatusNotFound},
 		Summary: "Begin to link the OpenID Connect provider", Description: "Send the browser to `url`: who they are there signs them in from then on, in place of who was linked before.",
 		Example: map[string]any{"url": "https://id.example.com/authorize?client_id=postrider"},
 	}, e.departToLink)
 	rest.Handle(g, rest.Operation{
-		Method: http.MethodDelete, Path: "/user/oidc", ID: "unlinkOpenID", Needs: rights.Person, Confirmed: true, Audited: true,
+		Method: http.MethodDelete, Path: "/user/oidc", ID: "unlinkOpenID", Needs: rights.Person, Slow: true, Confirmed: true, Audited: true,
 		Summary: "Unlink the OpenID Connect provider", Description: "A verified email may link it again at the next sign-in.", Example: map[string]any{"ok": true},
 	}, e.unlink)
 }

@@ -44,7 +44,7 @@ type versionAnswer struct {
 func (e *edge) publishing(g *rest.Group) {
 	published := map[string]any{"template": templateExample(), "warnings": []any{}}
 	rest.Once(g, rest.Operation{
-		Path: "/templates/{id}/publish", ID: "publishTemplate", Needs: rights.Write,
+		Path: "/templates/{id}/publish", ID: "publishTemplate", Needs: rights.Write, Slow: true,
 		Summary: "Publish a template",
 		Description: "Makes the draft the version that sends use: at once in this process, within a second in others. `html` or `text` is required, and every variable " +
 			"that is used must be declared. CSS in `<style>` is inlined where that leaves the structure of the HTML alone, otherwise `warnings` says why not; rules of media queries stay " +
@@ -60,7 +60,7 @@ func (e *edge) publishing(g *rest.Group) {
 		Example: published, Problems: []int{http.StatusNotFound}, Of: template,
 	}, rollbackBody, e.rollback)
 	rest.HandleBody(g, rest.Operation{
-		Method: http.MethodPost, Path: "/templates/{id}/render", ID: "renderTemplate", Needs: rights.Write, Stores: rest.StoresNothing,
+		Method: http.MethodPost, Path: "/templates/{id}/render", ID: "renderTemplate", Needs: rights.Write, Slow: true, Stores: rest.StoresNothing,
 		Summary: "Render a template",
 		Description: "Fills the gaps and sends nothing: the draft, or a version as it would be sent. Variables are judged as for a send. `{{unsubscribe_url}}` stays as it is, " +
 			"because only a send has a link.",

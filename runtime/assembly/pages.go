@@ -31,6 +31,7 @@ import (
 	"github.com/postrider/postrider/rest/unsubscribe"
 	"github.com/postrider/postrider/rest/welcome"
 	"github.com/postrider/postrider/runtime/config"
+	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/module"
 	"github.com/postrider/postrider/runtime/setting"
 )
@@ -139,7 +140,9 @@ func (p edgeParams) linksFirst(others http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		for _, l := range p.Links {
 			if !l.hook() && strings.HasPrefix(r.URL.Path, l.prefix) {
-				l.handler.ServeHTTP(w, r)
+				ctx, cancel := context.WithTimeout(r.Context(), fault.AnswerWithin)
+				defer cancel()
+				l.handler.ServeHTTP(w, r.WithContext(ctx))
 				return
 			}
 		}

@@ -181,8 +181,19 @@ func (d *DB) AskHosts(ctx context.Context) (all []failover.Sighting, system stri
 	return survey.Look(ctx, time.Now(), -1), d.fitness.system(), nil
 }
 
-// Address is the connection string of the host that the pools use, for programs that cannot know which one to use.
-func (d *DB) Address() string { return d.hosts.addresses(d.config.URL)[0] }
+// HostInUse returns the connection string of the one host of an address that a process would use, for programs that
+// cannot know: those of PostgreSQL take the first one that answers.
+func HostInUse(ctx context.Context, url string) (string, error) {
+	given, err := pq.NewConfig(url)
+	if err != nil || len(given.Multi) == 0 {
+		return url, nil // what is wrong with it, its user says
+	}
+	d, err := Open(ctx, Config{URL: url, RiskLosingAcceptedMail: true}, slog.New(slog.DiscardHandler))
+	if err != nil {
+		return "", err
+	}
+	return d.hosts.addresses(url)[0], d.Close()
+}
 
 // MayFill refuses to have tables made in a database without any, where the address names several hosts and not
 // all of them answer as one cluster: this one may be a stranger's, and the mail on a host that is away. The error of

@@ -3,6 +3,7 @@ package db_test
 import (
 	"errors"
 	"log/slog"
+	"net/url"
 	"strings"
 	"testing"
 	"time"
@@ -203,6 +204,9 @@ func TestAFreshProcessStoresNothingBesideTwoPrimaries(t *testing.T) {
 	if !strings.Contains(told.String(), "the database cannot be used") || !strings.Contains(told.String(), hostOf(t, old)) {
 		t.Errorf("the log says %q, want that and why the database cannot be used", told.String())
 	}
+	if one, err := db.HostInUse(t.Context(), address); !errors.As(err, &split) {
+		t.Errorf("programs of PostgreSQL are sent to %q (%v), want a refusal beside two primaries", one, err)
+	}
 	if n, err := db.One(t.Context(), before.SQL, db.Value[int], `SELECT count(*) FROM written`); n != 0 || err != nil {
 		t.Errorf("the old primary has %d rows (%v), want none", n, err)
 	}
@@ -212,6 +216,9 @@ func TestAFreshProcessStoresNothingBesideTwoPrimaries(t *testing.T) {
 	}
 	if _, err := d.SQL.ExecContext(t.Context(), `INSERT INTO written VALUES ('a fresh process')`); err != nil {
 		t.Errorf("a write beside the new primary alone: %v", err)
+	}
+	if one, err := db.HostInUse(t.Context(), address); err != nil || !strings.Contains(one, url.QueryEscape(hostOf(t, promoted))) || strings.Contains(one, url.QueryEscape(hostOf(t, old))) {
+		t.Errorf("programs of PostgreSQL are sent to %q (%v), want the new primary alone", one, err)
 	}
 	ended(t, d.Close())
 	if n, err := db.One(t.Context(), promoted.OpenPatiently().SQL, db.Value[int], `SELECT count(*) FROM written`); n != 1 || err != nil {

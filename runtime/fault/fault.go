@@ -176,6 +176,10 @@ func Conflictf(code, format string, args ...any) *Error {
 	return &Error{Kind: Conflict, Code: code, Message: fmt.Sprintf(format, args...)}
 }
 
+// AnswerWithin is how long the work of a request may take. Six seconds are promised while the database cannot be
+// used; one is left for the answer.
+const AnswerWithin = 5 * time.Second
+
 // Unavailable says that nothing can be stored now.
 func Unavailable(cause error) *Error {
 	return &Error{Kind: Away, Code: CodeUnavailable, RetryAfter: 5 * time.Second, cause: cause,

@@ -149,6 +149,35 @@ func TestFrozenDatabaseIsAnsweredAround(t *testing.T) {
 	audit(t, load.Audit(sink, server.OpenBetween(frozen, thawed), nil))
 }
 
+// A database that takes seconds for each write is not away, and callers have their answer in time all the same: what a
+// request waits for adds up to its six seconds, and what ends late is no error of ours.
+func TestOverloadedDatabaseIsAnsweredInTime(t *testing.T) {
+	t.Parallel()
+	sink := faulttest.NewSink(t)
+	host := sink.Listen("127.0.0.1:0")
+	database := dbtest.NewServer(t)
+	server := faulttest.Start(t, database.URL(), outbound(host))
+	slow := database.OpenPatiently()
+	dbtest.Exec(t, slow, `CREATE FUNCTION be_slow() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_sleep(2.4); RETURN NULL; END'`)
+	tables := []string{"rate_limits", "emails"}
+	for _, table := range tables {
+		dbtest.Exec(t, slow, `CREATE TRIGGER slow BEFORE INSERT ON `+table+` FOR EACH STATEMENT EXECUTE FUNCTION be_slow()`)
+	}
+	begun := time.Now()
+	load := faulttest.Begin(server, 8)
+	expect.Eventually(t, "many requests were answered", func() bool { return load.Count() > 0 && time.Since(begun) > lengthOf(15*time.Second, time.Minute) })
+	for _, table := range tables {
+		dbtest.Exec(t, slow, `DROP TRIGGER slow ON `+table)
+	}
+	quick := time.Now()
+	expect.Eventually(t, "mail is accepted again", func() bool { return load.LastAccepted().After(quick) })
+	load.End()
+	expect.Eventually(t, "all that was accepted has arrived", func() bool { return load.Missing(sink) == 0 })
+	settled(t, server)
+	onlyUnavailable(t, load, http.StatusConflict) // a key whose first request still runs
+	audit(t, load.Audit(sink, server.OpenBetween(begun, quick), nil))
+}
+
 func goroutines(t *testing.T, server *faulttest.Server) int {
 	t.Helper()
 	a := server.Do(t.Context(), http.MethodGet, "/metrics", "")

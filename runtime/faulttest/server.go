@@ -36,6 +36,7 @@ type Server struct {
 	mu      sync.Mutex
 	command *exec.Cmd
 	ended   func() error
+	ready   string // the file that says so
 	address string // where it listens, once known
 	Log     *expect.Log
 
@@ -56,6 +57,12 @@ func Start(t testing.TB, database string, env ...string) *Server {
 // StartAs is Start of another program.
 func StartAs(t testing.TB, program, database string, env ...string) *Server {
 	t.Helper()
+	s := newServer(t, program, database, env...)
+	s.Launch()
+	return s
+}
+
+func newServer(t testing.TB, program, database string, env ...string) *Server {
 	s := &Server{t: t, database: database, data: t.TempDir(), env: env, program: program, address: "127.0.0.1:0", Log: &expect.Log{},
 		client: newClient()}
 	t.Cleanup(func() {
@@ -69,7 +76,6 @@ func StartAs(t testing.TB, program, database string, env ...string) *Server {
 			t.Logf("log of postrider, its end:\n%s", tail(s.Log.String()))
 		}
 	})
-	s.Launch()
 	return s
 }
 
@@ -86,6 +92,15 @@ func (s *Server) Moved(database string, env ...string) *Server {
 	return StartAs(s.t, s.program, database, append(env, "POSTRIDER_DATA_DIR="+s.data)...)
 }
 
+// Fresh is another process on a database, with the same keys and settings, that was started and need not get ready:
+// AwaitReady waits until it is.
+func (s *Server) Fresh(database string) *Server {
+	s.t.Helper()
+	fresh := newServer(s.t, s.program, database, append(slices.Clone(s.env), "POSTRIDER_DATA_DIR="+s.data, "POSTRIDER_NODE=fresh")...)
+	fresh.begin()
+	return fresh
+}
+
 // newClient waits for as long as a test does: what is to be answered sooner, says so by itself.
 func newClient() *http.Client {
 	return &http.Client{Timeout: expect.Patience, Transport: &http.Transport{MaxIdleConnsPerHost: 64}}
@@ -96,18 +111,31 @@ func tail(text string) string { return text[max(0, len(text)-6000):] }
 // Launch starts the process, after it has ended, and returns when it is ready.
 func (s *Server) Launch() {
 	s.t.Helper()
-	ready := filepath.Join(s.t.TempDir(), "ready.json")
+	s.begin()
+	s.AwaitReady()
+}
+
+func (s *Server) begin() {
+	s.t.Helper()
+	s.ready = filepath.Join(s.t.TempDir(), "ready.json")
 	s.mu.Lock()
-	s.command = exec.Command(s.binary(), "dev", "--ready-file", ready)
+	s.command = exec.Command(s.binary(), "dev", "--ready-file", s.ready)
 	s.command.Env = append(append(os.Environ(), "DATABASE_URL="+s.database, "POSTRIDER_DATA_DIR="+s.data, "POSTRIDER_HTTP_ADDR="+s.address, "POSTRIDER_INBOUND_ADDR=127.0.0.1:0"), s.env...)
 	s.command.Stdout, s.command.Stderr = s.Log, s.Log
 	err := s.command.Start()
 	s.ended = sync.OnceValue(s.command.Wait)
-	ended := s.ended
 	s.mu.Unlock()
 	if err != nil {
 		s.t.Fatal(err)
 	}
+}
+
+// AwaitReady returns when the process is ready.
+func (s *Server) AwaitReady() {
+	s.t.Helper()
+	s.mu.Lock()
+	ended := s.ended
+	s.mu.Unlock()
 	exited := make(chan error, 1)
 	go func() { exited <- ended() }()
 	expect.Eventually(s.t, "ready", func() bool {
@@ -116,7 +144,7 @@ func (s *Server) Launch() {
 			s.t.Fatalf("postrider ended before it was ready: %v", err)
 		default:
 		}
-		content, err := os.ReadFile(ready)
+		content, err := os.ReadFile(s.ready)
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		return err == nil && json.Unmarshal(content, s) == nil

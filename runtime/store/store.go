@@ -130,17 +130,27 @@ func open(ctx context.Context, cfg setting.Values, log *slog.Logger, check func(
 }
 
 // Reach finds the address of the database for programs that are not ours, and runs the
-// embedded server where nobody does. It neither connects nor migrates. Error: there is no
-// database in the data directory; none is made.
+// embedded server where nobody does. It does not migrate. Error: there is no
+// database in the data directory (none is made), or no host of DATABASE_URL may be used.
 func Reach(ctx context.Context, cfg setting.Values, log *slog.Logger) (*Store, error) {
-	s := &Store{URL: config.DatabaseURL.Of(cfg).Reveal()}
 	if !config.Embedded(cfg) {
-		return s, nil
+		url, err := HostInUse(ctx, cfg)
+		return &Store{URL: url}, err
 	}
+	s := &Store{}
 	if !HoldsData(config.DataDir.Of(cfg)) {
 		return nil, fmt.Errorf("POSTRIDER_DATA_DIR: %s has no database, and DATABASE_URL is not set", config.DataDir.Of(cfg))
 	}
 	return s, s.startServer(ctx, cfg, log)
+}
+
+// HostInUse returns the address of the one host of DATABASE_URL that the service would use.
+func HostInUse(ctx context.Context, cfg setting.Values) (string, error) {
+	url, err := db.HostInUse(ctx, config.DatabaseURL.Of(cfg).Reveal())
+	if err != nil {
+		return "", fmt.Errorf("DATABASE_URL: %w", err)
+	}
+	return url, nil
 }
 
 // KeyMark tells installations with different master keys apart, and nothing about the keys.

@@ -1,0 +1,83 @@
+package rest_test
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/accounts/rights"
+	"github.com/postrider/postrider/rest"
+	"github.com/postrider/postrider/runtime/fault"
+)
+
+// slowRate takes its time, as a database that is overloaded.
+type slowRate struct {
+	rate
+
+	takes time.Duration
+}
+
+func (r *slowRate) Admit(ctx context.Context, a accounts.Account, header http.Header) error {
+	if err := wait(ctx, r.takes); err != nil {
+		return err
+	}
+	return r.rate.Admit(ctx, a, header)
+}
+
+// wait is work that takes so long and heeds its context.
+func wait(ctx context.Context, takes time.Duration) error {
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-time.After(takes): // fake time
+		return nil
+	}
+}
+
+// Whatever a request waits for, it is answered within six seconds, and with when to come again.
+func TestARequestIsAnsweredInTime(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		rate, handler time.Duration
+		slow          bool
+		status        int
+	}{
+		"a database that answers":           {time.Millisecond, time.Millisecond, false, http.StatusOK},
+		"a count that takes long":           {time.Hour, 0, false, http.StatusServiceUnavailable},
+		"an operation that takes long":      {0, time.Hour, false, http.StatusServiceUnavailable},
+		"both together take long":           {3 * time.Second, 3 * time.Second, false, http.StatusServiceUnavailable},
+		"an operation with other bounds":    {time.Second, 30 * time.Second, true, http.StatusOK},
+		"a count before such one":           {time.Hour, 0, true, http.StatusServiceUnavailable},
+		"slow, and in time":                 {2 * time.Second, 2 * time.Second, false, http.StatusOK},
+		"an operation that is a bit slower": {0, fault.AnswerWithin + time.Millisecond, false, http.StatusServiceUnavailable},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			routes := rest.NewRoutes("work", func(a *rest.API) {
+				rest.Handle(a.Tag("Work", "What takes time."), rest.Operation{Method: http.MethodGet, Path: "/work", ID: "work", Needs: rights.Read, Slow: c.slow, Summary: "Work", Example: map[string]any{"ok": true}},
+					func(ctx context.Context, _ *rest.Call, _ *rest.None) (rest.OkAnswer, error) {
+						return rest.OkAnswer{OK: true}, wait(ctx, c.handler)
+					})
+			})
+			b := newFakes(t)
+			api, err := rest.New(b.options(t, []rest.Routes{routes}, func(o *rest.Options) { o.Rate = &slowRate{takes: c.rate} }))
+			if err != nil {
+				t.Fatal(err)
+			}
+			synctest.Test(t, func(t *testing.T) {
+				r := httptest.NewRequest(http.MethodGet, "/api/work", nil)
+				r.Header.Set("Authorization", "Bearer svc_full")
+				w, began := httptest.NewRecorder(), time.Now()
+				api.ServeHTTP(w, r)
+				took := time.Since(began)
+				if w.Code != c.status || c.status != http.StatusOK && (took > 6*time.Second || w.Header().Get("Retry-After") == "") {
+					t.Errorf("answered %d after %s with Retry-After %q, want %d and no refusal after more than 6 s: %s", w.Code, took, w.Header().Get("Retry-After"), c.status, w.Body)
+				}
+			})
+		})
+	}
+}

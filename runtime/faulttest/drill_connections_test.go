@@ -1,0 +1,84 @@
+package faulttest_test
+
+import (
+	"net/http"
+	"net/url"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/postrider/postrider/runtime/db/dbtest"
+	"github.com/postrider/postrider/runtime/expect"
+	"github.com/postrider/postrider/runtime/faulttest"
+)
+
+// Four processes with 40 connections each share a server that takes 100, and one whose role may have 40: no send is
+// refused for want of a connection.
+func TestDrillFourProcessesShareTheConnections(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		limit string // of the role; empty: there is none
+		room  int
+	}{"max_connections=100": {"", 97}, "a role with 40": {"CONNECTION LIMIT 40", 40}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			sink := faulttest.NewSink(t)
+			database := dbtest.NewServer(t)
+			dbtest.Exec(t, database.OpenPatiently(), `CREATE ROLE app LOGIN IN ROLE postrider `+c.limit)
+			address, err := url.Parse(database.URL())
+			if err != nil {
+				t.Fatal(err)
+			}
+			address.User = url.User("app")
+			nodes := faulttest.StartCluster(t, address.String(), 4, outbound(sink.Listen("127.0.0.1:0")), "POSTRIDER_DATABASE_CONNECTIONS=40")
+			ledger := faulttest.NewLedger()
+			most, stop := watchConnections(t, database)
+			sends := lengthOf(400, 5000)
+			began := time.Now()
+			at(64, sends, func(i int) { ledger.Send(t.Context(), nodes[i%len(nodes)], "c"+strconv.Itoa(i)+"@example.net") })
+			took := time.Since(began)
+			stop()
+			counts, slowest := ledger.Statuses()
+			figure(t, "sends", sends, "5000 long")
+			figure(t, "sends a second", int(float64(sends)/took.Seconds()), "-")
+			figure(t, "answers", counts, "200 alone")
+			figure(t, "connections at most", int(most.Load()), "at most "+strconv.Itoa(c.room))
+			figure(t, "slowest send", slowest[http.StatusOK], "-")
+			if counts[http.StatusOK] != sends || len(counts) != 1 {
+				t.Errorf("%d sends were answered %v, want 200 alone", sends, counts)
+			}
+			expect.Eventually(t, "all that was accepted has arrived", func() bool { return ledger.Missing(sink) == 0 })
+			settled(t, nodes[0])
+			audit(t, ledger.Audit(sink, nil, nil))
+		})
+	}
+}
+
+// watchConnections counts the connections of processes, at most, until it is stopped.
+func watchConnections(t *testing.T, database *dbtest.Server) (most *atomic.Int64, stop func()) {
+	t.Helper()
+	most, end := &atomic.Int64{}, make(chan struct{})
+	var watching sync.WaitGroup
+	d := database.OpenPatiently()
+	watching.Go(func() {
+		for {
+			var n int64
+			if err := d.SQL.QueryRowContext(t.Context(), `SELECT count(*) FROM pg_stat_activity WHERE usename = 'app'`).Scan(&n); err != nil {
+				t.Error(err)
+				return
+			}
+			most.Store(max(most.Load(), n))
+			select {
+			case <-end:
+				return
+			case <-time.After(50 * time.Millisecond):
+			}
+		}
+	})
+	return most, func() {
+		close(end)
+		watching.Wait()
+	}
+}
