@@ -81,7 +81,7 @@ var DataDir = setting.Declare(setting.Setting[string]{
 // Connections is how many connections to the database a process opens at most.
 var Connections = setting.Declare(setting.Setting[int]{
 	Name: "POSTRIDER_DATABASE_CONNECTIONS", Group: database, Form: setting.Number(4, 1000), Default: db.Connections,
-	Help: "Connections to the database that a process opens at most; one more listens. All processes together must stay below the server's max_connections.",
+	Help: "Connections to the database that a process opens at most; one more listens. Processes open fewer if the server, the role or the database does not allow as many for all of them.",
 })
 
 // Standbys is how many standbys have to hold what is confirmed.

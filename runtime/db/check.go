@@ -105,11 +105,9 @@ func (f *fitness) refuse(reason error) error {
 
 func unfit(reason error) error { return notConnected(&unfitError{reason}) }
 
-const opConnect = "connect"
-
 // notConnected makes an error that callers take for a database that is away: whatever keeps a connection from being
 // opened is no fault of the statement that needs one.
-func notConnected(err error) error { return &net.OpError{Op: opConnect, Net: "postgres", Err: err} }
+func notConnected(err error) error { return &net.OpError{Op: "connect", Net: "postgres", Err: err} }
 
 // follows refuses a server that is no standby of the primary's cluster. How far it is, and on which timeline,
 // each read looks at (package replica).
@@ -118,7 +116,7 @@ func (f *fitness) follows(ctx context.Context, conn driver.Conn) error {
 	if err != nil {
 		return fmt.Errorf("ask the replica which one it is: %w", err)
 	}
-	switch cluster := f.primary.system(); {
+	switch cluster := f.primary.System(); {
 	case cluster == "":
 		return unfit(errors.New("the primary does not tell which cluster it is (pg_control_system), so nobody knows whether this server follows it"))
 	case said[0] != cluster:
@@ -129,8 +127,10 @@ func (f *fitness) follows(ctx context.Context, conn driver.Conn) error {
 	return nil
 }
 
-// system returns the system identifier of the cluster whose servers are used; empty: it is not known.
-func (f *fitness) system() string {
+var _ failover.Cluster = (*fitness)(nil)
+
+// System returns the system identifier of the cluster whose servers are used; empty: it is not known.
+func (f *fitness) System() string {
 	f.mutex.Lock()
 	defer f.mutex.Unlock()
 	return f.cluster
@@ -165,8 +165,8 @@ func (f *fitness) sameCluster(ctx context.Context, conn driver.Conn) (who failov
 // isOld reports whether a server is a primary from before a fail-over. The caller holds mutex.
 func (f *fitness) isOld(who failover.Identity) bool { return !who.Standby && who.Timeline < f.timeline }
 
-// learn notes the newest timeline of the cluster.
-func (f *fitness) learn(timeline string) {
+// Learn notes the newest timeline of the cluster.
+func (f *fitness) Learn(timeline string) {
 	f.mutex.Lock()
 	defer f.mutex.Unlock()
 	f.timeline = max(f.timeline, timeline)
@@ -229,7 +229,7 @@ func plainly(err error, hosts int) error {
 	switch {
 	case errors.As(err, &unfit) && unfit.Reason != errTimeline: // which is over when the new primary is back
 		return unfit.Reason
-	case hosts == 1 && errors.As(err, &refused) && refused.Op == opConnect && !fault.IsDatabaseAway(refused.Err):
+	case hosts == 1 && errors.As(err, &refused) && refused.Op == "connect" && !fault.IsDatabaseAway(refused.Err):
 		return refused.Err
 	}
 	return err

@@ -81,9 +81,9 @@ type connector struct {
 	hosts   *hosts
 	dialer  *dialer
 	fitness *fitness
-	index   bool           // its connections keep statements to indexes
-	pool    *capacity.Pool // nil: a number of connections that does not change
-	watch   *watch         // nil: there is only one host
+	index   bool            // its connections keep statements to indexes
+	pool    *capacity.Pool  // nil: a number of connections that does not change
+	watch   *failover.Watch // nil: there is only one host
 }
 
 // Driver is what database/sql asks of a connector.
@@ -107,8 +107,8 @@ func (c connector) Connect(ctx context.Context) (driver.Conn, error) {
 // find connects to a server that is wanted.
 func (c connector) find(ctx context.Context) (driver.Conn, error) {
 	if c.watch != nil {
-		if err := c.watch.refuse(ctx); err != nil {
-			return nil, err
+		if err := c.watch.Refuse(ctx); err != nil {
+			return nil, notConnected(err)
 		}
 	}
 	wanted := c.config.TargetSessionAttrs
@@ -183,7 +183,9 @@ func (c connector) connect(ctx, over context.Context, host int, wanted pq.Target
 	if err == nil {
 		var who failover.Identity
 		if who, err = c.fitness.check(ctx, conn, c.index); err == nil && c.watch != nil {
-			err = c.watch.admit(ctx, host, who)
+			if err = c.watch.Admit(ctx, host, who); err == nil {
+				err = c.fitness.refuseOld(who)
+			}
 		}
 		if err != nil {
 			err = errors.Join(err, conn.Close())
@@ -197,7 +199,7 @@ func (c connector) connect(ctx, over context.Context, host int, wanted pq.Target
 	}
 	try.passed.Store(true)
 	if c.watch != nil {
-		return c.watch.guard(conn)
+		return c.watch.Guard(conn)
 	}
 	return conn, nil
 }

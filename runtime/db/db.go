@@ -15,6 +15,7 @@ import (
 
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/runtime/db/capacity"
+	"github.com/postrider/postrider/runtime/db/failover"
 	"github.com/postrider/postrider/runtime/fault"
 )
 
@@ -30,7 +31,7 @@ type DB struct {
 	fitness *fitness
 	share   *capacity.Share
 	bounds  []*capacity.Pool // of SQL and Hot
-	watch   *watch           // nil: there is only one host
+	watch   *failover.Watch  // nil: there is only one host
 	log     *slog.Logger
 
 	standbys standbys
@@ -193,7 +194,7 @@ func (d *DB) Close() error {
 		pool.Close()
 	}
 	if d.watch != nil {
-		d.watch.close()
+		d.watch.Close()
 	}
 	for _, handle := range []*sql.DB{d.Hot, d.SQL} {
 		if err := handle.Close(); err != nil && !fault.IsDatabaseAway(err) {

@@ -12,7 +12,11 @@
 //
 // Hosts. The address may name several servers of one cluster. The one that worked last is tried
 // first, and the others beside it once it has been silent for a moment. What a host does
-// before a connection to it is made says nothing of the database.
+// before a connection to it is made says nothing of the database. While two of them take writes, none
+// is used (package failover).
+//
+// Connections. The pools open no more than the share of this process (package capacity). A server that
+// refuses a connection makes callers wait for those that are open.
 //
 // Errors come back as they are; fault.From tells a database that is away from a
 // statement that is wrong. Nothing is retried here, with one exception made by

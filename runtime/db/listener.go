@@ -71,7 +71,7 @@ func (s *Signals) listen() {
 // connect gives a connection to the first of the hosts that will do.
 func (s *Signals) connect() (conn *pq.ListenerConn, heard <-chan *pq.Notification, err error) {
 	if s.db.watch != nil {
-		if err := s.db.watch.look(s.ctx, time.Now().Add(-hostsFresh), -1); err != nil {
+		if err := s.db.watch.Look(s.ctx); err != nil {
 			return nil, nil, err
 		}
 	}

@@ -14,8 +14,8 @@ import (
 	"github.com/postrider/postrider/runtime/faulttest"
 )
 
-// Four processes with 40 connections each share a server that takes 100, and one whose role may have 40: no send is
-// refused for want of a connection.
+// Four processes with 40 connections each share a server that takes 100, and one whose role may have 40: no send and no
+// list is refused for want of a connection.
 func TestDrillFourProcessesShareTheConnections(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -37,7 +37,14 @@ func TestDrillFourProcessesShareTheConnections(t *testing.T) {
 			most, stop := watchConnections(t, database)
 			sends := lengthOf(400, 5000)
 			began := time.Now()
-			at(64, sends, func(i int) { ledger.Send(t.Context(), nodes[i%len(nodes)], "c"+strconv.Itoa(i)+"@example.net") })
+			var lists atomic.Int64
+			at(256, sends, func(i int) {
+				node := nodes[i%len(nodes)]
+				ledger.Send(t.Context(), node, "c"+strconv.Itoa(i)+"@example.net")
+				if a := node.Do(t.Context(), http.MethodGet, "/api/emails?limit=5", ""); a.Status != http.StatusOK {
+					lists.Add(1)
+				}
+			})
 			took := time.Since(began)
 			stop()
 			counts, slowest := ledger.Statuses()
@@ -46,8 +53,9 @@ func TestDrillFourProcessesShareTheConnections(t *testing.T) {
 			figure(t, "answers", counts, "200 alone")
 			figure(t, "connections at most", int(most.Load()), "at most "+strconv.Itoa(c.room))
 			figure(t, "slowest send", slowest[http.StatusOK], "-")
-			if counts[http.StatusOK] != sends || len(counts) != 1 {
-				t.Errorf("%d sends were answered %v, want 200 alone", sends, counts)
+			figure(t, "lists refused", lists.Load(), "0")
+			if counts[http.StatusOK] != sends || len(counts) != 1 || lists.Load() > 0 {
+				t.Errorf("%d sends were answered %v, and %d of as many lists were refused, want 200 alone", sends, counts, lists.Load())
 			}
 			expect.Eventually(t, "all that was accepted has arrived", func() bool { return ledger.Missing(sink) == 0 })
 			settled(t, nodes[0])
