@@ -22318,6 +22318,7 @@ type SMTPCredentialMutation struct {
 	appenddomain_ids []string
 	last_used_at     *time.Time
 	revoked_at       *time.Time
+	created_by       *string
 	created_at       *time.Time
 	clearedFields    map[string]struct{}
 	done             bool
@@ -22700,6 +22701,55 @@ func (m *SMTPCredentialMutation) ResetRevokedAt() {
 	delete(m.clearedFields, smtpcredential.FieldRevokedAt)
 }
 
+// SetCreatedBy sets the "created_by" field.
+func (m *SMTPCredentialMutation) SetCreatedBy(s string) {
+	m.created_by = &s
+}
+
+// CreatedBy returns the value of the "created_by" field in the mutation.
+func (m *SMTPCredentialMutation) CreatedBy() (r string, exists bool) {
+	v := m.created_by
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldCreatedBy returns the old "created_by" field's value of the SMTPCredential entity.
+// If the SMTPCredential object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SMTPCredentialMutation) OldCreatedBy(ctx context.Context) (v *string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldCreatedBy is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldCreatedBy requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldCreatedBy: %w", err)
+	}
+	return oldValue.CreatedBy, nil
+}
+
+// ClearCreatedBy clears the value of the "created_by" field.
+func (m *SMTPCredentialMutation) ClearCreatedBy() {
+	m.created_by = nil
+	m.clearedFields[smtpcredential.FieldCreatedBy] = struct{}{}
+}
+
+// CreatedByCleared returns if the "created_by" field was cleared in this mutation.
+func (m *SMTPCredentialMutation) CreatedByCleared() bool {
+	_, ok := m.clearedFields[smtpcredential.FieldCreatedBy]
+	return ok
+}
+
+// ResetCreatedBy resets all changes to the "created_by" field.
+func (m *SMTPCredentialMutation) ResetCreatedBy() {
+	m.created_by = nil
+	delete(m.clearedFields, smtpcredential.FieldCreatedBy)
+}
+
 // SetCreatedAt sets the "created_at" field.
 func (m *SMTPCredentialMutation) SetCreatedAt(t time.Time) {
 	m.created_at = &t
@@ -22770,7 +22820,7 @@ func (m *SMTPCredentialMutation) Type() string {
 // order to get all numeric fields that were incremented/decremented, call
 // AddedFields().
 func (m *SMTPCredentialMutation) Fields() []string {
-	fields := make([]string, 0, 7)
+	fields := make([]string, 0, 8)
 	if m.account_id != nil {
 		fields = append(fields, smtpcredential.FieldAccountID)
 	}
@@ -22788,6 +22838,9 @@ func (m *SMTPCredentialMutation) Fields() []string {
 	}
 	if m.revoked_at != nil {
 		fields = append(fields, smtpcredential.FieldRevokedAt)
+	}
+	if m.created_by != nil {
+		fields = append(fields, smtpcredential.FieldCreatedBy)
 	}
 	if m.created_at != nil {
 		fields = append(fields, smtpcredential.FieldCreatedAt)
@@ -22812,6 +22865,8 @@ func (m *SMTPCredentialMutation) Field(name string) (ent.Value, bool) {
 		return m.LastUsedAt()
 	case smtpcredential.FieldRevokedAt:
 		return m.RevokedAt()
+	case smtpcredential.FieldCreatedBy:
+		return m.CreatedBy()
 	case smtpcredential.FieldCreatedAt:
 		return m.CreatedAt()
 	}
@@ -22835,6 +22890,8 @@ func (m *SMTPCredentialMutation) OldField(ctx context.Context, name string) (ent
 		return m.OldLastUsedAt(ctx)
 	case smtpcredential.FieldRevokedAt:
 		return m.OldRevokedAt(ctx)
+	case smtpcredential.FieldCreatedBy:
+		return m.OldCreatedBy(ctx)
 	case smtpcredential.FieldCreatedAt:
 		return m.OldCreatedAt(ctx)
 	}
@@ -22888,6 +22945,13 @@ func (m *SMTPCredentialMutation) SetField(name string, value ent.Value) error {
 		}
 		m.SetRevokedAt(v)
 		return nil
+	case smtpcredential.FieldCreatedBy:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetCreatedBy(v)
+		return nil
 	case smtpcredential.FieldCreatedAt:
 		v, ok := value.(time.Time)
 		if !ok {
@@ -22934,6 +22998,9 @@ func (m *SMTPCredentialMutation) ClearedFields() []string {
 	if m.FieldCleared(smtpcredential.FieldRevokedAt) {
 		fields = append(fields, smtpcredential.FieldRevokedAt)
 	}
+	if m.FieldCleared(smtpcredential.FieldCreatedBy) {
+		fields = append(fields, smtpcredential.FieldCreatedBy)
+	}
 	return fields
 }
 
@@ -22956,6 +23023,9 @@ func (m *SMTPCredentialMutation) ClearField(name string) error {
 		return nil
 	case smtpcredential.FieldRevokedAt:
 		m.ClearRevokedAt()
+		return nil
+	case smtpcredential.FieldCreatedBy:
+		m.ClearCreatedBy()
 		return nil
 	}
 	return fmt.Errorf("unknown SMTPCredential nullable field %s", name)
@@ -22982,6 +23052,9 @@ func (m *SMTPCredentialMutation) ResetField(name string) error {
 		return nil
 	case smtpcredential.FieldRevokedAt:
 		m.ResetRevokedAt()
+		return nil
+	case smtpcredential.FieldCreatedBy:
+		m.ResetCreatedBy()
 		return nil
 	case smtpcredential.FieldCreatedAt:
 		m.ResetCreatedAt()
@@ -25246,6 +25319,7 @@ type SignInLinkMutation struct {
 	purpose       *signinlink.Purpose
 	user_id       *string
 	email         *string
+	known_device  *bool
 	again         *bool
 	expires_at    *time.Time
 	used_at       *time.Time
@@ -25531,6 +25605,42 @@ func (m *SignInLinkMutation) OldEmail(ctx context.Context) (v string, err error)
 // ResetEmail resets all changes to the "email" field.
 func (m *SignInLinkMutation) ResetEmail() {
 	m.email = nil
+}
+
+// SetKnownDevice sets the "known_device" field.
+func (m *SignInLinkMutation) SetKnownDevice(b bool) {
+	m.known_device = &b
+}
+
+// KnownDevice returns the value of the "known_device" field in the mutation.
+func (m *SignInLinkMutation) KnownDevice() (r bool, exists bool) {
+	v := m.known_device
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldKnownDevice returns the old "known_device" field's value of the SignInLink entity.
+// If the SignInLink object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *SignInLinkMutation) OldKnownDevice(ctx context.Context) (v bool, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldKnownDevice is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldKnownDevice requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldKnownDevice: %w", err)
+	}
+	return oldValue.KnownDevice, nil
+}
+
+// ResetKnownDevice resets all changes to the "known_device" field.
+func (m *SignInLinkMutation) ResetKnownDevice() {
+	m.known_device = nil
 }
 
 // SetAgain sets the "again" field.
@@ -25829,7 +25939,7 @@ func (m *SignInLinkMutation) Type() string {
 // order to get all numeric fields that were incremented/decremented, call
 // AddedFields().
 func (m *SignInLinkMutation) Fields() []string {
-	fields := make([]string, 0, 10)
+	fields := make([]string, 0, 11)
 	if m.token_hash != nil {
 		fields = append(fields, signinlink.FieldTokenHash)
 	}
@@ -25841,6 +25951,9 @@ func (m *SignInLinkMutation) Fields() []string {
 	}
 	if m.email != nil {
 		fields = append(fields, signinlink.FieldEmail)
+	}
+	if m.known_device != nil {
+		fields = append(fields, signinlink.FieldKnownDevice)
 	}
 	if m.again != nil {
 		fields = append(fields, signinlink.FieldAgain)
@@ -25876,6 +25989,8 @@ func (m *SignInLinkMutation) Field(name string) (ent.Value, bool) {
 		return m.UserID()
 	case signinlink.FieldEmail:
 		return m.Email()
+	case signinlink.FieldKnownDevice:
+		return m.KnownDevice()
 	case signinlink.FieldAgain:
 		return m.Again()
 	case signinlink.FieldExpiresAt:
@@ -25905,6 +26020,8 @@ func (m *SignInLinkMutation) OldField(ctx context.Context, name string) (ent.Val
 		return m.OldUserID(ctx)
 	case signinlink.FieldEmail:
 		return m.OldEmail(ctx)
+	case signinlink.FieldKnownDevice:
+		return m.OldKnownDevice(ctx)
 	case signinlink.FieldAgain:
 		return m.OldAgain(ctx)
 	case signinlink.FieldExpiresAt:
@@ -25953,6 +26070,13 @@ func (m *SignInLinkMutation) SetField(name string, value ent.Value) error {
 			return fmt.Errorf("unexpected type %T for field %s", value, name)
 		}
 		m.SetEmail(v)
+		return nil
+	case signinlink.FieldKnownDevice:
+		v, ok := value.(bool)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetKnownDevice(v)
 		return nil
 	case signinlink.FieldAgain:
 		v, ok := value.(bool)
@@ -26098,6 +26222,9 @@ func (m *SignInLinkMutation) ResetField(name string) error {
 		return nil
 	case signinlink.FieldEmail:
 		m.ResetEmail()
+		return nil
+	case signinlink.FieldKnownDevice:
+		m.ResetKnownDevice()
 		return nil
 	case signinlink.FieldAgain:
 		m.ResetAgain()
@@ -31835,6 +31962,7 @@ type UserMutation struct {
 	email              *string
 	name               *string
 	operator           *bool
+	language           *string
 	disabled_at        *time.Time
 	last_sign_in_at    *time.Time
 	created_at         *time.Time
@@ -32058,6 +32186,42 @@ func (m *UserMutation) OldOperator(ctx context.Context) (v bool, err error) {
 // ResetOperator resets all changes to the "operator" field.
 func (m *UserMutation) ResetOperator() {
 	m.operator = nil
+}
+
+// SetLanguage sets the "language" field.
+func (m *UserMutation) SetLanguage(s string) {
+	m.language = &s
+}
+
+// Language returns the value of the "language" field in the mutation.
+func (m *UserMutation) Language() (r string, exists bool) {
+	v := m.language
+	if v == nil {
+		return
+	}
+	return *v, true
+}
+
+// OldLanguage returns the old "language" field's value of the User entity.
+// If the User object wasn't provided to the builder, the object is fetched from the database.
+// An error is returned if the mutation operation is not UpdateOne, or the database query fails.
+func (m *UserMutation) OldLanguage(ctx context.Context) (v string, err error) {
+	if !m.op.Is(OpUpdateOne) {
+		return v, errors.New("OldLanguage is only allowed on UpdateOne operations")
+	}
+	if m.id == nil || m.oldValue == nil {
+		return v, errors.New("OldLanguage requires an ID field in the mutation")
+	}
+	oldValue, err := m.oldValue(ctx)
+	if err != nil {
+		return v, fmt.Errorf("querying old value for OldLanguage: %w", err)
+	}
+	return oldValue.Language, nil
+}
+
+// ResetLanguage resets all changes to the "language" field.
+func (m *UserMutation) ResetLanguage() {
+	m.language = nil
 }
 
 // SetDisabledAt sets the "disabled_at" field.
@@ -32318,7 +32482,7 @@ func (m *UserMutation) Type() string {
 // order to get all numeric fields that were incremented/decremented, call
 // AddedFields().
 func (m *UserMutation) Fields() []string {
-	fields := make([]string, 0, 7)
+	fields := make([]string, 0, 8)
 	if m.email != nil {
 		fields = append(fields, user.FieldEmail)
 	}
@@ -32327,6 +32491,9 @@ func (m *UserMutation) Fields() []string {
 	}
 	if m.operator != nil {
 		fields = append(fields, user.FieldOperator)
+	}
+	if m.language != nil {
+		fields = append(fields, user.FieldLanguage)
 	}
 	if m.disabled_at != nil {
 		fields = append(fields, user.FieldDisabledAt)
@@ -32354,6 +32521,8 @@ func (m *UserMutation) Field(name string) (ent.Value, bool) {
 		return m.Name()
 	case user.FieldOperator:
 		return m.Operator()
+	case user.FieldLanguage:
+		return m.Language()
 	case user.FieldDisabledAt:
 		return m.DisabledAt()
 	case user.FieldLastSignInAt:
@@ -32377,6 +32546,8 @@ func (m *UserMutation) OldField(ctx context.Context, name string) (ent.Value, er
 		return m.OldName(ctx)
 	case user.FieldOperator:
 		return m.OldOperator(ctx)
+	case user.FieldLanguage:
+		return m.OldLanguage(ctx)
 	case user.FieldDisabledAt:
 		return m.OldDisabledAt(ctx)
 	case user.FieldLastSignInAt:
@@ -32414,6 +32585,13 @@ func (m *UserMutation) SetField(name string, value ent.Value) error {
 			return fmt.Errorf("unexpected type %T for field %s", value, name)
 		}
 		m.SetOperator(v)
+		return nil
+	case user.FieldLanguage:
+		v, ok := value.(string)
+		if !ok {
+			return fmt.Errorf("unexpected type %T for field %s", value, name)
+		}
+		m.SetLanguage(v)
 		return nil
 	case user.FieldDisabledAt:
 		v, ok := value.(time.Time)
@@ -32515,6 +32693,9 @@ func (m *UserMutation) ResetField(name string) error {
 		return nil
 	case user.FieldOperator:
 		m.ResetOperator()
+		return nil
+	case user.FieldLanguage:
+		m.ResetLanguage()
 		return nil
 	case user.FieldDisabledAt:
 		m.ResetDisabledAt()

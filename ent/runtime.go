@@ -1196,7 +1196,7 @@ func init() {
 	// smtpcredential.HashValidator is a validator for the "hash" field. It is called by the builders before save.
 	smtpcredential.HashValidator = smtpcredentialDescHash.Validators[0].(func([]byte) error)
 	// smtpcredentialDescCreatedAt is the schema descriptor for created_at field.
-	smtpcredentialDescCreatedAt := smtpcredentialFields[7].Descriptor()
+	smtpcredentialDescCreatedAt := smtpcredentialFields[8].Descriptor()
 	// smtpcredential.DefaultCreatedAt holds the default value on creation for the created_at field.
 	smtpcredential.DefaultCreatedAt = smtpcredentialDescCreatedAt.Default.(func() time.Time)
 	// smtpcredentialDescID is the schema descriptor for id field.
@@ -1275,16 +1275,20 @@ func init() {
 	signinlinkDescEmail := signinlinkFields[4].Descriptor()
 	// signinlink.DefaultEmail holds the default value on creation for the email field.
 	signinlink.DefaultEmail = signinlinkDescEmail.Default.(string)
+	// signinlinkDescKnownDevice is the schema descriptor for known_device field.
+	signinlinkDescKnownDevice := signinlinkFields[5].Descriptor()
+	// signinlink.DefaultKnownDevice holds the default value on creation for the known_device field.
+	signinlink.DefaultKnownDevice = signinlinkDescKnownDevice.Default.(bool)
 	// signinlinkDescAgain is the schema descriptor for again field.
-	signinlinkDescAgain := signinlinkFields[5].Descriptor()
+	signinlinkDescAgain := signinlinkFields[6].Descriptor()
 	// signinlink.DefaultAgain holds the default value on creation for the again field.
 	signinlink.DefaultAgain = signinlinkDescAgain.Default.(bool)
 	// signinlinkDescAttempts is the schema descriptor for attempts field.
-	signinlinkDescAttempts := signinlinkFields[9].Descriptor()
+	signinlinkDescAttempts := signinlinkFields[10].Descriptor()
 	// signinlink.DefaultAttempts holds the default value on creation for the attempts field.
 	signinlink.DefaultAttempts = signinlinkDescAttempts.Default.(int)
 	// signinlinkDescCreatedAt is the schema descriptor for created_at field.
-	signinlinkDescCreatedAt := signinlinkFields[10].Descriptor()
+	signinlinkDescCreatedAt := signinlinkFields[11].Descriptor()
 	// signinlink.DefaultCreatedAt holds the default value on creation for the created_at field.
 	signinlink.DefaultCreatedAt = signinlinkDescCreatedAt.Default.(func() time.Time)
 	smarthostFields := schema.Smarthost{}.Fields()
@@ -1489,12 +1493,16 @@ func init() {
 	userDescOperator := userFields[3].Descriptor()
 	// user.DefaultOperator holds the default value on creation for the operator field.
 	user.DefaultOperator = userDescOperator.Default.(bool)
+	// userDescLanguage is the schema descriptor for language field.
+	userDescLanguage := userFields[4].Descriptor()
+	// user.DefaultLanguage holds the default value on creation for the language field.
+	user.DefaultLanguage = userDescLanguage.Default.(string)
 	// userDescCreatedAt is the schema descriptor for created_at field.
-	userDescCreatedAt := userFields[6].Descriptor()
+	userDescCreatedAt := userFields[7].Descriptor()
 	// user.DefaultCreatedAt holds the default value on creation for the created_at field.
 	user.DefaultCreatedAt = userDescCreatedAt.Default.(func() time.Time)
 	// userDescUpdatedAt is the schema descriptor for updated_at field.
-	userDescUpdatedAt := userFields[7].Descriptor()
+	userDescUpdatedAt := userFields[8].Descriptor()
 	// user.DefaultUpdatedAt holds the default value on creation for the updated_at field.
 	user.DefaultUpdatedAt = userDescUpdatedAt.Default.(func() time.Time)
 	// user.UpdateDefaultUpdatedAt holds the default value on update for the updated_at field.

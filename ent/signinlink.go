@@ -23,8 +23,10 @@ type SignInLink struct {
 	Purpose signinlink.Purpose `json:"purpose,omitempty"`
 	// UserID holds the value of the "user_id" field.
 	UserID *string `json:"user_id,omitempty"`
-	// lower case; of an email change the new one
+	// lower case; of an email change the new one, of a link that stops it the old one
 	Email string `json:"email,omitempty"`
+	// a browser asked for it that has signed in as the person before
+	KnownDevice bool `json:"known_device,omitempty"`
 	// works as often as it is opened: development mode
 	Again bool `json:"again,omitempty"`
 	// ExpiresAt holds the value of the "expires_at" field.
@@ -47,7 +49,7 @@ func (*SignInLink) scanValues(columns []string) ([]any, error) {
 		switch columns[i] {
 		case signinlink.FieldTokenHash:
 			values[i] = new([]byte)
-		case signinlink.FieldAgain:
+		case signinlink.FieldKnownDevice, signinlink.FieldAgain:
 			values[i] = new(sql.NullBool)
 		case signinlink.FieldID, signinlink.FieldAttempts:
 			values[i] = new(sql.NullInt64)
@@ -100,6 +102,12 @@ func (_m *SignInLink) assignValues(columns []string, values []any) error {
 				return fmt.Errorf("unexpected type %T for field email", values[i])
 			} else if value.Valid {
 				_m.Email = value.String
+			}
+		case signinlink.FieldKnownDevice:
+			if value, ok := values[i].(*sql.NullBool); !ok {
+				return fmt.Errorf("unexpected type %T for field known_device", values[i])
+			} else if value.Valid {
+				_m.KnownDevice = value.Bool
 			}
 		case signinlink.FieldAgain:
 			if value, ok := values[i].(*sql.NullBool); !ok {
@@ -187,6 +195,9 @@ func (_m *SignInLink) String() string {
 	builder.WriteString(", ")
 	builder.WriteString("email=")
 	builder.WriteString(_m.Email)
+	builder.WriteString(", ")
+	builder.WriteString("known_device=")
+	builder.WriteString(fmt.Sprintf("%v", _m.KnownDevice))
 	builder.WriteString(", ")
 	builder.WriteString("again=")
 	builder.WriteString(fmt.Sprintf("%v", _m.Again))

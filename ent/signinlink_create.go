@@ -60,6 +60,20 @@ func (_c *SignInLinkCreate) SetNillableEmail(v *string) *SignInLinkCreate {
 	return _c
 }
 
+// SetKnownDevice sets the "known_device" field.
+func (_c *SignInLinkCreate) SetKnownDevice(v bool) *SignInLinkCreate {
+	_c.mutation.SetKnownDevice(v)
+	return _c
+}
+
+// SetNillableKnownDevice sets the "known_device" field if the given value is not nil.
+func (_c *SignInLinkCreate) SetNillableKnownDevice(v *bool) *SignInLinkCreate {
+	if v != nil {
+		_c.SetKnownDevice(*v)
+	}
+	return _c
+}
+
 // SetAgain sets the "again" field.
 func (_c *SignInLinkCreate) SetAgain(v bool) *SignInLinkCreate {
 	_c.mutation.SetAgain(v)
@@ -181,6 +195,10 @@ func (_c *SignInLinkCreate) defaults() {
 		v := signinlink.DefaultEmail
 		_c.mutation.SetEmail(v)
 	}
+	if _, ok := _c.mutation.KnownDevice(); !ok {
+		v := signinlink.DefaultKnownDevice
+		_c.mutation.SetKnownDevice(v)
+	}
 	if _, ok := _c.mutation.Again(); !ok {
 		v := signinlink.DefaultAgain
 		_c.mutation.SetAgain(v)
@@ -207,6 +225,9 @@ func (_c *SignInLinkCreate) check() error {
 	}
 	if _, ok := _c.mutation.Email(); !ok {
 		return &ValidationError{Name: "email", err: errors.New(`ent: missing required field "SignInLink.email"`)}
+	}
+	if _, ok := _c.mutation.KnownDevice(); !ok {
+		return &ValidationError{Name: "known_device", err: errors.New(`ent: missing required field "SignInLink.known_device"`)}
 	}
 	if _, ok := _c.mutation.Again(); !ok {
 		return &ValidationError{Name: "again", err: errors.New(`ent: missing required field "SignInLink.again"`)}
@@ -267,6 +288,10 @@ func (_c *SignInLinkCreate) createSpec() (*SignInLink, *sqlgraph.CreateSpec) {
 	if value, ok := _c.mutation.Email(); ok {
 		_spec.SetField(signinlink.FieldEmail, field.TypeString, value)
 		_node.Email = value
+	}
+	if value, ok := _c.mutation.KnownDevice(); ok {
+		_spec.SetField(signinlink.FieldKnownDevice, field.TypeBool, value)
+		_node.KnownDevice = value
 	}
 	if value, ok := _c.mutation.Again(); ok {
 		_spec.SetField(signinlink.FieldAgain, field.TypeBool, value)

@@ -89,6 +89,20 @@ func (_u *SignInLinkUpdate) SetNillableEmail(v *string) *SignInLinkUpdate {
 	return _u
 }
 
+// SetKnownDevice sets the "known_device" field.
+func (_u *SignInLinkUpdate) SetKnownDevice(v bool) *SignInLinkUpdate {
+	_u.mutation.SetKnownDevice(v)
+	return _u
+}
+
+// SetNillableKnownDevice sets the "known_device" field if the given value is not nil.
+func (_u *SignInLinkUpdate) SetNillableKnownDevice(v *bool) *SignInLinkUpdate {
+	if v != nil {
+		_u.SetKnownDevice(*v)
+	}
+	return _u
+}
+
 // SetAgain sets the "again" field.
 func (_u *SignInLinkUpdate) SetAgain(v bool) *SignInLinkUpdate {
 	_u.mutation.SetAgain(v)
@@ -256,6 +270,9 @@ func (_u *SignInLinkUpdate) sqlSave(ctx context.Context) (_node int, err error) 
 	if value, ok := _u.mutation.Email(); ok {
 		_spec.SetField(signinlink.FieldEmail, field.TypeString, value)
 	}
+	if value, ok := _u.mutation.KnownDevice(); ok {
+		_spec.SetField(signinlink.FieldKnownDevice, field.TypeBool, value)
+	}
 	if value, ok := _u.mutation.Again(); ok {
 		_spec.SetField(signinlink.FieldAgain, field.TypeBool, value)
 	}
@@ -358,6 +375,20 @@ func (_u *SignInLinkUpdateOne) SetEmail(v string) *SignInLinkUpdateOne {
 func (_u *SignInLinkUpdateOne) SetNillableEmail(v *string) *SignInLinkUpdateOne {
 	if v != nil {
 		_u.SetEmail(*v)
+	}
+	return _u
+}
+
+// SetKnownDevice sets the "known_device" field.
+func (_u *SignInLinkUpdateOne) SetKnownDevice(v bool) *SignInLinkUpdateOne {
+	_u.mutation.SetKnownDevice(v)
+	return _u
+}
+
+// SetNillableKnownDevice sets the "known_device" field if the given value is not nil.
+func (_u *SignInLinkUpdateOne) SetNillableKnownDevice(v *bool) *SignInLinkUpdateOne {
+	if v != nil {
+		_u.SetKnownDevice(*v)
 	}
 	return _u
 }
@@ -558,6 +589,9 @@ func (_u *SignInLinkUpdateOne) sqlSave(ctx context.Context) (_node *SignInLink, 
 	}
 	if value, ok := _u.mutation.Email(); ok {
 		_spec.SetField(signinlink.FieldEmail, field.TypeString, value)
+	}
+	if value, ok := _u.mutation.KnownDevice(); ok {
+		_spec.SetField(signinlink.FieldKnownDevice, field.TypeBool, value)
 	}
 	if value, ok := _u.mutation.Again(); ok {
 		_spec.SetField(signinlink.FieldAgain, field.TypeBool, value)

@@ -30,6 +30,8 @@ type SMTPCredential struct {
 	LastUsedAt *time.Time `json:"last_used_at,omitempty"`
 	// RevokedAt holds the value of the "revoked_at" field.
 	RevokedAt *time.Time `json:"revoked_at,omitempty"`
+	// CreatedBy holds the value of the "created_by" field.
+	CreatedBy *string `json:"created_by,omitempty"`
 	// CreatedAt holds the value of the "created_at" field.
 	CreatedAt    time.Time `json:"created_at,omitempty"`
 	selectValues sql.SelectValues
@@ -42,7 +44,7 @@ func (*SMTPCredential) scanValues(columns []string) ([]any, error) {
 		switch columns[i] {
 		case smtpcredential.FieldHash, smtpcredential.FieldDomainIds:
 			values[i] = new([]byte)
-		case smtpcredential.FieldID, smtpcredential.FieldAccountID, smtpcredential.FieldName:
+		case smtpcredential.FieldID, smtpcredential.FieldAccountID, smtpcredential.FieldName, smtpcredential.FieldCreatedBy:
 			values[i] = new(sql.NullString)
 		case smtpcredential.FieldLastUsedAt, smtpcredential.FieldRevokedAt, smtpcredential.FieldCreatedAt:
 			values[i] = new(sql.NullTime)
@@ -107,6 +109,13 @@ func (_m *SMTPCredential) assignValues(columns []string, values []any) error {
 				_m.RevokedAt = new(time.Time)
 				*_m.RevokedAt = value.Time
 			}
+		case smtpcredential.FieldCreatedBy:
+			if value, ok := values[i].(*sql.NullString); !ok {
+				return fmt.Errorf("unexpected type %T for field created_by", values[i])
+			} else if value.Valid {
+				_m.CreatedBy = new(string)
+				*_m.CreatedBy = value.String
+			}
 		case smtpcredential.FieldCreatedAt:
 			if value, ok := values[i].(*sql.NullTime); !ok {
 				return fmt.Errorf("unexpected type %T for field created_at", values[i])
@@ -168,6 +177,11 @@ func (_m *SMTPCredential) String() string {
 	if v := _m.RevokedAt; v != nil {
 		builder.WriteString("revoked_at=")
 		builder.WriteString(v.Format(time.ANSIC))
+	}
+	builder.WriteString(", ")
+	if v := _m.CreatedBy; v != nil {
+		builder.WriteString("created_by=")
+		builder.WriteString(*v)
 	}
 	builder.WriteString(", ")
 	builder.WriteString("created_at=")

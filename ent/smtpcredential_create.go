@@ -72,6 +72,20 @@ func (_c *SMTPCredentialCreate) SetNillableRevokedAt(v *time.Time) *SMTPCredenti
 	return _c
 }
 
+// SetCreatedBy sets the "created_by" field.
+func (_c *SMTPCredentialCreate) SetCreatedBy(v string) *SMTPCredentialCreate {
+	_c.mutation.SetCreatedBy(v)
+	return _c
+}
+
+// SetNillableCreatedBy sets the "created_by" field if the given value is not nil.
+func (_c *SMTPCredentialCreate) SetNillableCreatedBy(v *string) *SMTPCredentialCreate {
+	if v != nil {
+		_c.SetCreatedBy(*v)
+	}
+	return _c
+}
+
 // SetCreatedAt sets the "created_at" field.
 func (_c *SMTPCredentialCreate) SetCreatedAt(v time.Time) *SMTPCredentialCreate {
 	_c.mutation.SetCreatedAt(v)
@@ -225,6 +239,10 @@ func (_c *SMTPCredentialCreate) createSpec() (*SMTPCredential, *sqlgraph.CreateS
 	if value, ok := _c.mutation.RevokedAt(); ok {
 		_spec.SetField(smtpcredential.FieldRevokedAt, field.TypeTime, value)
 		_node.RevokedAt = &value
+	}
+	if value, ok := _c.mutation.CreatedBy(); ok {
+		_spec.SetField(smtpcredential.FieldCreatedBy, field.TypeString, value)
+		_node.CreatedBy = &value
 	}
 	if value, ok := _c.mutation.CreatedAt(); ok {
 		_spec.SetField(smtpcredential.FieldCreatedAt, field.TypeTime, value)

@@ -122,6 +122,26 @@ func (_u *SMTPCredentialUpdate) ClearRevokedAt() *SMTPCredentialUpdate {
 	return _u
 }
 
+// SetCreatedBy sets the "created_by" field.
+func (_u *SMTPCredentialUpdate) SetCreatedBy(v string) *SMTPCredentialUpdate {
+	_u.mutation.SetCreatedBy(v)
+	return _u
+}
+
+// SetNillableCreatedBy sets the "created_by" field if the given value is not nil.
+func (_u *SMTPCredentialUpdate) SetNillableCreatedBy(v *string) *SMTPCredentialUpdate {
+	if v != nil {
+		_u.SetCreatedBy(*v)
+	}
+	return _u
+}
+
+// ClearCreatedBy clears the value of the "created_by" field.
+func (_u *SMTPCredentialUpdate) ClearCreatedBy() *SMTPCredentialUpdate {
+	_u.mutation.ClearCreatedBy()
+	return _u
+}
+
 // Mutation returns the SMTPCredentialMutation object of the builder.
 func (_u *SMTPCredentialUpdate) Mutation() *SMTPCredentialMutation {
 	return _u.mutation
@@ -223,6 +243,12 @@ func (_u *SMTPCredentialUpdate) sqlSave(ctx context.Context) (_node int, err err
 	}
 	if _u.mutation.RevokedAtCleared() {
 		_spec.ClearField(smtpcredential.FieldRevokedAt, field.TypeTime)
+	}
+	if value, ok := _u.mutation.CreatedBy(); ok {
+		_spec.SetField(smtpcredential.FieldCreatedBy, field.TypeString, value)
+	}
+	if _u.mutation.CreatedByCleared() {
+		_spec.ClearField(smtpcredential.FieldCreatedBy, field.TypeString)
 	}
 	_spec.AddModifiers(_u.modifiers...)
 	if _node, err = sqlgraph.UpdateNodes(ctx, _u.driver, _spec); err != nil {
@@ -335,6 +361,26 @@ func (_u *SMTPCredentialUpdateOne) SetNillableRevokedAt(v *time.Time) *SMTPCrede
 // ClearRevokedAt clears the value of the "revoked_at" field.
 func (_u *SMTPCredentialUpdateOne) ClearRevokedAt() *SMTPCredentialUpdateOne {
 	_u.mutation.ClearRevokedAt()
+	return _u
+}
+
+// SetCreatedBy sets the "created_by" field.
+func (_u *SMTPCredentialUpdateOne) SetCreatedBy(v string) *SMTPCredentialUpdateOne {
+	_u.mutation.SetCreatedBy(v)
+	return _u
+}
+
+// SetNillableCreatedBy sets the "created_by" field if the given value is not nil.
+func (_u *SMTPCredentialUpdateOne) SetNillableCreatedBy(v *string) *SMTPCredentialUpdateOne {
+	if v != nil {
+		_u.SetCreatedBy(*v)
+	}
+	return _u
+}
+
+// ClearCreatedBy clears the value of the "created_by" field.
+func (_u *SMTPCredentialUpdateOne) ClearCreatedBy() *SMTPCredentialUpdateOne {
+	_u.mutation.ClearCreatedBy()
 	return _u
 }
 
@@ -469,6 +515,12 @@ func (_u *SMTPCredentialUpdateOne) sqlSave(ctx context.Context) (_node *SMTPCred
 	}
 	if _u.mutation.RevokedAtCleared() {
 		_spec.ClearField(smtpcredential.FieldRevokedAt, field.TypeTime)
+	}
+	if value, ok := _u.mutation.CreatedBy(); ok {
+		_spec.SetField(smtpcredential.FieldCreatedBy, field.TypeString, value)
+	}
+	if _u.mutation.CreatedByCleared() {
+		_spec.ClearField(smtpcredential.FieldCreatedBy, field.TypeString)
 	}
 	_spec.AddModifiers(_u.modifiers...)
 	_node = &SMTPCredential{config: _u.config}

@@ -23,6 +23,8 @@ type User struct {
 	Name string `json:"name,omitempty"`
 	// runs the installation: sees all accounts, and none of their messages
 	Operator bool `json:"operator,omitempty"`
+	// of the mails to them, as their browser prefers; empty: not known
+	Language string `json:"language,omitempty"`
 	// DisabledAt holds the value of the "disabled_at" field.
 	DisabledAt *time.Time `json:"disabled_at,omitempty"`
 	// LastSignInAt holds the value of the "last_sign_in_at" field.
@@ -62,7 +64,7 @@ func (*User) scanValues(columns []string) ([]any, error) {
 		switch columns[i] {
 		case user.FieldOperator:
 			values[i] = new(sql.NullBool)
-		case user.FieldID, user.FieldEmail, user.FieldName:
+		case user.FieldID, user.FieldEmail, user.FieldName, user.FieldLanguage:
 			values[i] = new(sql.NullString)
 		case user.FieldDisabledAt, user.FieldLastSignInAt, user.FieldCreatedAt, user.FieldUpdatedAt:
 			values[i] = new(sql.NullTime)
@@ -104,6 +106,12 @@ func (_m *User) assignValues(columns []string, values []any) error {
 				return fmt.Errorf("unexpected type %T for field operator", values[i])
 			} else if value.Valid {
 				_m.Operator = value.Bool
+			}
+		case user.FieldLanguage:
+			if value, ok := values[i].(*sql.NullString); !ok {
+				return fmt.Errorf("unexpected type %T for field language", values[i])
+			} else if value.Valid {
+				_m.Language = value.String
 			}
 		case user.FieldDisabledAt:
 			if value, ok := values[i].(*sql.NullTime); !ok {
@@ -180,6 +188,9 @@ func (_m *User) String() string {
 	builder.WriteString(", ")
 	builder.WriteString("operator=")
 	builder.WriteString(fmt.Sprintf("%v", _m.Operator))
+	builder.WriteString(", ")
+	builder.WriteString("language=")
+	builder.WriteString(_m.Language)
 	builder.WriteString(", ")
 	if v := _m.DisabledAt; v != nil {
 		builder.WriteString("disabled_at=")

@@ -55,6 +55,20 @@ func (_c *UserCreate) SetNillableOperator(v *bool) *UserCreate {
 	return _c
 }
 
+// SetLanguage sets the "language" field.
+func (_c *UserCreate) SetLanguage(v string) *UserCreate {
+	_c.mutation.SetLanguage(v)
+	return _c
+}
+
+// SetNillableLanguage sets the "language" field if the given value is not nil.
+func (_c *UserCreate) SetNillableLanguage(v *string) *UserCreate {
+	if v != nil {
+		_c.SetLanguage(*v)
+	}
+	return _c
+}
+
 // SetDisabledAt sets the "disabled_at" field.
 func (_c *UserCreate) SetDisabledAt(v time.Time) *UserCreate {
 	_c.mutation.SetDisabledAt(v)
@@ -175,6 +189,10 @@ func (_c *UserCreate) defaults() {
 		v := user.DefaultOperator
 		_c.mutation.SetOperator(v)
 	}
+	if _, ok := _c.mutation.Language(); !ok {
+		v := user.DefaultLanguage
+		_c.mutation.SetLanguage(v)
+	}
 	if _, ok := _c.mutation.CreatedAt(); !ok {
 		v := user.DefaultCreatedAt()
 		_c.mutation.SetCreatedAt(v)
@@ -200,6 +218,9 @@ func (_c *UserCreate) check() error {
 	}
 	if _, ok := _c.mutation.Operator(); !ok {
 		return &ValidationError{Name: "operator", err: errors.New(`ent: missing required field "User.operator"`)}
+	}
+	if _, ok := _c.mutation.Language(); !ok {
+		return &ValidationError{Name: "language", err: errors.New(`ent: missing required field "User.language"`)}
 	}
 	if _, ok := _c.mutation.CreatedAt(); !ok {
 		return &ValidationError{Name: "created_at", err: errors.New(`ent: missing required field "User.created_at"`)}
@@ -258,6 +279,10 @@ func (_c *UserCreate) createSpec() (*User, *sqlgraph.CreateSpec) {
 	if value, ok := _c.mutation.Operator(); ok {
 		_spec.SetField(user.FieldOperator, field.TypeBool, value)
 		_node.Operator = value
+	}
+	if value, ok := _c.mutation.Language(); ok {
+		_spec.SetField(user.FieldLanguage, field.TypeString, value)
+		_node.Language = value
 	}
 	if value, ok := _c.mutation.DisabledAt(); ok {
 		_spec.SetField(user.FieldDisabledAt, field.TypeTime, value)

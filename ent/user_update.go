@@ -72,6 +72,20 @@ func (_u *UserUpdate) SetNillableOperator(v *bool) *UserUpdate {
 	return _u
 }
 
+// SetLanguage sets the "language" field.
+func (_u *UserUpdate) SetLanguage(v string) *UserUpdate {
+	_u.mutation.SetLanguage(v)
+	return _u
+}
+
+// SetNillableLanguage sets the "language" field if the given value is not nil.
+func (_u *UserUpdate) SetNillableLanguage(v *string) *UserUpdate {
+	if v != nil {
+		_u.SetLanguage(*v)
+	}
+	return _u
+}
+
 // SetDisabledAt sets the "disabled_at" field.
 func (_u *UserUpdate) SetDisabledAt(v time.Time) *UserUpdate {
 	_u.mutation.SetDisabledAt(v)
@@ -232,6 +246,9 @@ func (_u *UserUpdate) sqlSave(ctx context.Context) (_node int, err error) {
 	if value, ok := _u.mutation.Operator(); ok {
 		_spec.SetField(user.FieldOperator, field.TypeBool, value)
 	}
+	if value, ok := _u.mutation.Language(); ok {
+		_spec.SetField(user.FieldLanguage, field.TypeString, value)
+	}
 	if value, ok := _u.mutation.DisabledAt(); ok {
 		_spec.SetField(user.FieldDisabledAt, field.TypeTime, value)
 	}
@@ -352,6 +369,20 @@ func (_u *UserUpdateOne) SetOperator(v bool) *UserUpdateOne {
 func (_u *UserUpdateOne) SetNillableOperator(v *bool) *UserUpdateOne {
 	if v != nil {
 		_u.SetOperator(*v)
+	}
+	return _u
+}
+
+// SetLanguage sets the "language" field.
+func (_u *UserUpdateOne) SetLanguage(v string) *UserUpdateOne {
+	_u.mutation.SetLanguage(v)
+	return _u
+}
+
+// SetNillableLanguage sets the "language" field if the given value is not nil.
+func (_u *UserUpdateOne) SetNillableLanguage(v *string) *UserUpdateOne {
+	if v != nil {
+		_u.SetLanguage(*v)
 	}
 	return _u
 }
@@ -545,6 +576,9 @@ func (_u *UserUpdateOne) sqlSave(ctx context.Context) (_node *User, err error) {
 	}
 	if value, ok := _u.mutation.Operator(); ok {
 		_spec.SetField(user.FieldOperator, field.TypeBool, value)
+	}
+	if value, ok := _u.mutation.Language(); ok {
+		_spec.SetField(user.FieldLanguage, field.TypeString, value)
 	}
 	if value, ok := _u.mutation.DisabledAt(); ok {
 		_spec.SetField(user.FieldDisabledAt, field.TypeTime, value)

@@ -172,6 +172,7 @@ var asked = map[string][2]string{
 	"POST /invitations/open":        {},
 	"POST /invitations/accept":      {},
 	"POST /user/email":              {},
+	"POST /user/email/stop":         {},
 	"GET /session":                  {},
 	"DELETE /session":               {},
 	"POST /session/confirm":         {},

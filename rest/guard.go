@@ -69,6 +69,13 @@ func (c *Call) SetCookie(value string) {
 	c.header.Add("Set-Cookie", admission.Cookie(c.api.base, value).String())
 }
 
+// SetDevice puts the cookie by which the browser is known next to the answer.
+func (c *Call) SetDevice(value string) {
+	for _, cookie := range admission.DeviceCookies(c.api.base, value) {
+		c.AddCookie(cookie)
+	}
+}
+
 // AddCookie puts another cookie beside the answer.
 func (c *Call) AddCookie(cookie *http.Cookie) { c.header.Add("Set-Cookie", cookie.String()) }
 
@@ -80,7 +87,8 @@ var slowWork = turnstile.NewShares(8)
 func (a *API) guard(op Operation) func(huma.Context, func(huma.Context)) {
 	return func(hc huma.Context, next func(huma.Context)) {
 		r, w := humago.Unwrap(hc)
-		origin := audit.Origin{Addr: visitor.Of(r, a.proxies), Agent: r.UserAgent(), RequestID: w.Header().Get(headerRequestID)}
+		origin := audit.Origin{Addr: visitor.Of(r, a.proxies), Agent: r.UserAgent(), RequestID: w.Header().Get(headerRequestID),
+			Languages: r.Header.Get("Accept-Language"), Device: admission.Device(r, a.base)}
 		c := &Call{RequestID: origin.RequestID, api: a, operation: r.Method + " " + r.URL.Path, header: w.Header(), remote: origin.Addr}
 		known(w, c, &op, origin)
 		err := a.admit(w, r, op, c)

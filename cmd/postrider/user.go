@@ -84,7 +84,7 @@ type userDisableCommand struct {
 
 func (c *userDisableCommand) Run(s *session) error {
 	return c.with(s, func(people peopleServices) error {
-		return s.printUser(people.teams.ChangeAsOperator(s.ctx, c.User, team.UserChange{Disabled: new(!c.Enable)}))
+		return s.printUser(people.signIn.ChangeAsOperator(s.ctx, c.User, team.UserChange{Disabled: new(!c.Enable)}))
 	})
 }
 
@@ -97,7 +97,7 @@ type userOperatorCommand struct {
 
 func (c *userOperatorCommand) Run(s *session) error {
 	return c.with(s, func(people peopleServices) error {
-		return s.printUser(people.teams.ChangeAsOperator(s.ctx, c.User, team.UserChange{Operator: new(!c.Revoke)}))
+		return s.printUser(people.signIn.ChangeAsOperator(s.ctx, c.User, team.UserChange{Operator: new(!c.Revoke)}))
 	})
 }
 

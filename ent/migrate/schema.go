@@ -1237,6 +1237,27 @@ var (
 		Columns:    FlaggedLinksColumns,
 		PrimaryKey: []*schema.Column{FlaggedLinksColumns[0]},
 	}
+	// FormerMembersColumns holds the columns for the "former_members" table.
+	FormerMembersColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeInt64, Increment: true},
+		{Name: "account_id", Type: field.TypeString, Collation: "C"},
+		{Name: "user_id", Type: field.TypeString, Collation: "C"},
+		{Name: "role", Type: field.TypeEnum, Enums: []string{"owner", "admin", "developer", "billing", "viewer"}},
+		{Name: "created_at", Type: field.TypeTime, Default: "CURRENT_TIMESTAMP"},
+	}
+	// FormerMembersTable holds the schema information for the "former_members" table.
+	FormerMembersTable = &schema.Table{
+		Name:       "former_members",
+		Columns:    FormerMembersColumns,
+		PrimaryKey: []*schema.Column{FormerMembersColumns[0]},
+		Indexes: []*schema.Index{
+			{
+				Name:    "formermember_account_id_user_id",
+				Unique:  true,
+				Columns: []*schema.Column{FormerMembersColumns[1], FormerMembersColumns[2]},
+			},
+		},
+	}
 	// IdempotencyKeysColumns holds the columns for the "idempotency_keys" table.
 	IdempotencyKeysColumns = []*schema.Column{
 		{Name: "id", Type: field.TypeInt64, Increment: true},
@@ -1825,6 +1846,7 @@ var (
 		{Name: "domain_ids", Type: field.TypeJSON, Nullable: true},
 		{Name: "last_used_at", Type: field.TypeTime, Nullable: true},
 		{Name: "revoked_at", Type: field.TypeTime, Nullable: true},
+		{Name: "created_by", Type: field.TypeString, Nullable: true, Collation: "C"},
 		{Name: "created_at", Type: field.TypeTime, Default: "CURRENT_TIMESTAMP"},
 	}
 	// SMTPCredentialsTable holds the schema information for the "smtp_credentials" table.
@@ -1859,6 +1881,44 @@ var (
 		Name:       "second_factors",
 		Columns:    SecondFactorsColumns,
 		PrimaryKey: []*schema.Column{SecondFactorsColumns[0]},
+	}
+	// SecurityAlertsColumns holds the columns for the "security_alerts" table.
+	SecurityAlertsColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeInt64, Increment: true},
+		{Name: "user_id", Type: field.TypeString, Nullable: true, Collation: "C"},
+		{Name: "email", Type: field.TypeString},
+		{Name: "kind", Type: field.TypeString},
+		{Name: "names", Type: field.TypeJSON},
+		{Name: "due_at", Type: field.TypeTime, Nullable: true},
+		{Name: "mailed_at", Type: field.TypeTime, Nullable: true},
+		{Name: "attempts", Type: field.TypeInt, Default: 0},
+		{Name: "created_at", Type: field.TypeTime, Default: "CURRENT_TIMESTAMP"},
+	}
+	// SecurityAlertsTable holds the schema information for the "security_alerts" table.
+	SecurityAlertsTable = &schema.Table{
+		Name:       "security_alerts",
+		Columns:    SecurityAlertsColumns,
+		PrimaryKey: []*schema.Column{SecurityAlertsColumns[0]},
+		Indexes: []*schema.Index{
+			{
+				Name:    "securityalert_user_id_kind",
+				Unique:  false,
+				Columns: []*schema.Column{SecurityAlertsColumns[1], SecurityAlertsColumns[3]},
+			},
+			{
+				Name:    "securityalert_created_at",
+				Unique:  false,
+				Columns: []*schema.Column{SecurityAlertsColumns[8]},
+			},
+			{
+				Name:    "securityalert_due",
+				Unique:  false,
+				Columns: []*schema.Column{SecurityAlertsColumns[5]},
+				Annotation: &entsql.IndexAnnotation{
+					Where: "due_at IS NOT NULL",
+				},
+			},
+		},
 	}
 	// SessionsColumns holds the columns for the "sessions" table.
 	SessionsColumns = []*schema.Column{
@@ -1926,6 +1986,7 @@ var (
 		{Name: "id", Type: field.TypeString, Collation: "C"},
 		{Name: "count", Type: field.TypeInt},
 		{Name: "until", Type: field.TypeTime},
+		{Name: "next_at", Type: field.TypeTime, Nullable: true},
 	}
 	// SignInFailuresTable holds the schema information for the "sign_in_failures" table.
 	SignInFailuresTable = &schema.Table{
@@ -1944,9 +2005,10 @@ var (
 	SignInLinksColumns = []*schema.Column{
 		{Name: "id", Type: field.TypeInt64, Increment: true},
 		{Name: "token_hash", Type: field.TypeBytes, Nullable: true},
-		{Name: "purpose", Type: field.TypeEnum, Enums: []string{"setup", "sign_up", "reset", "email", "sign_in"}},
+		{Name: "purpose", Type: field.TypeEnum, Enums: []string{"setup", "sign_up", "reset", "email", "email_stop", "sign_in"}},
 		{Name: "user_id", Type: field.TypeString, Nullable: true, Collation: "C"},
 		{Name: "email", Type: field.TypeString, Default: ""},
+		{Name: "known_device", Type: field.TypeBool, Default: false},
 		{Name: "again", Type: field.TypeBool, Default: false},
 		{Name: "expires_at", Type: field.TypeTime},
 		{Name: "used_at", Type: field.TypeTime, Nullable: true},
@@ -1968,7 +2030,7 @@ var (
 			{
 				Name:    "signinlink_expires_at",
 				Unique:  false,
-				Columns: []*schema.Column{SignInLinksColumns[6]},
+				Columns: []*schema.Column{SignInLinksColumns[7]},
 			},
 			{
 				Name:    "signinlink_user_id",
@@ -1976,9 +2038,14 @@ var (
 				Columns: []*schema.Column{SignInLinksColumns[3]},
 			},
 			{
+				Name:    "signinlink_email",
+				Unique:  false,
+				Columns: []*schema.Column{SignInLinksColumns[4]},
+			},
+			{
 				Name:    "signinlink_due",
 				Unique:  false,
-				Columns: []*schema.Column{SignInLinksColumns[8]},
+				Columns: []*schema.Column{SignInLinksColumns[9]},
 				Annotation: &entsql.IndexAnnotation{
 					Where: "due_at IS NOT NULL",
 				},
@@ -2325,6 +2392,7 @@ var (
 		{Name: "email", Type: field.TypeString},
 		{Name: "name", Type: field.TypeString, Default: ""},
 		{Name: "operator", Type: field.TypeBool, Default: false},
+		{Name: "language", Type: field.TypeString, Default: ""},
 		{Name: "disabled_at", Type: field.TypeTime, Nullable: true},
 		{Name: "last_sign_in_at", Type: field.TypeTime, Nullable: true},
 		{Name: "created_at", Type: field.TypeTime, Default: "CURRENT_TIMESTAMP"},
@@ -2521,6 +2589,7 @@ var (
 		EventExportsTable,
 		FactsTable,
 		FlaggedLinksTable,
+		FormerMembersTable,
 		IdempotencyKeysTable,
 		IdentitiesTable,
 		InvitationsTable,
@@ -2539,6 +2608,7 @@ var (
 		SmsSettingsTable,
 		SMTPCredentialsTable,
 		SecondFactorsTable,
+		SecurityAlertsTable,
 		SessionsTable,
 		SignInChallengesTable,
 		SignInFailuresTable,

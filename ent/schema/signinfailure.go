@@ -7,8 +7,8 @@ import (
 	"entgo.io/ent/schema/index"
 )
 
-// SignInFailure has what is counted, and a keyed hash of it, as its id. It counts failures by email and
-// network, by network, and by email. The table is unlogged: after a crash of the database the counts begin again.
+// SignInFailure has what is counted, and a keyed hash of it, as its id. It counts failures by what
+// package guessing names. The table is unlogged: after a crash of the database the counts begin again.
 type SignInFailure struct{ ent.Schema }
 
 // Fields of the SignInFailure.
@@ -17,6 +17,7 @@ func (SignInFailure) Fields() []ent.Field {
 		publicID(),
 		field.Int("count"),
 		field.Time("until").Comment("when the count begins again"),
+		field.Time("next_at").Optional().Nillable().Comment("when one more attempt is judged, once the count is full"),
 	}
 }
 

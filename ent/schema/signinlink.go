@@ -23,9 +23,10 @@ func (SignInLink) Fields() []ent.Field {
 	return []ent.Field{
 		field.Int64("id"),
 		field.Bytes("token_hash").Optional().Nillable().Sensitive().Comment("SHA-256; null until the mail is written"),
-		field.Enum("purpose").Values("setup", "sign_up", "reset", "email", "sign_in"),
+		field.Enum("purpose").Values("setup", "sign_up", "reset", "email", "email_stop", "sign_in"),
 		reference("user_id").optional(),
-		field.String("email").Default("").Comment("lower case; of an email change the new one"),
+		field.String("email").Default("").Comment("lower case; of an email change the new one, of a link that stops it the old one"),
+		field.Bool("known_device").Default(false).Comment("a browser asked for it that has signed in as the person before"),
 		field.Bool("again").Default(false).Comment("works as often as it is opened: development mode"),
 		field.Time("expires_at"),
 		field.Time("used_at").Optional().Nillable(),
@@ -38,7 +39,7 @@ func (SignInLink) Fields() []ent.Field {
 // Indexes of the SignInLink.
 func (SignInLink) Indexes() []ent.Index {
 	return []ent.Index{
-		index.Fields("token_hash").Unique(), index.Fields("expires_at"), index.Fields("user_id"),
+		index.Fields("token_hash").Unique(), index.Fields("expires_at"), index.Fields("user_id"), index.Fields("email"),
 		index.Fields("due_at").StorageKey("signinlink_due").Annotations(entsql.IndexWhere("due_at IS NOT NULL")),
 	}
 }

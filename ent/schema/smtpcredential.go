@@ -26,6 +26,7 @@ func (SMTPCredential) Fields() []ent.Field {
 		field.JSON("domain_ids", []string{}).Optional().Comment("empty: every domain of the account"),
 		field.Time("last_used_at").Optional().Nillable(),
 		field.Time("revoked_at").Optional().Nillable(),
+		reference("created_by").optional(),
 		createdAt(),
 	}
 }

@@ -22,6 +22,8 @@ const (
 	FieldUserID = "user_id"
 	// FieldEmail holds the string denoting the email field in the database.
 	FieldEmail = "email"
+	// FieldKnownDevice holds the string denoting the known_device field in the database.
+	FieldKnownDevice = "known_device"
 	// FieldAgain holds the string denoting the again field in the database.
 	FieldAgain = "again"
 	// FieldExpiresAt holds the string denoting the expires_at field in the database.
@@ -45,6 +47,7 @@ var Columns = []string{
 	FieldPurpose,
 	FieldUserID,
 	FieldEmail,
+	FieldKnownDevice,
 	FieldAgain,
 	FieldExpiresAt,
 	FieldUsedAt,
@@ -66,6 +69,8 @@ func ValidColumn(column string) bool {
 var (
 	// DefaultEmail holds the default value on creation for the "email" field.
 	DefaultEmail string
+	// DefaultKnownDevice holds the default value on creation for the "known_device" field.
+	DefaultKnownDevice bool
 	// DefaultAgain holds the default value on creation for the "again" field.
 	DefaultAgain bool
 	// DefaultAttempts holds the default value on creation for the "attempts" field.
@@ -79,11 +84,12 @@ type Purpose string
 
 // Purpose values.
 const (
-	PurposeSetup  Purpose = "setup"
-	PurposeSignUp Purpose = "sign_up"
-	PurposeReset  Purpose = "reset"
-	PurposeEmail  Purpose = "email"
-	PurposeSignIn Purpose = "sign_in"
+	PurposeSetup     Purpose = "setup"
+	PurposeSignUp    Purpose = "sign_up"
+	PurposeReset     Purpose = "reset"
+	PurposeEmail     Purpose = "email"
+	PurposeEmailStop Purpose = "email_stop"
+	PurposeSignIn    Purpose = "sign_in"
 )
 
 func (pu Purpose) String() string {
@@ -93,7 +99,7 @@ func (pu Purpose) String() string {
 // PurposeValidator is a validator for the "purpose" field enum values. It is called by the builders before save.
 func PurposeValidator(pu Purpose) error {
 	switch pu {
-	case PurposeSetup, PurposeSignUp, PurposeReset, PurposeEmail, PurposeSignIn:
+	case PurposeSetup, PurposeSignUp, PurposeReset, PurposeEmail, PurposeEmailStop, PurposeSignIn:
 		return nil
 	default:
 		return fmt.Errorf("signinlink: invalid enum value for purpose field: %q", pu)
@@ -121,6 +127,11 @@ func ByUserID(opts ...sql.OrderTermOption) OrderOption {
 // ByEmail orders the results by the email field.
 func ByEmail(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldEmail, opts...).ToFunc()
+}
+
+// ByKnownDevice orders the results by the known_device field.
+func ByKnownDevice(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldKnownDevice, opts...).ToFunc()
 }
 
 // ByAgain orders the results by the again field.

@@ -69,6 +69,11 @@ func Email(v string) predicate.SignInLink {
 	return predicate.SignInLink(sql.FieldEQ(FieldEmail, v))
 }
 
+// KnownDevice applies equality check predicate on the "known_device" field. It's identical to KnownDeviceEQ.
+func KnownDevice(v bool) predicate.SignInLink {
+	return predicate.SignInLink(sql.FieldEQ(FieldKnownDevice, v))
+}
+
 // Again applies equality check predicate on the "again" field. It's identical to AgainEQ.
 func Again(v bool) predicate.SignInLink {
 	return predicate.SignInLink(sql.FieldEQ(FieldAgain, v))
@@ -307,6 +312,16 @@ func EmailEqualFold(v string) predicate.SignInLink {
 // EmailContainsFold applies the ContainsFold predicate on the "email" field.
 func EmailContainsFold(v string) predicate.SignInLink {
 	return predicate.SignInLink(sql.FieldContainsFold(FieldEmail, v))
+}
+
+// KnownDeviceEQ applies the EQ predicate on the "known_device" field.
+func KnownDeviceEQ(v bool) predicate.SignInLink {
+	return predicate.SignInLink(sql.FieldEQ(FieldKnownDevice, v))
+}
+
+// KnownDeviceNEQ applies the NEQ predicate on the "known_device" field.
+func KnownDeviceNEQ(v bool) predicate.SignInLink {
+	return predicate.SignInLink(sql.FieldNEQ(FieldKnownDevice, v))
 }
 
 // AgainEQ applies the EQ predicate on the "again" field.

@@ -20,6 +20,8 @@ const (
 	FieldName = "name"
 	// FieldOperator holds the string denoting the operator field in the database.
 	FieldOperator = "operator"
+	// FieldLanguage holds the string denoting the language field in the database.
+	FieldLanguage = "language"
 	// FieldDisabledAt holds the string denoting the disabled_at field in the database.
 	FieldDisabledAt = "disabled_at"
 	// FieldLastSignInAt holds the string denoting the last_sign_in_at field in the database.
@@ -47,6 +49,7 @@ var Columns = []string{
 	FieldEmail,
 	FieldName,
 	FieldOperator,
+	FieldLanguage,
 	FieldDisabledAt,
 	FieldLastSignInAt,
 	FieldCreatedAt,
@@ -70,6 +73,8 @@ var (
 	DefaultName string
 	// DefaultOperator holds the default value on creation for the "operator" field.
 	DefaultOperator bool
+	// DefaultLanguage holds the default value on creation for the "language" field.
+	DefaultLanguage string
 	// DefaultCreatedAt holds the default value on creation for the "created_at" field.
 	DefaultCreatedAt func() time.Time
 	// DefaultUpdatedAt holds the default value on creation for the "updated_at" field.
@@ -101,6 +106,11 @@ func ByName(opts ...sql.OrderTermOption) OrderOption {
 // ByOperator orders the results by the operator field.
 func ByOperator(opts ...sql.OrderTermOption) OrderOption {
 	return sql.OrderByField(FieldOperator, opts...).ToFunc()
+}
+
+// ByLanguage orders the results by the language field.
+func ByLanguage(opts ...sql.OrderTermOption) OrderOption {
+	return sql.OrderByField(FieldLanguage, opts...).ToFunc()
 }
 
 // ByDisabledAt orders the results by the disabled_at field.

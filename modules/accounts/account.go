@@ -4,19 +4,18 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/ent/account"
 	"github.com/postrider/postrider/ent/membership"
 	"github.com/postrider/postrider/ent/plan"
 	"github.com/postrider/postrider/ent/user"
+	"github.com/postrider/postrider/modules/accounts/naming"
+	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/id"
 	"github.com/postrider/postrider/runtime/mail/address"
 )
-
-const maxName = 200
 
 // NewAccount is the input of CreateAccount.
 type NewAccount struct {
@@ -60,23 +59,17 @@ func CheckEmail(wrong fault.Fields, field, email string) string {
 	return email
 }
 
-// CheckName trims a name for people and refuses what cannot be shown on a line.
+// CheckName trims a name for people and refuses one that cannot be shown on a line, or holds a link.
 func CheckName(wrong fault.Fields, field, name string) string {
 	return checkName(wrong, field, name, false)
 }
 
-// checkName trims a name for people and refuses what cannot be shown on a line.
 func checkName(wrong fault.Fields, field, name string, required bool) string {
 	name = strings.TrimSpace(name)
-	switch {
-	case name == "" && required:
+	if name == "" && required {
 		wrong.Add(field, "is required")
-	case len(name) > maxName:
-		wrong.Add(field, "is longer than %d octets", maxName)
-	case !utf8.ValidString(name):
-		wrong.Add(field, "is no valid UTF-8")
-	case strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r == 0x7f }):
-		wrong.Add(field, "must not contain control characters")
+	} else if err := naming.Check(name); err != nil {
+		wrong.Add(field, "%s", err)
 	}
 	return name
 }
@@ -165,6 +158,16 @@ func EnsureUser(ctx context.Context, tx *ent.Tx, email, name string) (*ent.User,
 		return found, err
 	}
 	return tx.User.Create().SetID(id.New(id.User)).SetEmail(email).SetName(name).Save(ctx)
+}
+
+// Language returns the language that the person with an address prefers for mails; "" when nobody has the
+// address, or it is not known.
+func (s *Service) Language(ctx context.Context, email string) (string, error) {
+	found, err := db.All(ctx, s.db.SQL, db.Value[string], `SELECT language FROM users WHERE email = $1`, email)
+	if err != nil || len(found) == 0 {
+		return "", err
+	}
+	return found[0], nil
 }
 
 func lockEmail(ctx context.Context, tx *ent.Tx, email string) error {
@@ -263,9 +266,19 @@ func (s *Service) loadAccount(ctx context.Context, accountID string) (Account, e
 // maxFreeTeams is how many accounts on a sandboxed plan one person may own.
 const maxFreeTeams = 5
 
-// MayMakeTeam refuses a person who owns as many accounts on sandboxed plans as they may. The row of
-// the user is locked by who asks. Error: Conflict.
+// maxTeams is how many accounts one person may own who does not run the installation.
+const maxTeams = 50
+
+// MayMakeTeam refuses a person who owns as many accounts as they may, on sandboxed plans and in all. The
+// row of the user is locked by who asks. Error: Conflict.
 func (s *Service) MayMakeTeam(ctx context.Context, tx *ent.Tx, userID string) error {
+	all, err := tx.Membership.Query().Where(membership.UserID(userID), membership.RoleEQ(membership.RoleOwner), membership.HasUserWith(user.Operator(false))).Count(ctx)
+	switch {
+	case err != nil:
+		return err
+	case all >= maxTeams:
+		return fault.Conflictf(fault.CodeConflict, "You own %d teams, which is all that one person may", maxTeams)
+	}
 	n, err := tx.Membership.Query().Where(membership.UserID(userID), membership.RoleEQ(membership.RoleOwner),
 		membership.HasAccountWith(account.HasPlanWith(plan.Sandboxed(true)))).Count(ctx)
 	if err == nil && n >= maxFreeTeams {

@@ -127,6 +127,9 @@ func (s *Service) UpdateAccountAnd(ctx context.Context, accountID string, c Acco
 // Forget has the account read anew when it is asked for next in this process.
 func (s *Service) Forget(accountID string) { s.accounts.Invalidate(accountID) }
 
+// ForgetKeys has API keys read anew when they are used next in this process.
+func (s *Service) ForgetKeys() { s.keys.InvalidateAll() }
+
 // UpdateAccountIn is UpdateAccount in a transaction, after which the caller calls Forget.
 func (s *Service) UpdateAccountIn(ctx context.Context, tx *ent.Tx, accountID string, c AccountChange) error {
 	current, err := tx.Account.Query().Where(account.ID(accountID)).ForUpdate().Only(ctx)

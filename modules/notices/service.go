@@ -64,6 +64,19 @@ const (
 	Email   Kind = "email"   // a new address is to be confirmed
 	Invite  Kind = "invite"  // to a team
 
+	EmailAsked          Kind = "email_asked" // to the old address: a change was asked for, which the link stops
+	EmailChanged        Kind = "email_changed"
+	PasswordChanged     Kind = "password_changed"
+	SecondFactorAdded   Kind = "second_factor_added"
+	SecondFactorRemoved Kind = "second_factor_removed"
+	PasskeyAdded        Kind = "passkey_added"
+	PasskeyRemoved      Kind = "passkey_removed"
+	ProviderLinked      Kind = "provider_linked"
+	ProviderUnlinked    Kind = "provider_unlinked"
+	NewDevice           Kind = "new_device" // somebody signed in by a browser that is not known
+	RoleChanged         Kind = "role_changed"
+	MemberRemoved       Kind = "member_removed"
+
 	LimitNear       Kind = "limit_near"       // 80 % of what a team may send in a month
 	LimitReached    Kind = "limit_reached"    // all of it
 	IncludedNear    Kind = "included_near"    // 80 % of what its plan includes
@@ -72,15 +85,36 @@ const (
 	PlanChanged     Kind = "plan_changed"
 )
 
+// group is what notices have a button and an end in common with.
+type group int
+
+const (
+	alone    group = iota
+	security       // what was changed about how a person signs in: with where and when, and a way to a new password
+	ofTeam         // what was changed about their place in a team
+	paying         // limits and payments
+)
+
+var groups = map[Kind]group{
+	PasswordChanged: security, SecondFactorAdded: security, SecondFactorRemoved: security, PasskeyAdded: security, PasskeyRemoved: security,
+	ProviderLinked: security, ProviderUnlinked: security, NewDevice: security,
+	RoleChanged: ofTeam, MemberRemoved: ofTeam,
+	LimitNear: paying, LimitReached: paying, IncludedNear: paying, IncludedReached: paying, PaymentFailed: paying, PlanChanged: paying,
+}
+
+// Security reports whether a notice is about how a person signs in, and so leads to a new password.
+func (k Kind) Security() bool { return groups[k] == security }
+
 // Notice is what one person is written. Path is of the page that its link leads to; the token stands
 // in the fragment, if there is one. Without Path there is no link.
 type Notice struct {
-	To      string
-	Kind    Kind
-	Names   map[string]string // name, team, inviter, role: of what the kind tells
-	BaseURL string
-	Path    string
-	Token   secret.String
+	To       string
+	Kind     Kind
+	Names    map[string]string // of what the kind tells: name, team, inviter, role, before, email, plan, number, time, browser, ip
+	Language string            // empty: the one that the person with the address prefers
+	BaseURL  string
+	Path     string
+	Token    secret.String
 }
 
 // Send stores a notice for delivery. hold is called in the transaction that stores it: where it
@@ -89,6 +123,11 @@ func (s *Service) Send(ctx context.Context, n Notice, hold func(ctx context.Cont
 	from, err := s.from(ctx)
 	if err != nil {
 		return err
+	}
+	if n.Language == "" {
+		if n.Language, err = s.accounts.Language(ctx, n.To); err != nil {
+			return err
+		}
 	}
 	m, err := n.message(s.config.From)
 	if err != nil {

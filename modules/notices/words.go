@@ -2,107 +2,128 @@ package notices
 
 import (
 	"bytes"
-	_ "embed"
+	"embed"
+	"encoding/json"
 	"fmt"
 	"html/template"
+	"maps"
+	"slices"
 	"strings"
+	"unicode/utf8"
 
+	"golang.org/x/text/language"
+
+	"github.com/postrider/postrider/modules/accounts/naming"
 	"github.com/postrider/postrider/modules/sending"
 )
 
-// words are what a kind of notice says. Names in braces are filled in.
+// Languages are those that notices are written in. The first stands for all others.
+var Languages = []string{"en", "de", "fr", "es", "pt", "it", "nl", "pl", "ja"}
+
+// words are what notices say in one language: the file words/<language>.json. Names in braces are filled in.
 type words struct {
-	subject string
-	lines   []string
-	button  string
-	end     string
+	Language string `json:"-"`
+
+	Hello     string `json:"hello"`
+	HelloName string `json:"hello_name"` // {name}
+	Someone   string `json:"someone"`    // an inviter who has no name
+	ATeam     string `json:"a_team"`     // a team whose name cannot be shown
+	Unknown   string `json:"unknown"`    // a browser or an address
+
+	Details        []string `json:"details"` // {time}, {browser}, {ip}: of alerts
+	SecurityButton string   `json:"security_button"`
+	SecurityEnd    string   `json:"security_end"`
+	TeamEnd        string   `json:"team_end"`
+	BillingButton  string   `json:"billing_button"`
+	PayingEnd      string   `json:"paying_end"`
+
+	Kinds map[Kind]sentences `json:"kinds"`
 }
 
-// paying ends mails about money.
-const paying = "You get this mail because you are an owner of the team, or look after its billing."
-
-var said = map[Kind]words{
-	Reset: {
-		subject: "Set a new password",
-		lines:   []string{"Somebody, probably you, asked for a new password for your Postrider account.", "The link works once, for one hour. It ends all your sessions."},
-		button:  "Set a new password",
-		end:     "If it was not you, ignore this mail: your password stays as it is.",
-	},
-	SignUp: {
-		subject: "Finish signing up",
-		lines:   []string{"Use this link to choose a password and make your team.", "It works once, for 24 hours."},
-		button:  "Finish signing up",
-		end:     "If you did not ask for it, ignore this mail: nothing was made.",
-	},
-	Already: {
-		subject: "You have an account already",
-		lines:   []string{"Somebody, probably you, wanted to sign up with this address, which has an account already.", "Sign in with your password. If you have forgotten it, ask for a new one on the sign-in page."},
-		end:     "If it was not you, ignore this mail.",
-	},
-	Email: {
-		subject: "Confirm your new address",
-		lines:   []string{"Use this link to make this the address of your Postrider account.", "It works once, for 24 hours."},
-		button:  "Confirm the address",
-		end:     "If you did not ask for it, ignore this mail.",
-	},
-	Invite: {
-		subject: "Join {team} on Postrider",
-		lines:   []string{"{inviter} invites you to join the team {team} as {role}.", "The link works once, for seven days."},
-		button:  "Join the team",
-		end:     "If you do not know what this is about, ignore this mail.",
-	},
-	LimitNear: {
-		subject: "{team} has sent 80 % of its emails of the month",
-		lines:   []string{"The team {team} may send {number} emails a month, and has sent 80 % of them.", "Emails beyond that are refused until the next month begins."},
-		button:  "Look at plan and usage",
-		end:     paying,
-	},
-	LimitReached: {
-		subject: "{team} has sent all its emails of the month",
-		lines:   []string{"The team {team} may send {number} emails a month, and has sent them.", "Further emails are refused until the next month begins, or until the plan or the limit is changed."},
-		button:  "Look at plan and usage",
-		end:     paying,
-	},
-	IncludedNear: {
-		subject: "{team} has sent 80 % of the emails in its plan",
-		lines:   []string{"The plan {plan} of the team {team} includes {number} emails a month, and 80 % of them are sent."},
-		button:  "Look at plan and usage",
-		end:     paying,
-	},
-	IncludedReached: {
-		subject: "{team} has sent the emails in its plan",
-		lines:   []string{"The plan {plan} of the team {team} includes {number} emails a month, and they are sent.", "Further emails are sent, and billed if the plan has a price for them. You can set a limit of your own."},
-		button:  "Look at plan and usage",
-		end:     paying,
-	},
-	PaymentFailed: {
-		subject: "A payment of {team} failed",
-		lines:   []string{"A payment for the plan {plan} of the team {team} failed. Pay it, or give another card.", "Until then nothing beyond the emails in the plan is sent, and after some days the plan ends."},
-		button:  "Look at the payment",
-		end:     paying,
-	},
-	PlanChanged: {
-		subject: "{team} has the plan {plan}",
-		lines:   []string{"The plan of the team {team} has changed: it is {plan} now."},
-		button:  "Look at plan and usage",
-		end:     paying,
-	},
+// sentences are those of one kind. Without a button or an end they have the one of their group.
+type sentences struct {
+	Subject string   `json:"subject"`
+	Lines   []string `json:"lines"`
+	Button  string   `json:"button"`
+	End     string   `json:"end"`
 }
 
-// fill puts names in the place of {name}. Control characters, which no name should have, are left out.
+//go:embed words/*.json
+var wordFiles embed.FS
+
+var spoken = loadWords()
+
+// loadWords reads the words of each language.
+func loadWords() map[string]*words {
+	all := make(map[string]*words, len(Languages))
+	for _, name := range Languages {
+		text, err := wordFiles.ReadFile("words/" + name + ".json")
+		w := &words{Language: name}
+		if err == nil {
+			decoder := json.NewDecoder(bytes.NewReader(text))
+			decoder.DisallowUnknownFields()
+			err = decoder.Decode(w)
+		}
+		if err != nil {
+			panic(fmt.Sprintf("notices: words of %s: %v", name, err)) // the files are ours
+		}
+		all[name] = w
+	}
+	return all
+}
+
+const maxAccept = 1000 // octets of Accept-Language that are read; browsers write less than 200
+
+var matcher = language.NewMatcher(tags())
+
+func tags() (list []language.Tag) {
+	for _, name := range Languages {
+		list = append(list, language.MustParse(name))
+	}
+	return list
+}
+
+// LanguageOf returns the language of notices that a browser prefers (RFC 9110 section 12.5.4); "" where it
+// names none of them.
+func LanguageOf(accept string) string {
+	if accept == "" || len(accept) > maxAccept {
+		return ""
+	}
+	wanted, _, err := language.ParseAcceptLanguage(accept)
+	if err != nil {
+		return ""
+	}
+	_, best, confidence := matcher.Match(wanted...)
+	if confidence == language.No {
+		return ""
+	}
+	return Languages[best]
+}
+
+// fill puts names in the place of {name}.
 func fill(text string, names map[string]string) string {
 	var pairs []string
-	for name, value := range names {
-		value = strings.Map(func(r rune) rune {
-			if r < ' ' || r == 0x7f {
-				return -1
-			}
-			return r
-		}, value)
-		pairs = append(pairs, "{"+name+"}", value)
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		pairs = append(pairs, "{"+name+"}", names[name])
 	}
 	return strings.NewReplacer(pairs...).Replace(text)
 }
+
+const maxShown = 80 // characters of a name
+
+// shownName is what a mail shows of a name that people have chosen. A name from before the rules for names,
+// which may hold a link, gives way to other words.
+func shownName(name, otherwise string) string {
+	if name == "" || !isPlain(name) {
+		return otherwise
+	}
+	if utf8.RuneCountInString(name) > maxShown {
+		return string([]rune(name)[:maxShown-1]) + "…"
+	}
+	return name
+}
+
+func isPlain(name string) bool { return naming.Check(name) == nil }
 
 //go:embed notice.html
 var layout string
@@ -110,26 +131,59 @@ var layout string
 var page = template.Must(template.New("notice").Parse(layout))
 
 type shown struct {
-	Subject, Hello, Button, Link, End string
-	Lines                             []string
+	Language, Subject, Hello, Button, Link, End string
+	Lines                                       []string
+}
+
+// in returns the words of a language.
+func in(name string) *words {
+	if w := spoken[name]; w != nil {
+		return w
+	}
+	return spoken[Languages[0]]
+}
+
+// names are what is filled in: of the names that n has, only those that some kind tells.
+func (n Notice) names(w *words) map[string]string {
+	or := func(name, otherwise string) string {
+		if name == "" {
+			return otherwise
+		}
+		return name
+	}
+	return map[string]string{
+		"name": shownName(n.Names["name"], ""), "team": shownName(n.Names["team"], w.ATeam), "inviter": shownName(n.Names["inviter"], w.Someone), "plan": shownName(n.Names["plan"], "?"),
+		"role": n.Names["role"], "before": n.Names["before"], "number": n.Names["number"], "email": n.Names["email"],
+		"time": n.Names["time"], "browser": or(n.Names["browser"], w.Unknown), "ip": or(n.Names["ip"], w.Unknown),
+	}
 }
 
 // message makes the mail of a notice.
 func (n Notice) message(from string) (sending.Message, error) {
-	w, known := said[n.Kind]
+	w := in(n.Language)
+	of, known := w.Kinds[n.Kind]
 	if !known {
 		return sending.Message{}, fmt.Errorf("there is no notice %q", n.Kind)
 	}
-	names := map[string]string{"name": n.Names["name"], "team": n.Names["team"], "inviter": n.Names["inviter"], "role": n.Names["role"],
-		"plan": n.Names["plan"], "number": n.Names["number"]}
-	if names["inviter"] == "" {
-		names["inviter"] = "Somebody"
-	}
-	s := shown{Subject: fill(w.subject, names), Hello: "Hello", Button: w.button, End: w.end}
+	names := n.names(w)
+	s := shown{Language: w.Language, Subject: fill(of.Subject, names), Hello: w.Hello, Button: of.Button, End: of.End}
 	if names["name"] != "" {
-		s.Hello = fill("Hello {name}", names)
+		s.Hello = fill(w.HelloName, names)
 	}
-	for _, line := range w.lines {
+	lines := of.Lines
+	switch group := groups[n.Kind]; {
+	case group == security:
+		lines = append(slices.Clone(lines), w.Details...)
+		s.Button, s.End = w.SecurityButton, w.SecurityEnd
+	case group == ofTeam:
+		s.End = w.TeamEnd
+	case group == paying:
+		s.End = w.PayingEnd
+		if s.Button == "" {
+			s.Button = w.BillingButton
+		}
+	}
+	for _, line := range lines {
 		s.Lines = append(s.Lines, fill(line, names))
 	}
 	if n.Path != "" {
@@ -146,7 +200,7 @@ func (n Notice) message(from string) (sending.Message, error) {
 }
 
 func (s shown) text() string {
-	parts := append([]string{s.Hello + ",", ""}, s.Lines...)
+	parts := append([]string{s.Hello, ""}, s.Lines...)
 	if s.Link != "" {
 		parts = append(parts, "", s.Link)
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/postrider/postrider/ent/apikey"
 	"github.com/postrider/postrider/ent/domain"
 	"github.com/postrider/postrider/ent/smtpcredential"
+	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/id"
 	"github.com/postrider/postrider/runtime/idempotency"
@@ -23,10 +24,7 @@ import (
 // PasswordPrefix is what every password begins with.
 const PasswordPrefix = "svs_"
 
-const (
-	maxName    = 200
-	maxDomains = 100
-)
+const maxDomains = 100
 
 // NewCredential is the input of Create.
 type NewCredential struct {
@@ -49,13 +47,8 @@ func (in NewCredential) Validate() error {
 
 func (in NewCredential) normalized() (NewCredential, fault.Fields) {
 	wrong := fault.Fields{}
-	switch in.Name = strings.TrimSpace(in.Name); {
-	case in.Name == "":
+	if in.Name = accounts.CheckName(wrong, "name", in.Name); in.Name == "" && wrong["name"] == "" {
 		wrong.Add("name", "is required")
-	case len(in.Name) > maxName:
-		wrong.Add("name", "is longer than %d octets", maxName)
-	case strings.ContainsFunc(in.Name, func(r rune) bool { return r < ' ' || r == 0x7f }):
-		wrong.Add("name", "must not contain control characters")
 	}
 	if len(in.DomainIDs) > maxDomains {
 		wrong.Add("domain_ids", "has more than %d entries", maxDomains)

@@ -10,12 +10,12 @@ import (
 	"github.com/postrider/postrider/runtime/fault"
 )
 
-// Of a crowd that tries passwords from everywhere, few are hashed for and the others are sent away. What
+// Of a crowd that tries passwords from everywhere, some are hashed for and the others are sent away. What
 // those cost is no row, so that mail goes on.
 func TestACrowdThatGuessesLeavesTheDatabaseAlone(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	const crowd = 200
+	const crowd = 400
 	var (
 		mu   sync.Mutex
 		came = map[fault.Kind]int{}
@@ -25,7 +25,7 @@ func TestACrowdThatGuessesLeavesTheDatabaseAlone(t *testing.T) {
 	for i := range crowd {
 		all.Go(func() {
 			<-gate
-			_, err := w.SignIn(from(t, fmt.Sprintf("10.0.%d.1", i)), signin.Credentials{Email: fmt.Sprintf("guess-%d@example.com", i), Password: adasPassword})
+			_, err := w.SignIn(from(t, fmt.Sprintf("11.%d.0.1", i%256)), signin.Credentials{Email: fmt.Sprintf("guess-%d@example.com", i), Password: adasPassword})
 			mu.Lock()
 			defer mu.Unlock()
 			came[fault.KindOf(err)]++
@@ -38,8 +38,8 @@ func TestACrowdThatGuessesLeavesTheDatabaseAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	hashed := came[fault.Unauthorized]
-	const bounds = 3 // of an email, of a network, of both
-	if hashed == 0 || came[fault.Away] == 0 || hashed+came[fault.Away] != crowd || rows != bounds*hashed || w.Hashes() != int64(hashed) {
+	const most, least = 5, 3 // of an email, of a pair and a wide one; two who are of one network share its two
+	if hashed == 0 || came[fault.Away] == 0 || hashed+came[fault.Away] != crowd || rows > most*hashed || rows < least*hashed || w.Hashes() != int64(hashed) {
 		t.Errorf("%d attempts came to %v, with %d hashes and %d rows; want wrong passwords and refusals for want of room, with rows and a hash for the former alone", crowd, came, w.Hashes(), rows)
 	}
 }

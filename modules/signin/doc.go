@@ -16,11 +16,18 @@
 // transaction with the mail's own. So neither answers nor times tell who is known, and no mail is lost
 // or doubled.
 //
+// # Trust
+//
+// A change of credentials ends the other sessions, the links and the changes that were begun before
+// (package trust). Whoever changes a person, or uses a link of theirs, locks their row first, then links,
+// then accounts.
+//
 // # Guessing
 //
-// Failures count by email and network, by network, and by email, in all processes together (guess.go).
-// Over a limit no password is hashed. Unknown emails count and cost as known ones. What is locked is
-// the password: a link, a passkey and an outside provider go on working.
+// Failures count by email and network, by network, and by email, in all processes together (package
+// guessing). Over a limit no password is hashed. Unknown emails count and cost as known ones. A browser that
+// is known (package devices) and a session have counts of their own, so strangers lock nobody out; a link,
+// a passkey and an outside provider are not counted.
 //
 // # Getting in
 //

@@ -81,7 +81,11 @@ func TestLinksThatDoNotCount(t *testing.T) {
 		return err
 	}
 	confirm := func(token string) error {
-		_, err := w.ConfirmEmail(t.Context(), token)
+		_, err := w.ConfirmEmail(t.Context(), signin.EmailConfirmation{Token: token})
+		return err
+	}
+	reset := func(token string) error {
+		_, err := w.Reset(t.Context(), token, bobsPassword)
 		return err
 	}
 	signUp := func(token string) error {
@@ -95,10 +99,11 @@ func TestLinksThatDoNotCount(t *testing.T) {
 	for what, wrong := range map[string]string{"no token": "", "one octet changed": changed(token), "cut short": token[:len(token)-1], "too long": token + "A", "NUL": "\x00", "8 KB": strings.Repeat("x", 8192), "octets that are no text": "\xff\xfe"} {
 		refused("a link to sign in, "+what, enter(wrong))
 		refused("an invitation, "+what, accept(wrong))
-		refused("a reset, "+what, w.Reset(t.Context(), wrong, bobsPassword))
+		refused("a reset, "+what, reset(wrong))
+		refused("stopping a change of address, "+what, w.StopEmailChange(t.Context(), wrong))
 		refused("a new address, "+what, confirm(wrong))
 	}
-	refused("a link to sign in as a reset", w.Reset(t.Context(), token, bobsPassword))
+	refused("a link to sign in as a reset", reset(token))
 	refused("a link to sign in as a new address", confirm(token))
 	refused("a link to sign in as an invitation", accept(token))
 	refused("a link to sign in as a sign-up", signUp(token))

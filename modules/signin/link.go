@@ -10,8 +10,9 @@ import (
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/ent/signinlink"
 	"github.com/postrider/postrider/ent/user"
-	"github.com/postrider/postrider/modules/accounts/audit"
 	"github.com/postrider/postrider/modules/accounts/team"
+	"github.com/postrider/postrider/modules/signin/passwords"
+	"github.com/postrider/postrider/modules/signin/trust"
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/secret"
@@ -22,7 +23,7 @@ const (
 	setUpLife  = 24 * time.Hour
 	signUpLife = 24 * time.Hour
 	resetLife  = time.Hour
-	emailLife  = 24 * time.Hour
+	emailLife  = 24 * time.Hour // of a new address, and of the link that stops it
 	signInLife = time.Hour
 	devLife    = 365 * 24 * time.Hour // while the process runs: a start ends those of others
 )
@@ -33,6 +34,7 @@ const (
 	PathSignUp = "/sign-up"
 	PathReset  = "/reset"
 	PathEmail  = "/email"
+	PathStop   = "/email-stop"
 	PathInvite = "/invite"
 	PathSignIn = "/sign-in"
 )
@@ -60,6 +62,27 @@ func takeLink(ctx context.Context, tx *ent.Tx, purpose signinlink.Purpose, token
 		return row, nil
 	}
 	return row, tx.SignInLink.UpdateOneID(row.ID).SetUsedAt(time.Now()).Exec(ctx)
+}
+
+// takeOwnLink is takeLink for one that names a person, whom it locks first.
+func takeOwnLink(ctx context.Context, tx *ent.Tx, purpose signinlink.Purpose, token string) (*ent.SignInLink, error) {
+	row, err := tx.SignInLink.Query().Where(signinlink.TokenHash(secret.HashToken(token)), signinlink.PurposeEQ(purpose)).Only(ctx)
+	switch {
+	case ent.IsNotFound(err):
+		return nil, wrongLink()
+	case err != nil:
+		return nil, err
+	}
+	if err := trust.Lock(ctx, tx, *row.UserID); err != nil {
+		return nil, err
+	}
+	return takeLink(ctx, tx, purpose, token)
+}
+
+// endSiblings ends the other links of a person for the same purpose: they asked for one.
+func endSiblings(ctx context.Context, tx *ent.Tx, used *ent.SignInLink) error {
+	_, err := tx.SignInLink.Delete().Where(signinlink.PurposeEQ(used.Purpose), signinlink.UserID(*used.UserID), signinlink.IDNEQ(used.ID), signinlink.Again(false)).Exec(ctx)
+	return err
 }
 
 // newLink stores a link whose token is told now.
@@ -146,12 +169,15 @@ func (s *Service) EnsureDevelopmentOwner(ctx context.Context, email string, pass
 	}
 	same := false
 	if found.hash != "" {
-		if same, err = s.hasher.Check(ctx, password.Reveal(), found.hash); err != nil {
+		if err := s.hasher.InTurn(ctx, proven, func(turn *passwords.Turn) error {
+			same = turn.Check(ctx, password.Reveal(), found.hash)
+			return nil
+		}); err != nil {
 			return "", err
 		}
 	}
 	if !same {
-		hash, err := s.hasher.Hash(ctx, password.Reveal())
+		hash, err := s.hasher.Hash(ctx, proven, password.Reveal())
 		if err != nil {
 			return "", err
 		}
@@ -172,12 +198,19 @@ func (s *Service) EnsureDevelopmentOwner(ctx context.Context, email string, pass
 func (s *Service) EnterByLink(ctx context.Context, token string) (Entered, error) {
 	var entered Entered
 	err := s.db.InTx(ctx, func(tx *ent.Tx) error {
-		row, err := takeLink(ctx, tx, signinlink.PurposeSignIn, token)
+		row, err := takeOwnLink(ctx, tx, signinlink.PurposeSignIn, token)
 		if err != nil {
 			return err
 		}
 		who, err := tx.User.Query().Where(user.ID(*row.UserID)).Only(ctx)
 		if err != nil {
+			return err
+		}
+		if row.Again { // of development mode
+			entered, err = s.startQuietly(ctx, tx, who, ByLink, true)
+			return err
+		}
+		if err := endSiblings(ctx, tx, row); err != nil {
 			return err
 		}
 		entered, err = s.start(ctx, tx, who, ByLink, true)
@@ -186,23 +219,12 @@ func (s *Service) EnterByLink(ctx context.Context, token string) (Entered, error
 	return s.signedIn(ctx, entered, fault.Wrap("sign in by link", err))
 }
 
-// Forgot asks for a link by which a password is set anew. The answer tells nothing about who is known.
-func (s *Service) Forgot(ctx context.Context, email string) error {
-	return s.ask(ctx, signinlink.PurposeReset, email, resetLife)
-}
-
-// AskSignUp asks for a link by which somebody signs up. Errors: NotFound unless sign-up is open; Invalid
-// for an address that may not.
-func (s *Service) AskSignUp(ctx context.Context, email string) error {
-	if !s.config.SignUp.Open {
-		return fault.Missing("path", "sign-up is not open here: ask for an invitation")
-	}
-	wrong := fault.Fields{}
-	if stored := checkEmail(wrong, email); wrong.Err() == nil && !s.config.SignUp.Admits(stored) {
-		return fault.InvalidField("email", "is at a domain that may not sign up here")
-	}
-	return s.ask(ctx, signinlink.PurposeSignUp, email, signUpLife)
-}
+// askSQL writes one row for a mail that a worker decides about. While one waits for the worker already, it
+// stands for both.
+const askSQL = `
+INSERT INTO sign_in_links (purpose, email, known_device, expires_at, due_at, attempts, again, created_at)
+SELECT $1::text, $2::text, $3::bool, now() + make_interval(secs => $4), now(), 0, false, now()
+ WHERE NOT EXISTS (SELECT FROM sign_in_links WHERE email = $2 AND purpose = $1 AND known_device = $3 AND due_at IS NOT NULL AND attempts = 0)`
 
 // ask writes one row for a mail that a worker decides about. Errors: Invalid; Limit, which says nothing
 // of who is known either.
@@ -212,113 +234,20 @@ func (s *Service) ask(ctx context.Context, purpose signinlink.Purpose, email str
 	if err := wrong.Err(); err != nil {
 		return err
 	}
-	if _, err := s.guard.Begin(ctx, s.guard.Mail(email, audit.OriginOf(ctx).Addr)); err != nil {
+	v, err := s.visitor(ctx, email)
+	if err != nil {
 		return err
 	}
-	err := s.db.InTx(ctx, func(tx *ent.Tx) error {
-		if err := tx.SignInLink.Create().SetPurpose(purpose).SetEmail(email).SetExpiresAt(time.Now().Add(life)).SetDueAt(time.Now()).Exec(ctx); err != nil {
+	if _, err := s.guard.Begin(ctx, s.guard.Mail(email, v)); err != nil {
+		return err
+	}
+	err = s.db.InTx(ctx, func(tx *ent.Tx) error {
+		if _, err := db.Exec(ctx, tx, askSQL, string(purpose), email, v.Device != "", life.Seconds()); err != nil {
 			return err
 		}
 		return db.Notify(ctx, tx, channel)
 	})
 	return fault.OrAway(fault.Wrap("ask for a link", err))
-}
-
-// SetUp is what the first person says.
-type SetUp struct {
-	Token       string
-	Email       string
-	Password    string
-	Name        string
-	AccountName string
-}
-
-// lockSetUp is held by who sets up: of many at once one wins.
-const lockSetUp = `SELECT pg_advisory_xact_lock(hashtextextended('signin/setup', 0))`
-
-// SetUp makes the first person: operator of the installation and owner of an account, which is the one
-// that has their email, or a new one. Errors: NotFound for a wrong link, and once somebody can sign
-// in; Invalid.
-func (s *Service) SetUp(ctx context.Context, in SetUp) (Entered, error) {
-	if somebody, err := anybody(ctx, s.db.SQL); err != nil || somebody {
-		return Entered{}, fault.Wrap("set up", orMissing(err))
-	}
-	if _, err := s.emailOf(ctx, signinlink.PurposeSetup, in.Token); err != nil { // strangers cost no hash
-		return Entered{}, err
-	}
-	hash, err := s.checkPerson(ctx, in.Email, in.Password, &in.Name, &in.AccountName, true)
-	if err != nil {
-		return Entered{}, err
-	}
-	in.Email = checkEmail(fault.Fields{}, in.Email)
-	var entered Entered
-	err = s.db.InTx(ctx, func(tx *ent.Tx) error {
-		if _, err := tx.ExecContext(ctx, lockSetUp); err != nil {
-			return err
-		}
-		if somebody, err := anybody(ctx, tx); err != nil || somebody {
-			return orMissing(err)
-		}
-		if _, err := takeLink(ctx, tx, signinlink.PurposeSetup, in.Token); err != nil {
-			return err
-		}
-		who, err := s.person(ctx, tx, in.Email, in.Name, hash)
-		if err != nil {
-			return err
-		}
-		if err := team.MakeOperator(ctx, tx, who.ID); err != nil {
-			return err
-		}
-		if err := s.accounts.Adopt(ctx, tx, in.Email, in.AccountName, who.ID); err != nil {
-			return err
-		}
-		entered, err = s.start(ctx, tx, who, ByPassword, false)
-		return err
-	})
-	return s.complete(ctx, entered, fault.Wrap("set up", err))
-}
-
-func orMissing(err error) error {
-	if err != nil {
-		return err
-	}
-	return wrongLink()
-}
-
-// SignUpCompleted is what somebody says who signs up.
-type SignUpCompleted struct {
-	Token       string
-	Name        string
-	Password    string
-	AccountName string
-}
-
-// CompleteSignUp makes a user and a team of their own, by a mailed link. Errors: NotFound; Invalid.
-func (s *Service) CompleteSignUp(ctx context.Context, in SignUpCompleted) (Entered, error) {
-	email, err := s.emailOf(ctx, signinlink.PurposeSignUp, in.Token)
-	if err != nil {
-		return Entered{}, err
-	}
-	hash, err := s.checkPerson(ctx, email, in.Password, &in.Name, &in.AccountName, true)
-	if err != nil {
-		return Entered{}, err
-	}
-	var entered Entered
-	err = s.db.InTx(ctx, func(tx *ent.Tx) error {
-		if _, err := takeLink(ctx, tx, signinlink.PurposeSignUp, in.Token); err != nil {
-			return err
-		}
-		who, err := s.person(ctx, tx, email, in.Name, hash)
-		if err != nil {
-			return err
-		}
-		if _, err := s.accounts.MakeTeam(ctx, tx, email, in.AccountName, who.ID); err != nil {
-			return err
-		}
-		entered, err = s.start(ctx, tx, who, ByPassword, false)
-		return err
-	})
-	return s.complete(ctx, entered, fault.Wrap("sign up", err))
 }
 
 // emailOf reads whom a link was mailed to, without using it up. Error: NotFound.
@@ -335,41 +264,6 @@ func (s *Service) emailOf(ctx context.Context, purpose signinlink.Purpose, token
 		return err
 	})
 	return email, fault.Wrap("link", err)
-}
-
-// Reset sets a password anew by a mailed link, and ends all sessions. The second factor stays. Errors:
-// NotFound; Invalid.
-func (s *Service) Reset(ctx context.Context, token, newPassword string) error {
-	email, err := s.emailOf(ctx, signinlink.PurposeReset, token)
-	if err != nil {
-		return err
-	}
-	hash, err := s.newHash(ctx, "password", newPassword, email)
-	if err != nil {
-		return err
-	}
-	err = s.db.InTx(ctx, func(tx *ent.Tx) error {
-		row, err := takeLink(ctx, tx, signinlink.PurposeReset, token)
-		if err != nil {
-			return err
-		}
-		who, err := tx.User.Query().Where(user.Email(row.Email), user.DisabledAtIsNil()).Only(ctx)
-		switch {
-		case ent.IsNotFound(err):
-			return wrongLink()
-		case err != nil:
-			return err
-		}
-		if err := setPassword(ctx, tx, who.ID, hash); err != nil {
-			return err
-		}
-		if err := endSessions(ctx, tx, who.ID, ""); err != nil {
-			return err
-		}
-		return audit.Write(ctx, tx, audit.Entry{Actor: audit.Actor{Kind: audit.ByUser, ID: who.ID, Name: who.Email}, Action: "password.reset", Target: who.ID})
-	})
-	s.seen.sessions.InvalidateAll()
-	return fault.Wrap("reset password", err)
 }
 
 const sweepLinksSQL = `

@@ -5,18 +5,24 @@ import (
 
 	"go.uber.org/fx"
 
+	"github.com/postrider/postrider/modules/accounts/alerts"
+	"github.com/postrider/postrider/modules/accounts/team"
+	"github.com/postrider/postrider/modules/signin/guessing"
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/module"
 )
 
 // Module gives *Service, which lets people in.
 var Module = fx.Module("signin",
-	fx.Provide(ConfigOf, New),
+	fx.Provide(ConfigOf, New, NewGuard, func(g *guessing.Guard) team.MailBounds { return g }),
 	module.Sweeps(func(s *Service) module.Sweep {
 		return module.Sweep{What: "old sessions", Run: s.sweepWith(sweepSessionsSQL)}
 	}),
 	module.Sweeps(func(s *Service) module.Sweep {
 		return module.Sweep{What: "old sign-in links", Run: s.sweepWith(sweepLinksSQL)}
+	}),
+	module.Sweeps(func(s *Service) module.Sweep {
+		return module.Sweep{What: "security alerts", Run: func(ctx context.Context) (int64, error) { return alerts.Sweep(ctx, s.db.SQL) }}
 	}),
 	module.Sweeps(func(s *Service) module.Sweep {
 		return module.Sweep{What: "counts of wrong sign-ins", Run: s.guard.Sweep}

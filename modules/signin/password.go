@@ -2,7 +2,6 @@ package signin
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -11,11 +10,10 @@ import (
 	"github.com/postrider/postrider/ent/session"
 	"github.com/postrider/postrider/ent/user"
 	"github.com/postrider/postrider/modules/accounts"
-	"github.com/postrider/postrider/modules/accounts/audit"
+	"github.com/postrider/postrider/modules/signin/guessing"
 	"github.com/postrider/postrider/modules/signin/passkeys"
 	"github.com/postrider/postrider/modules/signin/passwords"
 	"github.com/postrider/postrider/runtime/fault"
-	"github.com/postrider/postrider/runtime/loglimit"
 	"github.com/postrider/postrider/runtime/secret"
 )
 
@@ -45,14 +43,14 @@ func (s *Service) SignIn(ctx context.Context, in Credentials) (Entered, error) {
 		return Entered{}, err
 	}
 	var entered Entered
-	err := s.judgedByPassword(ctx, email, func(turn *passwords.Turn) (err error) {
-		entered, err = s.signIn(ctx, turn, email, in)
+	err := s.judgedByPassword(ctx, email, func(turn *passwords.Turn, v guessing.Visitor) (err error) {
+		entered, err = s.signIn(ctx, turn, v, email, in)
 		return err
 	})
 	return s.signedIn(ctx, entered, fault.Wrap("sign in", err))
 }
 
-func (s *Service) signIn(ctx context.Context, turn *passwords.Turn, email string, in Credentials) (entered Entered, err error) {
+func (s *Service) signIn(ctx context.Context, turn *passwords.Turn, v guessing.Visitor, email string, in Credentials) (entered Entered, err error) {
 	who, err := s.knownBy(ctx, email)
 	if err != nil {
 		return entered, err
@@ -64,69 +62,32 @@ func (s *Service) signIn(ctx context.Context, turn *passwords.Turn, email string
 	case who.factor != nil && in.Code == "":
 		return entered, needsCode()
 	}
-	err = s.db.InTx(ctx, func(tx *ent.Tx) error {
-		if who.factor != nil {
-			if err := s.takeCode(ctx, tx, who.user.ID, in.Code); err != nil {
-				return err
-			}
-		}
+	err = s.withCode(ctx, who, v, in.Code, func(tx *ent.Tx) (err error) {
 		entered, err = s.start(ctx, tx, who.user, ByPassword, who.factor != nil)
 		return err
 	})
 	return entered, err
 }
 
-// judged lets somebody try to show that they are the person with the email, unless they have failed
-// too often. A try that came to no judgement is not counted. Errors: Limit; Away; those of try.
-func (s *Service) judged(ctx context.Context, email string, try func() error) error {
-	attempt := s.guard.SignIn(email, audit.OriginOf(ctx).Addr)
-	last, err := s.guard.Begin(ctx, attempt)
-	if err != nil {
-		return err
+// withCode does something in a transaction that takes the code of a person whose password was right; of one
+// without a second factor it takes none. Wrong codes have a count of their own. Errors: Unauthorized; Limit;
+// those of then.
+func (s *Service) withCode(ctx context.Context, who known, v guessing.Visitor, code string, then func(tx *ent.Tx) error) error {
+	if who.factor == nil {
+		return s.db.InTx(ctx, then)
 	}
-	failed := try()
-	switch fault.KindOf(failed) {
-	case fault.Unauthorized, fault.Invalid:
-		if last {
-			return errors.Join(failed, s.noteLock(ctx, email))
-		}
-		return failed
-	}
-	if failed != nil {
-		return errors.Join(failed, s.guard.Undo(context.WithoutCancel(ctx), attempt))
-	}
-	return s.guard.Succeeded(ctx, attempt)
-}
-
-// judgedByPassword is judged for a try that hashes. It waits for the hash before the attempt is counted:
-// in a flood those who find no room cost nothing more.
-func (s *Service) judgedByPassword(ctx context.Context, email string, try func(*passwords.Turn) error) error {
-	if err := s.guard.Locked(s.guard.SignIn(email, audit.OriginOf(ctx).Addr)); err != nil {
-		return err
-	}
-	return s.hasher.InTurn(ctx, func(turn *passwords.Turn) error {
-		return s.judged(ctx, email, func() error { return try(turn) })
+	return s.judged(ctx, s.guard.Code(who.user.ID, v), "", func() error {
+		return s.db.InTx(ctx, func(tx *ent.Tx) error {
+			if err := s.takeCode(ctx, tx, who.user.ID, code); err != nil {
+				return err
+			}
+			return then(tx)
+		})
 	})
 }
 
 func needsCode() error {
 	return fault.Forbiddenf(fault.CodeSecondFactorRequired, "Give the code of your authenticator app, or a recovery code, together with email and password")
-}
-
-// noteLock writes to the audit log that the password of somebody who is known is locked for a while.
-func (s *Service) noteLock(ctx context.Context, email string) error {
-	s.post.log.WarnContext(loglimit.Collapse(ctx, "locked"), "a password is locked for a while after wrong attempts", "from", audit.OriginOf(ctx).IP())
-	who, err := s.knownBy(ctx, email)
-	if err != nil || who.user == nil {
-		return err
-	}
-	return fault.Wrap("note a lock", s.db.InTx(ctx, func(tx *ent.Tx) error {
-		accountID, err := lastAccount(ctx, tx, who.user.ID)
-		if err != nil {
-			return err
-		}
-		return audit.Write(ctx, tx, audit.Entry{AccountID: accountID, Actor: audit.Actor{Kind: audit.BySystem}, Action: "user.locked", Target: who.user.ID, Changes: map[string]any{"email": email}})
-	}))
 }
 
 // knownBy reads who has an email. One that nobody has gives a zero answer, after as many questions to the
@@ -167,12 +128,13 @@ func setPassword(ctx context.Context, tx *ent.Tx, userID, hash string) error {
 	return tx.Password.Create().SetID(userID).SetHash(hash).Exec(ctx)
 }
 
-// newHash judges a new password and hashes it. Error: Invalid for the field; Away.
+// newHash judges a new password of somebody who has shown who they are, and hashes it. Error: Invalid for
+// the field; Away.
 func (s *Service) newHash(ctx context.Context, field, password, email string) (string, error) {
 	if err := passwords.Check(password, email); err != nil {
 		return "", fault.InvalidField(field, "%s", err)
 	}
-	return s.hasher.Hash(ctx, password)
+	return s.hasher.Hash(ctx, proven, password)
 }
 
 // Confirmation is how somebody shows again that it is them: a password, a code, or a passkey.
@@ -206,7 +168,7 @@ func (s *Service) confirmBy(ctx context.Context, c accounts.Caller, in Confirmat
 		return s.confirmByPasskey(ctx, c, *in.Passkey)
 	}
 	if in.Password != "" {
-		err = s.judgedByPassword(ctx, c.Person.Email, func(turn *passwords.Turn) error {
+		err = s.judgedInSession(ctx, c, func(turn *passwords.Turn) error {
 			if err := s.checkOwnPassword(ctx, turn, c, in.Password); err != nil {
 				return err
 			}
@@ -215,7 +177,7 @@ func (s *Service) confirmBy(ctx context.Context, c accounts.Caller, in Confirmat
 		})
 		return entered, err
 	}
-	err = s.judged(ctx, c.Person.Email, func() error {
+	err = s.judged(ctx, s.guard.Confirm(c.Person.SessionID), c.Person.Email, func() error {
 		entered, err = s.confirmNow(ctx, c, in.Code)
 		return err
 	})
@@ -265,5 +227,5 @@ func (s *Service) confirm(ctx context.Context, tx *ent.Tx, c accounts.Caller, fa
 	if err != nil {
 		return Entered{}, err
 	}
-	return Entered{Token: token, View: View{Session: changed.Unwrap()}}, nil
+	return Entered{Token: token, Device: s.remember(ctx, c.Person.Email), View: View{Session: changed.Unwrap()}}, nil
 }

@@ -6,6 +6,8 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/modules/accounts/alerts"
 	"github.com/postrider/postrider/modules/accounts/team"
 	"github.com/postrider/postrider/modules/notices"
 	"github.com/postrider/postrider/runtime/db"
@@ -29,12 +31,13 @@ type post struct {
 }
 
 const (
+	mailsFreely  = 5 // to one mailbox in a day for one purpose; then none while the link of the last one works
 	postBatch    = 20
 	postAttempts = 12 // over about ten hours
 )
 
 func (p *post) start(more ...worker.Task) {
-	for _, channel := range []string{channel, team.Channel} {
+	for _, channel := range []string{channel, team.Channel, alerts.Channel} {
 		woken, end := p.signals.Subscribe(channel)
 		p.tasks.Start(worker.Task{Name: "mails of " + channel, Woken: woken, After: end, Step: func(ctx context.Context) (time.Duration, error) {
 			return p.step(ctx, channel)
@@ -45,10 +48,7 @@ func (p *post) start(more ...worker.Task) {
 
 // step writes what is due of a channel.
 func (p *post) step(ctx context.Context, of string) (time.Duration, error) {
-	run := p.links
-	if of == team.Channel {
-		run = p.invitations
-	}
+	run := map[string]func(context.Context) (int, error){channel: p.links, team.Channel: p.invitations, alerts.Channel: p.alerts}[of]
 	n, err := run(ctx)
 	if n == postBatch && err == nil {
 		return 0, nil
@@ -62,7 +62,9 @@ type due struct {
 	purpose  string
 	email    string
 	userName string
-	known    bool // a user who may sign in has the address
+	asked    string // the new address, of a link that stops its change
+	known    bool   // a user who may sign in has the address
+	enough   bool   // another mail is not wanted: the mailbox has one whose link works, or has had many today
 	attempts int
 	until    time.Time
 }
@@ -71,12 +73,16 @@ const takeLinksSQL = `
 UPDATE sign_in_links l SET attempts = attempts + 1, due_at = now() + least(interval '30 seconds' * power(2, attempts), interval '1 hour')
  WHERE l.id IN (SELECT id FROM sign_in_links WHERE due_at <= now() ORDER BY due_at LIMIT $1 FOR UPDATE SKIP LOCKED)
 RETURNING l.id, l.purpose, l.email, l.attempts, l.due_at,
-	coalesce((SELECT u.name FROM users u WHERE u.email = l.email), ''), EXISTS (SELECT FROM users u WHERE u.email = l.email AND u.disabled_at IS NULL)`
+	coalesce((SELECT u.name FROM users u WHERE u.email = l.email), ''), EXISTS (SELECT FROM users u WHERE u.email = l.email AND u.disabled_at IS NULL),
+	coalesce((SELECT n.email FROM sign_in_links n WHERE l.purpose = 'email_stop' AND n.user_id = l.user_id AND n.purpose = 'email' LIMIT 1), ''),
+	l.purpose IN ('reset', 'sign_up') AND NOT l.known_device
+		AND (SELECT count(*) FROM sign_in_links o WHERE o.email = l.email AND o.purpose = l.purpose AND o.due_at IS NULL AND o.created_at > now() - interval '1 day') >= $2
+		AND EXISTS (SELECT FROM sign_in_links o WHERE o.email = l.email AND o.purpose = l.purpose AND o.due_at IS NULL AND o.used_at IS NULL AND o.expires_at > now() + interval '15 minutes')`
 
 func (p *post) links(ctx context.Context) (int, error) {
 	list, err := db.All(ctx, p.db.SQL, func(d *due) []any {
-		return []any{&d.id, &d.purpose, &d.email, &d.attempts, &d.until, &d.userName, &d.known}
-	}, takeLinksSQL, postBatch)
+		return []any{&d.id, &d.purpose, &d.email, &d.attempts, &d.until, &d.userName, &d.known, &d.asked, &d.enough}
+	}, takeLinksSQL, postBatch, mailsFreely)
 	if err != nil {
 		return 0, err
 	}
@@ -99,6 +105,9 @@ func (d due) mail() (m notices.Notice, wanted bool) {
 		m.Kind, m.Path = notices.SignUp, PathSignUp
 	case d.purpose == "email" && !d.known:
 		m.Kind, m.Path = notices.Email, PathEmail
+	case d.purpose == "email_stop":
+		m.Kind, m.Path = notices.EmailAsked, PathStop
+		m.Names["email"] = d.asked
 	default:
 		return m, false
 	}
@@ -112,6 +121,7 @@ const (
 
 func (p *post) link(ctx context.Context, d due) error {
 	m, wanted := d.mail()
+	wanted = wanted && !d.enough
 	if !wanted || p.mailer == nil || d.attempts > postAttempts {
 		if wanted {
 			p.log.WarnContext(ctx, "a sign-in mail is given up; `postrider user link` prints the same link", "purpose", d.purpose, "attempts", d.attempts)
@@ -125,6 +135,34 @@ func (p *post) link(ctx context.Context, d due) error {
 		n, err := db.Exec(ctx, tx, mailedLinkSQL, d.id, d.until, hash)
 		return n > 0, err
 	})
+}
+
+func (p *post) alerts(ctx context.Context) (int, error) {
+	list, err := alerts.Take(ctx, p.db.SQL, postBatch)
+	if err != nil {
+		return 0, err
+	}
+	var failed []error
+	for _, d := range list {
+		failed = append(failed, p.alert(ctx, d))
+	}
+	return len(list), errors.Join(failed...)
+}
+
+// alert has the mail of an alert sent. Where a person has had many of a kind today, the audit log has the rest.
+func (p *post) alert(ctx context.Context, d alerts.Due) error {
+	if d.Kind == alerts.Locked {
+		return p.db.InTx(ctx, func(tx *ent.Tx) error { return alerts.SettleLock(ctx, tx, d) })
+	}
+	if p.mailer == nil || d.Enough || d.Attempts > postAttempts {
+		p.log.WarnContext(ctx, "security alert not mailed", "kind", d.Kind, "user_id", d.UserID, "attempts", d.Attempts, "limit_reached", d.Enough)
+		return alerts.GiveUp(ctx, p.db.SQL, d)
+	}
+	m := notices.Notice{To: d.Email, Kind: notices.Kind(d.Kind), Names: d.Names, BaseURL: p.baseURL}
+	if m.Kind.Security() {
+		m.Path = PathReset
+	}
+	return p.mailer.Send(ctx, m, func(ctx context.Context, tx db.Execer) (bool, error) { return alerts.Mailed(ctx, tx, d) })
 }
 
 func (p *post) invitations(ctx context.Context) (int, error) {

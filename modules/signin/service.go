@@ -14,6 +14,7 @@ import (
 	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/accounts/team"
 	"github.com/postrider/postrider/modules/notices"
+	"github.com/postrider/postrider/modules/signin/devices"
 	"github.com/postrider/postrider/modules/signin/guessing"
 	"github.com/postrider/postrider/modules/signin/passkeys"
 	"github.com/postrider/postrider/modules/signin/passwords"
@@ -41,7 +42,8 @@ type Params struct {
 	Accounts *accounts.Service
 	Teams    *team.Service
 	Box      *secret.Box
-	Signals  *db.Signals `optional:"true"` // nil: nothing runs in the background
+	Guard    *guessing.Guard `optional:"true"` // nil: one of its own
+	Signals  *db.Signals     `optional:"true"` // nil: nothing runs in the background
 	Logger   *slog.Logger
 	Notices  *notices.Service      `optional:"true"` // nil: mail is not sent here, and links come by the command line
 	Workers  *worker.Metrics       `optional:"true"`
@@ -56,10 +58,17 @@ type Service struct {
 	teams    *team.Service
 	box      *secret.Box
 	hasher   *passwords.Hasher
-	guard    *guessing.Guard
+	guard    guard
 	passkeys *passkeys.Service
 	seen     *seen
 	post     *post
+}
+
+// guard bounds what people may try, with a count of its own for browsers that are known.
+type guard struct {
+	*guessing.Guard
+
+	devices devices.Keys
 }
 
 // seen is what is remembered of the database, what is written there later, and what is counted.
@@ -70,9 +79,17 @@ type seen struct {
 	somebody atomic.Bool // can sign in; once it is so, pages need not ask again
 }
 
+// NewGuard makes the guard that bounds what people may try, and which mails they may cause.
+func NewGuard(d *db.DB, box *secret.Box) *guessing.Guard {
+	return guessing.New(d, box.Derive("sign-in failures"))
+}
+
 // New makes the service; nothing runs before Start.
 func New(p Params) (*Service, error) {
-	guard := guessing.New(p.DB, p.Box.Derive("sign-in failures"))
+	bounds := p.Guard
+	if bounds == nil {
+		bounds = NewGuard(p.DB, p.Box)
+	}
 	keys, err := passkeys.New(p.DB, p.Box, issuer, append([]string{p.Config.BaseURL}, p.Config.Origins...)...)
 	if err != nil {
 		return nil, err
@@ -81,7 +98,7 @@ func New(p Params) (*Service, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Service{config: p.Config, db: p.DB, accounts: p.Accounts, teams: p.Teams, box: p.Box, hasher: passwords.NewHasher(p.Logger), guard: guard, passkeys: keys,
+	s := &Service{config: p.Config, db: p.DB, accounts: p.Accounts, teams: p.Teams, box: p.Box, hasher: passwords.NewHasher(p.Logger), guard: guard{bounds, p.Box.DeriveEach("known device")}, passkeys: keys,
 		seen: &seen{signIns: signIns, sessions: newCache(), used: lastuse.New(p.DB.SQL, "sessions")}}
 	s.post = &post{db: p.DB, teams: p.Teams, signals: p.Signals, log: p.Logger, baseURL: p.Config.BaseURL, tasks: worker.NewTasks(p.Logger, p.Workers)}
 	if p.Notices != nil && p.Notices.Sends() {
@@ -148,6 +165,7 @@ type Profile struct {
 	SecondFactor bool // an authenticator app is set up
 	Passkeys     int
 	Password     bool
+	Device       string // the cookie by which the browser is known from now on; empty: it stays as it is
 }
 
 const profileSQL = `

@@ -11,9 +11,11 @@ import (
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/ent/session"
 	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/accounts/alerts"
 	"github.com/postrider/postrider/modules/accounts/audit"
 	"github.com/postrider/postrider/modules/accounts/rights"
 	"github.com/postrider/postrider/modules/accounts/team"
+	"github.com/postrider/postrider/modules/notices"
 	"github.com/postrider/postrider/runtime/cache"
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/fault"
@@ -37,7 +39,8 @@ const (
 
 // Entered is somebody who has come in: the cookie, shown this once, and what it opens.
 type Entered struct {
-	Token secret.String
+	Token  secret.String // zero: they are not in
+	Device string        // the cookie by which the browser is known from now on
 	View
 }
 
@@ -146,8 +149,16 @@ func (s *Service) load(ctx context.Context, hash tokenHash) (found, error) {
 
 func seconds(n float64) time.Duration { return time.Duration(n * float64(time.Second)) }
 
-// start makes a session for a user, in a transaction.
+// start makes a session for a user, in a transaction, and queues the mail about a browser that is not known.
 func (s *Service) start(ctx context.Context, tx *ent.Tx, who *ent.User, method string, secondFactor bool) (Entered, error) {
+	if err := s.tellOfDevice(ctx, tx, who); err != nil {
+		return Entered{}, err
+	}
+	return s.startQuietly(ctx, tx, who, method, secondFactor)
+}
+
+// startQuietly is start for somebody who is told in another way.
+func (s *Service) startQuietly(ctx context.Context, tx *ent.Tx, who *ent.User, method string, secondFactor bool) (Entered, error) {
 	if who.DisabledAt != nil {
 		return Entered{}, fault.Unauthenticated()
 	}
@@ -166,14 +177,32 @@ func (s *Service) start(ctx context.Context, tx *ent.Tx, who *ent.User, method s
 	if err != nil {
 		return Entered{}, err
 	}
-	if err := s.teams.SignedIn(ctx, tx, who.ID); err != nil {
+	if err := s.teams.SignedIn(ctx, tx, who.ID, notices.LanguageOf(o.Languages)); err != nil {
 		return Entered{}, err
 	}
 	if err := audit.Write(ctx, tx, audit.Entry{AccountID: accountID, Actor: audit.Actor{Kind: audit.ByUser, ID: who.ID, Name: who.Email}, Action: "session.started",
 		Target: made.ID, Changes: map[string]any{"method": method, "second_factor": secondFactor}}); err != nil {
 		return Entered{}, err
 	}
-	return Entered{Token: token, View: View{Session: made.Unwrap()}}, nil
+	return Entered{Token: token, Device: s.remember(ctx, who.Email), View: View{Session: made.Unwrap()}}, nil
+}
+
+// remember makes the cookie by which a browser is known in which the person with an email has signed in.
+func (s *Service) remember(ctx context.Context, email string) string {
+	return s.guard.devices.Remember(audit.OriginOf(ctx).Device, email, time.Now())
+}
+
+// tellOfDevice queues a mail to somebody who has signed in before, and now does in a browser that is not
+// known.
+func (s *Service) tellOfDevice(ctx context.Context, tx *ent.Tx, who *ent.User) error {
+	if who.LastSignInAt == nil || who.DisabledAt != nil {
+		return nil
+	}
+	v, err := s.visitor(ctx, who.Email)
+	if err != nil || v.Device != "" {
+		return err
+	}
+	return alerts.Add(ctx, tx, alerts.Alert{UserID: who.ID, Email: who.Email, Kind: alerts.NewDevice})
 }
 
 const lastAccountSQL = `
@@ -267,18 +296,13 @@ func (s *Service) EndSession(ctx context.Context, c accounts.Caller, sessionID s
 // EndOthers ends all sessions of the caller but the one that calls.
 func (s *Service) EndOthers(ctx context.Context, c accounts.Caller) error {
 	err := s.db.InTx(ctx, func(tx *ent.Tx) error {
-		if err := endSessions(ctx, tx, c.Person.UserID, c.Person.SessionID); err != nil {
+		if err := tx.Session.Update().Where(session.UserID(c.Person.UserID), session.IDNEQ(c.Person.SessionID), session.RevokedAtIsNil()).SetRevokedAt(time.Now()).Exec(ctx); err != nil {
 			return err
 		}
 		return audit.Write(ctx, tx, audit.Entry{AccountID: c.AccountID, Actor: audit.ActorOf(c), Action: "session.ended_others", Target: c.Person.UserID})
 	})
 	s.seen.sessions.InvalidateAll()
 	return fault.Wrap("end sessions", err)
-}
-
-// endSessions ends the sessions of a user but one; "": all.
-func endSessions(ctx context.Context, tx *ent.Tx, userID, but string) error {
-	return tx.Session.Update().Where(session.UserID(userID), session.IDNEQ(but), session.RevokedAtIsNil()).SetRevokedAt(time.Now()).Exec(ctx)
 }
 
 // SwitchAccount makes another of the caller's accounts the one that the session is in. Error:

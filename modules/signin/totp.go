@@ -14,7 +14,8 @@ import (
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/ent/secondfactor"
 	"github.com/postrider/postrider/modules/accounts"
-	"github.com/postrider/postrider/modules/accounts/audit"
+	"github.com/postrider/postrider/modules/accounts/alerts"
+	"github.com/postrider/postrider/modules/signin/trust"
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/secret"
 )
@@ -43,7 +44,7 @@ func (s *Service) NewFactor(ctx context.Context, c accounts.Caller) (Key, error)
 	}
 	sealed := s.box.Seal([]byte(key.Secret()), sealedFor(c.Person.UserID))
 	err = s.db.InTx(ctx, func(tx *ent.Tx) error {
-		if err := lockUser(ctx, tx, c.Person.UserID); err != nil {
+		if err := trust.Lock(ctx, tx, c.Person.UserID); err != nil {
 			return err
 		}
 		if _, err := tx.SecondFactor.Delete().Where(secondfactor.ID(c.Person.UserID), secondfactor.ActiveAtIsNil()).Exec(ctx); err != nil {
@@ -61,17 +62,15 @@ func (s *Service) NewFactor(ctx context.Context, c accounts.Caller) (Key, error)
 	return Key{key.Secret(), key.URL()}, nil
 }
 
-func lockUser(ctx context.Context, tx *ent.Tx, userID string) error {
-	_, err := tx.ExecContext(ctx, `SELECT FROM users WHERE id = $1 FOR UPDATE`, userID)
-	return err
-}
-
 // ActivateFactor makes an authenticator app count, by a first code, and gives recovery codes, shown this
-// once. The session counts as one with a second factor. Errors: Invalid for a wrong code; NotFound
+// once. The session counts as one with a second factor; the others end. Errors: Invalid for a wrong code; NotFound
 // without NewFactor.
 func (s *Service) ActivateFactor(ctx context.Context, c accounts.Caller, code string) (codes []string, err error) {
-	err = s.judged(ctx, c.Person.Email, func() error {
+	err = s.judged(ctx, s.guard.Confirm(c.Person.SessionID), c.Person.Email, func() error {
 		return s.db.InTx(ctx, func(tx *ent.Tx) error {
+			if err := trust.Lock(ctx, tx, c.Person.UserID); err != nil {
+				return err
+			}
 			codes, err = s.activate(ctx, tx, c, code)
 			return err
 		})
@@ -105,18 +104,29 @@ func (s *Service) activate(ctx context.Context, tx *ent.Tx, c accounts.Caller, c
 	if err := tx.Session.UpdateOneID(c.Person.SessionID).SetSecondFactor(true).SetConfirmedAt(time.Now()).Exec(ctx); err != nil {
 		return nil, err
 	}
-	return codes, audit.Write(ctx, tx, audit.Entry{AccountID: c.AccountID, Actor: audit.ActorOf(c), Action: "second_factor.added", Target: c.Person.UserID})
+	return codes, trust.Changed(ctx, tx, ownChange(c, alerts.SecondFactorAdded, "second_factor.added"))
 }
 
-// RemoveFactor takes the authenticator app away, and its recovery codes. Repeating it changes nothing.
+// ownChange is a change that the caller makes to how they sign in. Their session goes on.
+func ownChange(c accounts.Caller, kind alerts.Kind, action string) trust.Change {
+	return trust.Change{UserID: c.Person.UserID, Email: c.Person.Email, Keep: c.Person.SessionID, Kind: kind, Action: action}
+}
+
+// RemoveFactor takes the authenticator app away, and its recovery codes, and ends the other sessions.
+// Repeating it changes nothing.
 func (s *Service) RemoveFactor(ctx context.Context, c accounts.Caller) error {
-	return fault.Wrap("remove second factor", s.db.InTx(ctx, func(tx *ent.Tx) error {
+	err := s.db.InTx(ctx, func(tx *ent.Tx) error {
+		if err := trust.Lock(ctx, tx, c.Person.UserID); err != nil {
+			return err
+		}
 		n, err := tx.SecondFactor.Delete().Where(secondfactor.ID(c.Person.UserID)).Exec(ctx)
 		if err != nil || n == 0 {
 			return err
 		}
-		return audit.Write(ctx, tx, audit.Entry{AccountID: c.AccountID, Actor: audit.ActorOf(c), Action: "second_factor.removed", Target: c.Person.UserID})
-	}))
+		return trust.Changed(ctx, tx, ownChange(c, alerts.SecondFactorRemoved, "second_factor.removed"))
+	})
+	s.seen.sessions.InvalidateAll()
+	return fault.Wrap("remove second factor", err)
 }
 
 func activeFactor(ctx context.Context, on *ent.SecondFactorClient, userID string) (*ent.SecondFactor, error) {

@@ -52,6 +52,11 @@ type sessionsAnswer struct {
 	Sessions []sessionRecord `json:"sessions" nullable:"false"`
 }
 
+type resetAnswer struct {
+	OK       bool `json:"ok" enum:"true"`
+	SignedIn bool `json:"signed_in" doc:"Whether the answer sets the cookie of a session. False if the person has a second factor, which signing in still needs."`
+}
+
 type signInRecord struct {
 	SetUp     bool   `json:"setup" doc:"Nobody can sign in yet."`
 	SignUp    string `json:"sign_up" enum:"invite,open,closed" doc:"Who may sign up."`

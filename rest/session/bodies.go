@@ -78,6 +78,14 @@ func resetBody(in *resetting) body.Object {
 	}}
 }
 
+func confirmEmailBody(in *signin.EmailConfirmation) body.Object {
+	return body.Object{Name: "ConfirmEmail", Fields: []body.Field{
+		{Name: "token", Type: body.Text(&in.Token), Need: body.Required, About: aboutToken},
+		{Name: "password", Type: oldPassword(&in.Password), About: "The person's password. Required unless the request has a session of the person."},
+		{Name: "code", Type: body.Text(&in.Code), About: "A code of the authenticator app, or a recovery code. Required with the password if the person has a second factor."},
+	}}
+}
+
 func acceptBody(in *signin.Acceptance) body.Object {
 	return body.Object{Name: "AcceptInvitation", Fields: []body.Field{
 		{Name: "token", Type: body.Text(&in.Token), Need: body.Required, About: aboutToken},

@@ -15,6 +15,7 @@ func let(c *rest.Call, e signin.Entered, err error) (enteredAnswer, error) {
 		return enteredAnswer{}, err
 	}
 	c.SetCookie(e.Token.Reveal())
+	c.SetDevice(e.Device)
 	return newEnteredAnswer(e.View), nil
 }
 
@@ -51,8 +52,17 @@ func (e *edge) forgot(ctx context.Context, _ *rest.Call, _ *rest.None, email str
 	return rest.OkAnswer{OK: true}, e.people.Forgot(ctx, email)
 }
 
-func (e *edge) reset(ctx context.Context, _ *rest.Call, _ *rest.None, in resetting) (rest.OkAnswer, error) {
-	return rest.OkAnswer{OK: true}, e.people.Reset(ctx, in.token, in.password)
+func (e *edge) reset(ctx context.Context, c *rest.Call, _ *rest.None, in resetting) (resetAnswer, error) {
+	entered, err := e.people.Reset(ctx, in.token, in.password)
+	if err != nil {
+		return resetAnswer{}, err
+	}
+	c.SetDevice(entered.Device)
+	if entered.Token.IsZero() {
+		return resetAnswer{OK: true}, nil
+	}
+	c.SetCookie(entered.Token.Reveal())
+	return resetAnswer{OK: true, SignedIn: true}, nil
 }
 
 func (e *edge) invitation(ctx context.Context, _ *rest.Call, _ *rest.None, token string) (offerAnswer, error) {
@@ -68,8 +78,19 @@ func (e *edge) accept(ctx context.Context, c *rest.Call, _ *rest.None, in signin
 	return let(c, entered, err)
 }
 
-func (e *edge) confirmEmail(ctx context.Context, _ *rest.Call, _ *rest.None, token string) (userAnswer, error) {
-	return asUser(e.people.ConfirmEmail(ctx, token))
+func (e *edge) confirmEmail(ctx context.Context, c *rest.Call, _ *rest.None, in signin.EmailConfirmation) (userAnswer, error) {
+	if c.Person != nil {
+		in.Caller = &c.Caller
+	}
+	changed, err := e.people.ConfirmEmail(ctx, in)
+	if changed.Device != "" {
+		c.SetDevice(changed.Device)
+	}
+	return asUser(changed, err)
+}
+
+func (e *edge) stopEmail(ctx context.Context, _ *rest.Call, _ *rest.None, token string) (rest.OkAnswer, error) {
+	return rest.OkAnswer{OK: true}, e.people.StopEmailChange(ctx, token)
 }
 
 func asUser(p signin.Profile, err error) (userAnswer, error) {
@@ -119,7 +140,11 @@ func (e *edge) newTeam(ctx context.Context, c *rest.Call, _ *rest.None, name str
 }
 
 func (e *edge) changeUser(ctx context.Context, c *rest.Call, _ *rest.None, change signin.UserChange) (userAnswer, error) {
-	return asUser(e.people.ChangeUser(ctx, c.Caller, change))
+	changed, err := e.people.ChangeUser(ctx, c.Caller, change)
+	if changed.Device != "" {
+		c.SetDevice(changed.Device)
+	}
+	return asUser(changed, err)
 }
 
 func (e *edge) newFactor(ctx context.Context, c *rest.Call, _ *rest.None) (factorAnswer, error) {

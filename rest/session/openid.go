@@ -83,7 +83,7 @@ func (e *edge) linkOpenID(g *rest.Group) {
 	}, e.departToLink)
 	rest.Handle(g, rest.Operation{
 		Method: http.MethodDelete, Path: "/user/oidc", ID: "unlinkOpenID", Needs: rights.Person, Slow: true, Confirmed: true, Audited: true,
-		Summary: "Unlink the OpenID Connect provider", Description: "A verified email may link it again at the next sign-in.", Example: map[string]any{"ok": true},
+		Summary: "Unlink the OpenID Connect provider", Description: "A verified email may link it again at the next sign-in. All other sessions and links of the person end.", Example: map[string]any{"ok": true},
 	}, e.unlink)
 }
 
@@ -117,6 +117,7 @@ func (e *edge) arrive(ctx context.Context, c *rest.Call, in *returned) (*sentOn,
 	c.AddCookie(e.outside.Forget())
 	if arrival.Entered != nil {
 		c.SetCookie(arrival.Entered.Token.Reveal())
+		c.SetDevice(arrival.Entered.Device)
 	}
 	return to(arrival.ReturnTo), nil
 }

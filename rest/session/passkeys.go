@@ -111,14 +111,14 @@ func (e *edge) passkeys(g *rest.Group) {
 	}, e.beginNewPasskey)
 	rest.HandleBody(g, rest.Operation{
 		Method: http.MethodPost, Path: "/user/passkeys", ID: "createPasskey", Needs: rights.Person, Confirmed: true, Audited: true, Problems: []int{http.StatusConflict},
-		Summary: "Make a passkey", Description: "Stores what the browser has made.",
+		Summary: "Make a passkey", Description: "Stores what the browser has made. All other sessions and links of the person end.",
 		Body: &rest.Body{About: "What the browser has made, and a name.", Examples: map[string]any{"laptop": map[string]any{"challenge_id": "c2VhbGVk", "name": "Laptop",
 			"credential": map[string]any{"id": "AQID", "rawId": "AQID", "type": "public-key", "response": map[string]any{"clientDataJSON": "e30", "attestationObject": "AQID"}}}}},
 		Example: map[string]any{"passkey": passkeyExample()},
 	}, newPasskeyBody, e.addPasskey)
 	rest.Handle(g, rest.Operation{
 		Method: http.MethodDelete, Path: "/user/passkeys/{id}", ID: "deletePasskey", Needs: rights.Person, Confirmed: true, Audited: true, Of: passkeyNoun, Problems: []int{http.StatusNotFound},
-		Summary: "Remove a passkey", Description: "It lets nobody in any more. Sessions that it began go on.", Example: map[string]any{"ok": true},
+		Summary: "Remove a passkey", Description: "It signs nobody in any more. All other sessions and links of the person end.", Example: map[string]any{"ok": true},
 	}, e.removePasskey)
 }
 

@@ -29,11 +29,12 @@ type Service interface {
 	AskSignUp(ctx context.Context, email string) error
 	CompleteSignUp(ctx context.Context, in signin.SignUpCompleted) (signin.Entered, error)
 	Forgot(ctx context.Context, email string) error
-	Reset(ctx context.Context, token, newPassword string) error
+	Reset(ctx context.Context, token, newPassword string) (signin.Entered, error)
 	InvitationOf(ctx context.Context, token string) (signin.Invitation, error)
 	Accept(ctx context.Context, in signin.Acceptance) (signin.Entered, error)
 	ChangeUser(ctx context.Context, c accounts.Caller, change signin.UserChange) (signin.Profile, error)
-	ConfirmEmail(ctx context.Context, token string) (signin.Profile, error)
+	ConfirmEmail(ctx context.Context, in signin.EmailConfirmation) (signin.Profile, error)
+	StopEmailChange(ctx context.Context, token string) error
 	NewFactor(ctx context.Context, c accounts.Caller) (signin.Key, error)
 	ActivateFactor(ctx context.Context, c accounts.Caller, code string) ([]string, error)
 	RemoveFactor(ctx context.Context, c accounts.Caller) error
@@ -97,7 +98,7 @@ func (e *edge) enter(g *rest.Group) {
 		Method: http.MethodPost, Path: "/session", ID: "signIn", Public: true, Problems: []int{http.StatusForbidden},
 		Summary: "Sign in",
 		Description: "A wrong email, password or code is 401 alike. Where a second factor is set up, without `code`: 403 `second_factor_required`. After five failures " +
-			"for one email from one network in 15 minutes: 429.",
+			"for one email from one network in 15 minutes: 429. A browser that has signed in before has a count of its own, and nobody waits for longer than 15 minutes.",
 		Body:    &rest.Body{About: "Email and password; the code of the authenticator app, or a recovery code, where one is set up.", Examples: map[string]any{"ada": map[string]any{"email": "ada@example.com", "password": examplePassword}}},
 		Example: enteredExample(),
 	}, signInBody, e.signIn)
@@ -122,14 +123,16 @@ func (e *edge) links(g *rest.Group) {
 	}, signUpBody, e.completeSignUp)
 	rest.HandleBody(g, rest.Operation{
 		Method: http.MethodPost, Path: "/password/forgot", ID: "forgotPassword", Public: true,
-		Summary: "Ask for a new password", Description: "A mail brings a link that works once, for one hour. The answer is the same whether the address is known or not.",
+		Summary: "Ask for a new password", Description: "A mail brings a link that works once, for one hour. The answer is the same whether the address is known or not. A mailbox that has had five such mails in a day gets the next one once the " +
+			"link of the last one has ended; a browser that has signed in before always gets one.",
 		Body: emailExample(), Example: map[string]any{"ok": true},
 	}, emailBody("ForgotPassword"), e.forgot)
 	rest.HandleBody(g, rest.Operation{
 		Method: http.MethodPost, Path: "/password/reset", ID: "resetPassword", Public: true, Problems: []int{http.StatusNotFound},
-		Summary: "Set a new password", Description: "Ends all sessions of the person. A second factor stays.",
+		Summary: "Set a new password", Description: "Ends all sessions and all other links of the person, forgets wrong attempts to sign in, and sets the cookie of a new session. A person with a second factor " +
+			"is not signed in: signing in still needs it.",
 		Body:    &rest.Body{About: "The token of the link, and the new password.", Examples: map[string]any{"reset": map[string]any{"token": exampleToken, "password": examplePassword}}},
-		Example: map[string]any{"ok": true},
+		Example: map[string]any{"ok": true, "signed_in": true},
 	}, resetBody, e.reset)
 	rest.HandleBody(g, rest.Operation{
 		Method: http.MethodPost, Path: "/invitations/open", ID: "openInvitation", Public: true, Problems: []int{http.StatusNotFound},
@@ -145,10 +148,16 @@ func (e *edge) links(g *rest.Group) {
 		Example: enteredExample(),
 	}, acceptBody, e.accept)
 	rest.HandleBody(g, rest.Operation{
-		Method: http.MethodPost, Path: "/user/email", ID: "confirmEmail", Public: true, Problems: []int{http.StatusNotFound, http.StatusConflict},
-		Summary: "Confirm a new address", Description: "By the link that was mailed there.",
-		Body: tokenExample(), Example: map[string]any{"user": userExample()},
-	}, tokenBody("ConfirmEmail"), e.confirmEmail)
+		Method: http.MethodPost, Path: "/user/email", ID: "confirmEmail", Public: true, Problems: []int{http.StatusForbidden, http.StatusNotFound, http.StatusConflict},
+		Summary: "Confirm a new address", Description: "Takes the link that was mailed there, and a session of the person or their password. All other sessions and links of the person end.",
+		Body:    &rest.Body{About: "The token of the link; without a session, the password too.", Examples: map[string]any{"session": map[string]any{"token": exampleToken}, "password": map[string]any{"token": exampleToken, "password": examplePassword}}},
+		Example: map[string]any{"user": userExample()},
+	}, confirmEmailBody, e.confirmEmail)
+	rest.HandleBody(g, rest.Operation{
+		Method: http.MethodPost, Path: "/user/email/stop", ID: "stopEmailChange", Public: true, Problems: []int{http.StatusNotFound},
+		Summary: "Stop the change of an address", Description: "Takes the link that was mailed to the old address when the change was asked for. Ends all sessions and links of the person.",
+		Body: tokenExample(), Example: map[string]any{"ok": true},
+	}, tokenBody("StopEmailChange"), e.stopEmail)
 }
 
 func (e *edge) sessions(g *rest.Group) {
@@ -162,7 +171,7 @@ func (e *edge) sessions(g *rest.Group) {
 	}, e.signOut)
 	rest.HandleBody(g, rest.Operation{
 		Method: http.MethodPost, Path: "/session/confirm", ID: "confirmSession", Needs: rights.Person, Quiet: true,
-		Summary: "Confirm that it is you", Description: "By password, code or passkey. For ten minutes the session may then change what is dangerous. The cookie is a new one.",
+		Summary: "Confirm that it is you", Description: "By password, code or passkey. For ten minutes the session may then change what is dangerous. The cookie is a new one. Strangers who guess at the email do not lock it: a session has a count of its own.",
 		Body:    &rest.Body{About: "One of the three.", Examples: map[string]any{"password": map[string]any{"password": examplePassword}}},
 		Example: enteredExample(),
 	}, confirmBody, e.confirm)
@@ -195,7 +204,8 @@ func (e *edge) sessions(g *rest.Group) {
 func (e *edge) user(g *rest.Group) {
 	rest.HandleBody(g, rest.Operation{
 		Method: http.MethodPatch, Path: "/user", ID: "updateUser", Needs: rights.Person, Audited: true, Problems: []int{http.StatusForbidden},
-		Summary: "Change oneself", Description: "A new email counts once the link that is mailed there was used. A new password ends the other sessions.",
+		Summary: "Change oneself", Description: "A new email counts once the link that is mailed there was used; the old address gets a link that stops the change. A new password ends all other sessions, all links, and a change of " +
+			"the email that was begun.",
 		Body:    &rest.Body{About: "What is to change.", Examples: map[string]any{"name": map[string]any{"name": "Ada L."}, "password": map[string]any{"password": map[string]any{"current": examplePassword, "new": examplePassword + "!"}}}},
 		Example: map[string]any{"user": userExample()},
 	}, userBody, e.changeUser)
@@ -206,12 +216,12 @@ func (e *edge) user(g *rest.Group) {
 	}, e.newFactor)
 	rest.HandleBody(g, rest.Operation{
 		Method: http.MethodPost, Path: "/user/totp/activate", ID: "activateTOTP", Needs: rights.Person, Confirmed: true, Audited: true, Problems: []int{http.StatusNotFound},
-		Summary: "Set up an authenticator app", Description: "The recovery codes are shown this once. Each works once, in place of a code.",
+		Summary: "Set up an authenticator app", Description: "The recovery codes are shown this once. Each works once, in place of a code. All other sessions and links of the person end.",
 		Body:    &rest.Body{About: "The code that the app shows.", Examples: map[string]any{"code": map[string]any{"code": "123456"}}},
 		Example: map[string]any{"recovery_codes": []any{"a1b2c3-d4e5f6"}},
 	}, codeBody, e.activateFactor)
 	rest.Handle(g, rest.Operation{
 		Method: http.MethodDelete, Path: "/user/totp", ID: "deleteTOTP", Needs: rights.Person, Confirmed: true, Audited: true,
-		Summary: "Remove the authenticator app", Description: "And its recovery codes.", Example: map[string]any{"ok": true},
+		Summary: "Remove the authenticator app", Description: "And its recovery codes. All other sessions and links of the person end.", Example: map[string]any{"ok": true},
 	}, e.removeFactor)
 }

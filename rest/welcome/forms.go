@@ -116,7 +116,9 @@ func init() { //nolint:gochecknoinits // the forms name each other's pages
 			links: []string{signin.PathSignIn}, do: (*pages).signUp},
 		{path: signin.PathReset, title: "Set a new password", button: "Go on", fields: []field{emailField, newPassword},
 			links: []string{signin.PathSignIn}, do: (*pages).reset},
-		{path: signin.PathEmail, title: "Confirm your new address", about: "It becomes the address that you sign in with.", button: "Confirm", token: true, do: (*pages).email},
+		{path: signin.PathEmail, title: "Confirm your new address", about: "It becomes the address that you sign in with. If you are not signed in, enter your password.", button: "Confirm", token: true,
+			fields: []field{oldPassword, codeField}, do: (*pages).email},
+		{path: signin.PathStop, title: "Stop the change of your address", about: "Your address stays as it is, and all your sessions end.", button: "Stop the change", token: true, do: (*pages).stopEmail},
 		{path: signin.PathInvite, title: "Join a team", about: "Have you signed in here before? Then give the password that you have. Otherwise choose one.", button: "Join", token: true,
 			fields: []field{nameField, {Name: "password", Label: "Password", Type: "password", Autocomplete: "new-password", Hint: "At least 12 characters"}}, do: (*pages).accept},
 	} {
@@ -169,10 +171,11 @@ func (p *pages) signUp(r *http.Request) (done, error) {
 func (p *pages) reset(r *http.Request) (done, error) {
 	g := r.PostForm.Get
 	if token := g("token"); token != "" {
-		if err := p.People.Reset(r.Context(), token, g("password")); err != nil {
-			return done{}, err
+		e, err := p.People.Reset(r.Context(), token, g("password"))
+		if err != nil || !e.Token.IsZero() {
+			return entered(r, e, err)
 		}
-		return done{title: "Your password is changed", lines: []string{"All your sessions have ended. Sign in with the new password."}}, nil
+		return done{entered: &e, title: "Your password is changed", lines: []string{"All your sessions have ended. Sign in with the new password and a code."}}, nil
 	}
 	return told(p.People.Forgot(r.Context(), g("email")))
 }
@@ -182,11 +185,24 @@ func told(err error) (done, error) {
 }
 
 func (p *pages) email(r *http.Request) (done, error) {
-	who, err := p.People.ConfirmEmail(r.Context(), r.PostForm.Get("token"))
+	g := r.PostForm.Get
+	in := signin.EmailConfirmation{Token: g("token"), Password: g("password"), Code: g(fieldCode)}
+	if caller, err := p.door.Who(r); err == nil {
+		in.Caller = &caller
+	}
+	who, err := p.People.ConfirmEmail(r.Context(), in)
 	if err != nil {
 		return done{}, err
 	}
-	return done{title: "Your address is changed", lines: []string{"You sign in as " + who.Email + " now."}}, nil
+	return done{entered: &signin.Entered{Device: who.Device}, title: "Your address is changed", lines: []string{"You sign in as " + who.Email + " now."}}, nil
+}
+
+func (p *pages) stopEmail(r *http.Request) (done, error) {
+	if err := p.People.StopEmailChange(r.Context(), r.PostForm.Get("token")); err != nil {
+		return done{}, err
+	}
+	return done{out: true, title: "The change is stopped", lines: []string{"Your address stays as it is. All your sessions have ended.",
+		"If you did not ask for the change, somebody was signed in to your account: set a new password now."}, links: links("/", signin.PathReset)}, nil
 }
 
 func (p *pages) accept(r *http.Request) (done, error) {

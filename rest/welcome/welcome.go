@@ -37,9 +37,10 @@ type Service interface {
 	AskSignUp(ctx context.Context, email string) error
 	CompleteSignUp(ctx context.Context, in signin.SignUpCompleted) (signin.Entered, error)
 	Forgot(ctx context.Context, email string) error
-	Reset(ctx context.Context, token, newPassword string) error
+	Reset(ctx context.Context, token, newPassword string) (signin.Entered, error)
 	Accept(ctx context.Context, in signin.Acceptance) (signin.Entered, error)
-	ConfirmEmail(ctx context.Context, token string) (signin.Profile, error)
+	ConfirmEmail(ctx context.Context, in signin.EmailConfirmation) (signin.Profile, error)
+	StopEmailChange(ctx context.Context, token string) error
 }
 
 var _ Service = (*signin.Service)(nil)
@@ -59,7 +60,7 @@ const Assets = "/sign-in/"
 
 // Paths are where the pages stand.
 func Paths() []string {
-	return []string{signin.PathSetUp, signin.PathSignIn, signin.PathSignUp, signin.PathReset, signin.PathEmail, signin.PathInvite, Assets}
+	return []string{signin.PathSetUp, signin.PathSignIn, signin.PathSignUp, signin.PathReset, signin.PathEmail, signin.PathStop, signin.PathInvite, Assets}
 }
 
 type pages struct {
@@ -98,7 +99,8 @@ func (p *pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	header.Set("Cache-Control", "no-store")
-	origin := audit.Origin{Addr: visitor.Of(r, p.Proxies), Agent: r.UserAgent(), RequestID: header.Get(telemetry.RequestIDHeader)}
+	origin := audit.Origin{Addr: visitor.Of(r, p.Proxies), Agent: r.UserAgent(), RequestID: header.Get(telemetry.RequestIDHeader),
+		Languages: r.Header.Get("Accept-Language"), Device: admission.Device(r, p.BaseURL)}
 	r = r.WithContext(audit.WithOrigin(r.Context(), origin))
 	f := forms[r.URL.Path]
 	if f.path == "" {
@@ -145,8 +147,13 @@ func (p *pages) post(w http.ResponseWriter, r *http.Request, f form) {
 		p.refuse(w, r, f, err)
 		return
 	}
-	if done.entered != nil {
-		http.SetCookie(w, admission.Cookie(p.BaseURL, done.entered.Token.Reveal()))
+	if e := done.entered; e != nil {
+		if !e.Token.IsZero() {
+			http.SetCookie(w, admission.Cookie(p.BaseURL, e.Token.Reveal()))
+		}
+		for _, cookie := range admission.DeviceCookies(p.BaseURL, e.Device) {
+			http.SetCookie(w, cookie)
+		}
 	}
 	if done.out {
 		http.SetCookie(w, admission.Cookie(p.BaseURL, ""))

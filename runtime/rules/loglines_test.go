@@ -26,6 +26,7 @@ var boundedLines = map[string]string{
 	`"message relayed"`:                         "of a known credential, whose rate is limited",
 	`"mail received"`:                           "one line for each message that is stored",
 	`"report received"`:                         "one line for each report that is stored",
+	`"security alert not mailed"`:               "of the worker that writes mails, which is bounded",
 	`is given up`:                               "of the worker that writes mails, which is bounded",
 	`"sms receipt"`:                             "behind the authentication of the provider",
 	`"sms reply"`:                               "behind the authentication of the provider",

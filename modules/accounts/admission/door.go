@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/runtime/fault"
@@ -152,3 +153,36 @@ func Cookie(baseURL, value string) *http.Cookie {
 }
 
 const cookieLife = 30 * 24 * 60 * 60 // seconds; the session itself may end before
+
+// DeviceLife is how long a browser is known after a sign-in.
+const DeviceLife = 180 * 24 * time.Hour
+
+// devicePaths are where people show who they are: nothing else of the installation gets the cookie of a
+// browser that is known.
+var devicePaths = []string{"/api", "/sign-in", "/reset", "/email", "/invite"}
+
+// deviceName is the name of the cookie of a browser that is known. It signs nobody in.
+func deviceName(baseURL string) string {
+	if strings.HasPrefix(baseURL, "https://") {
+		return "__Secure-postrider-device"
+	}
+	return "postrider-device"
+}
+
+// DeviceCookies are what a browser keeps in which somebody has signed in, so that it is known the next time.
+func DeviceCookies(baseURL, value string) []*http.Cookie {
+	list := make([]*http.Cookie, len(devicePaths))
+	for i, path := range devicePaths {
+		list[i] = &http.Cookie{Name: deviceName(baseURL), Value: value, Path: path, HttpOnly: true, Secure: strings.HasPrefix(baseURL, "https://"),
+			SameSite: http.SameSiteLaxMode, MaxAge: int(DeviceLife.Seconds())}
+	}
+	return list
+}
+
+// Device is the cookie by which the browser of a request may be known; empty: there is none.
+func Device(r *http.Request, baseURL string) string {
+	for _, cookie := range r.CookiesNamed(deviceName(baseURL)) {
+		return cookie.Value
+	}
+	return ""
+}

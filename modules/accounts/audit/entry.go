@@ -8,6 +8,7 @@ import (
 
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/ent/auditentry"
+	"github.com/postrider/postrider/ent/membership"
 	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/runtime/id"
 )
@@ -36,6 +37,8 @@ type Origin struct {
 	Addr      netip.Addr // zero: not known
 	Agent     string     // the header User-Agent as it came
 	RequestID string
+	Languages string // the header Accept-Language as it came
+	Device    string // the cookie of a browser in which somebody has signed in before, as it came
 }
 
 // IP is the address in words; empty where it is not known.
@@ -79,6 +82,24 @@ type Entry struct {
 	Action    string         // as member.removed
 	Target    string         // id
 	Changes   map[string]any // never a secret
+}
+
+// WriteForMember writes an entry about a person into the log of each of their teams, in the transaction of
+// what it tells; about somebody who belongs to no team, into that of the installation.
+func WriteForMember(ctx context.Context, tx *ent.Tx, userID string, e Entry) error {
+	teams, err := tx.Membership.Query().Where(membership.UserID(userID)).Order(ent.Asc(membership.FieldID)).Select(membership.FieldAccountID).Strings(ctx)
+	if err != nil {
+		return err
+	}
+	if len(teams) == 0 {
+		teams = []string{""}
+	}
+	for _, e.AccountID = range teams {
+		if err := Write(ctx, tx, e); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Write writes an entry in the transaction of what it tells.

@@ -15,9 +15,13 @@ import (
 	"github.com/postrider/postrider/runtime/secret"
 )
 
-// OpenInvitation finds the invitation of a token and locks it until the transaction ends, so that
-// of two who accept at once one does. Error: NotFound for a token that is wrong, spent or expired.
+// OpenInvitation finds the invitation of a token and locks it, and its account first as all who change
+// invitations do, until the transaction ends: of two who accept at once one does. Error: NotFound for a token
+// that is wrong, spent or expired.
 func OpenInvitation(ctx context.Context, tx *ent.Tx, token string) (*ent.Invitation, error) {
+	if _, err := db.Exec(ctx, tx, `SELECT FROM accounts WHERE id = (SELECT account_id FROM invitations WHERE token_hash = $1) FOR UPDATE`, secret.HashToken(token)); err != nil {
+		return nil, err
+	}
 	found, err := tx.Invitation.Query().Where(invitation.TokenHash(secret.HashToken(token)), invitation.AcceptedAtIsNil(), invitation.RevokedAtIsNil()).
 		ForUpdate().Only(ctx)
 	switch {
@@ -104,6 +108,9 @@ func (s *Service) sweep(ctx context.Context) (int64, error) {
 // OpenInvitationsTo lists the invitations to an address that can be accepted, and locks them until the
 // transaction ends. Who accepts them has proven that the address is theirs.
 func OpenInvitationsTo(ctx context.Context, tx *ent.Tx, email string) ([]*ent.Invitation, error) {
+	if _, err := db.Exec(ctx, tx, `SELECT FROM accounts WHERE id IN (SELECT account_id FROM invitations WHERE email = $1 AND accepted_at IS NULL AND revoked_at IS NULL) ORDER BY id FOR UPDATE`, email); err != nil {
+		return nil, err
+	}
 	return tx.Invitation.Query().Where(invitation.Email(email), invitation.AcceptedAtIsNil(), invitation.RevokedAtIsNil(), open()).
 		Order(ent.Asc(invitation.FieldID)).ForUpdate().All(ctx)
 }

@@ -31,13 +31,17 @@ const mailsADay = 100
 const mailsOfDaySQL = `
 SELECT count(*) FROM audit_entries WHERE account_id = $1 AND id COLLATE "C" > $2 AND action IN ('invitation.created', 'invitation.resent')`
 
-// mayMail refuses one mail too many, under the account's lock.
-func mayMail(ctx context.Context, tx *ent.Tx, accountID string) error {
-	n, err := db.One(ctx, tx, db.Value[int], mailsOfDaySQL, accountID, id.Since(id.AuditEntry, time.Now().Add(-24*time.Hour)))
+// mayMail refuses one mail too many, of the team under the account's lock, and of the inviter and to the
+// mailbox over all teams.
+func (s *Service) mayMail(ctx context.Context, tx *ent.Tx, c accounts.Caller, email string) error {
+	n, err := db.One(ctx, tx, db.Value[int], mailsOfDaySQL, c.AccountID, id.Since(id.AuditEntry, time.Now().Add(-24*time.Hour)))
 	if err == nil && n >= mailsADay {
 		return &fault.Error{Kind: fault.Limit, Code: fault.CodeRateLimit, RetryAfter: time.Hour, Message: fmt.Sprintf("This team has sent %d mails of invitations in 24 hours, which is all that it may", mailsADay)}
 	}
-	return err
+	if err != nil || s.bounds == nil {
+		return err
+	}
+	return s.bounds.MayInvite(ctx, tx, c.Person.UserID, email)
 }
 
 // Channel is where it is told that an invitation's mail is to be written.
@@ -75,7 +79,7 @@ func (s *Service) Invite(ctx context.Context, c accounts.Caller, in NewInvitatio
 		if err := s.mayInvite(ctx, tx, c, in); err != nil {
 			return err
 		}
-		if err := mayMail(ctx, tx, c.AccountID); err != nil {
+		if err := s.mayMail(ctx, tx, c, in.Email); err != nil {
 			return err
 		}
 		made, err = tx.Invitation.Create().SetID(id.New(id.Invitation)).SetAccountID(c.AccountID).SetEmail(in.Email).SetRole(invitation.Role(in.Role)).
@@ -181,7 +185,7 @@ func (s *Service) change(ctx context.Context, c accounts.Caller, invitationID, a
 			return fault.Conflictf(fault.CodeConflict, "This invitation was revoked: invite again")
 		}
 		if action == "invitation.resent" {
-			if err := mayMail(ctx, tx, c.AccountID); err != nil {
+			if err := s.mayMail(ctx, tx, c, row.Email); err != nil {
 				return err
 			}
 		}

@@ -3,13 +3,18 @@ package team
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/ent/apikey"
+	"github.com/postrider/postrider/ent/invitation"
 	"github.com/postrider/postrider/ent/membership"
 	"github.com/postrider/postrider/ent/user"
 	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/accounts/alerts"
 	"github.com/postrider/postrider/modules/accounts/audit"
 	"github.com/postrider/postrider/modules/accounts/rights"
+	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/fault"
 )
 
@@ -51,7 +56,8 @@ func (s *Service) SetRole(ctx context.Context, c accounts.Caller, userID string,
 		return changed, fault.InvalidField("role", "must be one of owner, admin, developer, billing, viewer")
 	}
 	err = s.db.InTx(ctx, func(tx *ent.Tx) error {
-		if _, err := lockAccount(ctx, tx, c.AccountID); err != nil {
+		account, err := lockAccount(ctx, tx, c.AccountID)
+		if err != nil {
 			return err
 		}
 		row, err := s.mayChange(ctx, tx, c, userID, role)
@@ -66,6 +72,13 @@ func (s *Service) SetRole(ctx context.Context, c accounts.Caller, userID string,
 			if err := tx.Membership.UpdateOneID(row.ID).SetRole(membership.Role(role)).Exec(ctx); err != nil {
 				return err
 			}
+			if err := revokeInvitationsOf(ctx, tx, c.AccountID, userID, role); err != nil {
+				return err
+			}
+			if err := alerts.Add(ctx, tx, alerts.Alert{UserID: userID, Email: row.Edges.User.Email, Kind: alerts.RoleChanged,
+				Names: map[string]string{"team": account.Name, "role": string(role), "before": string(before)}}); err != nil {
+				return err
+			}
 			if err := audit.Write(ctx, tx, audit.Entry{AccountID: c.AccountID, Actor: audit.ActorOf(c), Action: "member.role_changed", Target: userID,
 				Changes: map[string]any{"email": row.Edges.User.Email, "from": before, "to": role}}); err != nil {
 				return err
@@ -74,6 +87,7 @@ func (s *Service) SetRole(ctx context.Context, c accounts.Caller, userID string,
 		changed = Member{row.Edges.User.Unwrap(), role, row.Unwrap()}
 		return nil
 	})
+	s.accounts.ForgetKeys()
 	if err != nil {
 		return Member{}, fault.Wrap("change role", err)
 	}
@@ -124,8 +138,8 @@ func keepAnOwner(ctx context.Context, tx *ent.Tx, accountID string, before, afte
 }
 
 // Remove takes a member out of the account; oneself may always leave. Their sessions see nothing of
-// it within five seconds; keys that they made go on working. Errors: NotFound; Forbidden by the
-// caller's own role; Conflict for the last owner.
+// it within five seconds, their invitations are revoked, and the keys that they made may only send and read
+// what was sent. Errors: NotFound; Forbidden by the caller's own role; Conflict for the last owner.
 func (s *Service) Remove(ctx context.Context, c accounts.Caller, userID string) error {
 	err := s.db.InTx(ctx, func(tx *ent.Tx) error {
 		account, err := lockAccount(ctx, tx, c.AccountID)
@@ -144,18 +158,56 @@ func (s *Service) Remove(ctx context.Context, c accounts.Caller, userID string) 
 		if err := keepAnOwner(ctx, tx, c.AccountID, rights.Role(row.Role), ""); err != nil {
 			return err
 		}
-		if err := tx.Membership.DeleteOneID(row.ID).Exec(ctx); err != nil {
+		keys, err := leave(ctx, tx, account, row)
+		if err != nil {
 			return err
 		}
-		if row.Edges.User.Email == account.Email {
-			if err := passEmailOn(ctx, tx, c.AccountID); err != nil {
+		if c.Person == nil || c.Person.UserID != userID {
+			if err := alerts.Add(ctx, tx, alerts.Alert{UserID: userID, Email: row.Edges.User.Email, Kind: alerts.MemberRemoved, Names: map[string]string{"team": account.Name}}); err != nil {
 				return err
 			}
 		}
 		return audit.Write(ctx, tx, audit.Entry{AccountID: c.AccountID, Actor: audit.ActorOf(c), Action: "member.removed", Target: userID,
-			Changes: map[string]any{"email": row.Edges.User.Email, "role": row.Role}})
+			Changes: map[string]any{"email": row.Edges.User.Email, "role": row.Role, "api_keys": keys}})
 	})
+	s.accounts.ForgetKeys()
 	return fault.Wrap("remove member", err)
+}
+
+const leftSQL = `
+INSERT INTO former_members (account_id, user_id, role) VALUES ($1, $2, $3) ON CONFLICT (account_id, user_id) DO UPDATE SET role = EXCLUDED.role, created_at = now()`
+
+// leave ends a membership, and what the member may do through others and through programs. It returns how
+// many API keys of theirs are left.
+func leave(ctx context.Context, tx *ent.Tx, from *ent.Account, row *ent.Membership) (keys int, err error) {
+	if err := tx.Membership.DeleteOneID(row.ID).Exec(ctx); err != nil {
+		return 0, err
+	}
+	if _, err := db.Exec(ctx, tx, leftSQL, from.ID, row.UserID, string(row.Role)); err != nil {
+		return 0, err
+	}
+	if err := revokeInvitationsOf(ctx, tx, from.ID, row.UserID, ""); err != nil {
+		return 0, err
+	}
+	if row.Edges.User.Email == from.Email {
+		if err := passEmailOn(ctx, tx, from.ID); err != nil {
+			return 0, err
+		}
+	}
+	return tx.APIKey.Query().Where(apikey.AccountID(from.ID), apikey.CreatedBy(row.UserID), apikey.RevokedAtIsNil()).Count(ctx)
+}
+
+// revokeInvitationsOf revokes the open invitations of a member to roles that they may not give any more;
+// with the role "" all of them. Else somebody who is removed comes back by an invitation of their own.
+func revokeInvitationsOf(ctx context.Context, tx *ent.Tx, accountID, userID string, now rights.Role) error {
+	var beyond []invitation.Role
+	for _, role := range rights.Roles() {
+		if !now.MayGive(role) {
+			beyond = append(beyond, invitation.Role(role))
+		}
+	}
+	return tx.Invitation.Update().Where(invitation.AccountID(accountID), invitation.InvitedBy(userID), invitation.RoleIn(beyond...), invitation.AcceptedAtIsNil(), invitation.RevokedAtIsNil()).
+		SetRevokedAt(time.Now()).ClearDueAt().ClearTokenHash().Exec(ctx)
 }
 
 // passEmailOn makes the account's email that of its oldest owner.
@@ -178,6 +230,9 @@ func Join(ctx context.Context, tx *ent.Tx, accountID, userID string, role rights
 	case err != nil:
 		return err
 	case current == "":
+		if _, err := db.Exec(ctx, tx, `DELETE FROM former_members WHERE account_id = $1 AND user_id = $2`, accountID, userID); err != nil {
+			return err
+		}
 		return tx.Membership.Create().SetAccountID(accountID).SetUserID(userID).SetRole(membership.Role(role)).Exec(ctx)
 	case role == rights.RoleOwner && current != rights.RoleOwner:
 		return tx.Membership.Update().Where(membership.AccountID(accountID), membership.UserID(userID)).SetRole(membership.RoleOwner).Exec(ctx)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/ent/account"
+	"github.com/postrider/postrider/ent/invitation"
 	"github.com/postrider/postrider/ent/membership"
 	"github.com/postrider/postrider/ent/user"
 	"github.com/postrider/postrider/modules/accounts"
@@ -33,6 +34,13 @@ type Params struct {
 	Accounts *accounts.Service
 	Signals  *db.Signals `optional:"true"`
 	Cursors  *page.Codec // of lists by pages
+	Bounds   MailBounds  `optional:"true"` // nil: only those of the team itself
+}
+
+// MailBounds bound the mails that people have sent to mailboxes of others, over all teams.
+type MailBounds interface {
+	// MayInvite counts a mail to a mailbox, in the transaction that asks for it. Error: Limit.
+	MayInvite(ctx context.Context, tx *ent.Tx, inviterID, email string) error
 }
 
 // Service answers for members and invitations. Safe for concurrent use.
@@ -41,10 +49,11 @@ type Service struct {
 	accounts *accounts.Service
 	signals  *db.Signals
 	cursors  *page.Codec
+	bounds   MailBounds
 }
 
 // New makes the service.
-func New(p Params) *Service { return &Service{p.DB, p.Accounts, p.Signals, p.Cursors} }
+func New(p Params) *Service { return &Service{p.DB, p.Accounts, p.Signals, p.Cursors, p.Bounds} }
 
 // lockAccount locks the row of an account until the transaction ends: roles change one at a time.
 func lockAccount(ctx context.Context, tx *ent.Tx, accountID string) (*ent.Account, error) {
@@ -127,13 +136,22 @@ func (s *Service) Users(ctx context.Context) ([]*ent.User, error) {
 // stored is an address as it is stored, as far as it is one.
 func stored(email string) string { return accounts.CheckEmail(fault.Fields{}, "email", email) }
 
-// SignedIn notes that a person has signed in, in the transaction of the session.
-func (s *Service) SignedIn(ctx context.Context, tx *ent.Tx, userID string) error {
-	return tx.User.UpdateOneID(userID).SetLastSignInAt(time.Now()).Exec(ctx)
+// SignedIn notes that a person has signed in, in the transaction of the session, and which language their
+// browser prefers; "" leaves that as it is.
+func (s *Service) SignedIn(ctx context.Context, tx *ent.Tx, userID, language string) error {
+	update := tx.User.UpdateOneID(userID).SetLastSignInAt(time.Now())
+	if language != "" {
+		update.SetLanguage(language)
+	}
+	return update.Exec(ctx)
 }
 
 // UserChange is what the operator changes about a person; nil leaves things as they are.
-type UserChange struct{ Disabled, Operator *bool }
+type UserChange struct {
+	Disabled, Operator *bool
+	// Disable ends what else a person has who is disabled, in the transaction; nil: there is nothing else.
+	Disable func(ctx context.Context, tx *ent.Tx, who *ent.User) error
+}
 
 // ChangeAsOperator changes a person by the operator's word. Error: NotFound.
 func (s *Service) ChangeAsOperator(ctx context.Context, emailOrID string, c UserChange) (*ent.User, error) {
@@ -151,6 +169,9 @@ func (s *Service) ChangeAsOperator(ctx context.Context, emailOrID string, c User
 			changes["disabled"] = *c.Disabled
 			if *c.Disabled {
 				update.SetDisabledAt(time.Now())
+				if err := endOffers(ctx, tx, who, c.Disable); err != nil {
+					return err
+				}
 			} else {
 				update.ClearDisabledAt()
 			}
@@ -164,6 +185,15 @@ func (s *Service) ChangeAsOperator(ctx context.Context, emailOrID string, c User
 		return nil, fault.Wrap("change user", err)
 	}
 	return s.User(ctx, who.ID)
+}
+
+// endOffers ends what a person who is disabled has offered and begun.
+func endOffers(ctx context.Context, tx *ent.Tx, who *ent.User, also func(ctx context.Context, tx *ent.Tx, who *ent.User) error) error {
+	if err := tx.Invitation.Update().Where(invitation.InvitedBy(who.ID), invitation.AcceptedAtIsNil(), invitation.RevokedAtIsNil()).
+		SetRevokedAt(time.Now()).ClearDueAt().ClearTokenHash().Exec(ctx); err != nil || also == nil {
+		return err
+	}
+	return also(ctx, tx, who)
 }
 
 // CreateUser makes a person, for the command line. Who is there already is given as they are.

@@ -6,7 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-	"net/netip"
+	"strings"
 	"time"
 
 	"github.com/postrider/postrider/ent"
@@ -17,10 +17,12 @@ import (
 )
 
 // How many attempts are judged in the database at a time, so that a flood leaves connections to
-// others, and how many wait for that.
+// others, and how many wait for that, in all and of one network.
 const (
 	atOnce     = 2
-	mostWait   = 64
+	mostWait   = 256
+	mostOfOne  = 32
+	patience   = 5 * time.Second
 	retryAfter = 2 * time.Second
 )
 
@@ -29,7 +31,7 @@ const (
 type Guard struct {
 	db     *db.DB
 	key    []byte
-	gate   *turnstile.Turnstile
+	gate   *turnstile.Queue
 	locked *cache.Cache[string, time.Time] // what is counted, and until when it is locked
 }
 
@@ -40,19 +42,8 @@ const (
 
 // New makes a Guard. By the key the names of what is counted are hashed.
 func New(d *db.DB, key []byte) *Guard {
-	return &Guard{d, key, turnstile.New(atOnce, mostWait), cache.New(cache.Config[string, time.Time]{Max: lockedSize, TTL: lockedTTL})}
-}
-
-// networkOf is what an address is counted by: itself, or the /64 of an IPv6 address.
-func networkOf(addr netip.Addr) string {
-	addr = addr.Unmap().WithZone("")
-	switch {
-	case !addr.IsValid():
-		return "unknown"
-	case addr.Is4():
-		return addr.String()
-	}
-	return netip.PrefixFrom(addr, 64).Masked().String()
+	gate := turnstile.NewQueue(turnstile.Limits{Inside: atOnce, Waiting: mostWait, PerOwner: mostOfOne, Patience: patience})
+	return &Guard{d, key, gate, cache.New(cache.Config[string, time.Time]{Max: lockedSize, TTL: lockedTTL})}
 }
 
 // tooMany is the refusal over a limit.
@@ -60,22 +51,37 @@ func tooMany(wait time.Duration) *fault.Error {
 	return &fault.Error{Kind: fault.Limit, Code: fault.CodeRateLimit, RetryAfter: max(wait, time.Second), Message: "Too many attempts; try again later, or use a passkey or a link"}
 }
 
-const lockSQL = `SELECT pg_advisory_xact_lock(hashtextextended('signin/' || $1, 0))`
+// lockSQL locks sorted names, so that attempts which share some wait for each other in one order.
+const lockSQL = `SELECT pg_advisory_xact_lock(hashtextextended('signin/' || name, 0)) FROM unnest($1::text[]) AS name`
 
 const countedSQL = `
-SELECT id, count, extract(epoch FROM until - now())::float8 FROM sign_in_failures WHERE id = ANY($1) AND until > now()`
+SELECT id, count, extract(epoch FROM until - now())::float8, coalesce(extract(epoch FROM next_at - now())::float8, 0) FROM sign_in_failures WHERE id = ANY($1) AND until > now()`
 
 const countSQL = `
-INSERT INTO sign_in_failures AS f (id, count, until)
-SELECT id, 1, now() + make_interval(secs => window_seconds) FROM unnest($1::text[], $2::float8[]) AS t(id, window_seconds) ORDER BY id
+INSERT INTO sign_in_failures AS f (id, count, until, next_at)
+SELECT id, 1, now() + make_interval(secs => window_seconds), now() + make_interval(secs => then_seconds)
+  FROM unnest($1::text[], $2::float8[], $3::float8[]) AS t(id, window_seconds, then_seconds) ORDER BY id
 ON CONFLICT (id) DO UPDATE SET count = CASE WHEN f.until <= now() THEN 1 ELSE f.count + 1 END,
-	until = CASE WHEN f.until <= now() THEN EXCLUDED.until ELSE f.until END`
+	until = CASE WHEN f.until <= now() THEN EXCLUDED.until ELSE f.until END, next_at = EXCLUDED.next_at`
 
 type tally struct {
-	id      string
-	count   int
-	seconds float64
+	id          string
+	count       int
+	over, again float64 // seconds until the window ends, and until one more attempt is judged
 }
+
+// wait is how long nothing is judged under a bound; 0: the next attempt is.
+func (b bound) wait(t tally) time.Duration {
+	switch {
+	case t.count < b.most:
+		return 0
+	case b.then > 0:
+		return seconds(max(t.again, 0))
+	}
+	return seconds(t.over)
+}
+
+func seconds(n float64) time.Duration { return time.Duration(n * float64(time.Second)) }
 
 // Begin counts an attempt as a failure, before anything is hashed; Succeeded takes it back. last: the
 // next one for the same email will be refused. Over a limit nothing is counted. Errors: Limit; Away,
@@ -84,9 +90,9 @@ func (g *Guard) Begin(ctx context.Context, a Attempt) (last bool, err error) {
 	if err := g.Locked(a); err != nil {
 		return false, err
 	}
-	err = g.gate.Do(ctx, func() error {
+	err = g.gate.Do(ctx, a.owner, func() error {
 		return g.db.InTx(ctx, func(tx *ent.Tx) error {
-			last, err = g.count(ctx, tx, a)
+			last, err = g.Count(ctx, tx, a)
 			return err
 		})
 	})
@@ -107,33 +113,32 @@ func (g *Guard) Locked(a Attempt) error {
 	return nil
 }
 
-func (g *Guard) count(ctx context.Context, tx *ent.Tx, a Attempt) (last bool, err error) {
-	// Attempts that share a name are judged one at a time, and the names are locked in one order.
-	for _, name := range a.locks() {
-		if _, err := tx.ExecContext(ctx, lockSQL, name); err != nil {
-			return false, err
-		}
+// Count is Begin in the transaction of the caller.
+func (g *Guard) Count(ctx context.Context, tx *ent.Tx, a Attempt) (last bool, err error) {
+	names := a.names()
+	if _, err := tx.ExecContext(ctx, lockSQL, db.Array(names)); err != nil {
+		return false, err
 	}
-	found, err := db.All(ctx, tx, func(t *tally) []any { return []any{&t.id, &t.count, &t.seconds} }, countedSQL, db.Array(a.names()))
+	found, err := db.All(ctx, tx, func(t *tally) []any { return []any{&t.id, &t.count, &t.over, &t.again} }, countedSQL, db.Array(names))
 	if err != nil {
 		return false, err
 	}
 	for _, t := range found {
 		b := a.bound(t.id)
-		if t.count >= b.most {
-			wait := time.Duration(t.seconds * float64(time.Second))
+		if wait := b.wait(t); wait > 0 {
 			g.locked.Set(t.id, time.Now().Add(wait))
 			return false, tooMany(wait)
 		}
 		last = last || b.ofOne && t.count == b.most-1
 	}
-	_, err = tx.ExecContext(ctx, countSQL, db.Array(a.names()), db.Array(a.windows()))
+	windows, thens := a.seconds(names)
+	_, err = tx.ExecContext(ctx, countSQL, db.Array(names), db.Array(windows), db.Array(thens))
 	return last, err
 }
 
 const (
-	undoSQL   = `UPDATE sign_in_failures SET count = greatest(count - 1, 0) WHERE id = ANY($1)`
-	forgetSQL = `WITH gone AS (DELETE FROM sign_in_failures WHERE id = $2) ` + undoSQL
+	undoSQL   = `UPDATE sign_in_failures SET count = greatest(count - 1, 0), next_at = NULL WHERE id = ANY($1)`
+	forgetSQL = `DELETE FROM sign_in_failures WHERE id = ANY($1)`
 )
 
 // Undo takes an attempt back that Begin has counted and that showed nothing, right or wrong.
@@ -142,12 +147,26 @@ func (g *Guard) Undo(ctx context.Context, a Attempt) error {
 	return fault.Wrap("take back an attempt", err)
 }
 
-// Succeeded takes an attempt back that Begin has counted, and forgets the failures of this email from
-// this network.
+// Succeeded takes an attempt back that Begin has counted, and forgets the failures of its person here.
 func (g *Guard) Succeeded(ctx context.Context, a Attempt) error {
-	names := a.names()
-	_, err := g.db.SQL.ExecContext(ctx, forgetSQL, db.Array(names[1:]), names[0])
+	own, shared := a.split()
+	_, err := g.db.SQL.ExecContext(ctx, `WITH gone AS (`+forgetSQL+`) `+strings.ReplaceAll(undoSQL, "$1", "$2"), db.Array(own), db.Array(shared))
 	return fault.Wrap("forget failures", err)
+}
+
+// Forget forgets what attempts have counted for their person: it was shown who they are.
+func (g *Guard) Forget(ctx context.Context, tx *ent.Tx, attempts ...Attempt) error {
+	var names []string
+	for _, a := range attempts {
+		for _, b := range a.bounds {
+			if b.ofOne {
+				names = append(names, b.name)
+			}
+			g.locked.Invalidate(b.name)
+		}
+	}
+	_, err := tx.ExecContext(ctx, forgetSQL, db.Array(names))
+	return err
 }
 
 const sweepSQL = `DELETE FROM sign_in_failures WHERE id IN (SELECT id FROM sign_in_failures WHERE until < now() LIMIT 10000 FOR UPDATE SKIP LOCKED)`

@@ -8,9 +8,11 @@ import (
 	"github.com/postrider/postrider/ent/identity"
 	"github.com/postrider/postrider/ent/user"
 	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/accounts/alerts"
 	"github.com/postrider/postrider/modules/accounts/audit"
 	"github.com/postrider/postrider/modules/accounts/team"
 	"github.com/postrider/postrider/modules/signin"
+	"github.com/postrider/postrider/modules/signin/trust"
 )
 
 // lockSQL is held by who comes in as a subject, and by who has an email: of two who come in for the
@@ -57,13 +59,13 @@ func (s *Service) admit(ctx context.Context, tx *ent.Tx, who claims) (*ent.User,
 	case enter:
 		return k.linked, nil
 	case link:
-		return k.holder, s.keep(ctx, tx, k.holder, who)
+		return k.holder, s.keep(ctx, tx, k.holder, "", who)
 	}
 	made, err := accounts.EnsureUser(ctx, tx, who.email(), who.name())
 	if err != nil {
 		return nil, err
 	}
-	if err := s.keep(ctx, tx, made, who); err != nil {
+	if err := s.keepNew(ctx, tx, made, who); err != nil {
 		return nil, err
 	}
 	if what == join {
@@ -108,12 +110,26 @@ func (s *Service) lookUp(ctx context.Context, tx *ent.Tx, who claims) (k known, 
 	return k, nil, err
 }
 
-// keep links a user with a subject of the provider.
-func (s *Service) keep(ctx context.Context, tx *ent.Tx, to *ent.User, who claims) error {
+// keep links a user with a subject of the provider. Their sessions end but the one given.
+func (s *Service) keep(ctx context.Context, tx *ent.Tx, to *ent.User, session string, who claims) error {
+	if err := trust.Lock(ctx, tx, to.ID); err != nil {
+		return err
+	}
 	if err := tx.Identity.Create().SetUserID(to.ID).SetIssuer(who.Issuer).SetSubject(who.Subject).Exec(ctx); err != nil {
 		return err
 	}
-	return audit.Write(ctx, tx, audit.Entry{Actor: audit.Actor{Kind: audit.ByUser, ID: to.ID, Name: to.Email}, Action: "identity.linked", Target: to.ID,
+	return trust.Changed(ctx, tx, trust.Change{UserID: to.ID, Email: to.Email, Keep: session, Kind: alerts.ProviderLinked, Action: actionLinked,
+		Says: map[string]any{"issuer": who.Issuer, "subject": who.Subject}})
+}
+
+const actionLinked = "identity.linked"
+
+// keepNew links a user who was made for a person of the provider.
+func (s *Service) keepNew(ctx context.Context, tx *ent.Tx, made *ent.User, who claims) error {
+	if err := tx.Identity.Create().SetUserID(made.ID).SetIssuer(who.Issuer).SetSubject(who.Subject).Exec(ctx); err != nil {
+		return err
+	}
+	return audit.Write(ctx, tx, audit.Entry{Actor: audit.Actor{Kind: audit.ByUser, ID: made.ID, Name: made.Email}, Action: actionLinked, Target: made.ID,
 		Changes: map[string]any{"issuer": who.Issuer, "subject": who.Subject}})
 }
 
@@ -152,18 +168,21 @@ func (s *Service) link(ctx context.Context, p pending, c accounts.Caller, who cl
 		if _, err := tx.Identity.Delete().Where(identity.Issuer(who.Issuer), identity.UserID(p.UserID)).Exec(ctx); err != nil {
 			return err
 		}
-		return s.keep(ctx, tx, &ent.User{ID: p.UserID, Email: c.Person.Email}, who)
+		return s.keep(ctx, tx, &ent.User{ID: p.UserID, Email: c.Person.Email}, c.Person.SessionID, who)
 	})
 }
 
-// Unlink forgets who the caller is at the provider. Repeating it changes nothing.
+// Unlink forgets who the caller is at the provider, and ends their other sessions. Repeating it changes nothing.
 func (s *Service) Unlink(ctx context.Context, c accounts.Caller) error {
 	err := s.db.InTx(ctx, func(tx *ent.Tx) error {
+		if err := trust.Lock(ctx, tx, c.Person.UserID); err != nil {
+			return err
+		}
 		n, err := tx.Identity.Delete().Where(identity.UserID(c.Person.UserID)).Exec(ctx)
 		if err != nil || n == 0 {
 			return err
 		}
-		return audit.Write(ctx, tx, audit.Entry{AccountID: c.AccountID, Actor: audit.ActorOf(c), Action: "identity.unlinked", Target: c.Person.UserID})
+		return trust.Changed(ctx, tx, trust.Change{UserID: c.Person.UserID, Email: c.Person.Email, Keep: c.Person.SessionID, Kind: alerts.ProviderUnlinked, Action: "identity.unlinked"})
 	})
 	if err != nil {
 		return fmt.Errorf("unlink the provider: %w", err)

@@ -17,7 +17,8 @@ import (
 	"github.com/postrider/postrider/ent/signinchallenge"
 	"github.com/postrider/postrider/ent/user"
 	"github.com/postrider/postrider/modules/accounts"
-	"github.com/postrider/postrider/modules/accounts/audit"
+	"github.com/postrider/postrider/modules/accounts/alerts"
+	"github.com/postrider/postrider/modules/signin/trust"
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/id"
@@ -203,7 +204,7 @@ func tooMany() error {
 	return fault.Conflictf(fault.CodeConflict, "You have %d passkeys, which is all that one person may: remove one first", Max)
 }
 
-// Add stores a passkey that the caller's browser has made. Errors: Invalid; Unauthorized for a
+// Add stores a passkey that the caller's browser has made, and ends their other sessions. Errors: Invalid; Unauthorized for a
 // challenge that is not the caller's; Conflict for one that somebody has, and over Max.
 func (s *Service) Add(ctx context.Context, c accounts.Caller, in Answer) (made *ent.Passkey, err error) {
 	if s.party == nil {
@@ -259,7 +260,12 @@ func (s *Service) add(ctx context.Context, tx *ent.Tx, c accounts.Caller, sessio
 	case err != nil:
 		return nil, err
 	}
-	return made.Unwrap(), audit.Write(ctx, tx, audit.Entry{AccountID: c.AccountID, Actor: audit.ActorOf(c), Action: "passkey.added", Target: made.ID, Changes: map[string]any{"name": name}})
+	return made.Unwrap(), trust.Changed(ctx, tx, changed(c, alerts.PasskeyAdded, "passkey.added", made.ID, name))
+}
+
+// changed is what adding and removing a passkey changes. The session of the caller goes on.
+func changed(c accounts.Caller, kind alerts.Kind, action, passkeyID, name string) trust.Change {
+	return trust.Change{UserID: c.Person.UserID, Email: c.Person.Email, Keep: c.Person.SessionID, Kind: kind, Action: action, Target: passkeyID, Says: map[string]any{"name": name}}
 }
 
 // List gives those of a person, the oldest first.
@@ -268,16 +274,22 @@ func (s *Service) List(ctx context.Context, userID string) ([]*ent.Passkey, erro
 	return rows, fault.Wrap("passkeys", err)
 }
 
-// Remove takes a passkey of the caller away. Error: NotFound.
+// Remove takes a passkey of the caller away, and ends their other sessions. Error: NotFound.
 func (s *Service) Remove(ctx context.Context, c accounts.Caller, passkeyID string) error {
 	return fault.Wrap("remove passkey", s.db.InTx(ctx, func(tx *ent.Tx) error {
-		n, err := tx.Passkey.Delete().Where(passkey.ID(passkeyID), passkey.UserID(c.Person.UserID)).Exec(ctx)
+		if err := trust.Lock(ctx, tx, c.Person.UserID); err != nil {
+			return err
+		}
+		gone, err := tx.Passkey.Query().Where(passkey.ID(passkeyID), passkey.UserID(c.Person.UserID)).Only(ctx)
 		switch {
+		case ent.IsNotFound(err):
+			return fault.Missing("passkey", passkeyID)
 		case err != nil:
 			return err
-		case n == 0:
-			return fault.Missing("passkey", passkeyID)
 		}
-		return audit.Write(ctx, tx, audit.Entry{AccountID: c.AccountID, Actor: audit.ActorOf(c), Action: "passkey.removed", Target: passkeyID})
+		if err := tx.Passkey.DeleteOneID(passkeyID).Exec(ctx); err != nil {
+			return err
+		}
+		return trust.Changed(ctx, tx, changed(c, alerts.PasskeyRemoved, "passkey.removed", passkeyID, gone.Name))
 	}))
 }

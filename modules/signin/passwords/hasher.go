@@ -22,13 +22,15 @@ var cost = &argon2id.Params{Memory: 19 * 1024, Iterations: 2, Parallelism: 1, Sa
 
 const (
 	mostAtOnce = 4
-	mostWait   = 16
+	mostWait   = 256
+	mostOfOne  = 16
+	patience   = 5 * time.Second
 	retryAfter = 2 * time.Second
 )
 
 // Hasher hashes and checks, so many at a time. Safe for concurrent use.
 type Hasher struct {
-	gate   *turnstile.Turnstile
+	queue  *turnstile.Queue
 	done   atomic.Int64
 	nobody func() string // the hash that is checked where there is none
 	log    *slog.Logger
@@ -36,7 +38,8 @@ type Hasher struct {
 
 // NewHasher makes a Hasher.
 func NewHasher(log *slog.Logger) *Hasher {
-	return &Hasher{gate: turnstile.New(min(runtime.GOMAXPROCS(0)/2, mostAtOnce), mostWait), log: log, nobody: sync.OnceValue(nobodysHash)}
+	limits := turnstile.Limits{Inside: min(runtime.GOMAXPROCS(0)/2, mostAtOnce), Waiting: mostWait, PerOwner: mostOfOne, Patience: patience}
+	return &Hasher{queue: turnstile.NewQueue(limits), log: log, nobody: sync.OnceValue(nobodysHash)}
 }
 
 // nobodysHash is one that no password has.
@@ -51,9 +54,9 @@ func nobodysHash() string {
 // Done is how many hashes were made or checked: what guessing has cost.
 func (h *Hasher) Done() int64 { return h.done.Load() }
 
-// Hash gives what is stored of a password. Error: Away where too many wait.
-func (h *Hasher) Hash(ctx context.Context, password string) (hash string, err error) {
-	err = h.InTurn(ctx, func(*Turn) (err error) {
+// Hash returns what is stored of a password. Error: Away where too many wait.
+func (h *Hasher) Hash(ctx context.Context, of turnstile.Owner, password string) (hash string, err error) {
+	err = h.InTurn(ctx, of, func(*Turn) (err error) {
 		h.done.Add(1)
 		hash, err = argon2id.CreateHash(password, cost)
 		return err
@@ -61,30 +64,21 @@ func (h *Hasher) Hash(ctx context.Context, password string) (hash string, err er
 	return hash, err
 }
 
-// Check tells whether a password is that of a stored hash. Without a hash it answers no, and takes as
-// long. Error: Away where too many wait.
-func (h *Hasher) Check(ctx context.Context, password, hash string) (same bool, err error) {
-	err = h.InTurn(ctx, func(t *Turn) error {
-		same = t.Check(ctx, password, hash)
-		return nil
-	})
-	return same, err
-}
-
 // Turn is room for a hash.
 type Turn struct{ h *Hasher }
 
-// InTurn runs what needs a hash when there is room for it, so that what comes before the hash is not
-// done for those who will find none. Errors: Away where too many wait; those of run.
-func (h *Hasher) InTurn(ctx context.Context, run func(*Turn) error) error {
-	err := h.gate.Do(ctx, func() error { return run(&Turn{h}) })
+// InTurn runs what needs a hash when it is the owner's turn, so that what comes before the hash is not
+// done for those who will find no room. Errors: Away where too many wait; those of run.
+func (h *Hasher) InTurn(ctx context.Context, of turnstile.Owner, run func(*Turn) error) error {
+	err := h.queue.Do(ctx, of, func() error { return run(&Turn{h}) })
 	if errors.Is(err, turnstile.ErrFull) {
 		return fault.Crowded(retryAfter)
 	}
 	return err
 }
 
-// Check is that of the Hasher, within a turn.
+// Check reports whether a password is that of a stored hash. Without a hash it answers no, and takes as
+// long.
 func (t *Turn) Check(ctx context.Context, password, hash string) bool {
 	known := hash != ""
 	if !known {

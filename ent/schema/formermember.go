@@ -1,0 +1,28 @@
+// Owner: accounts. That a person belonged to an account, and what they could do there when they left.
+package schema
+
+import (
+	"entgo.io/ent"
+	"entgo.io/ent/schema/field"
+	"entgo.io/ent/schema/index"
+)
+
+// FormerMember bounds what the keys and credentials may do that a person made who has left. The row goes
+// when they join again.
+type FormerMember struct{ ent.Schema }
+
+// Fields of the FormerMember.
+func (FormerMember) Fields() []ent.Field {
+	return []ent.Field{
+		field.Int64("id"),
+		reference("account_id").required(),
+		reference("user_id").required(),
+		field.Enum("role").Values("owner", "admin", "developer", "billing", "viewer"),
+		createdAt(),
+	}
+}
+
+// Indexes of the FormerMember.
+func (FormerMember) Indexes() []ent.Index {
+	return []ent.Index{index.Fields("account_id", "user_id").Unique()}
+}

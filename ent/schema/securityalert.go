@@ -1,0 +1,35 @@
+// Owner: accounts. What a person is told by mail about their sign-in and their place in teams.
+package schema
+
+import (
+	"entgo.io/ent"
+	"entgo.io/ent/dialect/entsql"
+	"entgo.io/ent/schema/field"
+	"entgo.io/ent/schema/index"
+)
+
+// SecurityAlert is written in the transaction of what it tells. due_at is when its mail is tried next.
+type SecurityAlert struct{ ent.Schema }
+
+// Fields of the SecurityAlert.
+func (SecurityAlert) Fields() []ent.Field {
+	return []ent.Field{
+		field.Int64("id"),
+		reference("user_id").optional(),
+		field.String("email").NotEmpty().Comment("where the mail goes, in lower case"),
+		field.String("kind").NotEmpty(),
+		field.JSON("names", map[string]string{}).Comment("what the mail says; never a secret"),
+		field.Time("due_at").Optional().Nillable().Comment("when its mail is to be written; null: it is, or was given up"),
+		field.Time("mailed_at").Optional().Nillable(),
+		field.Int("attempts").Default(0).Comment("to write the mail"),
+		createdAt(),
+	}
+}
+
+// Indexes of the SecurityAlert.
+func (SecurityAlert) Indexes() []ent.Index {
+	return []ent.Index{
+		index.Fields("user_id", "kind"), index.Fields("created_at"),
+		index.Fields("due_at").StorageKey("securityalert_due").Annotations(entsql.IndexWhere("due_at IS NOT NULL")),
+	}
+}

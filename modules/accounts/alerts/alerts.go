@@ -1,0 +1,153 @@
+// Package alerts queues the mails that tell people what was changed about how they sign in, and about
+// their place in a team.
+//
+// An alert is a row, written in the transaction of the change, so none is lost or made up. The module
+// signin has its mail sent. Of one kind a person gets five mails a day, whatever others do: what is beyond
+// them is in the audit log alone.
+package alerts
+
+import (
+	"context"
+	"encoding/json"
+	"maps"
+	"net/netip"
+	"time"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/modules/accounts/audit"
+	"github.com/postrider/postrider/runtime/db"
+)
+
+// Kind is what an alert is about.
+type Kind string
+
+// The kinds.
+const (
+	EmailChanged        Kind = "email_changed"
+	PasswordChanged     Kind = "password_changed"
+	SecondFactorAdded   Kind = "second_factor_added"
+	SecondFactorRemoved Kind = "second_factor_removed"
+	PasskeyAdded        Kind = "passkey_added"
+	PasskeyRemoved      Kind = "passkey_removed"
+	ProviderLinked      Kind = "provider_linked"
+	ProviderUnlinked    Kind = "provider_unlinked"
+	NewDevice           Kind = "new_device"
+	RoleChanged         Kind = "role_changed"
+	MemberRemoved       Kind = "member_removed"
+
+	// Locked has no mail, as strangers cause it: it is a line in the audit log of the person with the email.
+	Locked Kind = "locked"
+)
+
+// Kinds lists those that have a mail.
+func Kinds() []Kind {
+	return []Kind{EmailChanged, PasswordChanged, SecondFactorAdded, SecondFactorRemoved, PasskeyAdded, PasskeyRemoved, ProviderLinked, ProviderUnlinked, NewDevice, RoleChanged, MemberRemoved}
+}
+
+// Channel is where it is told that the mail of an alert is to be written.
+const Channel = "security_alerts"
+
+// Alert is what a person is told.
+type Alert struct {
+	UserID string // empty: whoever has the email, if anybody
+	Email  string // where the mail goes: the address of the person at the time of the change, which is the old one when it changes
+	Kind   Kind
+	Names  map[string]string // of what the kind tells: email, team, role, before
+}
+
+const addSQL = `
+INSERT INTO security_alerts (user_id, email, kind, names, due_at, attempts, created_at)
+SELECT nullif($1::text, ''), $2::text, $3::text, $4::jsonb, now(), 0, now()
+ WHERE NOT EXISTS (SELECT FROM security_alerts WHERE user_id = $1 AND email = $2 AND kind = $3 AND names = $4::jsonb AND due_at IS NOT NULL)`
+
+// Add queues an alert, in the transaction of the change. One that waits already and says the same stands
+// for both.
+func Add(ctx context.Context, tx *ent.Tx, a Alert) error {
+	names := map[string]string{}
+	maps.Copy(names, a.Names)
+	if o := audit.OriginOf(ctx); a.Kind != RoleChanged && a.Kind != MemberRemoved {
+		names["ip"], names["browser"], names["time"] = o.IP(), browser(o.Agent), time.Now().UTC().Format(timeFormat)
+	}
+	encoded, err := json.Marshal(names)
+	if err != nil {
+		return err
+	}
+	if _, err := tx.ExecContext(ctx, addSQL, a.UserID, a.Email, string(a.Kind), string(encoded)); err != nil {
+		return err
+	}
+	return db.Notify(ctx, tx, Channel)
+}
+
+const timeFormat = "2006-01-02 15:04"
+
+// Due is an alert whose mail is to be written, taken until Until.
+type Due struct {
+	Alert
+
+	ID       int64
+	Until    time.Time
+	Attempts int
+	Enough   bool // the person has had as many of the kind as they get in a day
+}
+
+const mailsADay = 5 // of one kind to one person
+
+const takeSQL = `
+UPDATE security_alerts a SET attempts = attempts + 1, due_at = now() + least(interval '30 seconds' * power(2, attempts), interval '1 hour')
+ WHERE a.id IN (SELECT id FROM security_alerts WHERE due_at <= now() ORDER BY due_at LIMIT $1 FOR UPDATE SKIP LOCKED)
+RETURNING a.id, coalesce(a.user_id, ''), a.email, a.kind, a.names::text, a.attempts, a.due_at,
+	(SELECT count(*) FROM security_alerts b WHERE b.user_id = a.user_id AND b.kind = a.kind AND b.mailed_at > now() - interval '1 day') >= $2`
+
+// Take takes alerts whose mail is to be written. One that is not settled is taken again, each time later.
+func Take(ctx context.Context, on db.Execer, limit int) ([]Due, error) {
+	return db.All(ctx, on, func(d *Due) []any {
+		return []any{&d.ID, &d.UserID, &d.Email, &d.Kind, db.ScanJSON(&d.Names), &d.Attempts, &d.Until, &d.Enough}
+	}, takeSQL, limit, mailsADay)
+}
+
+// Mailed settles an alert in the transaction that stores its mail; false: another has settled it.
+func Mailed(ctx context.Context, tx db.Execer, d Due) (bool, error) {
+	n, err := db.Exec(ctx, tx, `UPDATE security_alerts SET due_at = NULL, mailed_at = now() WHERE id = $1 AND due_at = $2`, d.ID, d.Until)
+	return n > 0, err
+}
+
+// GiveUp ends the attempts to write an alert's mail.
+func GiveUp(ctx context.Context, on db.Execer, d Due) error {
+	_, err := db.Exec(ctx, on, `UPDATE security_alerts SET due_at = NULL WHERE id = $1 AND due_at = $2`, d.ID, d.Until)
+	return err
+}
+
+const lockedSQL = `
+SELECT u.id FROM users u
+ WHERE u.email = $1 AND NOT EXISTS (SELECT FROM security_alerts b WHERE b.user_id = u.id AND b.kind = 'locked' AND b.mailed_at > now() - interval '1 hour')
+   FOR UPDATE`
+
+// SettleLock writes a lock into the audit log of the teams of whoever has the email, once an hour, and
+// deletes what is about an email that nobody has.
+func SettleLock(ctx context.Context, tx *ent.Tx, d Due) error {
+	who, err := db.All(ctx, tx, db.Value[string], lockedSQL, d.Email)
+	if err != nil {
+		return err
+	}
+	if len(who) == 0 {
+		_, err := db.Exec(ctx, tx, `DELETE FROM security_alerts WHERE id = $1`, d.ID)
+		return err
+	}
+	n, err := db.Exec(ctx, tx, `UPDATE security_alerts SET due_at = NULL, mailed_at = now(), user_id = $3 WHERE id = $1 AND due_at = $2`, d.ID, d.Until, who[0])
+	if err != nil || n == 0 {
+		return err
+	}
+	if addr, err := netip.ParseAddr(d.Names["ip"]); err == nil {
+		ctx = audit.WithOrigin(ctx, audit.Origin{Addr: addr})
+	}
+	return audit.WriteForMember(ctx, tx, who[0], audit.Entry{Actor: audit.Actor{Kind: audit.BySystem}, Action: "user.locked", Target: who[0], Changes: map[string]any{"email": d.Email}})
+}
+
+const sweepSQL = `
+DELETE FROM security_alerts WHERE id IN (SELECT id FROM security_alerts WHERE created_at < now() - interval '30 days' ORDER BY created_at LIMIT 1000 FOR UPDATE SKIP LOCKED)`
+
+// Sweep deletes alerts of more than 30 days ago.
+func Sweep(ctx context.Context, on db.Execer) (int64, error) {
+	n, err := db.Exec(ctx, on, sweepSQL)
+	return int64(n), err
+}

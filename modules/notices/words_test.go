@@ -1,0 +1,126 @@
+package notices
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/postrider/postrider/modules/accounts/alerts"
+	"github.com/postrider/postrider/runtime/secret"
+)
+
+// allKinds are those that some part of the product sends.
+var allKinds = append(func() (kinds []Kind) {
+	for _, k := range alerts.Kinds() {
+		kinds = append(kinds, Kind(k))
+	}
+	return kinds
+}(), Reset, SignUp, Already, Email, Invite, EmailAsked, LimitNear, LimitReached, IncludedNear, IncludedReached, PaymentFailed, PlanChanged)
+
+var placeholder = regexp.MustCompile(`\{\w+\}`)
+
+func placeholders(texts ...string) []string {
+	found := placeholder.FindAllString(strings.Join(texts, " "), -1)
+	slices.Sort(found)
+	return found
+}
+
+// Each notice is written in each language, with the same names to fill in.
+func TestEveryNoticeIsWrittenInEveryLanguage(t *testing.T) {
+	t.Parallel()
+	if len(Languages) != 9 {
+		t.Errorf("there are %d languages, want nine", len(Languages))
+	}
+	english := in("en")
+	for _, name := range Languages {
+		w := in(name)
+		if w.Language != name {
+			t.Errorf("the language %s has the words of %s", name, w.Language)
+		}
+		if len(w.Kinds) != len(allKinds) {
+			t.Errorf("%s: there are words for %d notices, want %d", name, len(w.Kinds), len(allKinds))
+		}
+		for _, kind := range allKinds {
+			got, want := w.Kinds[kind], english.Kinds[kind]
+			if got.Subject == "" || len(got.Lines) != len(want.Lines) || (got.Button == "") != (want.Button == "") || (got.End == "") != (want.End == "") {
+				t.Errorf("%s: the notice %s is not written as in English: %+v", name, kind, got)
+			}
+			if diff := cmp.Diff(placeholders(want.Subject), placeholders(got.Subject)); diff != "" {
+				t.Errorf("%s: the subject of %s fills in other names (-English +%s):\n%s", name, kind, name, diff)
+			}
+			if diff := cmp.Diff(placeholders(want.Lines...), placeholders(got.Lines...)); diff != "" {
+				t.Errorf("%s: the lines of %s fill in other names (-English +%s):\n%s", name, kind, name, diff)
+			}
+		}
+		for what, text := range map[string]string{"hello": w.Hello, "hello_name": w.HelloName, "someone": w.Someone, "a_team": w.ATeam, "unknown": w.Unknown, "security_button": w.SecurityButton, "security_end": w.SecurityEnd,
+			"team_end": w.TeamEnd, "billing_button": w.BillingButton, "paying_end": w.PayingEnd} {
+			if text == "" {
+				t.Errorf("%s: %s is empty", name, what)
+			}
+		}
+		if diff := cmp.Diff(placeholders(english.Details...), placeholders(w.Details...)); diff != "" {
+			t.Errorf("%s: the details fill in other names:\n%s", name, diff)
+		}
+	}
+}
+
+// Nothing that somebody has chosen becomes a link, a line or a header of a mail that the installation signs,
+// also where the name is from before the rules for names.
+func TestNamesInNoticesAreHarmless(t *testing.T) {
+	t.Parallel()
+	hostile := []string{"URGENT: open https://evil.example now", "x\r\nBcc: eve@evil.example", "see evil.com today", "{{unsubscribe_url}}", "a\u202eb", strings.Repeat("long ", 40), `<a href="https://evil.example">x</a>`, "{role}"}
+	for _, name := range Languages {
+		for _, kind := range allKinds {
+			for _, bad := range hostile {
+				n := Notice{To: "bob@example.com", Kind: kind, Language: name, BaseURL: "https://mail.example.com", Path: "/page", Token: secret.New("token"),
+					Names: map[string]string{"name": bad, "team": bad, "inviter": bad, "plan": bad, "role": "viewer", "before": "owner", "number": "1", "email": "new@example.com", "time": "2026-01-15 09:30"}}
+				m, err := n.message("Postrider <no-reply@example.com>")
+				if err != nil {
+					t.Fatal(err)
+				}
+				if strings.ContainsAny(m.Subject, "\r\n") || len(m.Subject) > 400 {
+					t.Errorf("%s, %s, the name %q: the subject is %q", name, kind, bad, m.Subject)
+				}
+				for what, text := range map[string]string{"subject": m.Subject, "text": m.Text, "HTML": m.HTML} {
+					if strings.Contains(text, "evil") || strings.Contains(text, "{{") || strings.Contains(text, "\u202e") {
+						t.Errorf("%s, %s, the name %q: the %s says %q", name, kind, bad, what, text)
+					}
+				}
+				if left := placeholder.FindString(strings.NewReplacer("{role}", "").Replace(m.Subject + m.Text)); left != "" {
+					t.Errorf("%s, %s: %s is not filled in", name, kind, left)
+				}
+			}
+		}
+	}
+}
+
+// Names are quoted, so that what they say is not taken for what the installation says.
+func TestNamesInSubjectsAreQuoted(t *testing.T) {
+	t.Parallel()
+	for _, name := range Languages {
+		for kind, s := range in(name).Kinds {
+			for _, text := range append(slices.Clone(s.Lines), s.Subject) {
+				at := strings.Index(text, "{team}")
+				if at < 0 {
+					continue
+				}
+				before := strings.TrimRight(text[:at], " \u00a0")
+				if !slices.ContainsFunc([]string{"“", "„", "«", "‘", "「"}, func(quote string) bool { return strings.HasSuffix(before, quote) }) {
+					t.Errorf("%s, %s: the name of the team is not quoted in %q", name, kind, text)
+				}
+			}
+		}
+	}
+}
+
+func TestTheLanguageOfABrowser(t *testing.T) {
+	t.Parallel()
+	for accept, want := range map[string]string{"": "", "de-CH,de;q=0.9,en;q=0.5": "de", "sv, ja;q=0.5": "ja", "en-US": "en", "pt-BR": "pt", "xx": "", "*": "", ";;;": "", strings.Repeat("de,", 1000): ""} {
+		if got := LanguageOf(accept); got != want && (want != "" || got != "en") {
+			t.Errorf("a browser that asks for %.40q is written to in %q, want %q", accept, got, want)
+		}
+	}
+}

@@ -1,0 +1,106 @@
+package signin
+
+import (
+	"context"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/accounts/alerts"
+	"github.com/postrider/postrider/modules/accounts/team"
+	"github.com/postrider/postrider/modules/signin/passwords"
+	"github.com/postrider/postrider/modules/signin/trust"
+	"github.com/postrider/postrider/runtime/fault"
+)
+
+// UserChange is what people change about themselves; nil leaves things as they are.
+type UserChange struct {
+	Name     *string
+	Email    *string // counts once the link that is mailed there was used
+	Password *PasswordChange
+}
+
+// PasswordChange is the old password and a new one. Who has none yet leaves Current empty.
+type PasswordChange struct{ Current, New string }
+
+// ChangeUser changes the caller. A new password ends the other sessions, all links, and a change of the
+// address that was begun. Errors: Invalid; Forbidden with confirmation_required; Limit for wrong current
+// passwords, and for mails to one address or from one network.
+func (s *Service) ChangeUser(ctx context.Context, c accounts.Caller, change UserChange) (Profile, error) {
+	wrong := fault.Fields{}
+	if change.Name != nil {
+		*change.Name = accounts.CheckName(wrong, "name", *change.Name)
+	}
+	if change.Email != nil {
+		*change.Email = checkEmail(wrong, *change.Email)
+	}
+	if err := wrong.Err(); err != nil {
+		return Profile{}, err
+	}
+	if change.Email != nil || change.Password != nil {
+		if err := c.Confirmed(); err != nil {
+			return Profile{}, err
+		}
+	}
+	var hash string
+	if change.Password != nil {
+		var err error
+		if hash, err = s.replacePassword(ctx, c, *change.Password); err != nil {
+			return Profile{}, err
+		}
+	}
+	if change.Email != nil && *change.Email == c.Person.Email {
+		change.Email = nil
+	}
+	err := s.db.InTx(ctx, func(tx *ent.Tx) error { return s.applyChange(ctx, tx, c, change, hash) })
+	if err != nil {
+		return Profile{}, fault.Wrap("change user", err)
+	}
+	s.seen.sessions.InvalidateAll()
+	p, err := s.profile(ctx, c.Person.UserID)
+	if hash != "" {
+		p.Device = s.remember(ctx, c.Person.Email)
+	}
+	return p, err
+}
+
+// replacePassword checks the old password and returns the hash of the new one.
+func (s *Service) replacePassword(ctx context.Context, c accounts.Caller, change PasswordChange) (string, error) {
+	who, err := s.knownBy(ctx, c.Person.Email)
+	if err != nil {
+		return "", err
+	}
+	if who.hash != "" {
+		if err := s.judgedInSession(ctx, c, func(turn *passwords.Turn) error {
+			if !turn.Check(ctx, change.Current, who.hash) {
+				return fault.InvalidField("password.current", "is wrong")
+			}
+			return nil
+		}); err != nil {
+			return "", err
+		}
+	}
+	return s.newHash(ctx, "password.new", change.New, c.Person.Email)
+}
+
+func (s *Service) applyChange(ctx context.Context, tx *ent.Tx, c accounts.Caller, change UserChange, hash string) error {
+	if err := trust.Lock(ctx, tx, c.Person.UserID); err != nil {
+		return err
+	}
+	if change.Name != nil {
+		if err := team.ChangeUser(ctx, tx, c.Person.UserID, team.Change{Name: change.Name}); err != nil {
+			return err
+		}
+	}
+	if hash != "" {
+		if err := setPassword(ctx, tx, c.Person.UserID, hash); err != nil {
+			return err
+		}
+		if err := trust.Changed(ctx, tx, ownChange(c, alerts.PasswordChanged, "password.changed")); err != nil {
+			return err
+		}
+	}
+	if change.Email == nil {
+		return nil
+	}
+	return s.askForEmail(ctx, tx, c, *change.Email) // after the password, which ends such changes
+}

@@ -1,0 +1,155 @@
+package signin
+
+import (
+	"context"
+	"time"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/ent/signinlink"
+	"github.com/postrider/postrider/ent/user"
+	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/accounts/alerts"
+	"github.com/postrider/postrider/modules/accounts/audit"
+	"github.com/postrider/postrider/modules/accounts/team"
+	"github.com/postrider/postrider/modules/signin/guessing"
+	"github.com/postrider/postrider/modules/signin/passwords"
+	"github.com/postrider/postrider/modules/signin/trust"
+	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/secret"
+)
+
+const emailChangesADay = 5 // that one person may ask for
+
+// askForEmail begins the change of an address, in a transaction, in place of one that was begun before. The
+// new address gets a link that completes it; the old one gets a link that stops it.
+func (s *Service) askForEmail(ctx context.Context, tx *ent.Tx, c accounts.Caller, email string) error {
+	if _, err := s.guard.Count(ctx, tx, s.guard.Times("email changes", c.Person.UserID, emailChangesADay, 24*time.Hour)); err != nil {
+		return guessing.Instead(err, "You have asked for %d changes of your address in 24 hours, which is all that one person may", emailChangesADay)
+	}
+	if err := s.guard.MayInvite(ctx, tx, c.Person.UserID, email); err != nil {
+		return err
+	}
+	if err := stopEmailChange(ctx, tx, c.Person.UserID); err != nil {
+		return err
+	}
+	for purpose, to := range map[signinlink.Purpose]string{signinlink.PurposeEmail: email, signinlink.PurposeEmailStop: c.Person.Email} {
+		if err := tx.SignInLink.Create().SetPurpose(purpose).SetUserID(c.Person.UserID).SetEmail(to).SetExpiresAt(time.Now().Add(emailLife)).SetDueAt(time.Now()).Exec(ctx); err != nil {
+			return err
+		}
+	}
+	if err := db.Notify(ctx, tx, channel); err != nil {
+		return err
+	}
+	return audit.WriteForMember(ctx, tx, c.Person.UserID, audit.Entry{Actor: audit.ActorOf(c), Action: "user.email_asked", Target: c.Person.UserID, Changes: map[string]any{"email": email}})
+}
+
+func stopEmailChange(ctx context.Context, tx *ent.Tx, userID string) error {
+	_, err := tx.SignInLink.Delete().Where(signinlink.UserID(userID), signinlink.PurposeIn(signinlink.PurposeEmail, signinlink.PurposeEmailStop)).Exec(ctx)
+	return err
+}
+
+// EmailConfirmation is what somebody says who confirms a new address: nothing but the token in a session of
+// the person, else their password, and a code where they have a second factor.
+type EmailConfirmation struct {
+	Token    string
+	Password string
+	Code     string
+	Caller   *accounts.Caller // nil: nobody is signed in
+}
+
+// ConfirmEmail makes an address that a link was mailed to the user's own. The link alone does not: it may
+// have been asked for from a session that was stolen. All other sessions and links end. Errors: NotFound;
+// Invalid without a session and a password; Unauthorized; Forbidden with second_factor_required; Limit;
+// Conflict.
+func (s *Service) ConfirmEmail(ctx context.Context, in EmailConfirmation) (Profile, error) {
+	who, err := s.emailChangeOf(ctx, in.Token)
+	if err != nil {
+		return Profile{}, err
+	}
+	if in.Caller != nil && in.Caller.Person != nil && in.Caller.Person.UserID == who.ID {
+		err = s.db.InTx(ctx, func(tx *ent.Tx) error { return s.changeEmail(ctx, tx, who, in.Token, in.Caller.Person.SessionID) })
+	} else {
+		err = s.confirmEmailByPassword(ctx, who, in)
+	}
+	s.seen.sessions.InvalidateAll()
+	if err != nil {
+		return Profile{}, fault.Wrap("confirm email", err)
+	}
+	p, err := s.profile(ctx, who.ID)
+	if err == nil {
+		p.Device = s.remember(ctx, p.Email)
+	}
+	return p, err
+}
+
+// emailChangeOf reads whose address a link changes, without using it up. Error: NotFound.
+func (s *Service) emailChangeOf(ctx context.Context, token string) (who *ent.User, err error) {
+	err = s.db.InTx(ctx, func(tx *ent.Tx) error {
+		row, err := tx.SignInLink.Query().Where(signinlink.TokenHash(secret.HashToken(token)), signinlink.PurposeEQ(signinlink.PurposeEmail), signinlink.UsedAtIsNil(),
+			signinlink.ExpiresAtGT(time.Now())).Only(ctx)
+		if ent.IsNotFound(err) {
+			return wrongLink()
+		}
+		if err != nil {
+			return err
+		}
+		who, err = tx.User.Query().Where(user.ID(*row.UserID), user.DisabledAtIsNil()).Only(ctx)
+		if ent.IsNotFound(err) {
+			return wrongLink()
+		}
+		return err
+	})
+	if err != nil {
+		return nil, fault.Wrap("link", err)
+	}
+	return who.Unwrap(), nil
+}
+
+func (s *Service) confirmEmailByPassword(ctx context.Context, of *ent.User, in EmailConfirmation) error {
+	if in.Password == "" {
+		return fault.InvalidField("password", "is required unless you are signed in as the person whose address changes")
+	}
+	return s.judgedByPassword(ctx, of.Email, func(turn *passwords.Turn, v guessing.Visitor) error {
+		who, err := s.knownUser(ctx, of)
+		switch {
+		case err != nil:
+			return err
+		case !turn.Check(ctx, in.Password, who.hash):
+			return fault.Unauthenticated()
+		case who.factor != nil && in.Code == "":
+			return needsCode()
+		}
+		return s.withCode(ctx, who, v, in.Code, func(tx *ent.Tx) error { return s.changeEmail(ctx, tx, of, in.Token, "") })
+	})
+}
+
+// changeEmail uses a link up, in a transaction.
+func (s *Service) changeEmail(ctx context.Context, tx *ent.Tx, who *ent.User, token, keep string) error {
+	row, err := takeOwnLink(ctx, tx, signinlink.PurposeEmail, token)
+	if err != nil {
+		return err
+	}
+	if err := team.ChangeUser(ctx, tx, who.ID, team.Change{Email: &row.Email}); err != nil {
+		return err
+	}
+	return trust.Changed(ctx, tx, trust.Change{UserID: who.ID, Email: who.Email, Also: row.Email, Keep: keep, Kind: alerts.EmailChanged, Action: "user.email_changed",
+		Says: map[string]any{"from": who.Email, "email": row.Email}})
+}
+
+// StopEmailChange stops the change of an address by the link that was mailed to the old one. Whoever asked
+// for the change was signed in, so all sessions and links of the person end. Error: NotFound.
+func (s *Service) StopEmailChange(ctx context.Context, token string) error {
+	err := s.db.InTx(ctx, func(tx *ent.Tx) error {
+		row, err := takeOwnLink(ctx, tx, signinlink.PurposeEmailStop, token)
+		if err != nil {
+			return err
+		}
+		if err := trust.End(ctx, tx, *row.UserID, "", row.Email, ""); err != nil {
+			return err
+		}
+		return audit.WriteForMember(ctx, tx, *row.UserID, audit.Entry{Actor: audit.Actor{Kind: audit.ByUser, ID: *row.UserID, Name: row.Email}, Action: "user.email_stopped", Target: *row.UserID})
+	})
+	s.seen.sessions.InvalidateAll()
+	return fault.Wrap("stop the change of an address", err)
+}

@@ -1,0 +1,50 @@
+package guessing
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/netip"
+	"time"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/modules/accounts/audit"
+	"github.com/postrider/postrider/modules/accounts/team"
+	"github.com/postrider/postrider/runtime/fault"
+)
+
+// How many mails a day people may have sent to mailboxes of others. A mailbox gets few, whoever asks.
+const (
+	mailsToMailbox   = 5
+	mailsOfInviter   = 100
+	invitesOfNetwork = 300
+)
+
+var _ team.MailBounds = (*Guard)(nil)
+
+// MayInvite counts a mail that somebody has sent to a mailbox of another. Error: Limit.
+func (g *Guard) MayInvite(ctx context.Context, tx *ent.Tx, inviterID, email string) error {
+	_, err := g.Count(ctx, tx, g.toMailbox(email, inviterID, audit.OriginOf(ctx).Addr))
+	return Instead(err, "This address, or you, have reached the number of mails of this kind for a day (%d to one address, %d from one person)", mailsToMailbox, mailsOfInviter)
+}
+
+func (g *Guard) toMailbox(email, from string, addr netip.Addr) Attempt {
+	_, wide := networksOf(addr)
+	a := Attempt{bounds: []bound{
+		{name: g.hash("mailbox", email), most: mailsToMailbox, window: day},
+		{name: g.hash("mails of person", from), most: mailsOfInviter, window: day},
+	}}
+	if addr.IsValid() {
+		a.bounds = append(a.bounds, bound{name: g.hash("mails of network", wide), most: invitesOfNetwork, window: day})
+	}
+	return a
+}
+
+// Instead puts other words into the refusal over a limit.
+func Instead(err error, format string, args ...any) error {
+	var limit *fault.Error
+	if !errors.As(err, &limit) || limit.Kind != fault.Limit {
+		return err
+	}
+	return &fault.Error{Kind: fault.Limit, Code: limit.Code, RetryAfter: max(limit.RetryAfter, time.Second), Message: fmt.Sprintf(format, args...)}
+}

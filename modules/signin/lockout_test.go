@@ -1,0 +1,294 @@
+package signin_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/netip"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/postrider/postrider/modules/accounts/audit"
+	"github.com/postrider/postrider/modules/notices"
+	"github.com/postrider/postrider/modules/signin"
+	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/db/dbtest"
+	"github.com/postrider/postrider/runtime/expect"
+	"github.com/postrider/postrider/runtime/fault"
+)
+
+// in is a request from an address, in the browser that has a cookie.
+func inBrowser(t *testing.T, ip, device string) context.Context {
+	t.Helper()
+	return audit.WithOrigin(t.Context(), audit.Origin{Addr: netip.MustParseAddr(ip), Device: device})
+}
+
+// guess has strangers guess at an email from many networks until all of them are refused, and returns how
+// many guesses were judged.
+func (w *world) guess(t *testing.T, email string, networks int) (judged int) {
+	t.Helper()
+	for i := range networks {
+		for range 6 {
+			_, err := w.SignIn(from(t, fmt.Sprintf("11.%d.0.1", i)), signin.Credentials{Email: email, Password: "wrong"})
+			var refused *fault.Error
+			switch {
+			case fault.KindOf(err) == fault.Unauthorized:
+				judged++
+			case errors.As(err, &refused) && refused.Kind == fault.Limit:
+				if refused.RetryAfter > 15*time.Minute {
+					t.Fatalf("a guess is to wait for %s, want at most 15 minutes", refused.RetryAfter)
+				}
+			default:
+				t.Fatal(err)
+			}
+		}
+	}
+	return judged
+}
+
+// Strangers who guess at an email from many networks do not keep its person out, who need not have a
+// passkey: not in a browser that has signed in before, not in a session, and not by a new password. The
+// guesses themselves stay bounded.
+func TestStrangersLockNobodyOut(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	own := w.setUp(t)
+	ada := w.caller(t, own)
+	if judged := w.guess(t, "ada@example.com", 40); judged < 50 || judged > 62 { // and one a minute
+		t.Errorf("of 240 guesses from 40 networks %d were judged, want about 60", judged)
+	}
+	right := signin.Credentials{Email: "ada@example.com", Password: adasPassword}
+	if _, err := w.SignIn(inBrowser(t, "11.7.0.1", own.Device), right); err != nil {
+		t.Errorf("ada in a browser that is known, also from a network that guesses: %v, want her let in", err)
+	}
+	if _, err := w.Confirm(from(t, "11.7.0.1"), ada, signin.Confirmation{Password: adasPassword}); err != nil {
+		t.Errorf("ada, who confirms her session: %v, want it confirmed", err)
+	}
+	stranger := inBrowser(t, "12.0.0.1", "")
+	var refused *fault.Error
+	if _, err := w.SignIn(stranger, right); !errors.As(err, &refused) || refused.Kind != fault.Limit || refused.RetryAfter > time.Minute {
+		t.Errorf("ada in a browser that is not known, meanwhile: %v, want her told to wait for a minute at most", err)
+	}
+	if err := w.Forgot(stranger, "ada@example.com"); err != nil {
+		t.Fatal(err)
+	}
+	entered, err := w.Reset(stranger, w.mailed(t, notices.Reset, "ada@example.com").Token.Reveal(), bobsPassword)
+	if err != nil || entered.Token.IsZero() {
+		t.Fatalf("a reset: %v, want it to sign in", err)
+	}
+	if _, err := w.Person(t.Context(), entered.Token.Reveal(), ""); err != nil {
+		t.Errorf("the session of the reset: %v, want it to count", err)
+	}
+	right.Password = bobsPassword
+	if _, err := w.SignIn(stranger, right); err != nil {
+		t.Errorf("ada after the reset, without the cookie of that browser: %v, want the count cleared", err)
+	}
+	if _, err := w.SignIn(inBrowser(t, "12.0.0.1", entered.Device), right); err != nil {
+		t.Errorf("ada after the reset, in that browser: %v, want her let in", err)
+	}
+}
+
+// A count of its own is no way around the bounds: a browser that is known guesses ten times, and only for
+// whom it is known; a cookie from before the password was changed says nothing.
+func TestAKnownBrowserIsBoundedToo(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	own := w.setUp(t)
+	ada := w.caller(t, own)
+	tried := func(ctx context.Context, email string) (judged int) {
+		for range 30 {
+			if _, err := w.SignIn(ctx, signin.Credentials{Email: email, Password: "wrong"}); fault.KindOf(err) == fault.Unauthorized {
+				judged++
+			}
+		}
+		return judged
+	}
+	if n := tried(inBrowser(t, "11.0.0.1", own.Device), "ada@example.com"); n != 10 {
+		t.Errorf("a known browser guessed %d times, want 10", n)
+	}
+	if n := tried(inBrowser(t, "11.1.0.1", own.Device), "bob@example.com"); n != 5 {
+		t.Errorf("a browser guessed %d times at somebody for whom it is not known, want 5", n)
+	}
+	changed, err := w.ChangeUser(inBrowser(t, "11.2.0.1", own.Device), ada, signin.UserChange{Password: &signin.PasswordChange{Current: adasPassword, New: bobsPassword}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.db.SQL.ExecContext(t.Context(), `UPDATE passwords SET changed_at = now() + interval '10 seconds'`); err != nil { // later than the sign-in by more than a second
+		t.Fatal(err)
+	}
+	if n := tried(inBrowser(t, "11.3.0.1", own.Device), "ada@example.com"); n != 5 {
+		t.Errorf("a browser from before the password was changed guessed %d times, want 5 as a stranger's", n)
+	}
+	if _, err := w.db.SQL.ExecContext(t.Context(), `UPDATE passwords SET changed_at = now() - interval '10 seconds'`); err != nil {
+		t.Fatal(err)
+	}
+	if n := tried(inBrowser(t, "11.4.0.1", changed.Device), "ada@example.com"); n != 0 { // its count is full from before
+		t.Errorf("the browser that changed the password guessed %d times more, want it known and so refused", n)
+	}
+}
+
+// Whoever has a session that was stolen guesses at its password no faster for having it.
+func TestGuessesInASessionAreBounded(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ada := w.caller(t, w.setUp(t))
+	judged := 0
+	for i := range 30 {
+		_, err := w.Confirm(from(t, fmt.Sprintf("11.%d.0.1", i)), ada, signin.Confirmation{Password: "wrong"})
+		var refused *fault.Error
+		switch {
+		case fault.KindOf(err) == fault.Unauthorized:
+			judged++
+		case !errors.As(err, &refused) || refused.Kind != fault.Limit || refused.RetryAfter > 15*time.Minute:
+			t.Fatalf("a guess in a session: %v, want unauthorized, or the limit for 15 minutes at most", err)
+		}
+	}
+	if judged != 5 {
+		t.Errorf("of 30 guesses in a session %d were judged, want 5", judged)
+	}
+}
+
+// Ten or a hundred strangers who ask for links leave the person one: a link that works is in their mailbox
+// whenever somebody asks, and the mailbox is not filled.
+func TestStrangersUseUpNoResetLinks(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	own := w.setUp(t)
+	for i := range 100 {
+		if err := w.Forgot(from(t, fmt.Sprintf("11.%d.0.1", i)), "ada@example.com"); err != nil {
+			t.Fatal(err)
+		}
+		w.posted(t)
+	}
+	last := w.mailed(t, notices.Reset, "ada@example.com")
+	if n := len(w.box.mails); n > 6 {
+		t.Errorf("100 strangers had %d mails sent to ada, want 5 or so", n)
+	}
+	if err := w.Forgot(from(t, "12.0.0.1"), "ada@example.com"); err != nil {
+		t.Errorf("ada asks for a link after 100 strangers: %v, want it taken", err)
+	}
+	w.posted(t)
+	if _, err := w.db.SQL.ExecContext(t.Context(), `UPDATE sign_in_links SET expires_at = now() + interval '10 minutes'`); err != nil { // soon the last one ends
+		t.Fatal(err)
+	}
+	if err := w.Forgot(from(t, "12.0.0.1"), "ada@example.com"); err != nil {
+		t.Fatal(err)
+	}
+	next := w.mailed(t, notices.Reset, "ada@example.com")
+	if next.Token.Reveal() == last.Token.Reveal() {
+		t.Error("when the last link is about to end there is no next one")
+	}
+	before := len(w.box.mails)
+	if err := w.Forgot(inBrowser(t, "11.1.0.1", own.Device), "ada@example.com"); err != nil {
+		t.Errorf("ada asks in a browser that is known: %v, want it taken", err)
+	}
+	if w.posted(t); len(w.box.mails) != before+1 {
+		t.Errorf("ada asks in a browser that is known, and %d mails go, want one", len(w.box.mails)-before)
+	}
+	if _, err := w.Reset(t.Context(), next.Token.Reveal(), bobsPassword); err != nil {
+		t.Errorf("the link of a stranger's question, by ada: %v, want it to count", err)
+	}
+}
+
+// Guessers from many networks keep nobody else from signing in: of those who come once none is told that
+// there is no room.
+func TestGuessersDoNotStarveSignIns(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.setUp(t)
+	const guessers, honest = 20, 30
+	ctx, end := context.WithCancel(t.Context())
+	var all sync.WaitGroup
+	var judged atomic.Int64
+	for i := range guessers {
+		all.Go(func() {
+			for n := 0; ctx.Err() == nil; n++ {
+				origin := audit.Origin{Addr: netip.MustParseAddr(fmt.Sprintf("20.%d.%d.1", i, n/25%256))}
+				_, err := w.SignIn(audit.WithOrigin(ctx, origin), signin.Credentials{Email: fmt.Sprintf("p%d-%d@example.com", i, n), Password: "wrong"})
+				if fault.KindOf(err) == fault.Unauthorized {
+					judged.Add(1)
+				}
+			}
+		})
+	}
+	expect.Eventually(t, "the guessers are at it", func() bool { return judged.Load() > 2*guessers })
+	refused := 0
+	for i := range honest {
+		_, err := w.SignIn(from(t, fmt.Sprintf("12.%d.0.1", i)), signin.Credentials{Email: "ada@example.com", Password: adasPassword})
+		if err != nil {
+			refused++
+			t.Logf("honest sign-in %d: %v", i, err)
+		}
+	}
+	end()
+	all.Wait()
+	if refused != 0 {
+		t.Errorf("beside %d guessers %d of %d honest sign-ins were refused, want none", guessers, refused, honest)
+	}
+}
+
+// At every attempt, the one that fills a count too, an email that somebody has costs the same statements and
+// the same hashes as one that nobody has, and leaves as many rows: time does not tell them apart.
+func TestEveryAttemptCostsTheSameForUnknownEmails(t *testing.T) {
+	t.Parallel()
+	server := dbtest.NewServer(t)
+	server.RecordStatements()
+	d := server.OpenPatiently()
+	w := newWorldOn(t, d)
+	w.setUp(t)
+	emails := map[string]string{"ada@example.com": "11.0.0.1", "nobody@example.com": "12.0.0.1"}
+	type cost struct {
+		Kind       fault.Kind
+		Hashes     int64
+		Rows       int
+		Statements []string
+	}
+	mark := func(text string) {
+		t.Helper()
+		if _, err := d.SQL.ExecContext(t.Context(), `SELECT '`+text+`'`); err != nil {
+			t.Fatal(err)
+		}
+	}
+	rows := func() int {
+		t.Helper()
+		n, err := db.One(t.Context(), d.SQL, db.Value[int], `
+SELECT (SELECT count(*) FROM sign_in_failures) + (SELECT count(*) FROM security_alerts) + (SELECT count(*) FROM sign_in_links) + (SELECT count(*) FROM audit_entries)`)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	measure := func(what string, do func(ctx context.Context, email string) error) {
+		t.Helper()
+		costs := map[string]cost{}
+		for email, ip := range emails {
+			begin, end := "begin "+what+" "+email, "end "+what+" "+email
+			hashes, before := w.Hashes(), rows()
+			mark(begin)
+			err := do(from(t, ip), email)
+			mark(end)
+			c := cost{Kind: fault.KindOf(err), Hashes: w.Hashes() - hashes, Rows: rows() - before}
+			expect.Eventually(t, "the server has written of it", func() (done bool) {
+				c.Statements, done = server.Between(begin, end)
+				return done
+			})
+			costs[email] = c
+		}
+		if diff := cmp.Diff(costs["nobody@example.com"], costs["ada@example.com"]); diff != "" {
+			t.Errorf("%s costs something else for an email that somebody has (-unknown +known):\n%s", what, diff)
+		}
+	}
+	for i := range 7 {
+		measure(fmt.Sprint("sign-in ", i+1), func(ctx context.Context, email string) error {
+			_, err := w.SignIn(ctx, signin.Credentials{Email: email, Password: "wrong"})
+			return err
+		})
+	}
+	for i := range 7 {
+		measure(fmt.Sprint("forgotten password ", i+1), w.Forgot)
+	}
+}

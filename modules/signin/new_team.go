@@ -1,0 +1,52 @@
+package signin
+
+import (
+	"context"
+	"time"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/accounts/audit"
+	"github.com/postrider/postrider/modules/signin/guessing"
+	"github.com/postrider/postrider/modules/signin/trust"
+	"github.com/postrider/postrider/runtime/fault"
+)
+
+const teamsADay = 20 // that one person may make
+
+// NewTeam makes a further account of the caller, who is its owner. Errors: Forbidden unless sign-up is
+// open, or the caller is an operator; Conflict over the limit of teams on the plan free; Invalid.
+func (s *Service) NewTeam(ctx context.Context, c accounts.Caller, name string) (accountID string, err error) {
+	if !c.Person.Operator && !s.config.SignUp.Admits(c.Person.Email) {
+		return "", fault.Forbiddenf(fault.CodeInsufficientRole, "Only operators make teams here: sign-up is not open")
+	}
+	wrong := fault.Fields{}
+	if name = accounts.CheckName(wrong, "name", name); name == "" && wrong["name"] == "" {
+		wrong.Add("name", "is required")
+	}
+	if err := wrong.Err(); err != nil {
+		return "", err
+	}
+	if _, err := s.guard.Begin(ctx, s.guard.Times("teams", c.Person.UserID, teamsADay, 24*time.Hour)); err != nil {
+		return "", guessing.Instead(err, "You have made %d teams in 24 hours, which is all that one person may", teamsADay)
+	}
+	err = s.db.InTx(ctx, func(tx *ent.Tx) error {
+		if err := trust.Lock(ctx, tx, c.Person.UserID); err != nil {
+			return err
+		}
+		if err := s.accounts.MayMakeTeam(ctx, tx, c.Person.UserID); err != nil {
+			return err
+		}
+		made, err := s.accounts.MakeTeam(ctx, tx, c.Person.Email, name, c.Person.UserID)
+		if err != nil {
+			return err
+		}
+		accountID = made.ID
+		return audit.Write(ctx, tx, audit.Entry{AccountID: made.ID, Actor: audit.ActorOf(c), Action: "account.created", Target: made.ID, Changes: map[string]any{"name": name}})
+	})
+	if err != nil {
+		return "", fault.Wrap("new team", err)
+	}
+	s.seen.sessions.InvalidateAll()
+	return accountID, nil
+}

@@ -1,0 +1,70 @@
+package signin
+
+import (
+	"context"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/ent/signinlink"
+	"github.com/postrider/postrider/ent/user"
+	"github.com/postrider/postrider/modules/accounts/alerts"
+	"github.com/postrider/postrider/modules/signin/guessing"
+	"github.com/postrider/postrider/modules/signin/trust"
+	"github.com/postrider/postrider/runtime/fault"
+)
+
+// Forgot asks for a link by which a password is set anew. The answer tells nothing about who is known.
+func (s *Service) Forgot(ctx context.Context, email string) error {
+	return s.ask(ctx, signinlink.PurposeReset, email, resetLife)
+}
+
+// Reset sets a password anew by a mailed link, ends all sessions and all other links, clears what wrong
+// attempts have counted here, and signs the person in. Who has a second factor still needs it: they are not
+// signed in, and the Token is zero. Errors: NotFound; Invalid.
+func (s *Service) Reset(ctx context.Context, token, newPassword string) (Entered, error) {
+	email, err := s.emailOf(ctx, signinlink.PurposeReset, token)
+	if err != nil {
+		return Entered{}, err
+	}
+	hash, err := s.newHash(ctx, "password", newPassword, email)
+	if err != nil {
+		return Entered{}, err
+	}
+	v, err := s.visitor(ctx, email)
+	if err != nil {
+		return Entered{}, err
+	}
+	var entered Entered
+	err = s.db.InTx(ctx, func(tx *ent.Tx) error {
+		who, err := tx.User.Query().Where(user.Email(email), user.DisabledAtIsNil()).ForUpdate().Only(ctx)
+		switch {
+		case ent.IsNotFound(err):
+			return wrongLink()
+		case err != nil:
+			return err
+		}
+		if _, err := takeLink(ctx, tx, signinlink.PurposeReset, token); err != nil {
+			return err
+		}
+		if err := setPassword(ctx, tx, who.ID, hash); err != nil {
+			return err
+		}
+		if err := trust.Changed(ctx, tx, trust.Change{UserID: who.ID, Email: who.Email, Kind: alerts.PasswordChanged, Action: "password.reset"}); err != nil {
+			return err
+		}
+		if err := s.guard.Forget(ctx, tx, s.guard.SignIn(email, guessing.Visitor{Addr: v.Addr}), s.guard.SignIn(email, v), s.guard.Code(who.ID, v), s.guard.Code(who.ID, guessing.Visitor{})); err != nil {
+			return err
+		}
+		entered.Device = s.remember(ctx, email)
+		factor, err := activeFactor(ctx, tx.SecondFactor, who.ID)
+		if err != nil || factor != nil {
+			return err
+		}
+		entered, err = s.startQuietly(ctx, tx, who, ByLink, false)
+		return err
+	})
+	s.seen.sessions.InvalidateAll()
+	if err != nil || entered.Session == nil {
+		return entered, fault.Wrap("reset password", err)
+	}
+	return s.signedIn(ctx, entered, nil)
+}

@@ -1,0 +1,378 @@
+package signin_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/pquerna/otp/totp"
+
+	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/accounts/rights"
+	"github.com/postrider/postrider/modules/accounts/team"
+	"github.com/postrider/postrider/modules/notices"
+	"github.com/postrider/postrider/modules/signin"
+	"github.com/postrider/postrider/runtime/fault"
+)
+
+// stolen is a session of somebody that another has, confirmed a moment ago.
+func (w *world) stolen(t *testing.T, email, password string) signin.Entered {
+	t.Helper()
+	in, err := w.SignIn(t.Context(), signin.Credentials{Email: email, Password: password})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return in
+}
+
+// pending is what a thief has begun in ada's name, and what waits in her mailbox.
+type pending struct {
+	session            signin.Entered
+	email, stop, reset string // tokens
+	other, link        string
+	secret             string // of an authenticator app
+}
+
+const thief = "thief@evil.example"
+
+// beginAll begins everything that can be begun, from a session that was stolen.
+func (w *world) beginAll(t *testing.T) (p pending) {
+	t.Helper()
+	p.session = w.stolen(t, "ada@example.com", adasPassword)
+	c := w.caller(t, p.session)
+	to := thief
+	if _, err := w.ChangeUser(t.Context(), c, signin.UserChange{Email: &to}); err != nil {
+		t.Fatal(err)
+	}
+	if key, err := w.NewFactor(t.Context(), c); err == nil {
+		p.secret = key.Secret
+	}
+	p.email, p.stop = w.mailed(t, notices.Email, thief).Token.Reveal(), w.mailed(t, notices.EmailAsked, "ada@example.com").Token.Reveal()
+	for _, token := range []*string{&p.reset, &p.other} {
+		if err := w.Forgot(t.Context(), "ada@example.com"); err != nil {
+			t.Fatal(err)
+		}
+		*token = w.mailed(t, notices.Reset, "ada@example.com").Token.Reveal()
+	}
+	link, err := w.UserLink(t.Context(), "ada@example.com")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.link = tokenOf(t, link)
+	return p
+}
+
+// ended fails the test unless nothing that was begun counts any more.
+func (w *world) ended(t *testing.T, what string, p pending) {
+	t.Helper()
+	refused := func(of string, err error, kinds ...fault.Kind) {
+		t.Helper()
+		for _, kind := range kinds {
+			if err != nil && fault.KindOf(err) == kind {
+				return
+			}
+		}
+		t.Errorf("%s, and then %s: %v, want it refused", what, of, err)
+	}
+	_, err := w.Person(t.Context(), p.session.Token.Reveal(), "")
+	refused("the session that was stolen", err, fault.Unauthorized)
+	_, err = w.ConfirmEmail(t.Context(), signin.EmailConfirmation{Token: p.email, Password: adasPassword})
+	refused("the new address", err, fault.NotFound)
+	refused("the link that stops it", w.StopEmailChange(t.Context(), p.stop), fault.NotFound)
+	for _, token := range []string{p.reset, p.other} {
+		_, err = w.Reset(t.Context(), token, bobsPassword)
+		refused("a reset link of before", err, fault.NotFound)
+	}
+	_, err = w.EnterByLink(t.Context(), p.link)
+	refused("a link of the operator of before", err, fault.NotFound)
+	if n := w.db.Ent.SecondFactor.Query().CountX(t.Context()); p.secret != "" && n != 0 {
+		t.Errorf("%s, and %d authenticator apps are left that were begun, want none", what, n)
+	}
+}
+
+// Each change of how somebody signs in ends the sessions, links and changes that were begun before: a thief
+// who has begun a change of the address from a session that was stolen does not keep the account.
+func TestACredentialChangeEndsWhatWasBegun(t *testing.T) {
+	t.Parallel()
+	for what, change := range map[string]func(t *testing.T, w *world, ada accounts.Caller, p pending) (goesOn bool){
+		"a reset": func(t *testing.T, w *world, _ accounts.Caller, _ pending) bool {
+			t.Helper()
+			if err := w.Forgot(t.Context(), "ada@example.com"); err != nil {
+				t.Fatal(err)
+			}
+			_, err := w.Reset(t.Context(), w.mailed(t, notices.Reset, "ada@example.com").Token.Reveal(), bobsPassword)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return false
+		},
+		"a new password": func(t *testing.T, w *world, ada accounts.Caller, _ pending) bool {
+			t.Helper()
+			if _, err := w.ChangeUser(t.Context(), ada, signin.UserChange{Password: &signin.PasswordChange{Current: adasPassword, New: bobsPassword}}); err != nil {
+				t.Fatal(err)
+			}
+			return true
+		},
+		"a second factor": func(t *testing.T, w *world, ada accounts.Caller, _ pending) bool {
+			t.Helper()
+			w.addFactor(t, ada)
+			w.mustRemoveFactor(t, ada)
+			return true
+		},
+		"a stopped change of the address": func(t *testing.T, w *world, _ accounts.Caller, p pending) bool {
+			t.Helper()
+			if err := w.StopEmailChange(t.Context(), p.stop); err != nil {
+				t.Fatal(err)
+			}
+			return false
+		},
+		"a person who is disabled and enabled again": func(t *testing.T, w *world, ada accounts.Caller, _ pending) bool {
+			t.Helper()
+			for _, disabled := range []bool{true, false} {
+				if _, err := w.ChangeAsOperator(t.Context(), ada.Person.UserID, team.UserChange{Disabled: &disabled}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			return false
+		},
+	} {
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			own := w.setUp(t)
+			ada := w.caller(t, own)
+			p := w.beginAll(t)
+			goesOn := change(t, w, ada, p)
+			w.ended(t, what, p)
+			if _, err := w.Person(t.Context(), own.Token.Reveal(), ""); (err == nil) != goesOn {
+				t.Errorf("%s: the session from before: %v; want it to go on: %t", what, err, goesOn)
+			}
+			if who, err := w.teams.User(t.Context(), ada.Person.UserID); err != nil || who.Email != "ada@example.com" {
+				t.Errorf("%s: ada's address is %v (%v), want it unchanged", what, who, err)
+			}
+		})
+	}
+}
+
+func (w *world) addFactor(t *testing.T, c accounts.Caller) (secret string) {
+	t.Helper()
+	key, err := w.NewFactor(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.ActivateFactor(t.Context(), c, codeNow(t, key.Secret)); err != nil {
+		t.Fatal(err)
+	}
+	return key.Secret
+}
+
+func codeNow(t *testing.T, secret string) string {
+	t.Helper()
+	code, err := totp.GenerateCode(secret, time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return code
+}
+
+func (w *world) mustRemoveFactor(t *testing.T, c accounts.Caller) {
+	t.Helper()
+	if err := w.RemoveFactor(t.Context(), c); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A new address counts by its link together with a session of the person or their password, and ends what
+// was begun with the old one. The old address is told when the change is asked for, and when it is made.
+func TestANewAddressTakesMoreThanItsLink(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	own := w.setUp(t)
+	ada := w.caller(t, own)
+	bob := w.joined(t, ada, "bob@example.com", rights.RoleViewer)
+	ask := func() string {
+		t.Helper()
+		to := "ada@new.example"
+		if _, err := w.ChangeUser(t.Context(), ada, signin.UserChange{Email: &to}); err != nil {
+			t.Fatal(err)
+		}
+		if m := w.mailed(t, notices.EmailAsked, "ada@example.com"); m.Names["email"] != to || m.Path != signin.PathStop {
+			t.Errorf("the old address is told %+v, want the new one and a link that stops it", m)
+		}
+		return w.mailed(t, notices.Email, to).Token.Reveal()
+	}
+	first := ask()
+	token := ask()
+	confirm := func(token, password string, c *accounts.Caller) error {
+		_, err := w.ConfirmEmail(t.Context(), signin.EmailConfirmation{Token: token, Password: password, Caller: c})
+		return err
+	}
+	for what, c := range map[string]struct {
+		err  error
+		want fault.Kind
+	}{
+		"the link alone":                  {confirm(token, "", nil), fault.Invalid},
+		"a wrong password":                {confirm(token, "wrong", nil), fault.Unauthorized},
+		"a session of somebody else":      {confirm(token, "", &bob), fault.Invalid},
+		"somebody else and a wrong one":   {confirm(token, bobsPassword, &bob), fault.Unauthorized},
+		"the link of an earlier question": {confirm(first, adasPassword, nil), fault.NotFound},
+	} {
+		if fault.KindOf(c.err) != c.want {
+			t.Errorf("%s: %v, want %v", what, c.err, c.want)
+		}
+	}
+	other := w.stolen(t, "ada@example.com", adasPassword)
+	if err := confirm(token, "", &ada); err != nil {
+		t.Fatalf("the link in ada's session: %v, want it to count", err)
+	}
+	if _, err := w.Person(t.Context(), own.Token.Reveal(), ""); err != nil {
+		t.Errorf("the session that confirmed: %v, want it to go on", err)
+	}
+	if _, err := w.Person(t.Context(), other.Token.Reveal(), ""); fault.KindOf(err) != fault.Unauthorized {
+		t.Errorf("another session: %v, want it ended", err)
+	}
+	if m := w.mailed(t, notices.EmailChanged, "ada@example.com"); m.Names["email"] != "ada@new.example" {
+		t.Errorf("the old address is told %+v, want the new one", m)
+	}
+
+	back := "ada@example.com"
+	ada = w.caller(t, own)
+	if _, err := w.ChangeUser(t.Context(), ada, signin.UserChange{Email: &back}); err != nil {
+		t.Fatal(err)
+	}
+	token = w.mailed(t, notices.Email, back).Token.Reveal()
+	if err := confirm(token, adasPassword, nil); err != nil {
+		t.Errorf("the link with the password, without a session: %v, want it to count", err)
+	}
+	if _, err := w.Person(t.Context(), own.Token.Reveal(), ""); fault.KindOf(err) != fault.Unauthorized {
+		t.Errorf("a session, after the address was confirmed without one: %v, want it ended", err)
+	}
+}
+
+// Where a second factor is set up, a password without a code confirms no address.
+func TestANewAddressTakesTheSecondFactor(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ada := w.caller(t, w.setUp(t))
+	key := w.addFactor(t, ada)
+	to := "ada@new.example"
+	if _, err := w.ChangeUser(t.Context(), ada, signin.UserChange{Email: &to}); err != nil {
+		t.Fatal(err)
+	}
+	token := w.mailed(t, notices.Email, to).Token.Reveal()
+	if _, err := w.ConfirmEmail(t.Context(), signin.EmailConfirmation{Token: token, Password: adasPassword}); fault.From(err).Code != fault.CodeSecondFactorRequired {
+		t.Errorf("a password without a code: %v, want the code asked for", err)
+	}
+	code, err := totp.GenerateCode(key, time.Now().Add(30*time.Second))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.ConfirmEmail(t.Context(), signin.EmailConfirmation{Token: token, Password: adasPassword, Code: code}); err != nil {
+		t.Errorf("a password and a code: %v, want them to count", err)
+	}
+}
+
+// Of links that were asked for several times the one that is used ends the others: three resets were asked
+// for, one counts. The same holds for links of the operator and for set-up links.
+func TestAUsedLinkEndsItsSiblings(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	var setUps []string
+	for range 3 {
+		link, err := w.SetUpLink(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		setUps = append(setUps, tokenOf(t, link))
+	}
+	if _, err := w.SetUp(t.Context(), signin.SetUp{Token: setUps[1], Email: "ada@example.com", Password: adasPassword, AccountName: "Acme"}); err != nil {
+		t.Fatal(err)
+	}
+	if n := w.db.Ent.SignInLink.Query().CountX(t.Context()); n != 0 {
+		t.Errorf("%d set-up links are left, want none", n)
+	}
+	use := func(what string, ask func() string, use func(token string) error) {
+		t.Helper()
+		tokens := []string{ask(), ask(), ask()}
+		counted := 0
+		for _, token := range []string{tokens[1], tokens[0], tokens[2], tokens[1]} {
+			if err := use(token); err == nil {
+				counted++
+			} else if fault.KindOf(err) != fault.NotFound {
+				t.Errorf("%s: %v, want not found", what, err)
+			}
+		}
+		if counted != 1 {
+			t.Errorf("%s: of three links %d counted, want one", what, counted)
+		}
+	}
+	use("resets", func() string {
+		if err := w.Forgot(t.Context(), "ada@example.com"); err != nil {
+			t.Fatal(err)
+		}
+		return w.mailed(t, notices.Reset, "ada@example.com").Token.Reveal()
+	}, func(token string) error {
+		_, err := w.Reset(t.Context(), token, bobsPassword)
+		return err
+	})
+	use("links of the operator", func() string {
+		link, err := w.UserLink(t.Context(), "ada@example.com")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return tokenOf(t, link)
+	}, func(token string) error {
+		_, err := w.EnterByLink(t.Context(), token)
+		return err
+	})
+}
+
+// A link to sign up makes nobody's password new who has become a user since it was mailed.
+func TestALinkToSignUpIsNoReset(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, func(c *signin.Config) { c.SignUp = signin.SignUp{Open: true} })
+	ada := w.caller(t, w.setUp(t))
+	if err := w.AskSignUp(t.Context(), "bob@example.com"); err != nil {
+		t.Fatal(err)
+	}
+	token := w.mailed(t, notices.SignUp, "bob@example.com").Token.Reveal()
+	w.joined(t, ada, "bob@example.com", rights.RoleViewer)
+	if _, err := w.CompleteSignUp(t.Context(), signin.SignUpCompleted{Token: token, Password: adasPassword, AccountName: "Bob's"}); fault.KindOf(err) != fault.NotFound {
+		t.Errorf("a link to sign up, once its address has a user: %v, want not found", err)
+	}
+	if _, err := w.SignIn(t.Context(), signin.Credentials{Email: "bob@example.com", Password: bobsPassword}); err != nil {
+		t.Errorf("bob's own password: %v, want it to count", err)
+	}
+}
+
+// Whoever is removed, or may not give a role any more, does not come back by an invitation of their own.
+func TestInvitationsEndWithTheRightOfTheirInviter(t *testing.T) {
+	t.Parallel()
+	for what, change := range map[string]func(ctx context.Context, w *world, ada, bob accounts.Caller) error{
+		"bob is removed": func(ctx context.Context, w *world, ada, bob accounts.Caller) error {
+			return w.teams.Remove(ctx, ada, bob.Person.UserID)
+		},
+		"bob becomes a developer": func(ctx context.Context, w *world, ada, bob accounts.Caller) error {
+			_, err := w.teams.SetRole(ctx, ada, bob.Person.UserID, rights.RoleDeveloper)
+			return err
+		},
+		"bob is disabled": func(ctx context.Context, w *world, _, bob accounts.Caller) error {
+			_, err := w.ChangeAsOperator(ctx, bob.Person.UserID, team.UserChange{Disabled: new(true)})
+			return err
+		},
+	} {
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			ada := w.caller(t, w.setUp(t))
+			bob := w.joined(t, ada, "bob@example.com", rights.RoleAdmin)
+			_, token := w.invited(t, bob, "bob@second.example", rights.RoleAdmin)
+			if err := change(t.Context(), w, ada, bob); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := w.Accept(t.Context(), signin.Acceptance{Token: token, Password: bobsPassword}); fault.KindOf(err) != fault.NotFound {
+				t.Errorf("%s, and then an invitation of his: %v, want not found", what, err)
+			}
+		})
+	}
+}
