@@ -1,4 +1,4 @@
-import { QueryCache, QueryClient, QueryClientProvider, useQuery } from '@tanstack/react-query'
+import { type Query, QueryCache, QueryClient, QueryClientProvider, useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { connection, untilStored } from '@/api/connection'
 import { Failed } from '@/api/failed'
@@ -33,13 +33,13 @@ connection.follow(() => {
 missed.follow(() => void queries.invalidateQueries())
 
 // Data that never changes, such as a published version, is read once.
-const fixed = (options: { staleTime?: unknown }) => options.staleTime === Infinity
+const readOnce = (q: Query) => 'staleTime' in q.options && q.options.staleTime === Infinity
 
 // Who is signed in is read before this part is there; invalidating the key ['viewer'] reads it anew.
 function Viewer() {
   useQuery({ queryKey: ['viewer'], queryFn: () => rereadViewer().then(() => true), initialData: true, staleTime: Infinity })
   // A screen listens for live events only while it is open, so after any event it reads its data again when it opens.
-  useLive(['*'], () => void queries.invalidateQueries({ type: 'inactive', refetchType: 'none', predicate: (q) => !fixed(q.options) }))
+  useLive(['*'], () => void queries.invalidateQueries({ type: 'inactive', refetchType: 'none', predicate: (q) => !readOnce(q) }))
   return null
 }
 
