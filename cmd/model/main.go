@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 
 	"entgo.io/ent/entc"
@@ -31,7 +32,27 @@ func generateMigrate() error {
 	gen.GraphTemplates = slices.DeleteFunc(slices.Clone(graphs), func(t gen.GraphTemplate) bool {
 		return t.Name != "migrate" && t.Name != "schema"
 	})
-	return generate(gen.Migrate)
+	if err := generate(gen.Migrate); err != nil {
+		return err
+	}
+	return removeEmptyDirectories(".")
+}
+
+// removeEmptyDirectories removes those that Ent makes for entities without a client.
+func removeEmptyDirectories(parent string) error {
+	entries, err := os.ReadDir(parent)
+	if err != nil {
+		return err
+	}
+	for _, entry := range entries {
+		path := filepath.Join(parent, entry.Name())
+		if files, err := os.ReadDir(path); entry.IsDir() && err == nil && len(files) == 0 {
+			if err := os.Remove(path); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // generateClient writes everything else.
