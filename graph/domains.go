@@ -35,7 +35,8 @@ func (r *Resolver) domainPage(ctx context.Context, accountID string, rows []*ent
 	return out
 }
 
-func domainFilter(in *model.DomainFilter) (f domains.Filter) {
+func domainFilter(in *model.DomainFilter, domainIDs []string) (f domains.Filter) {
+	f.IDs = domainIDs
 	if in == nil {
 		return f
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/postrider/postrider/graph/generated"
 	"github.com/postrider/postrider/graph/inquiry"
 	"github.com/postrider/postrider/graph/model"
+	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/accounts/rights"
 	"github.com/postrider/postrider/modules/sending/records"
 )
@@ -36,7 +37,7 @@ func (r *domainResolver) SendingCounts(ctx context.Context, obj *model.Domain, d
 
 func (r *queryResolver) Domains(ctx context.Context, first *int, after *string, last *int, before *string, filter *model.DomainFilter) (*model.DomainConnection, error) {
 	service := part[Domains](r.parts)
-	found, err := connection.Listed[model.DomainEdge](ctx, rights.Read, connection.At(first, after, last, before), domainFilter(filter),
+	found, err := connection.Listed[model.DomainEdge](ctx, rights.Read, connection.At(first, after, last, before), domainFilter(filter, inquiry.DomainIDs(ctx)),
 		service.Filtered, service.Count, r.domainPage)
 	return &model.DomainConnection{Connection: found}, err
 }
@@ -49,6 +50,9 @@ func (r *queryResolver) Domain(ctx context.Context, id string) (*model.Domain, e
 	found, err := noneIfMissing(part[Domains](r.parts).Get(ctx, caller.AccountID, id))
 	if found == nil || err != nil {
 		return nil, err
+	}
+	if !caller.MayUseDomain(found.ID) {
+		return nil, accounts.OtherDomain()
 	}
 	return r.domainPage(ctx, caller.AccountID, []*ent.Domain{found})[0], nil
 }

@@ -50,13 +50,13 @@ func once[T any](ctx context.Context, accountID string, ids []string,
 	return sync.OnceValues(func() (map[string]T, error) { return ask(ctx, accountID, ids...) })
 }
 
-func emailFilter(in *model.EmailFilter) records.Filter {
+func emailFilter(in *model.EmailFilter, domainIDs []string) records.Filter {
 	if in == nil {
-		return records.Filter{}
+		return records.Filter{DomainIDs: domainIDs}
 	}
 	f := records.Filter{Status: orEmpty(in.Status), LastEvent: given(in.LastEvent), To: given(in.To), From: given(in.From), Domain: given(in.DomainID),
 		APIKeyID: given(in.APIKeyID), TemplateID: given(in.TemplateID), Version: in.TemplateVersion, AutomationID: given(in.AutomationID), BounceClass: given(in.BounceClass),
-		Opened: in.Opened, Clicked: in.Clicked, Q: given(in.Query)}
+		Opened: in.Opened, Clicked: in.Clicked, Q: given(in.Query), DomainIDs: domainIDs}
 	if in.Tag != nil {
 		f.Tag = in.Tag.Name + ":" + in.Tag.Value
 	}

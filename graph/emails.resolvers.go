@@ -15,6 +15,7 @@ import (
 	"github.com/postrider/postrider/graph/generated"
 	"github.com/postrider/postrider/graph/inquiry"
 	"github.com/postrider/postrider/graph/model"
+	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/accounts/rights"
 	"github.com/postrider/postrider/modules/sending/records"
 )
@@ -112,7 +113,7 @@ func (r *emailContentResolver) Raw(ctx context.Context, obj *model.EmailContent)
 }
 
 func (r *queryResolver) Emails(ctx context.Context, first *int, after *string, last *int, before *string, filter *model.EmailFilter) (*model.EmailConnection, error) {
-	found, err := connection.Listed[model.EmailEdge](ctx, rights.ReadSent, connection.At(first, after, last, before), emailFilter(filter),
+	found, err := connection.Listed[model.EmailEdge](ctx, rights.ReadSent, connection.At(first, after, last, before), emailFilter(filter, inquiry.DomainIDs(ctx)),
 		r.listEmails, part[Emails](r.parts).Count, r.emailPage, "since", "createdAt", "until", "createdAt", "domain", "domainId", "q", "query")
 	return &model.EmailConnection{Connection: found}, err
 }
@@ -125,6 +126,9 @@ func (r *queryResolver) Email(ctx context.Context, id string) (*model.Email, err
 	found, err := noneIfMissing(part[Emails](r.parts).Get(ctx, caller.AccountID, id))
 	if found == nil || err != nil {
 		return nil, err
+	}
+	if !caller.MayUseDomain(found.DomainID) {
+		return nil, accounts.OtherDomain()
 	}
 	email := r.emailPage(ctx, caller.AccountID, []*ent.Email{found})[0]
 	if found.HTML == nil && found.Text == nil { // they may have to be read from what came over SMTP

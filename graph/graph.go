@@ -16,6 +16,7 @@ import (
 
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/graph/generated"
+	"github.com/postrider/postrider/graph/inquiry"
 	"github.com/postrider/postrider/graph/limits"
 	"github.com/postrider/postrider/graph/refusal"
 	"github.com/postrider/postrider/graph/schema"
@@ -158,6 +159,7 @@ func New(o Options) (http.Handler, error) {
 	exec.SetRecoverFunc(errs.Recovered)
 	exec.SetParserTokenLimit(limits.Tokens)
 	exec.SetQueryCache(lru.New[*ast.QueryDocument](limits.CachedQueries))
+	exec.AroundFields(inquiry.CheckReach)
 	exec.Use(limits.Shape{})
 	exec.Use(extension.FixedComplexityLimit(limits.Complexity))
 	exec.Use(extension.Introspection{})

@@ -28,15 +28,15 @@ func linkCosts(c *generated.ComplexityRoot) {
 // linksOf ties emails that were read together to what they point at. Each kind is asked for once per
 // page, and only where the caller may read it.
 func (r *Resolver) linksOf(ctx context.Context, accountID string, rows []*ent.Email, page *model.EmailPage) {
-	page.Domains = linked(ctx, rights.Read, func(e *ent.Email) string { return e.DomainID }, rows, func(ids []string) (map[string]*model.Domain, error) {
+	page.Domains = linked(ctx, rights.Read, "Query.domains", func(e *ent.Email) string { return e.DomainID }, rows, func(ids []string) (map[string]*model.Domain, error) {
 		found, err := part[Domains](r.parts).Several(ctx, accountID, ids...)
 		return byID(r.domainPage(ctx, accountID, found), func(d *model.Domain) string { return d.ID }), err
 	})
-	page.Keys = linked(ctx, rights.Write, func(e *ent.Email) string { return given(e.APIKeyID) }, rows, func(ids []string) (map[string]*ent.APIKey, error) {
+	page.Keys = linked(ctx, rights.Write, "Query.apiKeys", func(e *ent.Email) string { return given(e.APIKeyID) }, rows, func(ids []string) (map[string]*ent.APIKey, error) {
 		found, err := part[Accounts](r.parts).SeveralKeys(ctx, accountID, ids...)
 		return byID(found, func(k *ent.APIKey) string { return k.ID }), err
 	})
-	page.Templates = linked(ctx, rights.Read, func(e *ent.Email) string { return given(e.TemplateID) }, rows, func(ids []string) (map[string]*model.Template, error) {
+	page.Templates = linked(ctx, rights.Read, "Query.templates", func(e *ent.Email) string { return given(e.TemplateID) }, rows, func(ids []string) (map[string]*model.Template, error) {
 		found, err := part[Templates](r.parts).Several(ctx, accountID, ids...)
 		if err != nil {
 			return nil, err
@@ -51,7 +51,7 @@ func (r *Resolver) linksOf(ctx context.Context, accountID string, rows []*ent.Em
 
 // deliveriesOf gives what endpoints were told of the emails of a page, by the event's id.
 func (r *Resolver) deliveriesOf(ctx context.Context, accountID string, page *model.EmailPage) (map[string][]*model.WebhookDelivery, error) {
-	if caller, err := inquiry.Caller(ctx); err != nil || caller.Authorize(rights.Read) != nil {
+	if caller, err := inquiry.Caller(ctx); err != nil || !caller.Follows(rights.Read, "Query.webhookDeliveries") {
 		return nil, err
 	}
 	timelines, err := page.Timeline()
@@ -89,11 +89,12 @@ func emailDeliveries(e *model.Email) ([]*model.WebhookDelivery, error) {
 	return out, nil
 }
 
-// linked asks once for all that the rows of a page point at; nothing, where the caller may not read it.
-func linked[R, T any](ctx context.Context, right rights.Operation, of func(R) string, rows []R, ask func(ids []string) (map[string]T, error)) func() (map[string]T, error) {
+// linked asks once for all that the rows of a page point at; nothing, where the caller may not read it, for
+// which field is the root field that lists it.
+func linked[R, T any](ctx context.Context, right rights.Operation, field string, of func(R) string, rows []R, ask func(ids []string) (map[string]T, error)) func() (map[string]T, error) {
 	return sync.OnceValues(func() (map[string]T, error) {
 		caller, err := inquiry.Caller(ctx)
-		if err != nil || caller.Authorize(right) != nil {
+		if err != nil || !caller.Follows(right, field) {
 			return nil, err
 		}
 		var ids []string
@@ -120,7 +121,7 @@ func byID[T any](list []T, id func(T) string) map[string]T {
 
 // emailsOf gives the emails that the entries of a page point at.
 func (r *Resolver) emailsOf(ctx context.Context, accountID string, ids []string) model.Emails {
-	return linked(ctx, rights.ReadSent, itself[string], ids, func(ids []string) (map[string]*model.Email, error) {
+	return linked(ctx, rights.ReadSent, "Query.emails", itself[string], ids, func(ids []string) (map[string]*model.Email, error) {
 		found, err := part[Emails](r.parts).Several(ctx, accountID, ids...)
 		return byID(r.emailPage(ctx, accountID, found), func(e *model.Email) string { return e.ID }), err
 	})
@@ -128,7 +129,7 @@ func (r *Resolver) emailsOf(ctx context.Context, accountID string, ids []string)
 
 // runsOf gives the runs of automations that the entries of a page point at.
 func (r *Resolver) runsOf(ctx context.Context, accountID string, ids []string) model.Runs {
-	return linked(ctx, rights.Read, itself[string], ids, func(ids []string) (map[string]*model.AutomationRun, error) {
+	return linked(ctx, rights.Read, "Query.automationRuns", itself[string], ids, func(ids []string) (map[string]*model.AutomationRun, error) {
 		found, err := part[Automations](r.parts).Details(ctx, accountID, ids...)
 		rows := make([]*ent.AutomationRun, 0, len(found))
 		for _, run := range found {
@@ -141,7 +142,7 @@ func (r *Resolver) runsOf(ctx context.Context, accountID string, ids []string) m
 
 // suppressedOf gives the suppressions of the recipients of a page, by their addresses.
 func (r *Resolver) suppressedOf(ctx context.Context, accountID string, page *model.EmailPage) (map[string]*model.Suppression, error) {
-	if caller, err := inquiry.Caller(ctx); err != nil || caller.Authorize(rights.Read) != nil {
+	if caller, err := inquiry.Caller(ctx); err != nil || !caller.Follows(rights.Read, "Query.suppressions") {
 		return nil, err
 	}
 	recipients, err := page.Recipients()

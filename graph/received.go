@@ -62,11 +62,11 @@ func toRules(r addressrules.Rules) *model.AddressRules {
 // receivedPage ties received emails that were read together to what hangs off them.
 func (r *Resolver) receivedPage(ctx context.Context, accountID string, rows []*ent.ReceivedEmail) []*model.ReceivedEmail {
 	shared := &model.ReceivedPage{
-		Domains: linked(ctx, rights.Read, func(e *ent.ReceivedEmail) string { return e.DomainID }, rows, func(ids []string) (map[string]*model.Domain, error) {
+		Domains: linked(ctx, rights.Read, "Query.domains", func(e *ent.ReceivedEmail) string { return e.DomainID }, rows, func(ids []string) (map[string]*model.Domain, error) {
 			found, err := part[Domains](r.parts).Several(ctx, accountID, ids...)
 			return byID(r.domainPage(ctx, accountID, found), func(d *model.Domain) string { return d.ID }), err
 		}),
-		Deliveries: linked(ctx, rights.Read, func(e *ent.ReceivedEmail) string { return e.ID }, rows, func(ids []string) (map[string][]*model.WebhookDelivery, error) {
+		Deliveries: linked(ctx, rights.Read, "Query.webhookDeliveries", func(e *ent.ReceivedEmail) string { return e.ID }, rows, func(ids []string) (map[string][]*model.WebhookDelivery, error) {
 			found, err := part[Webhooks](r.parts).OfSubjects(ctx, accountID, ids...)
 			return r.deliveriesBy(ctx, accountID, found), err
 		}),

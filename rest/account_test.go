@@ -13,6 +13,7 @@ import (
 	"github.com/postrider/postrider/ent/apikey"
 	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/accounts/brand"
+	"github.com/postrider/postrider/modules/accounts/rights"
 	"github.com/postrider/postrider/runtime/expect"
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/idempotency"
@@ -96,6 +97,10 @@ func (f *fakeAccounts) Key(_ context.Context, _, id string) (*ent.APIKey, error)
 		return nil, fault.Missing("API key", id)
 	}
 	return f.key(), f.fail
+}
+
+func (f *fakeAccounts) CreatorsOf(context.Context, string, ...string) (map[string]rights.Creator, error) {
+	return map[string]rights.Creator{keyID: {Role: rights.RoleDeveloper}}, f.fail
 }
 
 func (f *fakeAccounts) RevokeKey(ctx context.Context, account, id string) (*ent.APIKey, error) {

@@ -220,7 +220,7 @@ func (f *fakeDomains) Add(ctx context.Context, _ string, in domains.AddInput) (*
 	return sampleDomain(), nil
 }
 
-func (f *fakeDomains) List(context.Context, string, page.Request) (page.Page[*ent.Domain], error) {
+func (f *fakeDomains) Filtered(context.Context, string, domains.Filter, page.Request) (page.Page[*ent.Domain], error) {
 	return page.Page[*ent.Domain]{Items: []*ent.Domain{sampleDomain()}, HasMore: true, NextCursor: "next"}, f.fail
 }
 

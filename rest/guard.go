@@ -197,6 +197,9 @@ func (a *API) admit(w http.ResponseWriter, r *http.Request, op Operation, c *Cal
 			return err
 		}
 	}
+	if err := a.mayTouch(ctx, c, op, r.PathValue("id")); err != nil {
+		return err
+	}
 	c.left = fault.AnswerWithin - time.Since(began)
 	if err := a.readBody(w, r, op.Body, c); err != nil || op.idempotent { // which is charged once no answer is kept under its key
 		return err
@@ -207,6 +210,27 @@ func (a *API) admit(w http.ResponseWriter, r *http.Request, op Operation, c *Cal
 	err := c.chargeBody(charging, op)
 	c.left -= time.Since(began)
 	return err
+}
+
+// mayTouch refuses what the path names to a key that is limited to other domains.
+func (a *API) mayTouch(ctx context.Context, c *Call, op Operation, item string) error {
+	if op.Public || !c.IsLimited() || item == "" || rights.ReachOf(op.ID) != rights.OwnDomains {
+		return nil
+	}
+	if err := op.Of.Check(item); err != nil {
+		return err
+	}
+	within := false
+	if bound := a.bound[op.Of.Name]; bound != nil {
+		var err error
+		if within, err = bound.IsWithin(ctx, c.AccountID, item, c.DomainIDs); err != nil {
+			return err
+		}
+	}
+	if !within {
+		return accounts.OtherDomain()
+	}
+	return nil
 }
 
 // identify tells who calls. A public operation may be called by nobody.
@@ -246,6 +270,9 @@ func (a *API) mayAsk(ctx context.Context, c *Call, op Operation) error {
 		}
 	}
 	if err := c.Authorize(op.Needs); err != nil {
+		return err
+	}
+	if err := c.Reaches(op.ID); err != nil {
 		return err
 	}
 	if op.Confirmed {

@@ -135,6 +135,20 @@ func (a *API) Tag(name, about string) *Group {
 	return &Group{api: a, tag: name}
 }
 
+// Bound are things of a noun that a key limited to some domains may touch, where IsWithin says so. Error:
+// NotFound.
+type Bound interface {
+	IsWithin(ctx context.Context, accountID, id string, domainIDs []string) (bool, error)
+}
+
+// Bind says by which service it is judged what a key limited to some domains may touch. Without one such keys
+// touch nothing of the noun.
+func (g *Group) Bind(of Noun, service any) {
+	if bound, is := service.(Bound); is {
+		g.api.bound[of.Name] = bound
+	}
+}
+
 // Describe adds to the document what is no operation.
 func (a *API) Describe(add func(*huma.OpenAPI)) { add(a.huma.OpenAPI()) }
 

@@ -116,6 +116,7 @@ type API struct {
 	storage Storage // nil: nothing is counted
 	answers keeper
 	budget  *intake.Budget
+	bound   map[string]Bound // by the noun
 	log     *slog.Logger
 
 	bodies   body.Components
@@ -146,7 +147,7 @@ func assemble(o Options) (*API, error) {
 		return nil, fmt.Errorf("rest: %w", err)
 	}
 	a := &API{mux: &router{}, door: door, audit: o.Audit, seen: o.Log, limits: o.Limits, log: o.Logger, proxies: o.Proxies, base: o.BaseURL,
-		rate: o.Rate, storage: o.Storage, answers: keeper{o.Answers, o.Sealer}, budget: o.Budget, bodies: body.Components{}, sender: o.Sender, now: o.Now}
+		rate: o.Rate, storage: o.Storage, answers: keeper{o.Answers, o.Sealer}, budget: o.Budget, bound: map[string]Bound{}, bodies: body.Components{}, sender: o.Sender, now: o.Now}
 	if a.now == nil {
 		a.now = time.Now
 	}

@@ -4,8 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"strings"
 	"sync/atomic"
 
+	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/ast"
 
 	"github.com/postrider/postrider/graph/limits"
@@ -39,6 +41,28 @@ func Caller(ctx context.Context) (accounts.Caller, error) {
 		return accounts.Caller{}, errors.New("no caller in the context of a resolver")
 	}
 	return caller, nil
+}
+
+// DomainIDs returns the ids of the domains that the caller is limited to; none if it is not.
+func DomainIDs(ctx context.Context) []string {
+	caller, _ := ctx.Value(callerKey{}).(accounts.Caller)
+	return caller.DomainIDs
+}
+
+// CheckReach refuses root fields that a key limited to some domains may not ask for.
+func CheckReach(ctx context.Context, next graphql.Resolver) (any, error) {
+	field := graphql.GetFieldContext(ctx)
+	switch field.Object {
+	case "Query", "Mutation", "Subscription":
+		caller, err := Caller(ctx)
+		if err == nil && !strings.HasPrefix(field.Field.Name, "__") {
+			err = caller.Reaches(field.Object + "." + field.Field.Name)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return next(ctx)
 }
 
 // Selects tells whether there is such a field somewhere in a selection.

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/postrider/postrider/modules/accounts/creators"
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/secret"
 )
@@ -77,8 +78,8 @@ func isSecret(s string) bool {
 // cache decide the same later without asking.
 const selectCredential = `
 SELECT k.id, k.account_id, k.scope, coalesce(k.domain_ids, '[]'::jsonb)::text, a.suspended_at IS NOT NULL,
-       extract(epoch FROM k.expires_at - now())::float8
-  FROM api_keys k JOIN accounts a ON a.id = k.account_id
+       extract(epoch FROM k.expires_at - now())::float8, ` + creators.Columns + `
+  FROM api_keys k JOIN accounts a ON a.id = k.account_id ` + creators.Joins + `
  WHERE k.hash = $1 AND k.revoked_at IS NULL`
 
 func (s *Service) loadCredential(ctx context.Context, hash keyHash) (credential, error) {
@@ -86,14 +87,16 @@ func (s *Service) loadCredential(ctx context.Context, hash keyHash) (credential,
 	found := credential{known: true}
 	var domainIDs string
 	var expiresIn sql.NullFloat64
-	err := s.db.SQL.QueryRowContext(ctx, selectCredential, hash[:]).Scan(&found.caller.KeyID, &found.caller.AccountID,
-		&found.caller.Scope, &domainIDs, &found.caller.Suspended, &expiresIn)
+	var by creators.Row
+	err := s.db.SQL.QueryRowContext(ctx, selectCredential, hash[:]).Scan(append([]any{&found.caller.KeyID, &found.caller.AccountID,
+		&found.caller.Scope, &domainIDs, &found.caller.Suspended, &expiresIn}, by.Into()...)...)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return credential{}, nil
 	case err != nil:
 		return credential{}, fault.OrAway(err)
 	}
+	found.caller.Creator = by.Creator()
 	if err := json.Unmarshal([]byte(domainIDs), &found.caller.DomainIDs); err != nil {
 		return credential{}, fmt.Errorf("domains of key %s: %w", found.caller.KeyID, err)
 	}

@@ -14,8 +14,10 @@ type Caller struct {
 	KeyID     string
 	Scope     rights.Scope
 	Suspended bool     // the account, which may then do all but send
-	DomainIDs []string // the domains the key may send from; empty is all. Not to be changed.
+	DomainIDs []string // the domains that the key is limited to; empty is all. Not to be changed.
 	Person    *Someone // nil: a key calls. Not to be changed.
+
+	Creator *rights.Creator // who created the key, as they are now; nil: the operator of the installation did
 }
 
 // Authorize refuses an operation that the caller's scope or role does not allow, and
@@ -39,8 +41,39 @@ func (c Caller) authorize(op rights.Operation) error {
 	case !c.Scope.Allows(op):
 		return fault.Forbiddenf(fault.CodeInsufficientScope,
 			"This API key has the scope %q, which does not allow this operation", c.Scope)
+	case c.Creator == nil || c.Creator.Allows(op):
+		return nil
+	case c.Creator.Former:
+		return fault.Forbiddenf(fault.CodeInsufficientScope,
+			"The person who created this API key has left the team: it can only send, and read what was sent. Create another key")
+	}
+	return fault.Forbiddenf(fault.CodeInsufficientScope,
+		"This API key was created by a member with the role %q, which does not allow this operation", c.Creator.Role)
+}
+
+// May reports whether the caller's scope or role allows an operation, also where the account is suspended.
+func (c Caller) May(op rights.Operation) bool { return c.authorize(op) == nil }
+
+// Reaches refuses an operation that covers more than the domains that the key is limited to. What is about
+// one domain, or mail of one, is judged with [Caller.MayUseDomain].
+func (c Caller) Reaches(operation string) error {
+	if c.IsLimited() && rights.ReachOf(operation) == rights.WholeAccount {
+		return fault.Forbiddenf(fault.CodeInsufficientScope, "This API key is limited to some domains, and this operation covers the whole account")
 	}
 	return nil
+}
+
+// Follows reports whether the caller may read what an operation lists from a record that points to it.
+func (c Caller) Follows(right rights.Operation, operation string) bool {
+	return c.Authorize(right) == nil && c.Reaches(operation) == nil
+}
+
+// IsLimited reports whether a key is limited to some domains.
+func (c Caller) IsLimited() bool { return len(c.DomainIDs) > 0 }
+
+// OtherDomain is what a key is told that is limited to other domains than what it wants to touch.
+func OtherDomain() *fault.Error {
+	return fault.Forbiddenf(fault.CodeInsufficientScope, "This API key is limited to other domains")
 }
 
 // Can lists what the caller may do.
@@ -58,7 +91,7 @@ func Suspended() *fault.Error {
 	return fault.Forbiddenf(fault.CodeAccountSuspended, "This account is suspended and cannot send; contact the operator of this service")
 }
 
-// MayUseDomain tells whether the key may send from the domain.
+// MayUseDomain tells whether the key may send from the domain, and touch its mail.
 func (c Caller) MayUseDomain(domainID string) bool {
 	return len(c.DomainIDs) == 0 || slices.Contains(c.DomainIDs, domainID)
 }

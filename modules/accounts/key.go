@@ -29,7 +29,7 @@ type NewKey struct {
 	// MadeBy is the id of the key that asks, whose own bounds the new one cannot
 	// exceed; empty for the operator.
 	MadeBy string
-	// CreatedBy is the id of the person who makes it; empty: not a person.
+	// CreatedBy is the id of the person who makes it; empty: a key does, whose creator it gets, or the operator.
 	CreatedBy string
 	// Keep stores the caller's answer in the transaction that makes the key, so
 	// that neither is there without the other; nil for none. Its error undoes both
@@ -82,10 +82,13 @@ func (s *Service) CreateKey(ctx context.Context, in NewKey) (*ent.APIKey, secret
 	token, hash := secret.NewToken(KeyPrefix)
 	var made *ent.APIKey
 	err := s.db.InTx(ctx, func(tx *ent.Tx) error {
-		if err := in.checkBounds(ctx, tx); err != nil {
+		maker, err := in.checkBounds(ctx, tx)
+		if err != nil {
 			return err
 		}
-		var err error
+		if maker != nil && maker.CreatedBy != nil { // a key bounds what it makes as its creator bounds it
+			in.CreatedBy = *maker.CreatedBy
+		}
 		if made, err = insertKey(tx.APIKey, in, token, hash).Save(ctx); err != nil || in.Keep == nil {
 			return err
 		}

@@ -39,25 +39,24 @@ func (b bounds) check(in NewKey, owned []string) fault.Fields {
 	return wrong
 }
 
-// checkBounds asks what the new key's domains and its maker's bounds are.
-func (in NewKey) checkBounds(ctx context.Context, tx *ent.Tx) error {
+// checkBounds asks what the new key's domains and its maker's bounds are, and returns the key that makes it.
+func (in NewKey) checkBounds(ctx context.Context, tx *ent.Tx) (maker *ent.APIKey, err error) {
 	var b bounds
 	if in.MadeBy != "" {
-		maker, err := tx.APIKey.Query().Where(apikey.ID(in.MadeBy), apikey.AccountID(in.AccountID), apikey.RevokedAtIsNil()).Only(ctx)
+		maker, err = tx.APIKey.Query().Where(apikey.ID(in.MadeBy), apikey.AccountID(in.AccountID), apikey.RevokedAtIsNil()).Only(ctx)
 		switch {
 		case ent.IsNotFound(err):
-			return fault.Unauthenticated() // revoked a moment ago
+			return nil, fault.Unauthenticated() // revoked a moment ago
 		case err != nil:
-			return err
+			return nil, err
 		}
 		b = bounds{domainIDs: maker.DomainIds, expiresAt: maker.ExpiresAt}
 	}
 	var owned []string
 	if len(in.DomainIDs) > 0 {
-		var err error
 		if owned, err = tx.Domain.Query().Where(domain.AccountID(in.AccountID), domain.IDIn(in.DomainIDs...)).IDs(ctx); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	return b.check(in, owned).Err()
+	return maker, b.check(in, owned).Err()
 }

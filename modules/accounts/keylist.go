@@ -6,6 +6,8 @@ import (
 
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/ent/apikey"
+	"github.com/postrider/postrider/modules/accounts/creators"
+	"github.com/postrider/postrider/modules/accounts/rights"
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/page"
 )
@@ -62,6 +64,21 @@ func (s *Service) keyQuery(accountID string, f KeyFilter) (*ent.APIKeyQuery, err
 		query.Where(apikey.RevokedAtIsNil())
 	}
 	return query, nil
+}
+
+// CreatorsOf returns who created keys of the account, by the ids of the keys. Keys of the operator are left out.
+func (s *Service) CreatorsOf(ctx context.Context, accountID string, keyIDs ...string) (map[string]rights.Creator, error) {
+	found, err := creators.OfKeys(ctx, s.db.SQL, accountID, keyIDs...)
+	return found, fault.Wrap("creators of keys", err)
+}
+
+// IsWithin reports whether a key is limited to some of the domains, and to no other.
+func (s *Service) IsWithin(ctx context.Context, accountID, keyID string, domainIDs []string) (bool, error) {
+	found, err := s.Key(ctx, accountID, keyID)
+	if err != nil {
+		return false, err
+	}
+	return rights.Within(found.DomainIds, domainIDs), nil
 }
 
 // SeveralKeys gives the keys of those ids that the account has, in no order.

@@ -9,6 +9,7 @@ import (
 	"github.com/postrider/postrider/ent/automation"
 	"github.com/postrider/postrider/ent/automationversion"
 	"github.com/postrider/postrider/ent/customevent"
+	"github.com/postrider/postrider/modules/accounts/rights"
 	"github.com/postrider/postrider/modules/automations/runs"
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/id"
@@ -25,6 +26,20 @@ func (s *Service) Get(ctx context.Context, accountID, automationID string) (*ent
 		return nil, fault.Missing("automation", automationID)
 	}
 	return a, err
+}
+
+// IsWithin reports whether an automation sends from some of the domains alone. One that was never activated
+// sends from none. Error: NotFound.
+func (s *Service) IsWithin(ctx context.Context, accountID, automationID string, domainIDs []string) (bool, error) {
+	a, err := s.Get(ctx, accountID, automationID)
+	if err != nil || a.Version == nil {
+		return err == nil, err
+	}
+	v, err := s.Version(ctx, accountID, automationID, *a.Version)
+	if err != nil {
+		return false, err
+	}
+	return rights.Within(v.DomainIds, domainIDs), nil
 }
 
 // Filter chooses automations. Empty members let everything pass.

@@ -89,7 +89,7 @@ func quiet() *slog.Logger { return slog.New(slog.DiscardHandler) }
 
 func (w *world) addAccount(t testing.TB, email, plan string) string {
 	t.Helper()
-	made, err := w.accounts.CreateAccount(t.Context(), accounts.NewAccount{Name: email, Email: email, Plan: plan})
+	made, err := w.accounts.CreateAccount(t.Context(), accounts.NewAccount{Name: "Test", Email: email, Plan: plan})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -59,6 +59,7 @@ type Filter struct {
 	Text    string // a part of the name
 	Status  domain.Status
 	Inbound *bool // whether it receives
+	IDs     []string
 }
 
 func (s *Service) query(accountID string, f Filter) (*ent.DomainQuery, error) {
@@ -68,6 +69,9 @@ func (s *Service) query(accountID string, f Filter) (*ent.DomainQuery, error) {
 	query := s.db.Ent.Domain.Query().Where(domain.AccountID(accountID))
 	if f.Text != "" {
 		query.Where(domain.NameContainsFold(f.Text))
+	}
+	if len(f.IDs) > 0 {
+		query.Where(domain.IDIn(f.IDs...))
 	}
 	if f.Status != "" {
 		query.Where(domain.StatusEQ(f.Status))

@@ -12,12 +12,13 @@ import (
 
 // Filter narrows a list of received mail; every field that is set has to hold.
 type Filter struct {
-	To     string     // the recipient, or an address in To or Cc
-	From   string     // the address of From
-	Domain string     // of the recipient: its name, or the id of a domain
-	Since  *time.Time // received then or later
-	Until  *time.Time // received before then
-	Q      string     // words, each the beginning of one in subject, addresses or the beginning of the text; and fields: textFields
+	To        string     // the recipient, or an address in To or Cc
+	From      string     // the address of From
+	Domain    string     // of the recipient: its name, or the id of a domain
+	Since     *time.Time // received then or later
+	Until     *time.Time // received before then
+	DomainIDs []string   // ids of the domains that the caller may see mail of; empty: all
+	Q         string     // words, each the beginning of one in subject, addresses or the beginning of the text; and fields: textFields
 }
 
 // textFields are what a search text may say beside words, as in `invoice from:bob@example.net`.
@@ -33,11 +34,12 @@ func (f Filter) Validate() fault.Fields {
 type criteria struct {
 	search.Terms
 
-	domainID string // "" for any
+	domainID  string   // "" for any
+	domainIDs []string // one of them; empty for any
 }
 
 func (f Filter) parse() (*criteria, fault.Fields) {
-	wrong, c := fault.Fields{}, &criteria{}
+	wrong, c := fault.Fields{}, &criteria{domainIDs: f.DomainIDs}
 	words, subject := readText(&f, wrong)
 	c.mark(wrong, "to", markTo, f.To)
 	c.mark(wrong, "from", markFrom, f.From)
@@ -88,4 +90,4 @@ func (c *criteria) mark(wrong fault.Fields, field, mark, text string) {
 	c.Marks = append(c.Marks, mark+fold(parsed.AddrSpec()))
 }
 
-func (c *criteria) isEmpty() bool { return c.domainID == "" && c.IsEmpty() }
+func (c *criteria) isEmpty() bool { return c.domainID == "" && len(c.domainIDs) == 0 && c.IsEmpty() }

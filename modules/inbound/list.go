@@ -84,9 +84,12 @@ func findRecords(ctx context.Context, on db.Execer, accountID string, c *criteri
 	return records.Find(ctx, on, search.Page{AccountID: accountID, Beside: at.ID, Back: at.Back, Limit: n, Terms: c.Terms, Conditions: c.conditions})
 }
 
-func (c *criteria) conditions(q *db.Query) []string {
-	if c.domainID == "" {
-		return nil
+func (c *criteria) conditions(q *db.Query) (all []string) {
+	if c.domainID != "" {
+		all = append(all, `domain_id = `+q.Arg(c.domainID))
 	}
-	return []string{`domain_id = ` + q.Arg(c.domainID)}
+	if len(c.domainIDs) > 0 {
+		all = append(all, `domain_id = ANY(`+q.Arg(db.Array(c.domainIDs))+`)`)
+	}
+	return all
 }

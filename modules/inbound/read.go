@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/postrider/postrider/ent"
@@ -31,6 +32,15 @@ func (s *Service) Get(ctx context.Context, accountID, emailID string) (*ent.Rece
 		return nil, fmt.Errorf("get received email: %w", err)
 	}
 	return found, nil
+}
+
+// IsWithin reports whether a received email came in for one of the domains. Error: NotFound.
+func (s *Service) IsWithin(ctx context.Context, accountID, emailID string, domainIDs []string) (bool, error) {
+	found, err := s.Get(ctx, accountID, emailID)
+	if err != nil {
+		return false, err
+	}
+	return slices.Contains(domainIDs, found.DomainID), nil
 }
 
 // Content is a message that is read, until Close. It takes memory while it is small; a

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/accounts/creators"
 	"github.com/postrider/postrider/modules/accounts/rights"
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/secret"
@@ -72,7 +73,7 @@ func (s *Credentials) byKey(ctx context.Context, hash passwordHash) (credential,
 	case err != nil:
 		return credential{}, err
 	}
-	return credential{caller: caller, known: caller.Scope.Allows(rights.Send)}, nil
+	return credential{caller: caller, known: caller.May(rights.Send)}, nil
 }
 
 // markUsed notes that a credential was used; package accounts does so for API keys.
@@ -99,21 +100,23 @@ func (s *Credentials) again(ctx context.Context, with signedInWith) (found crede
 }
 
 const selectCredential = `
-SELECT c.id, c.account_id, coalesce(c.domain_ids, '[]'::jsonb)::text, a.suspended_at IS NOT NULL
-  FROM smtp_credentials c JOIN accounts a ON a.id = c.account_id
- WHERE c.hash = $1 AND c.revoked_at IS NULL`
+SELECT k.id, k.account_id, coalesce(k.domain_ids, '[]'::jsonb)::text, a.suspended_at IS NOT NULL, ` + creators.Columns + `
+  FROM smtp_credentials k JOIN accounts a ON a.id = k.account_id ` + creators.Joins + `
+ WHERE k.hash = $1 AND k.revoked_at IS NULL`
 
 func (s *Credentials) load(ctx context.Context, hash passwordHash) (credential, error) {
 	found := credential{known: true}
 	var domainIDs string
-	err := s.db.SQL.QueryRowContext(ctx, selectCredential, hash[:]).Scan(&found.id, &found.caller.AccountID, &domainIDs, &found.caller.Suspended)
+	var by creators.Row
+	err := s.db.SQL.QueryRowContext(ctx, selectCredential, hash[:]).Scan(append([]any{&found.id, &found.caller.AccountID, &domainIDs, &found.caller.Suspended}, by.Into()...)...)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return credential{}, nil
 	case err != nil:
 		return credential{}, err
 	}
-	found.caller.Scope = rights.ScopeSending
+	found.caller.Scope, found.caller.Creator = rights.ScopeSending, by.Creator()
+	found.known = found.caller.May(rights.Send) // its creator may have lost the right since
 	if err := json.Unmarshal([]byte(domainIDs), &found.caller.DomainIDs); err != nil {
 		return credential{}, fmt.Errorf("domains of credential %s: %w", found.id, err)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/postrider/postrider/ent/domain"
 	"github.com/postrider/postrider/ent/smtpcredential"
 	"github.com/postrider/postrider/modules/accounts"
+	"github.com/postrider/postrider/modules/accounts/rights"
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/id"
 	"github.com/postrider/postrider/runtime/idempotency"
@@ -34,6 +35,8 @@ type NewCredential struct {
 	// MadeBy is the id of the API key that asks, whose domains the credential cannot
 	// exceed; empty for the operator.
 	MadeBy string
+	// CreatedBy is the id of the person who makes it; empty: a key does, whose creator it gets, or the operator.
+	CreatedBy string
 	// Keep stores the caller's answer in the transaction that makes the credential; nil
 	// for none. Its error undoes both and is returned.
 	Keep func(ctx context.Context, tx idempotency.Execer, made *ent.SMTPCredential, password secret.String) error
@@ -70,10 +73,13 @@ func (s *Credentials) Create(ctx context.Context, in NewCredential) (*ent.SMTPCr
 	password, hash := secret.NewToken(PasswordPrefix)
 	var made *ent.SMTPCredential
 	err := s.db.InTx(ctx, func(tx *ent.Tx) error {
-		if err := in.checkBounds(ctx, tx); err != nil {
+		maker, err := in.checkBounds(ctx, tx)
+		if err != nil {
 			return err
 		}
-		var err error
+		if maker != nil && maker.CreatedBy != nil { // bounds what it makes as its creator bounds it
+			in.CreatedBy = *maker.CreatedBy
+		}
 		if made, err = insert(tx.SMTPCredential, in, hash).Save(ctx); err != nil || in.Keep == nil {
 			return err
 		}
@@ -85,33 +91,33 @@ func (s *Credentials) Create(ctx context.Context, in NewCredential) (*ent.SMTPCr
 	return made.Unwrap(), password, nil
 }
 
-// checkBounds holds the domains against the account and the key that asks.
-func (in NewCredential) checkBounds(ctx context.Context, tx *ent.Tx) error {
+// checkBounds holds the domains against the account and the key that asks, which it returns.
+func (in NewCredential) checkBounds(ctx context.Context, tx *ent.Tx) (maker *ent.APIKey, err error) {
 	known, err := tx.Account.Query().Where(account.ID(in.AccountID)).Exist(ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if !known {
-		return fault.Missing("account", in.AccountID)
+		return nil, fault.Missing("account", in.AccountID)
 	}
 	var allowed []string
 	if in.MadeBy != "" {
-		maker, err := tx.APIKey.Query().Where(apikey.ID(in.MadeBy), apikey.AccountID(in.AccountID), apikey.RevokedAtIsNil()).Only(ctx)
+		maker, err = tx.APIKey.Query().Where(apikey.ID(in.MadeBy), apikey.AccountID(in.AccountID), apikey.RevokedAtIsNil()).Only(ctx)
 		switch {
 		case ent.IsNotFound(err):
-			return fault.Unauthenticated() // revoked a moment ago
+			return nil, fault.Unauthenticated() // revoked a moment ago
 		case err != nil:
-			return err
+			return nil, err
 		}
 		allowed = maker.DomainIds
 	}
 	var owned []string
 	if len(in.DomainIDs) > 0 {
 		if owned, err = tx.Domain.Query().Where(domain.AccountID(in.AccountID), domain.IDIn(in.DomainIDs...)).IDs(ctx); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	return bounds(in.DomainIDs, owned, allowed).Err()
+	return maker, bounds(in.DomainIDs, owned, allowed).Err()
 }
 
 // bounds is pure: a key makes no credential that may send from more than itself.
@@ -132,7 +138,11 @@ func bounds(asked, owned, allowed []string) fault.Fields {
 }
 
 func insert(c *ent.SMTPCredentialClient, in NewCredential, hash []byte) *ent.SMTPCredentialCreate {
-	return c.Create().SetID(id.New(id.SMTPCredential)).SetAccountID(in.AccountID).SetName(in.Name).SetHash(hash).SetDomainIds(in.DomainIDs)
+	create := c.Create().SetID(id.New(id.SMTPCredential)).SetAccountID(in.AccountID).SetName(in.Name).SetHash(hash).SetDomainIds(in.DomainIDs)
+	if in.CreatedBy != "" {
+		create.SetCreatedBy(in.CreatedBy)
+	}
+	return create
 }
 
 // Ensure adopts a password that exists already: it makes the credential unless the
@@ -163,6 +173,15 @@ func (s *Credentials) Ensure(ctx context.Context, accountID, name string, passwo
 		return nil, fault.Conflictf(fault.CodeConflict, "This password already belongs to another account")
 	}
 	return found, nil
+}
+
+// IsWithin reports whether a credential is limited to some of the domains, and to no other.
+func (s *Credentials) IsWithin(ctx context.Context, accountID, credentialID string, domainIDs []string) (bool, error) {
+	found, err := s.Get(ctx, accountID, credentialID)
+	if err != nil {
+		return false, err
+	}
+	return rights.Within(found.DomainIds, domainIDs), nil
 }
 
 // Get gives one credential of the account.

@@ -24,6 +24,7 @@ type KeyService interface {
 	Keys(ctx context.Context, accountID string, r page.Request) (page.Page[*ent.APIKey], error)
 	Key(ctx context.Context, accountID, keyID string) (*ent.APIKey, error)
 	RevokeKey(ctx context.Context, accountID, keyID string) (*ent.APIKey, error)
+	CreatorsOf(ctx context.Context, accountID string, keyIDs ...string) (map[string]rights.Creator, error)
 }
 
 var _ KeyService = (*accounts.Service)(nil)
@@ -44,7 +45,10 @@ type keyRecord struct {
 	LastUsedAt wire.OptionalTime `json:"last_used_at" doc:"To within a minute; null: never."`
 	CreatedAt  wire.Time         `json:"created_at"`
 	RevokedAt  wire.OptionalTime `json:"revoked_at" doc:"null: not revoked."`
-	CreatedBy  *string           `json:"created_by" doc:"Id of the person who made it; null: a key or the operator did." example:"usr_01kf0m4w7he6x8q2v5b3n9c1ta"`
+	CreatedBy  *string           `json:"created_by" doc:"Id of the person who created it, or who created the key that did; null if the operator of the service did." example:"usr_01kf0m4w7he6x8q2v5b3n9c1ta"`
+
+	CreatorRole *string `json:"creator_role" enum:"owner,admin,developer,billing,viewer" doc:"The role of that person in the account now, or when they left it. The key can do only what this role allows; null if there is no such person."`
+	CreatorLeft bool    `json:"creator_left" doc:"Whether that person has left the account. The key can then only send emails and events, and read those."`
 }
 
 type keyAnswer struct {
@@ -66,12 +70,13 @@ func KeyRoutes(service KeyService) rest.Routes {
 	return rest.NewRoutes("api-keys", func(a *rest.API) {
 		e := &keyEdge{keys: service}
 		g := a.Tag(tagKeys, "Credentials of the API. A secret is shown when it is made and never again: only its hash is kept.")
+		g.Bind(key, service)
 		rest.OnceBody(g, rest.Operation{
 			Path: "/api-keys", ID: "createAPIKey", Needs: needsForKeys,
 			Summary: "Create an API key",
-			Description: "`full` may do everything; `sending` may send emails and events, and read those; `read` may only read. With `domain_ids` it sends from " +
-				"those domains alone. A key makes no key that may send from other domains than itself, or that expires later. Under an Idempotency-Key the " +
-				"answer is kept encrypted.",
+			Description: "`full` allows everything that your role allows; `sending` allows sending emails and events, and reading those; `read` allows only reading. A key never allows more than the current role of its " +
+				"creator: it shrinks with the role, and once its creator has left the account it only sends, and reads what was sent. With `domain_ids` it is limited to these domains, their mail and " +
+				"what sending needs; it neither adds nor deletes domains. A key creates no key for other domains than its own, or that expires later. Under an Idempotency-Key the answer is kept encrypted.",
 			Body:    &rest.Body{About: "The key to make.", Examples: map[string]any{"sending": map[string]any{"name": "web shop", "scope": "sending"}}},
 			Example: map[string]any{"api_key": keyExample(), "secret": "svc_Zk3v9QpA1mW5rT8yB2nC4xE6uH7jK0sLd3fG9aVqIo"}, Secret: true,
 		}, keyBody, e.create)
@@ -79,12 +84,12 @@ func KeyRoutes(service KeyService) rest.Routes {
 			Path: "/api-keys", ID: "listAPIKeys", Needs: needsForKeys,
 			Summary: "List API keys", Description: "Newest first, also those that are revoked or have expired.",
 			Example: keyExample(),
-		}, rest.Plural{Member: "api_keys", Schema: "ApiKeyList"}, e.keys.Keys, newKeyRecord)
+		}, rest.Plural{Member: "api_keys", Schema: "ApiKeyList"}, e.list, newKeyRecord)
 		rest.Get(g, rest.Operation{
 			Path: "/api-keys/{id}", ID: "getAPIKey", Needs: needsForKeys,
 			Summary: "Retrieve an API key", Description: "Without its secret.",
 			Example: map[string]any{"api_key": keyExample()}, Of: key,
-		}, e.keys.Key, newKeyRecordAnswer)
+		}, e.get, newKeyRecordAnswer)
 		rest.Delete(g, rest.Operation{
 			Path: "/api-keys/{id}", ID: "revokeAPIKey", Needs: needsForKeys,
 			Summary: "Revoke an API key",
@@ -117,13 +122,20 @@ func (scope) Schema(body.Components) *huma.Schema {
 	return &huma.Schema{Type: huma.TypeString, Enum: []any{"full", "sending", "read"}}
 }
 
-func newKeyRecord(k *ent.APIKey) keyRecord {
-	return keyRecord{ID: k.ID, Name: k.Name, Prefix: k.Prefix, Scope: string(k.Scope), DomainIDs: wire.List(k.DomainIds),
+// createdKey is a key with who created it; zero: the operator did.
+type createdKey struct {
+	*ent.APIKey
+
+	by rights.Creator
+}
+
+func newKeyRecord(k createdKey) keyRecord {
+	return keyRecord{CreatorRole: wire.OrNull(string(k.by.Role)), CreatorLeft: k.by.Former, ID: k.ID, Name: k.Name, Prefix: k.Prefix, Scope: string(k.Scope), DomainIDs: wire.List(k.DomainIds),
 		ExpiresAt: wire.OptionalTime{At: k.ExpiresAt}, LastUsedAt: wire.OptionalTime{At: k.LastUsedAt}, CreatedAt: wire.Time(k.CreatedAt),
 		RevokedAt: wire.OptionalTime{At: k.RevokedAt}, CreatedBy: k.CreatedBy}
 }
 
-func newKeyRecordAnswer(k *ent.APIKey) keyAnswer { return keyAnswer{newKeyRecord(k)} }
+func newKeyRecordAnswer(k createdKey) keyAnswer { return keyAnswer{newKeyRecord(k)} }
 
 func (e *keyEdge) create(ctx context.Context, c *rest.Call, _ *rest.None, in accounts.NewKey, keep rest.Keep) (out newKeyAnswer, err error) {
 	in.AccountID, in.MadeBy = c.AccountID, c.KeyID
@@ -131,13 +143,46 @@ func (e *keyEdge) create(ctx context.Context, c *rest.Call, _ *rest.None, in acc
 		in.CreatedBy = c.Person.UserID
 	}
 	in.Keep = func(ctx context.Context, tx idempotency.Execer, made *ent.APIKey, token secret.String) error {
-		return keep(ctx, tx, newKeyAnswer{APIKey: newKeyRecord(made), Secret: token.Reveal()})
+		return keep(ctx, tx, newKeyAnswer{APIKey: newKeyRecord(createdKey{made, creatorOf(c.Caller)}), Secret: token.Reveal()})
 	}
 	made, token, err := e.keys.CreateKey(ctx, in)
 	if err != nil {
 		return out, err
 	}
-	return newKeyAnswer{APIKey: newKeyRecord(made), Secret: token.Reveal()}, nil
+	return newKeyAnswer{APIKey: newKeyRecord(createdKey{made, creatorOf(c.Caller)}), Secret: token.Reveal()}, nil
+}
+
+// creatorOf is the creator of a key that the caller makes.
+func creatorOf(c accounts.Caller) rights.Creator {
+	switch {
+	case c.Person != nil:
+		return rights.Creator{Role: c.Person.Role}
+	case c.Creator != nil:
+		return *c.Creator
+	}
+	return rights.Creator{}
+}
+
+func (e *keyEdge) list(ctx context.Context, accountID string, r page.Request) (page.Page[createdKey], error) {
+	found, err := e.keys.Keys(ctx, accountID, r)
+	if err != nil {
+		return page.Page[createdKey]{}, err
+	}
+	keyIDs := make([]string, len(found.Items))
+	for i, k := range found.Items {
+		keyIDs[i] = k.ID
+	}
+	by, err := e.keys.CreatorsOf(ctx, accountID, keyIDs...)
+	return page.Map(found, func(k *ent.APIKey) createdKey { return createdKey{k, by[k.ID]} }), err
+}
+
+func (e *keyEdge) get(ctx context.Context, accountID, keyID string) (createdKey, error) {
+	found, err := e.keys.Key(ctx, accountID, keyID)
+	if err != nil {
+		return createdKey{}, err
+	}
+	by, err := e.keys.CreatorsOf(ctx, accountID, keyID)
+	return createdKey{found, by[keyID]}, err
 }
 
 func (e *keyEdge) revoke(ctx context.Context, accountID, keyID string) error {
@@ -148,6 +193,7 @@ func (e *keyEdge) revoke(ctx context.Context, accountID, keyID string) error {
 func keyExample() map[string]any {
 	return map[string]any{
 		"id": "key_01kf0m4w7he6x8q2v5b3n9c1ta", "name": "web shop", "prefix": "svc_Zk3v9QpA", "scope": "sending", "domain_ids": []any{},
-		"expires_at": nil, "last_used_at": "2026-01-15T09:40:00.000Z", "created_at": "2026-01-15T09:30:00.000Z", "revoked_at": nil, "created_by": nil,
+		"expires_at": nil, "last_used_at": "2026-01-15T09:40:00.000Z", "created_at": "2026-01-15T09:30:00.000Z", "revoked_at": nil, "created_by": "usr_01kf0m4w7he6x8q2v5b3n9c1ta",
+		"creator_role": "developer", "creator_left": false,
 	}
 }

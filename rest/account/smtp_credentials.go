@@ -63,11 +63,12 @@ func SMTPCredentialRoutes(service SMTPCredentialService) rest.Routes {
 		g := a.Tag(tagSMTPCredentials, "What programs sign in with at the SMTP relay: the user name `postrider` and a password, which is shown when it is made and never again. "+
 			"The relay takes mail under the rules of POST /emails; `X-Postrider-Unsubscribe: true`, `X-Postrider-Category`, `X-Postrider-Tag: name=value`, `X-Postrider-Scheduled-At`, "+
 			"`X-Postrider-Expires-At` and `X-Postrider-Idempotency-Key` in the header of a message say what those fields say there. Its `250` names the id of the email.")
+		g.Bind(credential, service)
 		rest.OnceBody(g, rest.Operation{
 			Path: "/smtp-credentials", ID: "createSMTPCredential", Needs: needsForKeys,
 			Summary: "Create an SMTP credential",
 			Description: "With `domain_ids` it sends from those domains alone. A key that may send from some domains only makes no credential for others. " +
-				"Under an Idempotency-Key the answer is kept encrypted.",
+				"It sends as long as the role of its creator allows sending, or did when they left the account. Under an Idempotency-Key the answer is kept encrypted.",
 			Body:    &rest.Body{About: "The credential to make.", Examples: map[string]any{"named": map[string]any{"name": "web shop", "domain_ids": []any{}}}},
 			Example: map[string]any{"smtp_credential": smtpCredentialExample(), "password": "svs_Zk3v9QpA1mW5rT8yB2nC4xE6uH7jK0sLd3fG9aVqIo"}, Secret: true,
 		}, credentialBody, e.create)
@@ -112,6 +113,9 @@ func (e *smtpCredentialEdge) create(ctx context.Context, c *rest.Call, _ *rest.N
 		return newSMTPCredentialAnswer{SMTPCredential: e.record(made), Password: password.Reveal()}
 	}
 	in.AccountID, in.MadeBy = c.AccountID, c.KeyID
+	if c.Person != nil {
+		in.CreatedBy = c.Person.UserID
+	}
 	in.Keep = func(ctx context.Context, tx idempotency.Execer, made *ent.SMTPCredential, password secret.String) error {
 		return keep(ctx, tx, answer(made, password))
 	}

@@ -159,6 +159,7 @@ func Routes(service Service, turns export.Turns) rest.Routes {
 		g := a.Tag(Tag, "Sequences of steps that your custom events start, for one person each: send an email, wait, decide, call a URL. "+
 			"An automation is a draft until it is activated; a run follows the version with which it has started. Types of steps: "+strings.Join(definition.Types(), ", ")+
 			". The JSON Schema of a definition is at `"+rest.Prefix+schemaPath+"`.")
+		g.Bind(OfAutomation, service)
 		serveSchema(a)
 		e.definitions(g)
 		e.activation(g)

@@ -62,6 +62,7 @@ func DNSRoutes(service DNSService) rest.Routes {
 	return rest.NewRoutes("domains-dns", func(a *rest.API) {
 		e := &dnsEdge{dns: service}
 		g := a.Tag(Tag, "")
+		g.Bind(Noun, domainIDs{})
 		rest.Handle(g, rest.Operation{
 			Method: http.MethodGet, Path: "/domains/{id}/dns-provider", ID: "getDomainDNSProvider", Needs: rights.Read, Slow: true,
 			Summary: "Detect the DNS provider",

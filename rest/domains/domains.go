@@ -3,6 +3,7 @@ package domains
 import (
 	"context"
 	"net/http"
+	"slices"
 
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/modules/accounts/rights"
@@ -18,7 +19,7 @@ import (
 // Service is what the domain operations need of domains.
 type Service interface {
 	Add(ctx context.Context, accountID string, in domains.AddInput) (*ent.Domain, error)
-	List(ctx context.Context, accountID string, r page.Request) (page.Page[*ent.Domain], error)
+	Filtered(ctx context.Context, accountID string, f domains.Filter, r page.Request) (page.Page[*ent.Domain], error)
 	Get(ctx context.Context, accountID, domainID string) (*ent.Domain, error)
 	Verify(ctx context.Context, accountID, domainID string) (*ent.Domain, error)
 	RotateDKIM(ctx context.Context, accountID, domainID string, keep domains.Keep) (*ent.Domain, error)
@@ -78,6 +79,7 @@ func Routes(service Service) rest.Routes {
 	return rest.NewRoutes("domains", func(a *rest.API) {
 		e := &edge{service: service}
 		g := a.Tag(Tag, "Domains that you send from: the DNS records to publish, and whether they were found.")
+		g.Bind(Noun, domainIDs{})
 		e.domains(g)
 		e.settings(g)
 		e.claims(g)
@@ -96,11 +98,11 @@ func (e *edge) domains(g *rest.Group) {
 		Example:  map[string]any{"domain": domainExample()},
 		Problems: []int{http.StatusConflict},
 	}, addBody, e.add)
-	rest.List(g, rest.Operation{
+	rest.ListBy(g, rest.Operation{
 		Path: "/domains", ID: "listDomains", Needs: rights.Read,
 		Summary: "List domains", Description: "Newest first.",
 		Example: domainExample(),
-	}, rest.Plural{Member: "domains", Schema: "DomainList"}, e.service.List, e.record)
+	}, rest.Plural{Member: "domains", Schema: "DomainList"}, e.list, e.record)
 	rest.Get(g, rest.Operation{
 		Path: "/domains/{id}", ID: "getDomain", Needs: rights.Read,
 		Summary: "Retrieve a domain", Description: "With its DNS records as the last check saw them.",
@@ -149,6 +151,17 @@ func (e *edge) add(ctx context.Context, c *rest.Call, _ *rest.None, in domains.A
 	return rest.As(e.answer)(e.service.Add(ctx, c.AccountID, in))
 }
 
+func (e *edge) list(ctx context.Context, c *rest.Call, in *rest.Page) (page.Page[*ent.Domain], error) {
+	return e.service.Filtered(ctx, c.AccountID, domains.Filter{IDs: c.DomainIDs}, in.Request())
+}
+
 func (e *edge) verify(ctx context.Context, c *rest.Call, in *rest.Item) (domainAnswer, error) {
 	return rest.As(e.answer)(e.service.Verify(ctx, c.AccountID, in.ID))
+}
+
+// domainIDs are domains themselves: a key limited to some touches those.
+type domainIDs struct{}
+
+func (domainIDs) IsWithin(_ context.Context, _, domainID string, of []string) (bool, error) {
+	return slices.Contains(of, domainID), nil
 }

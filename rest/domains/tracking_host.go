@@ -58,6 +58,7 @@ func TrackingHostRoutes(service TrackingHostService) rest.Routes {
 	return rest.NewRoutes("tracking-host", func(a *rest.API) {
 		e := &trackingHostEdge{hosts: service}
 		g := a.Tag(Tag, "")
+		g.Bind(Noun, domainIDs{})
 		example := map[string]any{"tracking_host": trackingHostExample()}
 		rest.HandleBody(g, rest.Operation{
 			Method: http.MethodPut, Path: "/domains/{id}/tracking-host", ID: "setDomainTrackingHost", Needs: rights.Write, Slow: true,

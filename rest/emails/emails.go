@@ -113,6 +113,7 @@ func Routes(sender Sender, records Records, turns export.Turns) rest.Routes {
 	return rest.NewRoutes("emails", func(a *rest.API) {
 		e := &edge{sender: sender, records: records, turns: turns}
 		g := a.Tag(Tag, "Send emails and see what became of them.")
+		g.Bind(email, records)
 		e.sending(g)
 		e.reading(g)
 		e.exporting(g)

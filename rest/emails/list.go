@@ -48,5 +48,6 @@ func (e *edge) find(ctx context.Context, c *rest.Call, in *Filters, r page.Reque
 	if err != nil {
 		return page.Page[*ent.Email]{}, err
 	}
+	q.Filter.DomainIDs = c.DomainIDs
 	return e.records.List(ctx, c.AccountID, q)
 }

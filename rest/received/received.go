@@ -110,6 +110,7 @@ func Routes(service Service, answers bool) rest.Routes {
 	return rest.NewRoutes("received-emails", func(a *rest.API) {
 		e := &edge{mail: service}
 		g := a.Tag(tagReceived, "Mail that came in for domains of yours with `inbound_enabled`, each announced by the event `email.received`.")
+		g.Bind(received, service)
 		e.reading(g)
 		e.contents(g)
 		if answers {
@@ -136,7 +137,8 @@ func (e *edge) reading(g *rest.Group) {
 
 func (e *edge) list(ctx context.Context, c *rest.Call, in *query) (found page.Page[*ent.ReceivedEmail], err error) {
 	wrong := fault.Fields{}
-	filter := inbound.Filter{To: in.To, From: in.From, Domain: in.Domain, Q: in.Q, Since: rest.QueryTime(wrong, "since", in.Since), Until: rest.QueryTime(wrong, "until", in.Until)}
+	filter := inbound.Filter{To: in.To, From: in.From, Domain: in.Domain, Q: in.Q, Since: rest.QueryTime(wrong, "since", in.Since), Until: rest.QueryTime(wrong, "until", in.Until),
+		DomainIDs: c.DomainIDs}
 	for field, reason := range filter.Validate() {
 		wrong.Add(field, "%s", reason)
 	}

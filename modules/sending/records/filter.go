@@ -30,9 +30,10 @@ type Filter struct {
 	TemplateID   string
 	Version      *int // of the template
 	AutomationID string
-	Opened       *bool  // by a person, where open tracking is on
-	Clicked      *bool  // likewise
-	BounceClass  string // what a refusal of a recipient meant, as bad_address
+	Opened       *bool    // by a person, where open tracking is on
+	Clicked      *bool    // likewise
+	DomainIDs    []string // that the caller may see mail of; empty: all
+	BounceClass  string   // what a refusal of a recipient meant, as bad_address
 }
 
 // textFields are what a search text may say beside words, as in `receipt to:bob@example.net is:bounced`.
@@ -51,6 +52,7 @@ type criteria struct {
 	status                                       email.Status // "" for any
 	domainID, apiKeyID, templateID, automationID string       // "" for any
 	lastEvent, bounceClass                       string       // "" for any
+	domainIDs                                    []string     // one of them; empty for any
 	version                                      *int         // of the template; nil for any
 	opened, clicked                              *bool        // nil for any
 }
@@ -74,6 +76,7 @@ func (f Filter) parse() (criteria, fault.Fields) {
 		wrong.Add("template_version", "must be between 1 and %d", math.MaxInt32)
 	}
 	words, subject := readText(&f, wrong)
+	c.domainIDs = f.DomainIDs
 	c.apiKeyID, c.templateID, c.version, c.automationID, c.opened, c.clicked = f.APIKeyID, f.TemplateID, f.Version, f.AutomationID, f.Opened, f.Clicked
 	if c.lastEvent = f.LastEvent; f.LastEvent != "" && !slices.Contains(event.Names(), f.LastEvent) {
 		wrong.Add("last_event", "is no type of an event")
@@ -169,5 +172,5 @@ func readDomain(wrong fault.Fields, domain string) (domainID, mark string) {
 }
 
 func (c criteria) isEmpty() bool {
-	return c.status == "" && c.domainID+c.apiKeyID+c.templateID+c.automationID+c.lastEvent+c.bounceClass == "" && c.version == nil && c.opened == nil && c.clicked == nil && c.IsEmpty()
+	return c.status == "" && len(c.domainIDs) == 0 && c.domainID+c.apiKeyID+c.templateID+c.automationID+c.lastEvent+c.bounceClass == "" && c.version == nil && c.opened == nil && c.clicked == nil && c.IsEmpty()
 }

@@ -119,6 +119,9 @@ func (c criteria) conditions(q *db.Query) (all []string) {
 			all = append(all, column+` = `+q.Arg(wanted))
 		}
 	}
+	if len(c.domainIDs) > 0 {
+		all = append(all, `domain_id = ANY(`+q.Arg(db.Array(c.domainIDs))+`)`)
+	}
 	if c.version != nil {
 		all = append(all, `template_version = `+q.Arg(*c.version))
 	}

@@ -18,6 +18,18 @@ import (
 	"github.com/postrider/postrider/runtime/mail/message"
 )
 
+// IsWithin reports whether an email was sent from one of the domains. Error: NotFound.
+func (s *Service) IsWithin(ctx context.Context, accountID, emailID string, domainIDs []string) (bool, error) {
+	found, err := s.db.Ent.Email.Query().Where(email.ID(emailID), email.AccountID(accountID)).Select(email.FieldDomainID).Strings(ctx)
+	switch {
+	case err != nil:
+		return false, fmt.Errorf("domain of an email: %w", err)
+	case len(found) == 0:
+		return false, fault.Missing("email", emailID)
+	}
+	return slices.Contains(domainIDs, found[0]), nil
+}
+
 // Get gives one email of the account with html and text, but where it came over SMTP or they were
 // moved to the object store: LoadTexts, Relayed and Bodies read them there. Error: NotFound, also for another account's email.
 func (s *Service) Get(ctx context.Context, accountID, emailID string) (*ent.Email, error) {

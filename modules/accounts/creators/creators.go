@@ -1,0 +1,56 @@
+// Package creators reads who created keys and credentials, as far as that bounds what these may do: with
+// which role a creator belongs to the account now, or did when they left.
+package creators
+
+import (
+	"context"
+
+	"github.com/postrider/postrider/modules/accounts/rights"
+	"github.com/postrider/postrider/runtime/db"
+)
+
+// Columns and Joins select who created a row k with account_id and created_by, for a Row. A creator of
+// whom it is not known what they could do when they left counts as a developer, who may create keys.
+const (
+	Columns = `k.created_by IS NOT NULL, coalesce(m.role, f.role, 'developer'), m.id IS NULL OR u.disabled_at IS NOT NULL`
+	Joins   = `LEFT JOIN memberships m ON m.account_id = k.account_id AND m.user_id = k.created_by
+	LEFT JOIN former_members f ON f.account_id = k.account_id AND f.user_id = k.created_by LEFT JOIN users u ON u.id = k.created_by`
+)
+
+// Row is what Columns select.
+type Row struct {
+	known   bool
+	creator rights.Creator
+}
+
+// Into are the places of Columns, in their order.
+func (r *Row) Into() []any { return []any{&r.known, &r.creator.Role, &r.creator.Former} }
+
+// Creator returns who created the row; nil: the operator of the installation did.
+func (r *Row) Creator() *rights.Creator {
+	if !r.known {
+		return nil
+	}
+	return &r.creator
+}
+
+const ofKeysSQL = `SELECT k.id, ` + Columns + ` FROM api_keys k ` + Joins + ` WHERE k.account_id = $1 AND k.id = ANY($2)`
+
+// OfKeys returns who created the API keys of an account, by their ids. Keys of the operator are left out.
+func OfKeys(ctx context.Context, on db.Execer, accountID string, keyIDs ...string) (map[string]rights.Creator, error) {
+	type keyRow struct {
+		id string
+		Row
+	}
+	rows, err := db.All(ctx, on, func(r *keyRow) []any { return append([]any{&r.id}, r.Into()...) }, ofKeysSQL, accountID, db.Array(keyIDs))
+	if err != nil {
+		return nil, err
+	}
+	found := make(map[string]rights.Creator, len(rows))
+	for _, r := range rows {
+		if r.known {
+			found[r.id] = r.creator
+		}
+	}
+	return found, nil
+}
