@@ -1,5 +1,5 @@
-// Package machine says which addresses this machine has: those that a connection can leave
-// from.
+// Package machine says what this machine has: the addresses that a connection can leave from, and
+// memory.
 package machine
 
 import (
