@@ -92,7 +92,8 @@ func (h *HTTP) serve(w http.ResponseWriter, r *http.Request, next http.Handler) 
 	record := &Request{id: requestID(r)}
 	r = r.WithContext(withRequest(r.Context(), record))
 	w.Header().Set(RequestIDHeader, record.id)
-	seen := &observation{status: http.StatusOK}
+	seen := observe(r)
+	record.clientLeft = seen.clientLeft
 	h.inFlight.Inc()
 	start := time.Now()
 	// Deferred, so that an aborted connection (http.ErrAbortHandler) is seen too.
@@ -112,6 +113,7 @@ func (h *HTTP) recovering(w http.ResponseWriter, r *http.Request, record *Reques
 			return
 		}
 		if err, ok := value.(error); ok && errors.Is(err, http.ErrAbortHandler) {
+			seen.failed = true
 			panic(value)
 		}
 		h.logger.ErrorContext(loglimit.Collapse(r.Context(), r.Pattern), "handler panicked", KeyError, value, KeyStack, string(debug.Stack()))
@@ -136,7 +138,7 @@ func (h *HTTP) finish(r *http.Request, record *Request, seen *observation, took 
 	if route == "" {
 		route = unmatched
 	}
-	status := seen.status
+	status := seen.finalStatus()
 	h.requests.WithLabelValues(method(r), route, strconv.Itoa(status)).Inc()
 	h.duration.WithLabelValues(method(r), route).Observe(took.Seconds())
 	if span := trace.SpanFromContext(r.Context()); span.IsRecording() {

@@ -1,17 +1,72 @@
 package telemetry
 
 import (
+	"context"
+	"errors"
 	"io"
 	"net/http"
+	"os"
 
 	"github.com/felixge/httpsnoop"
 )
 
-// observation is what went out.
+// StatusClientClosed is the status of a request whose client left before it had the whole
+// response. It appears in logs and metrics only: no client is there to read it. RFC 9110 has no
+// such status; nginx introduced this one.
+const StatusClientClosed = 499
+
+// observation is the outcome of one request as the connection shows it. It is also the body of the
+// request, so that it sees why reading ended.
 type observation struct {
-	status  int
-	begun   bool
-	written int64
+	io.ReadCloser // the body of the request
+
+	request  context.Context //nolint:containedctx // of the request, for as long as it lasts
+	status   int
+	begun    bool
+	written  int64
+	early    bool // the client had left before the response began
+	failed   bool // the response could not be written to its end
+	streamed bool // parts of the response were flushed, so only the handler knows its end
+	timedOut bool // reading the body took longer than the server waits
+}
+
+// observe starts the observation of a request and replaces its body.
+func observe(r *http.Request) *observation {
+	o := &observation{request: r.Context(), status: http.StatusOK, ReadCloser: r.Body}
+	if r.Body != nil && r.Body != http.NoBody {
+		r.Body = o
+	}
+	return o
+}
+
+// Read remembers a deadline that passed: net/http cancels the context of the request then, as if the
+// client had left.
+func (o *observation) Read(p []byte) (int, error) {
+	n, err := o.ReadCloser.Read(p)
+	if err != nil && errors.Is(err, os.ErrDeadlineExceeded) {
+		o.timedOut = true
+	}
+	return n, err
+}
+
+// clientLeft reports whether the client has closed the connection or reset the stream. A server that
+// stops cancels its requests with a cause of its own.
+func (o *observation) clientLeft() bool {
+	return errors.Is(context.Cause(o.request), context.Canceled) && !o.timedOut
+}
+
+// finalStatus returns the status for logs and metrics, once the handler has returned.
+func (o *observation) finalStatus() int {
+	if o.clientLeft() && (!o.begun || o.early || o.failed || o.streamed) {
+		return StatusClientClosed
+	}
+	return o.status
+}
+
+func (o *observation) begin(status int) {
+	if !o.begun {
+		o.status, o.begun, o.early = status, true, o.clientLeft()
+	}
 }
 
 // wrap keeps the optional interfaces of w (Flusher for streams, …).
@@ -19,27 +74,51 @@ func (o *observation) wrap(w http.ResponseWriter) http.ResponseWriter {
 	return httpsnoop.Wrap(w, httpsnoop.Hooks{
 		WriteHeader: func(next httpsnoop.WriteHeaderFunc) httpsnoop.WriteHeaderFunc {
 			return func(status int) {
-				if !o.begun && status >= http.StatusOK { // 1xx announce, they do not answer
-					o.status, o.begun = status, true
+				if status >= http.StatusOK { // 1xx announce, they do not answer
+					o.begin(status)
+				}
+				if o.early && status >= http.StatusInternalServerError {
+					status = StatusClientClosed // for the span, which takes any 5xx for an error
 				}
 				next(status)
 			}
 		},
 		Write: func(next httpsnoop.WriteFunc) httpsnoop.WriteFunc {
 			return func(b []byte) (int, error) {
-				o.begun = true
+				o.begin(http.StatusOK)
 				n, err := next(b)
-				o.written += int64(n)
+				o.count(int64(n), err)
 				return n, err
 			}
 		},
 		ReadFrom: func(next httpsnoop.ReadFromFunc) httpsnoop.ReadFromFunc {
 			return func(src io.Reader) (int64, error) {
-				o.begun = true
+				o.begin(http.StatusOK)
 				n, err := next(src)
-				o.written += n
+				o.count(n, err)
 				return n, err
 			}
 		},
+		Flush: func(next httpsnoop.FlushFunc) httpsnoop.FlushFunc {
+			return func() {
+				o.begin(http.StatusOK)
+				o.streamed = true
+				next()
+			}
+		},
+		FlushError: func(next httpsnoop.FlushErrorFunc) httpsnoop.FlushErrorFunc {
+			return func() error {
+				o.begin(http.StatusOK)
+				o.streamed = true
+				err := next()
+				o.failed = o.failed || err != nil
+				return err
+			}
+		},
 	})
+}
+
+func (o *observation) count(written int64, err error) {
+	o.written += written
+	o.failed = o.failed || err != nil
 }

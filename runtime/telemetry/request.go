@@ -9,7 +9,8 @@ import (
 // Request is the record of one HTTP request in the making. The functions below
 // add to the record in a context and do nothing when there is none.
 type Request struct {
-	id string
+	id         string
+	clientLeft func() bool
 
 	mu        sync.Mutex // a streamed answer may outlive the handler's goroutine
 	route     string
@@ -41,6 +42,23 @@ func RequestID(ctx context.Context) string {
 		return r.id
 	}
 	return ""
+}
+
+// ClientLeft reports whether the client of a request has left. Errors that follow from that are
+// nobody's defect. It is false outside a request, and while a server that stops cancels its requests.
+func ClientLeft(ctx context.Context) bool {
+	r, ok := ctx.Value(requestKey{}).(*Request)
+	return ok && r.clientLeft()
+}
+
+// LogFailure logs a request that failed for a reason of ours: as an error, unless its client has
+// left, which cancels all work for it.
+func LogFailure(ctx context.Context, log *slog.Logger, message string, attrs ...any) {
+	level := slog.LevelError
+	if ClientLeft(ctx) {
+		level = slog.LevelDebug
+	}
+	log.Log(ctx, level, message, attrs...)
 }
 
 // SetCaller records who was found to be calling.
