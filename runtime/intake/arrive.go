@@ -82,7 +82,7 @@ func (a *arrival) read(ctx context.Context) error {
 	}
 }
 
-var pieces = sync.Pool{New: func() any { b := make([]byte, 32<<10); return &b }}
+var pieces = sync.Pool{New: func() any { b := make([]byte, 16<<10); return &b }}
 
 var errSpill = errors.New("it goes on in the spool")
 

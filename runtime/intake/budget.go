@@ -16,10 +16,15 @@ const (
 	// LeastSpool lets a quarter hold the largest body, which has 150 MiB.
 	LeastSpool = 640 << 20
 
-	arrivingSize = 64 << 20  // octets in memory of what is small
-	workingSize  = 512 << 20 // octets in memory while something large is worked on
-	bodiesSize   = 4096      // HTTP bodies that arrive at a time
-	readsSize    = 8         // large contents that are read out of the database at a time
+	// FullMemory is the memory of a process from which on the parts have their full size. With less
+	// they shrink with it.
+	FullMemory = 2 << 30
+
+	arrivingPart   = 32        // of the memory: 64 MiB of what is small
+	workingPart    = 4         // 512 MiB while something large is worked on
+	connectionSize = 512 << 10 // bytes that a connection may cost: 4,096 of them
+
+	readsSize = 8 // large contents that are read out of the database at a time
 
 	// callerPatience is how long a caller of the API waits for room: it is rather late
 	// than refused, for sending all of it again costs more.
@@ -31,9 +36,11 @@ const (
 type Config struct {
 	Dir    string // of the spool's files; "" is the system's for temporary files
 	Spool  int64
+	Memory int64 // bytes that the process may use; 0: enough
 	Logger *slog.Logger
 
 	Arriving, Working, Bodies, Reads int64         // for tests
+	Connections                      int64         // likewise
 	Floor                            Pace          // likewise
 	Patience                         time.Duration // likewise: with which callers wait for room
 	Grace                            time.Duration // likewise: before a holder is ended for another
@@ -46,6 +53,10 @@ type Budget struct {
 	disk atomic.Uint64 // failures
 	slow atomic.Uint64 // clients that were ended
 	told atomic.Int64  // when the operator was, Unix seconds
+
+	refused     atomic.Uint64       // connections and requests without a place
+	large       [ways]atomic.Uint64 // responses of more than a few KB
+	connections int
 
 	floor                                   Pace
 	patience                                time.Duration
@@ -65,10 +76,13 @@ func New(c Config) (*Budget, error) {
 			*n = standard
 		}
 	}
+	orElse(&c.Memory, FullMemory)
+	memory := min(c.Memory, FullMemory)
+	orElse(&c.Connections, memory/connectionSize)
 	orElse(&c.Spool, DefaultSpool)
-	orElse(&c.Arriving, arrivingSize)
-	orElse(&c.Working, workingSize)
-	orElse(&c.Bodies, bodiesSize)
+	orElse(&c.Arriving, memory/arrivingPart)
+	orElse(&c.Working, memory/workingPart)
+	orElse(&c.Bodies, c.Connections)
 	orElse(&c.Reads, readsSize)
 	if c.Floor == (Pace{}) {
 		c.Floor = Floor
@@ -80,12 +94,22 @@ func New(c Config) (*Budget, error) {
 		return nil, err
 	}
 	b := &Budget{dir: c.Dir, log: c.Logger, floor: c.Floor, patience: c.Patience, arriving: NewPool(c.Arriving), working: NewPool(c.Working), spool: NewPool(c.Spool),
-		bodies: NewPool(c.Bodies), reads: NewPool(c.Reads)}
+		bodies: NewPool(c.Bodies), reads: NewPool(c.Reads), connections: int(c.Connections)}
 	if c.Grace > 0 {
 		b.spool.grace = c.Grace
 	}
 	return b, nil
 }
+
+// Connections is how many connections an HTTP listener has at a time: streams of events, and the
+// streams of HTTP/2, are among them.
+func (b *Budget) Connections() int { return b.connections }
+
+// Pace is the least speed of clients.
+func (b *Budget) Pace() Pace { return b.floor }
+
+// CountRefused counts a connection or a request that found no place.
+func (b *Budget) CountRefused() { b.refused.Add(1) }
 
 // Work waits for memory in which something large that has come whole is worked on. The
 // work talks to no client and asks no DNS: it is over when we are done. release may be

@@ -188,6 +188,17 @@ func (c *Content) ReadAt(p []byte, off int64) (int, error) {
 // Reader reads from the beginning.
 func (c *Content) Reader() *io.SectionReader { return io.NewSectionReader(c, 0, c.size) }
 
+// WriteTo implements io.WriterTo.
+func (c *Content) WriteTo(w io.Writer) (int64, error) {
+	if c.file == nil {
+		n, err := w.Write(c.memory)
+		return int64(n), err
+	}
+	piece := pieces.Get().(*[]byte) //nolint:forcetypeassert // the pool has no others
+	defer pieces.Put(piece)
+	return io.CopyBuffer(w, struct{ io.Reader }{c.Reader()}, *piece)
+}
+
 // Bytes are the octets where they lie, good until Close. In a file that is the file
 // itself, and the kernel may take the memory of it away and read it again: see Guarded.
 func (c *Content) Bytes() ([]byte, error) {

@@ -1,5 +1,5 @@
-// Package intake bounds what strangers and callers make this process hold: HTTP bodies,
-// messages that come over SMTP, large contents that are read, and messages that are
+// Package intake bounds what strangers and callers make this process hold: HTTP bodies and
+// responses, messages that come over SMTP, large contents that are read, and messages that are
 // composed. Every door asks the one Budget.
 //
 // # Parts
@@ -18,6 +18,15 @@
 // its disk free, of a large disk 1 GiB. Bytes maps the file, so that a parser reads it as memory, and the kernel
 // can take that memory back.
 //
+// These are the sizes for a process with 2 GiB of memory. With less, arriving, working and bodies
+// shrink in proportion, and so does the number of connections (Budget.Connections).
+//
+// # Requests and responses
+//
+// Every HTTP server wraps its handler in Budget.Bound, so no handler is outside the budget. A response
+// of more than 8 KB becomes a Content, and leaves once its handler has returned; a handler that flushes
+// streams it. Texts that are the same for all clients exist once and are counted nowhere (WriteShared).
+//
 // # Shares
 //
 // Everything is held for an Owner: an account, or the network of a stranger (its /24 and
@@ -35,7 +44,8 @@
 //
 // # Connections
 //
-// A Gate bounds the connections of a listener. A gate that is more than half full gives
+// A Gate bounds the connections of a listener, and the requests on them: each beyond the first of a
+// connection counts as a connection (Place.Begin), and behind a trusted proxy for its client. A gate that is more than half full gives
 // a network an eighth of its places and a wider one a quarter. A newcomer to a full gate
 // gets the place of a client that has said nothing, else of one that waits for a command:
 // of the share that has most first, and else after 10 and 30 seconds.

@@ -178,14 +178,21 @@ func TestTheGateCountsWhatIsThere(t *testing.T) {
 		random := rand.New(rand.NewPCG(seed, 1))
 		g := NewGate(60, 5)
 		var open []*Place
+		var requests []func()
 		for range 5000 {
-			switch random.IntN(5) {
+			switch random.IntN(7) {
 			case 0, 1, 2:
 				var from netip.Addr
 				if random.IntN(5) > 0 {
 					from = netip.AddrFrom4([4]byte{203, byte(random.IntN(3)), byte(random.IntN(4)), byte(random.IntN(5))})
 				}
 				p, err := g.Enter(from, func() {})
+				if from.IsValid() && random.IntN(2) == 0 {
+					if err == nil {
+						p.Leave()
+					}
+					p, err = g.EnterPeer(from, random.IntN(2) == 0, func() {})
+				}
 				if err != nil {
 					continue
 				}
@@ -204,6 +211,18 @@ func TestTheGateCountsWhatIsThere(t *testing.T) {
 					open[i].Leave()
 					open = append(open[:i], open[i+1:]...)
 				}
+			case 5:
+				if len(open) > 0 {
+					end, err := open[random.IntN(len(open))].Begin(netip.AddrFrom4([4]byte{203, byte(random.IntN(3)), 9, 1}))
+					if err == nil {
+						requests = append(requests, end)
+					}
+				}
+			case 6:
+				if len(requests) > 0 {
+					requests[0]()
+					requests = requests[1:]
+				}
 			}
 			if g.all() > 60+proxiedRoom || g.all() < 0 || g.leaving < 0 {
 				t.Fatalf("seed %d: %d are open and %d leaving", seed, g.all(), g.leaving)
@@ -212,8 +231,11 @@ func TestTheGateCountsWhatIsThere(t *testing.T) {
 		for _, p := range open {
 			p.Leave()
 		}
-		if len(g.places) != 0 || len(g.count) != 0 || g.leaving != 0 {
-			t.Errorf("seed %d: after all have left %d places, %v and %d leaving are counted", seed, len(g.places), g.count, g.leaving)
+		for _, end := range requests {
+			end()
+		}
+		if len(g.places) != 0 || len(g.count) != 0 || g.leaving != 0 || g.more != 0 {
+			t.Errorf("seed %d: after all have left %d places, %v, %d leaving and %d requests more are counted", seed, len(g.places), g.count, g.leaving, g.more)
 		}
 	}
 }

@@ -9,7 +9,6 @@ import (
 
 // How HTTP bodies are taken.
 const (
-	smallBody    = 256 << 10 // octets that may lie in memory
 	bodyPatience = 5 * time.Second
 	bodyWithin   = 30 * time.Minute // 22 MB at 100 kbit/s
 )
@@ -19,7 +18,11 @@ const (
 // octets come. The errors are ErrFull, ErrCut, ErrSlow, ErrTooLarge and those of the
 // connection.
 func (b *Budget) RequestBody(w http.ResponseWriter, r *http.Request, o Owner, limit int64) (*Content, error) {
-	ctx := r.Context()
+	ctx, from := r.Context(), r.Body
+	bounded, _ := from.(*requestBody)
+	if bounded != nil {
+		from = bounded.ReadCloser // it is bounded here
+	}
 	if r.ContentLength > limit {
 		return nil, ErrTooLarge
 	}
@@ -29,12 +32,15 @@ func (b *Budget) RequestBody(w http.ResponseWriter, r *http.Request, o Owner, li
 	}
 	defer leave()
 	deadline := readDeadline(w)
-	c := b.Content(Terms{Owner: o, Small: smallBody, Most: limit, Patience: b.patience})
-	err = c.Arrive(ctx, Arrival{From: r.Body, Limit: limit, Size: r.ContentLength, Deadline: deadline, Within: bodyWithin,
+	c := b.Content(Terms{Owner: o, Small: smallContent, Most: limit, Patience: b.patience})
+	err = c.Arrive(ctx, Arrival{From: from, Limit: limit, Size: r.ContentLength, Deadline: deadline, Within: bodyWithin,
 		Cut: func() { deadline(time.Unix(1, 0)) }}) //nolint:errcheck // a connection that is gone says so when it is read
 	if err != nil {
 		c.Close()
 		return nil, err
+	}
+	if bounded != nil {
+		bounded.ended = true
 	}
 	// net/http goes on reading behind the body to see the client leave, and would take a
 	// late deadline for that.
@@ -65,6 +71,13 @@ type Answer struct {
 // Answer begins one. The contents are what it is made of: they are given up when others
 // need the room, and the client is the slowest.
 func (b *Budget) Answer(w http.ResponseWriter, made ...*Content) *Answer {
+	if x := responseOf(w); x != nil {
+		x.stream()
+	}
+	return b.newAnswer(w, made...)
+}
+
+func (b *Budget) newAnswer(w http.ResponseWriter, made ...*Content) *Answer {
 	a := &Answer{to: w, pace: b.floor, controller: http.NewResponseController(w), holding: made}
 	for _, c := range made {
 		c.Cut(func() { a.controller.SetWriteDeadline(time.Unix(1, 0)) }) //nolint:errcheck // a connection that is gone says so when it is written to

@@ -14,6 +14,16 @@ func (b *Budget) Held() Held {
 	return Held{used(b.arriving), used(b.working), used(b.spool), used(b.bodies), used(b.reads)}
 }
 
+// LargeResponses returns how many responses of more than a few KB left so far, by how they did: "held",
+// "streamed" or "shared".
+func (b *Budget) LargeResponses() map[string]uint64 {
+	out := map[string]uint64{}
+	for by := range ways {
+		out[by.String()] = b.large[by].Load()
+	}
+	return out
+}
+
 // Register shows what the budget holds, and whom it refused.
 func (b *Budget) Register(reg prometheus.Registerer) error {
 	gauge := func(name, help, part string, of func() float64) prometheus.Collector {
@@ -26,8 +36,14 @@ func (b *Budget) Register(reg prometheus.Registerer) error {
 	}
 	pools := map[string]*Pool{"arriving": b.arriving, "working": b.working, "spool": b.spool, "bodies": b.bodies, "reads": b.reads}
 	all := []prometheus.Collector{counter("slow", func() float64 { return float64(b.slow.Load()) }), counter("disk", func() float64 { return float64(b.disk.Load()) }),
+		counter("crowded", func() float64 { return float64(b.refused.Load()) }),
 		counter("full", func() float64 { return sum(pools, func(p *Pool) uint64 { return p.refused }) }),
 		counter("cut", func() float64 { return sum(pools, func(p *Pool) uint64 { return p.cut }) })}
+	for by := range ways {
+		all = append(all, prometheus.NewCounterFunc(prometheus.CounterOpts{Namespace: "postrider", Subsystem: "intake", Name: "large_responses_total",
+			Help:        "Responses of more than 8 KB, by how they left: held by the budget until the client had taken them, streamed, or from memory that all responses share.",
+			ConstLabels: prometheus.Labels{"way": by.String()}}, func() float64 { return float64(b.large[by].Load()) }))
+	}
 	for name, p := range pools {
 		all = append(all,
 			gauge("held", "What is held of each part of the budget: octets, and places.", name, func() float64 { return p.look(func() float64 { return float64(p.used) }) }),

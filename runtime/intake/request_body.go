@@ -1,0 +1,107 @@
+package intake
+
+import (
+	"errors"
+	"io"
+	"os"
+	"time"
+)
+
+// requestBody is the body of a request under Bound, for handlers that read it themselves.
+type requestBody struct {
+	io.ReadCloser
+
+	response *response
+	meter    Meter
+	leave    func() // gives the place back; nil: it has none
+	near     hold   // of the memory for what was read
+	spare    int64  // bytes that are counted and were not read yet
+	ended    bool
+	err      error
+}
+
+const (
+	bodyStep = 16 << 10
+	restTime = 100 * time.Millisecond
+)
+
+// Read implements io.Reader. The errors are ErrSlow, ErrFull, ErrCut and those of the connection.
+func (b *requestBody) Read(p []byte) (int, error) {
+	if b.err != nil {
+		return 0, b.err
+	}
+	if b.err = b.take(); b.err != nil {
+		return 0, b.err
+	}
+	p = p[:min(int64(len(p)), b.spare)]
+	deadline := readDeadline(b.response.ResponseWriter)
+	if b.err = deadline(time.Now().Add(b.meter.Left())); b.err != nil {
+		return 0, b.err
+	}
+	began := time.Now()
+	n, err := b.ReadCloser.Read(p)
+	b.meter.Count(n, time.Since(began))
+	b.spare -= int64(n)
+	if err != nil {
+		b.end(err)
+	}
+	return n, b.err
+}
+
+// take finds a place for the body, and memory for what is read next.
+func (b *requestBody) take() error {
+	x := b.response
+	if b.leave == nil {
+		leave, err := x.budget.Body(x.request.Context(), x.owner, min(bodyPatience, x.budget.patience))
+		if err != nil {
+			return err
+		}
+		b.leave = leave
+		x.budget.arriving.enter(&b.near, x.owner, smallContent)
+	}
+	if b.spare > 0 {
+		return nil
+	}
+	if err := b.near.take(x.request.Context(), bodyStep, bodyPatience); err != nil {
+		return err
+	}
+	b.spare = bodyStep
+	return nil
+}
+
+func (b *requestBody) end(err error) {
+	b.ended, b.err = true, err
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		b.response.budget.slow.Add(1)
+		b.ended, b.err = false, ErrSlow
+	}
+	readDeadline(b.response.ResponseWriter)(time.Time{}) //nolint:errcheck // a connection that is gone says so when it is used
+	b.leave()
+}
+
+// abandon gives up the rest of a body that the handler has not read. net/http would read up to 256 KB of it
+// before it sends the response, and wait for them for ever. A rest that has arrived is taken; else the
+// connection ends with the response, since what comes later must not be read as another request.
+func (b *requestBody) abandon() {
+	x := b.response
+	if b.ended || x.request.ProtoMajor >= 2 {
+		return
+	}
+	b.ended = true
+	deadline := readDeadline(x.ResponseWriter)
+	if x.request.ContentLength <= smallContent && deadline(time.Now().Add(restTime)) == nil {
+		if _, err := io.CopyN(io.Discard, b.ReadCloser, smallContent+1); errors.Is(err, io.EOF) {
+			deadline(time.Time{}) //nolint:errcheck // a connection that is gone says so when it is used
+			return
+		}
+	}
+	x.Header().Set("Connection", "close")
+	deadline(time.Now().Add(x.budget.floor.Within)) //nolint:errcheck // as above
+}
+
+func (b *requestBody) release() {
+	if b.leave != nil {
+		b.leave()
+	}
+	b.near.leave()
+}

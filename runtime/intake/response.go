@@ -1,0 +1,306 @@
+package intake
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"strconv"
+	"time"
+)
+
+const (
+	// smallResponse is how many bytes of a response a request may hold outside the budget. Its
+	// connection or stream, which the gate counts, takes more than that.
+	smallResponse = 8 << 10
+	// smallContent is how many bytes of a body or a response may lie in memory.
+	smallContent = 256 << 10
+	// largestResponse is what a response that is not streamed never exceeds: the files of a received
+	// email in base64, beside its record.
+	largestResponse  = 64 << 20
+	responsePatience = 5 * time.Second
+)
+
+// way is how a response of more than a few KB leaves.
+type way int
+
+const (
+	wayHeld     way = iota // by the budget, until the client has taken it
+	wayStreamed            // by the handler, which counts each part
+	wayShared              // from memory that all responses share
+	ways
+)
+
+func (w way) String() string { return [...]string{"held", "streamed", "shared"}[w] }
+
+// Bound returns a handler whose requests and responses stay within the budget, whatever next does:
+//
+//   - A body takes a place among the bodies that arrive, and memory for what next reads of it. It
+//     arrives at the pace, or reading it fails with ErrSlow.
+//   - A response of more than a few KB is held by the budget until the client has taken it. next has
+//     returned by then, so a slow client holds nothing of it. A handler that flushes streams its
+//     response instead; each of its writes is counted until it is with the connection.
+//
+// What is held belongs to the owner until SetOwner names an account. refuse answers where a response
+// finds no room.
+func (b *Budget) Bound(next http.Handler, owner func(*http.Request) Owner, refuse func(http.ResponseWriter)) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		out := &response{ResponseWriter: w, budget: b, request: r, refuse: refuse, owner: owner(r), direct: r.Method == http.MethodHead}
+		if r.Body != nil && r.Body != http.NoBody {
+			out.body = &requestBody{ReadCloser: r.Body, response: out, meter: NewMeter(b.floor)}
+			r.Body = out.body
+		}
+		defer out.release()
+		next.ServeHTTP(out, r)
+		if out.body != nil {
+			// net/http looks here for a body that was not read to its end: it then closes the connection in
+			// two steps, so that a client that still sends reads the response instead of a reset.
+			r.Body = out.body.ReadCloser
+		}
+		out.finish()
+	})
+}
+
+// response is what a handler writes to under Bound.
+type response struct {
+	http.ResponseWriter
+
+	budget  *Budget
+	request *http.Request
+	refuse  func(http.ResponseWriter)
+	owner   Owner
+	body    *requestBody // nil: the request has none
+
+	status  int
+	begun   bool     // the header is with the connection
+	passed  int64    // bytes that went straight to the connection
+	content *Content // the response, once it is large
+	direct  bool     // writes go to the connection
+	counted bool     // what is written is counted elsewhere
+	shared  bool     // what is written is no memory of the request
+	err     error
+}
+
+var (
+	_ http.Flusher = (*response)(nil)
+	_ io.Writer    = (*response)(nil)
+)
+
+// Unwrap serves http.ResponseController.
+func (x *response) Unwrap() http.ResponseWriter { return x.ResponseWriter }
+
+// WriteHeader waits for the first byte: until then the response can still become a refusal.
+func (x *response) WriteHeader(status int) {
+	switch {
+	case status < http.StatusOK && status != http.StatusSwitchingProtocols:
+		x.ResponseWriter.WriteHeader(status)
+	case x.status == 0:
+		x.status = status
+	}
+}
+
+func (x *response) begin() {
+	if x.begun {
+		return
+	}
+	x.begun = true
+	if x.body != nil {
+		x.body.abandon()
+	}
+	if x.status == 0 {
+		x.status = http.StatusOK
+	}
+	x.ResponseWriter.WriteHeader(x.status)
+	x.expire()
+}
+
+// Write implements io.Writer.
+func (x *response) Write(p []byte) (int, error) {
+	switch {
+	case x.err != nil:
+		return 0, x.err
+	case x.direct:
+		return x.writeDirect(p)
+	case x.content == nil && x.passed+int64(len(p)) <= smallResponse:
+		x.begin()
+		n, err := x.ResponseWriter.Write(p)
+		x.passed += int64(n)
+		return n, err
+	}
+	if x.content == nil {
+		x.budget.large[wayHeld].Add(1)
+		x.content = x.budget.Content(Terms{Owner: x.owner, Small: smallContent, Most: largestResponse, Patience: min(responsePatience, x.budget.patience)})
+	}
+	if err := x.content.Append(x.request.Context(), p); err != nil {
+		x.fail(err)
+		return 0, err
+	}
+	return len(p), nil
+}
+
+// fail gives the response up. One that has not begun becomes a refusal.
+func (x *response) fail(err error) {
+	x.err = err
+	x.content.Close()
+	x.content = nil
+	if x.begun {
+		return
+	}
+	header := x.Header()
+	for name := range header {
+		if name != "X-Request-Id" {
+			delete(header, name)
+		}
+	}
+	x.begun = true
+	if x.body != nil {
+		x.body.abandon()
+	}
+	x.refuse(x.ResponseWriter)
+	x.expire()
+}
+
+// writeDirect writes to the connection. A large piece is counted until it is there.
+func (x *response) writeDirect(p []byte) (int, error) {
+	x.begin()
+	if x.passed <= smallResponse && x.passed+int64(len(p)) > smallResponse {
+		by := wayStreamed
+		if x.shared {
+			by = wayShared
+		}
+		x.budget.large[by].Add(1)
+	}
+	x.passed += int64(len(p))
+	if !x.counted && len(p) > smallResponse {
+		release, err := x.budget.Hold(x.request.Context(), x.owner, int64(len(p)))
+		if err != nil {
+			return 0, err
+		}
+		defer release()
+	}
+	return x.ResponseWriter.Write(p)
+}
+
+// Flush implements http.Flusher.
+func (x *response) Flush() {
+	x.FlushError() //nolint:errcheck // the next write says so again
+}
+
+// FlushError sends what was written, and all that follows at once.
+func (x *response) FlushError() error {
+	if x.err == nil {
+		x.err = x.pass()
+	}
+	if x.err != nil {
+		return x.err
+	}
+	return http.NewResponseController(x.ResponseWriter).Flush()
+}
+
+// pass sends what the budget holds of the response. All further writes go to the connection.
+func (x *response) pass() error {
+	x.begin()
+	x.direct = true
+	content := x.content
+	if content == nil {
+		return nil
+	}
+	defer content.Close()
+	x.content = nil
+	content.Whole()
+	answer := x.budget.newAnswer(x.ResponseWriter, content)
+	_, err := content.WriteTo(answer)
+	if ended := answer.End(); err == nil {
+		err = ended
+	}
+	return err
+}
+
+// finish sends what is left when the handler has returned.
+func (x *response) finish() {
+	if x.content != nil && x.err == nil {
+		if h := x.Header(); !x.begun && h.Get("Content-Length") == "" {
+			h.Set("Content-Length", strconv.FormatInt(x.content.Size(), 10))
+		}
+		x.err = x.pass()
+	}
+	if x.status != 0 && x.err == nil {
+		x.begin()
+	}
+	// What net/http still has of it goes out after this.
+	x.expire()
+	if x.body != nil {
+		x.body.abandon()
+	}
+}
+
+// expire bounds how long a stream of HTTP/2 waits for a client that takes nothing. Connections of
+// HTTP/1.1 have the pace of their gate.
+func (x *response) expire() {
+	if x.request.ProtoMajor < 2 {
+		return
+	}
+	// A stream that is gone needs no deadline.
+	http.NewResponseController(x.ResponseWriter).SetWriteDeadline(time.Now().Add(x.budget.floor.Within)) //nolint:errcheck // as above
+}
+
+// stream lets the handler write to the connection itself. It counts what it holds.
+func (x *response) stream() {
+	x.counted = true
+	if x.content != nil && x.err == nil {
+		x.err = x.pass()
+	}
+	x.direct = true
+}
+
+// release gives everything back, also when the handler has panicked.
+func (x *response) release() {
+	if x.content != nil {
+		x.content.Close()
+	}
+	if x.body != nil {
+		x.body.release()
+	}
+}
+
+// responseOf finds the response under Bound that a writer leads to; nil: there is none.
+func responseOf(w http.ResponseWriter) *response {
+	for {
+		if x, is := w.(*response); is {
+			return x
+		}
+		inner, wraps := w.(interface{ Unwrap() http.ResponseWriter })
+		if !wraps {
+			return nil
+		}
+		w = inner.Unwrap()
+	}
+}
+
+// SetOwner names the account that a response belongs to from now on.
+func SetOwner(w http.ResponseWriter, o Owner) {
+	if x := responseOf(w); x != nil && o.Account != "" {
+		x.owner = o
+	}
+}
+
+// WriteShared writes bytes that all responses share, such as a text that is the same for every client:
+// the request holds nothing of them, so nothing is counted or copied.
+func WriteShared(w http.ResponseWriter, p []byte) error {
+	x := responseOf(w)
+	if x == nil {
+		_, err := w.Write(p)
+		return err
+	}
+	x.shared = true
+	answer := x.budget.Answer(w)
+	if _, err := answer.Write(p); err != nil {
+		return err
+	}
+	return answer.End()
+}
+
+// Hold counts memory that a request keeps until a client has taken something. The errors are those of
+// Pool.Take.
+func (b *Budget) Hold(ctx context.Context, o Owner, bytes int64) (release func(), err error) {
+	return b.arriving.Take(ctx, o, bytes, responsePatience)
+}
