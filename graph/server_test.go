@@ -86,7 +86,7 @@ func newServer(t testing.TB, s setup) *server {
 	if err != nil {
 		t.Fatal(err)
 	}
-	listener := httptest.NewServer(handler)
+	listener := httptest.NewServer(held.Bound(handler, func(*http.Request) intake.Owner { return intake.Owner{} }, func(w http.ResponseWriter) { w.WriteHeader(http.StatusServiceUnavailable) }))
 	t.Cleanup(listener.Close)
 	srv.url, srv.held = listener.URL, held
 	return srv

@@ -183,6 +183,7 @@ func (a *API) admit(w http.ResponseWriter, r *http.Request, op Operation, c *Cal
 		return err
 	}
 	telemetry.SetCaller(ctx, c.AccountID, c.Caller.ID())
+	intake.SetOwner(w, c.Owner())
 	if err := a.mayAsk(ctx, c, op); err != nil {
 		return err
 	}
@@ -320,12 +321,11 @@ func (a *API) fail(ctx context.Context, requestID string, err error) *problem.Pr
 	p := problem.From(err, requestID)
 	whole := problem.WithCause(err)
 	telemetry.SetError(ctx, p.Body.Code, whole)
-	abandoned := ctx.Err() != nil && errors.Is(err, context.Canceled)
-	if p.Status == http.StatusInternalServerError && !abandoned {
+	if p.Status == http.StatusInternalServerError {
 		if telemetry.IsStranger(ctx) {
 			ctx = loglimit.Collapse(ctx, "stranger")
 		}
-		a.log.ErrorContext(ctx, "request failed", telemetry.KeyRequestID, requestID, telemetry.KeyError, whole)
+		telemetry.LogFailure(ctx, a.log, "request failed", telemetry.KeyRequestID, requestID, telemetry.KeyError, whole)
 	}
 	return p
 }

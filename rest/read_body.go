@@ -5,10 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"mime"
 	"net/http"
-	"os"
 	"strings"
 	"time"
 
@@ -21,15 +19,14 @@ import (
 const (
 	bodyLimit = 1 << 20 // octets, unless an operation says otherwise
 
-	noBodyTimeout = 10 * time.Second // to see that an operation without a body has none
-	retryBody     = 5 * time.Second  // after a refusal for lack of room
+	retryBody = 5 * time.Second // after a refusal for lack of room
 )
 
 // readBody reads the body of an operation into c. Its room is given back by c.close, once
 // the request is over.
 func (a *API) readBody(w http.ResponseWriter, r *http.Request, want *Body, c *Call) error {
 	if want == nil {
-		return refuseBody(w, r)
+		return a.refuseBody(w, r, c)
 	}
 	if err := checkContentType(r.Header); err != nil {
 		return err
@@ -119,33 +116,24 @@ func checkContentType(header http.Header) error {
 
 // refuseBody lets an operation without a body take an empty one, or {}: some
 // clients cannot post nothing.
-func refuseBody(w http.ResponseWriter, r *http.Request) error {
+func (a *API) refuseBody(w http.ResponseWriter, r *http.Request, c *Call) error {
 	if r.Method == http.MethodGet || r.Method == http.MethodHead || r.ContentLength == 0 {
 		return nil
 	}
-	deadline(w, noBodyTimeout)
-	defer deadline(w, 0)
-	given, err := io.ReadAll(io.LimitReader(r.Body, 64))
-	switch {
-	case errors.Is(err, os.ErrDeadlineExceeded):
-		return tooSlow()
-	case err != nil:
-		return fault.Invalidf("The body ended early")
+	const emptyLimit = 64 // bytes: {} and white space
+	content, err := a.budget.RequestBody(w, r, c.Owner(), emptyLimit)
+	if err == nil {
+		defer content.Close()
+		var given []byte
+		if given, err = content.Bytes(); err == nil {
+			if given = bytes.TrimSpace(given); len(given) == 0 || string(given) == "{}" {
+				return nil
+			}
+			err = intake.ErrTooLarge
+		}
 	}
-	if given = bytes.TrimSpace(given); len(given) == 0 || string(given) == "{}" {
-		return nil
+	if errors.Is(err, intake.ErrTooLarge) {
+		return fault.Invalidf("This operation takes no body")
 	}
-	return fault.Invalidf("This operation takes no body")
-}
-
-// deadline bounds the reading of the body, 0 lifts it.
-func deadline(w http.ResponseWriter, after time.Duration) {
-	var at time.Time
-	if after > 0 {
-		at = time.Now().Add(after)
-	}
-	if err := http.NewResponseController(w).SetReadDeadline(at); err != nil && !errors.Is(err, http.ErrNotSupported) {
-		// The connection is gone; the next read says so.
-		return
-	}
+	return bodyError(r.Context(), err, emptyLimit)
 }

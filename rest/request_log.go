@@ -11,6 +11,7 @@ import (
 	"github.com/postrider/postrider/modules/apilog"
 	"github.com/postrider/postrider/runtime/id"
 	"github.com/postrider/postrider/runtime/intake"
+	"github.com/postrider/postrider/runtime/telemetry"
 )
 
 // RequestLog keeps requests whose account is known. Keep decides when an answer begins, and nothing is
@@ -83,6 +84,9 @@ func (o *observed) answered() []byte {
 func (o *observed) begin(status int) {
 	if o.status != 0 {
 		return
+	}
+	if telemetry.ClientLeft(o.request.Context()) {
+		status = telemetry.StatusClientClosed
 	}
 	o.status = status
 	if o.call == nil || o.call.AccountID == "" || !o.log.Keep(o.call.AccountID, status) {

@@ -170,6 +170,9 @@ func DocumentOf(version, baseURL string, routes ...Routes) (openapi.Document, er
 	return a.document, nil
 }
 
+// Patterns lists every route: the operations, and what describes them.
+func (a *API) Patterns() []string { return a.mux.patterns }
+
 // Document is the OpenAPI description of the routes that are on.
 func (a *API) Document() openapi.Document { return a.document }
 

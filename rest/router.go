@@ -10,7 +10,10 @@ import (
 // router is two muxes, because net/http refuses a pair of patterns of which each
 // is the more specific one in another segment: /domains/claims/{id} beside
 // /domains/{id}/zone-file. Here the earlier literal wins.
-type router struct{ claims, all http.ServeMux }
+type router struct {
+	claims, all http.ServeMux
+	patterns    []string
+}
 
 var _ humago.Mux = (*router)(nil)
 
@@ -18,6 +21,7 @@ const claimsPath = Prefix + "/domains/claims/"
 
 // HandleFunc takes a pattern of method and path.
 func (m *router) HandleFunc(pattern string, handler func(http.ResponseWriter, *http.Request)) {
+	m.patterns = append(m.patterns, pattern)
 	if _, path, _ := strings.Cut(pattern, " "); strings.HasPrefix(path, claimsPath) {
 		m.claims.HandleFunc(pattern, handler)
 		return

@@ -58,7 +58,7 @@ func (p Presenter) Present(ctx context.Context, err error) *gqlerror.Error {
 	case known.Kind == fault.Internal:
 		out.Message, out.Extensions = InternalMessage(ctx), map[string]any{"code": CodeInternal}
 		if !errors.Is(err, errPanic) {
-			p.Logger.ErrorContext(ctx, "GraphQL field has no answer", telemetry.KeyError, fmt.Errorf("%s: %w", out.Path, err))
+			telemetry.LogFailure(ctx, p.Logger, "GraphQL field has no answer", telemetry.KeyError, fmt.Errorf("%s: %w", out.Path, err))
 		}
 	default:
 		out.Message, out.Extensions = known.Message, refusal(known)

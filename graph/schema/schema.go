@@ -3,8 +3,6 @@ package schema
 import (
 	"embed"
 	"fmt"
-	"io"
-	"net/http"
 	"slices"
 	"strings"
 
@@ -33,23 +31,9 @@ func SDL(on []string) (string, error) {
 	return out.String(), nil
 }
 
-// SDLPath is where the schema is served.
+// SDLPath is where the schema is served. It is the same for everybody, and what the documents of an
+// installation may ask is no secret.
 const SDLPath = "/graphql/schema.graphql"
-
-// SDLHandler serves the schema as text, with the given modules switched on. It is the same for everybody,
-// and what the documents of an installation may ask is no secret.
-func SDLHandler(on []string) (http.Handler, error) {
-	text, err := SDL(on)
-	if err != nil {
-		return nil, err
-	}
-	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-		w.Header().Set("X-Content-Type-Options", "nosniff")
-		w.Header().Set("Cache-Control", "public, max-age=300")
-		io.WriteString(w, text) //nolint:errcheck // who left does not read it
-	}), nil
-}
 
 // Served parses the SDL anew, because pruning changes what was parsed.
 func Served(on []string) (*ast.Schema, error) {

@@ -136,7 +136,8 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			h.streamOnce(w, r, answer, release)
 			return
 		}
-		h.answerLarge(w, r, owner, status, answer, release)
+		h.answer(w, r, status, answer)
+		release() // the budget holds the response now
 	default:
 		status, answer = h.run(timed, operation)
 		h.record(ctx, caller, operation, answer)
@@ -157,6 +158,7 @@ func (h *handler) admit(w http.ResponseWriter, r *http.Request) (accounts.Caller
 		return accounts.Caller{}, err
 	}
 	telemetry.SetCaller(r.Context(), caller.AccountID, caller.ID())
+	intake.SetOwner(w, intake.Owner{Account: caller.AccountID})
 	if h.rate == nil || caller.AccountID == "" {
 		return caller, nil
 	}
@@ -268,26 +270,6 @@ func (h *handler) answer(w http.ResponseWriter, r *http.Request, status int, ans
 		w.Header().Set("Retry-After", fault.WholeSeconds(retryAfter))
 	}
 	h.write(w, r, status, mediaFor(r), answer)
-}
-
-// answerLarge is answer where the answer may be large. release gives the memory back that
-// it was made in, before any of it is sent.
-func (h *handler) answerLarge(w http.ResponseWriter, r *http.Request, owner intake.Owner, status int, answer *graphql.Response, release func()) {
-	out, err := encode(answer)
-	if err != nil || len(out) <= smallAnswer || status != http.StatusOK {
-		release()
-		h.answer(w, r, status, answer)
-		return
-	}
-	spooled, err := h.spooled(r.Context(), owner, out)
-	release()
-	if err != nil {
-		h.refuseError(w, r, fault.Unavailable(err))
-		return
-	}
-	defer spooled.Close()
-	h.begin(w, status, mediaFor(r))
-	h.send(w, r, spooled)
 }
 
 func mediaFor(r *http.Request) string {

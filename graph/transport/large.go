@@ -2,7 +2,6 @@ package transport
 
 import (
 	"context"
-	"io"
 	"net/http"
 	"time"
 
@@ -13,17 +12,14 @@ import (
 	"github.com/postrider/postrider/modules/sending/records"
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/intake"
-	"github.com/postrider/postrider/runtime/telemetry"
 )
 
 // A body has up to 5 MB, and a query may ask for those of many emails; definitions and data of
-// automations have up to 256 KB, and a query may ask for those of many. Such a query runs within memory that is bounded over all requests, its bodies have the bound of an answer together, and
-// its answer lies on disk while the client takes it.
+// automations have up to 256 KB, and a query may ask for those of many. Such a query runs within memory that is bounded over all requests, and its bodies have the bound of an answer together.
 
 const (
 	bodiesMemory = 2 * records.MaxBodies // the texts, and the answer that is made of them
 	bodiesWait   = 4 * time.Second       // within the time of a request
-	smallAnswer  = 256 << 10             // octets that may lie in memory
 )
 
 // bodyFields are those whose values may be that large.
@@ -47,27 +43,4 @@ func (h *handler) runBodies(ctx context.Context, owner intake.Owner, operation *
 	}
 	status, answer = h.run(inquiry.WithAllowance(ctx), operation)
 	return status, answer, release
-}
-
-// spooled brings an answer into a content, which the caller closes.
-func (h *handler) spooled(ctx context.Context, owner intake.Owner, out []byte) (*intake.Content, error) {
-	c := h.budget.Content(intake.Terms{Owner: owner, Small: smallAnswer, Most: int64(len(out)), Patience: bodiesWait})
-	if err := c.Append(ctx, out); err != nil {
-		c.Close()
-		return nil, err
-	}
-	c.Whole()
-	return c, nil
-}
-
-// send writes an answer to a client, however slow.
-func (h *handler) send(w http.ResponseWriter, r *http.Request, c *intake.Content) {
-	answer := h.budget.Answer(w, c)
-	_, err := io.Copy(answer, c.Reader())
-	if ended := answer.End(); ended != nil {
-		err = ended
-	}
-	if err != nil {
-		h.logger.DebugContext(r.Context(), "GraphQL answer not taken", telemetry.KeyError, err)
-	}
 }

@@ -44,7 +44,7 @@ func (h *handler) refuseError(w http.ResponseWriter, r *http.Request, err error)
 		w.Header().Set("Retry-After", fault.WholeSeconds(retryAfter))
 		h.refuse(w, r, http.StatusServiceUnavailable, (&fault.Error{Code: fault.CodeUnavailable, Message: refusal.AwayMessage}).Because(err))
 	default:
-		h.logger.ErrorContext(loglimit.Collapse(r.Context(), "caller"), "GraphQL caller cannot be admitted", telemetry.KeyError, err)
+		telemetry.LogFailure(loglimit.Collapse(r.Context(), "caller"), h.logger, "GraphQL caller cannot be admitted", telemetry.KeyError, err)
 		h.refuse(w, r, http.StatusInternalServerError, (&fault.Error{Message: refusal.InternalMessage(r.Context())}).Because(err))
 	}
 }

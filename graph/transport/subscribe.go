@@ -72,10 +72,10 @@ func streamed(r *http.Request, status int) bool {
 // that the answer was made in.
 func (h *handler) streamOnce(w http.ResponseWriter, r *http.Request, answer *graphql.Response, release func()) {
 	data, err := encode(answer)
-	release()
 	if err == nil {
-		err = sse.Start(w).Send(sse.Event{Name: "next", Data: data}, sse.Event{Name: "complete"})
+		err = sse.WriteAll(w, sse.Event{Name: "next", Data: data}, sse.Event{Name: "complete"})
 	}
+	release()
 	if err != nil {
 		telemetry.SetError(r.Context(), "", err)
 	}

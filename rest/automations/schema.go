@@ -3,6 +3,7 @@ package automations
 import (
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -21,7 +22,7 @@ func serveSchema(a *rest.API) {
 	if err != nil {
 		panic("rest/automations: the schema of a definition cannot be written: " + err.Error()) // made of constants
 	}
-	a.Serve(schemaPath, "application/schema+json", append(document, '\n'), map[string]string{"Access-Control-Allow-Origin": "*"})
+	a.Serve(schemaPath, "application/schema+json", append(document, '\n'), http.Header{"Access-Control-Allow-Origin": {"*"}})
 }
 
 // triggerSchema describes a trigger as a component of the document.

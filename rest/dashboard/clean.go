@@ -1,66 +1,165 @@
 package dashboard
 
 import (
+	"bufio"
+	"bytes"
+	"errors"
 	"io"
 	"regexp"
 	"slices"
 	"strings"
 
 	"golang.org/x/net/html"
-	"golang.org/x/net/html/atom"
 )
 
-// What an email is shown without. The policy of a preview stops scripts and loads nothing; these reach the
-// network past a policy (a name is looked up for a link element), lead the frame elsewhere, or have the
-// browser complain of each that it stops. It is done here since a document that the app parses has the
-// policy of the app.
+// A preview shows an email without some of its parts. The policy of the response stops scripts and loads
+// nothing. What is removed here would reach the network in spite of the policy (a link element has its
+// name looked up), lead the frame elsewhere, or have the browser report each part that it blocks. It is
+// done on the server because a document that the app parses has the policy of the app.
 var (
-	unshown = []atom.Atom{atom.Script, atom.Link, atom.Base, atom.Object, atom.Embed, atom.Iframe, atom.Frame, atom.Frameset, atom.Applet}
+	// removed are elements without which the email is shown. Their content stays, if it is not raw text.
+	removed = []string{"script", "link", "base", "object", "embed", "iframe", "frame", "frameset", "applet", "noembed", "noframes", "noscript", "portal"}
+	// unread are elements whose content is raw text that no reader sees.
+	unread = []string{"script", "iframe", "noembed", "noframes"}
+	// preformatted are obsolete elements whose content is raw text that the reader sees.
+	preformatted = []string{"xmp", "plaintext", "listing"}
+
 	loading = []string{"src", "srcset", "poster", "background"}
 	leading = []string{"href", "action", "formaction", "xlink:href"}
 
 	elsewhere = regexp.MustCompile(`(?i)^\s*(https?:)?//|,\s*(https?:)?//`)
 	runs      = regexp.MustCompile(`(?i)^(javascript|vbscript|data):`)
 	ignored   = regexp.MustCompile(`[\x00-\x20]+`) // by browsers, in the scheme of a URL
+
+	ordinaryName    = regexp.MustCompile(`^[a-z][a-z0-9:_.-]*$`)
+	ordinaryDoctype = regexp.MustCompile(`^[\w\s"'/:.+-]+$`)
 )
 
 // clean writes an email as it can be shown; with pictures those of elsewhere are left in it.
-func clean(w io.Writer, email string, pictures bool) error {
-	doc, err := html.Parse(strings.NewReader(email))
-	if err != nil {
-		return err
-	}
-	var gone []*html.Node
-	for n := range doc.Descendants() {
-		if n.Type != html.ElementNode {
-			continue
-		}
-		if slices.Contains(unshown, n.DataAtom) || n.Data == "portal" || n.DataAtom == atom.Meta && has(n, "http-equiv") {
-			gone = append(gone, n)
-			continue
-		}
-		n.Attr = slices.DeleteFunc(n.Attr, func(a html.Attribute) bool {
-			name := a.Key
-			if a.Namespace != "" {
-				name = a.Namespace + ":" + name
+//
+// It rewrites the email tag by tag and builds no tree, so that it takes time in proportion to the size,
+// and memory for one tag, however deep the email nests. Browsers may read the same tags as another
+// tree: whether a tag is markup or text depends on what is around it. That changes nothing here. Every
+// "<" of the result begins a tag that was judged, because all others are escaped: in text, in values of
+// attributes, and in style sheets.
+func clean(w io.Writer, email io.Reader, pictures bool) error {
+	c := cleaner{out: bufio.NewWriterSize(w, 8<<10), from: html.NewTokenizer(email), pictures: pictures}
+	for c.err == nil {
+		kind := c.from.Next()
+		switch kind {
+		case html.ErrorToken:
+			if err := c.from.Err(); !errors.Is(err, io.EOF) {
+				return err
 			}
-			switch {
-			case strings.HasPrefix(name, "on"), name == "ping", name == "srcdoc":
-				return true
-			case slices.Contains(leading, name):
-				return runs.MatchString(ignored.ReplaceAllString(a.Val, ""))
-			case slices.Contains(loading, name):
-				return !pictures && elsewhere.MatchString(a.Val)
+			return c.out.Flush()
+		case html.TextToken:
+			c.text()
+		case html.StartTagToken, html.SelfClosingTagToken:
+			c.startTag(kind == html.SelfClosingTagToken)
+		case html.EndTagToken:
+			c.endTag()
+		case html.DoctypeToken:
+			if text := string(c.from.Text()); ordinaryDoctype.MatchString(text) {
+				c.write("<!doctype ", text, ">")
 			}
-			return false
-		})
+		case html.CommentToken: // also conditions for one mail program; browsers show none of them
+		}
 	}
-	for _, n := range gone {
-		n.Parent.RemoveChild(n)
-	}
-	return html.Render(w, doc)
+	return c.err
 }
 
-func has(n *html.Node, name string) bool {
-	return slices.ContainsFunc(n.Attr, func(a html.Attribute) bool { return a.Key == name })
+// cleaner is one email on its way.
+type cleaner struct {
+	out      *bufio.Writer
+	from     *html.Tokenizer
+	pictures bool
+	within   string // raw text is that of this element
+	err      error
+}
+
+func (c *cleaner) write(parts ...string) {
+	for _, part := range parts {
+		if c.err == nil {
+			_, c.err = c.out.WriteString(part)
+		}
+	}
+}
+
+func (c *cleaner) text() {
+	text := c.from.Text()
+	switch {
+	case slices.Contains(unread, c.within):
+	case c.within == "style":
+		// CSS ignores the marks of HTML comments, which old style sheets stand in.
+		sheet := bytes.ReplaceAll(bytes.ReplaceAll(text, []byte("<!--"), nil), []byte("-->"), nil)
+		c.write(strings.ReplaceAll(string(sheet), "<", `\3c `))
+	default:
+		c.write(html.EscapeString(string(text)))
+	}
+}
+
+func (c *cleaner) startTag(closed bool) {
+	tag, more := c.from.TagName()
+	name := string(tag)
+	switch {
+	case name == "noscript": // no script runs here, so its content is shown
+		c.from.NextIsNotRawText()
+		return
+	case slices.Contains(preformatted, name):
+		c.within, name = name, "pre"
+	default:
+		c.within = name
+	}
+	if slices.Contains(removed, name) || !ordinaryName.MatchString(name) {
+		return
+	}
+	attributes, refreshes := c.attributes(more)
+	if name == "meta" && refreshes {
+		return
+	}
+	c.write("<", name, attributes)
+	if closed {
+		c.write("/")
+	}
+	c.write(">")
+}
+
+func (c *cleaner) endTag() {
+	tag, _ := c.from.TagName()
+	name := string(tag)
+	c.within = ""
+	if slices.Contains(preformatted, name) {
+		name = "pre"
+	}
+	if !slices.Contains(removed, name) && ordinaryName.MatchString(name) {
+		c.write("</", name, ">")
+	}
+}
+
+// attributes returns those that stay, and whether one of them makes a meta element act on the document.
+func (c *cleaner) attributes(more bool) (text string, refreshes bool) {
+	var out strings.Builder
+	for more {
+		var key, value []byte
+		key, value, more = c.from.TagAttr()
+		name := string(key)
+		refreshes = refreshes || name == "http-equiv"
+		if !ordinaryName.MatchString(name) || c.drops(name, string(value)) {
+			continue
+		}
+		out.WriteString(" " + name + `="` + html.EscapeString(string(value)) + `"`)
+	}
+	return out.String(), refreshes
+}
+
+func (c *cleaner) drops(name, value string) bool {
+	switch {
+	case strings.HasPrefix(name, "on"), name == "ping", name == "srcdoc":
+		return true
+	case slices.Contains(leading, name):
+		return runs.MatchString(ignored.ReplaceAllString(value, ""))
+	case slices.Contains(loading, name):
+		return !c.pictures && elsewhere.MatchString(value)
+	}
+	return false
 }

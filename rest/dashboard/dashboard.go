@@ -17,7 +17,9 @@ import (
 	"strings"
 
 	"github.com/postrider/postrider/rest/look"
+	"github.com/postrider/postrider/runtime/intake"
 	"github.com/postrider/postrider/runtime/telemetry"
+	"github.com/postrider/postrider/runtime/turnstile"
 )
 
 var (
@@ -46,6 +48,8 @@ type Options struct {
 	Version string
 	Dev     bool // development mode
 	Links   []Link
+	Door    Door           // of previews
+	Budget  *intake.Budget // likewise
 	Logger  *slog.Logger
 }
 
@@ -71,7 +75,7 @@ func newApp(built fs.FS, o Options) (*app, error) {
 	if err != nil {
 		return nil, fmt.Errorf("dashboard: %w", err)
 	}
-	a := &app{Options: o, assets: assets{built}, preview: newPreview(), absent: absent}
+	a := &app{Options: o, assets: assets{built: built}, preview: &preview{o.Door, o.Budget, turnstile.NewShares(previewsWaiting)}, absent: absent}
 	a.beforeTheme, a.beforeNonce, a.rest, err = cutPage(page)
 	return a, err
 }
@@ -81,7 +85,7 @@ type app struct {
 	Options
 
 	assets                         assets
-	preview                        preview
+	preview                        *preview
 	beforeTheme, beforeNonce, rest []byte // empty: there was no build
 	absent                         *template.Template
 }

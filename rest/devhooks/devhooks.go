@@ -150,7 +150,7 @@ func (e *edge) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	f := fault.From(err)
 	telemetry.SetError(r.Context(), f.Code, err)
 	if f.Kind == fault.Internal {
-		e.log.ErrorContext(r.Context(), "webhook receiver of development mode", telemetry.KeyError, err)
+		telemetry.LogFailure(r.Context(), e.log, "webhook receiver of development mode", telemetry.KeyError, err)
 	}
 	answer := problem.From(err, w.Header().Get(telemetry.RequestIDHeader))
 	if f.Kind == fault.Invalid {

@@ -122,7 +122,7 @@ func (p *pages) refuse(w http.ResponseWriter, r *http.Request, err error) {
 	case fault.Away:
 		status = http.StatusServiceUnavailable
 	default:
-		p.log.ErrorContext(r.Context(), "development inbox", telemetry.KeyError, err)
+		telemetry.LogFailure(r.Context(), p.log, "development inbox", telemetry.KeyError, err)
 	}
 	http.Error(w, f.Error(), status)
 }

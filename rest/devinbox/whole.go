@@ -36,7 +36,7 @@ func (p *pages) latest(w http.ResponseWriter, r *http.Request) error {
 	f := fault.From(err)
 	telemetry.SetError(r.Context(), f.Code, err)
 	if f.Kind == fault.Internal {
-		p.log.ErrorContext(r.Context(), "development inbox", telemetry.KeyError, err)
+		telemetry.LogFailure(r.Context(), p.log, "development inbox", telemetry.KeyError, err)
 	}
 	answer := problem.From(err, w.Header().Get(telemetry.RequestIDHeader))
 	if f.Kind == fault.Invalid {

@@ -69,7 +69,13 @@ func (x *export[I, T, R]) write(r *http.Request, w http.ResponseWriter, found pa
 				return err
 			}
 		}
-		if err := x.send(r, to, out); err != nil {
+		release, err := x.call.Budget().Hold(r.Context(), x.call.Owner(), int64(cap(out)))
+		if err != nil {
+			return err
+		}
+		err = x.send(r, to, out)
+		release()
+		if err != nil {
 			return err
 		}
 		if !found.HasMore {

@@ -5,6 +5,8 @@ package favicon
 import (
 	_ "embed"
 	"net/http"
+
+	"github.com/postrider/postrider/rest/static"
 )
 
 // Paths are where the icon is.
@@ -30,15 +32,7 @@ func New() http.Handler {
 
 // image answers one file. A day is long enough to ask rarely, and short enough to see the
 // next version's icon.
-func image(contentType string, content []byte) http.HandlerFunc {
-	return func(w http.ResponseWriter, _ *http.Request) {
-		header := w.Header()
-		header.Set("Content-Type", contentType)
-		header.Set("Cache-Control", "public, max-age=86400")
-		header.Set("Content-Security-Policy", "default-src 'none'")
-		header.Set("X-Content-Type-Options", "nosniff")
-		if _, err := w.Write(content); err != nil {
-			return // the reader has left; there is nobody to tell
-		}
-	}
+func image(contentType string, content []byte) http.Handler {
+	return static.New(content, http.Header{"Content-Type": {contentType}, "Cache-Control": {"public, max-age=86400"},
+		"Content-Security-Policy": {"default-src 'none'"}, "X-Content-Type-Options": {"nosniff"}})
 }

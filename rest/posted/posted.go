@@ -10,27 +10,23 @@ import (
 	"time"
 
 	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/intake"
 	"github.com/postrider/postrider/runtime/loglimit"
 	"github.com/postrider/postrider/runtime/telemetry"
 )
 
-const bodyTime = 10 * time.Second
-
-// Hurry begins the time in which the body has to come.
-func Hurry(w http.ResponseWriter) error {
-	if err := http.NewResponseController(w).SetReadDeadline(time.Now().Add(bodyTime)); err != nil && !errors.Is(err, http.ErrNotSupported) {
-		return err
-	}
-	return nil
-}
-
-// Body reads a body of at most so many bytes. Errors: TooLarge, Invalid.
+// Body reads a body of at most so many bytes, in the time that the server gives it. Errors: TooLarge,
+// Invalid, Away; intake.ErrSlow.
 func Body(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, error) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, limit))
 	var large *http.MaxBytesError
 	switch {
 	case errors.As(err, &large):
 		return nil, &fault.Error{Kind: fault.TooLarge, Code: fault.CodePayloadTooLarge, Message: "The body is too large"}
+	case errors.Is(err, intake.ErrSlow):
+		return nil, err
+	case errors.Is(err, intake.ErrFull), errors.Is(err, intake.ErrCut):
+		return nil, fault.Unavailable(err)
 	case err != nil:
 		return nil, fault.Invalidf("The body could not be read")
 	}
@@ -41,6 +37,10 @@ func Body(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, error) {
 func Refuse(w http.ResponseWriter, r *http.Request, log *slog.Logger, what string, err error) {
 	f := fault.From(err)
 	telemetry.SetError(r.Context(), f.Code, err)
+	if errors.Is(err, intake.ErrSlow) {
+		http.Error(w, "The body did not arrive in time", http.StatusRequestTimeout)
+		return
+	}
 	switch f.Kind {
 	case fault.NotFound:
 		http.Error(w, "Not found", http.StatusNotFound)
@@ -52,7 +52,7 @@ func Refuse(w http.ResponseWriter, r *http.Request, log *slog.Logger, what strin
 		w.Header().Set("Retry-After", fault.WholeSeconds(max(f.RetryAfter, time.Second)))
 		http.Error(w, f.Message, http.StatusServiceUnavailable)
 	default:
-		log.ErrorContext(loglimit.Collapse(r.Context(), "posted"), what, telemetry.KeyError, err)
+		telemetry.LogFailure(loglimit.Collapse(r.Context(), "posted"), log, what, telemetry.KeyError, err)
 		http.Error(w, "Internal error", http.StatusInternalServerError)
 	}
 }

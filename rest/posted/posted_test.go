@@ -45,9 +45,6 @@ func said(t *testing.T, address, request string) string {
 func TestBodiesAreReadOrRefused(t *testing.T) {
 	t.Parallel()
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if err := posted.Hurry(w); err != nil {
-			t.Error(err)
-		}
 		body, err := posted.Body(w, r, limit)
 		if err != nil {
 			posted.Refuse(w, r, slog.New(slog.DiscardHandler), "a body could not be read", err)
@@ -108,33 +105,5 @@ func TestRefusals(t *testing.T) {
 		if ours := strings.Contains(logged.String(), "a thing could not be stored") && strings.Contains(logged.String(), c.err.Error()); ours != c.loggedAsOurs || !ours && logged.Len() > 0 {
 			t.Errorf("%s: logged %q, want that only of what is nobody's mistake", name, logged.String())
 		}
-	}
-}
-
-// timed is a connection that takes deadlines, or refuses them.
-type timed struct {
-	*httptest.ResponseRecorder
-
-	until   time.Time
-	refusal error
-}
-
-func (d *timed) SetReadDeadline(until time.Time) error {
-	d.until = until
-	return d.refusal
-}
-
-func TestHurryBoundsTheBody(t *testing.T) {
-	t.Parallel()
-	before := time.Now()
-	d := &timed{ResponseRecorder: httptest.NewRecorder()}
-	if err := posted.Hurry(d); err != nil || d.until.Before(before.Add(time.Second)) || d.until.After(time.Now().Add(time.Minute)) {
-		t.Errorf("%v, a deadline in %v; want one within a minute", err, d.until.Sub(before))
-	}
-	if d.refusal = net.ErrClosed; !errors.Is(posted.Hurry(d), net.ErrClosed) {
-		t.Error("a connection that takes no deadline is waited for")
-	}
-	if err := posted.Hurry(httptest.NewRecorder()); err != nil {
-		t.Errorf("without a connection: %v, want none", err)
 	}
 }

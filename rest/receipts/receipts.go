@@ -96,9 +96,6 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func (h *handler) take(w http.ResponseWriter, r *http.Request, token string, take func(context.Context, callback.Request) error) error {
-	if err := posted.Hurry(w); err != nil {
-		return err
-	}
 	body, err := posted.Body(w, r, bodyLimit)
 	if err != nil {
 		return err

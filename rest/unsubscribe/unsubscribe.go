@@ -68,7 +68,6 @@ const Prefix = suppression.LinkPrefix
 
 const (
 	bodyLimit = 16 << 10 // octets; what is posted has some 200
-	bodyTime  = 10 * time.Second
 	// atOnce bounds the requests that use the database, so that a rush of
 	// unsubscribing leaves connections to sending. The links of one account have a
 	// quarter of them.
@@ -125,6 +124,9 @@ func (p *pages) post(w http.ResponseWriter, r *http.Request, said *words, u supp
 	case errors.As(err, &large):
 		p.write(w, r, http.StatusRequestEntityTooLarge, page{Words: said, Title: said.WrongWay, Notice: said.WrongWayAdvice})
 		return
+	case errors.Is(err, intake.ErrFull), errors.Is(err, intake.ErrCut):
+		p.fail(w, r, said, fault.Unavailable(err))
+		return
 	case err != nil:
 		form := p.form(r.Context(), said, u)
 		form.Notice = said.NothingChosen
@@ -148,10 +150,6 @@ var errNothingChosen = errors.New("the body has no choice")
 // choice reads what a POST wants: the one click of RFC 8058 section 3.2, in either
 // of its two encodings, or a button of the form.
 func choice(w http.ResponseWriter, r *http.Request) (everything bool, source string, err error) {
-	deadline := http.NewResponseController(w)
-	if err := deadline.SetReadDeadline(time.Now().Add(bodyTime)); err != nil && !errors.Is(err, http.ErrNotSupported) {
-		return false, "", err
-	}
 	r.Body = http.MaxBytesReader(w, r.Body, bodyLimit)
 	mediaType, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	switch {
@@ -216,7 +214,7 @@ func (p *pages) fail(w http.ResponseWriter, r *http.Request, said *words, err er
 	if f.Kind == fault.Away {
 		status, retry = http.StatusServiceUnavailable, f.RetryAfter
 	} else {
-		p.Logger.ErrorContext(loglimit.Collapse(r.Context(), "failed"), "unsubscribe", telemetry.KeyError, err)
+		telemetry.LogFailure(loglimit.Collapse(r.Context(), "failed"), p.Logger, "unsubscribe", telemetry.KeyError, err)
 	}
 	w.Header().Set("Retry-After", fault.WholeSeconds(retry))
 	p.write(w, r, status, page{Words: said, Title: said.Failed, Notice: said.FailedAdvice})

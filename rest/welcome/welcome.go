@@ -6,21 +6,22 @@ package welcome
 import (
 	"bytes"
 	"context"
-	"embed"
+	_ "embed"
 	"errors"
 	"html/template"
 	"log/slog"
 	"net/http"
 	"net/netip"
 	"strings"
-	"time"
 
 	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/accounts/admission"
 	"github.com/postrider/postrider/modules/accounts/audit"
 	"github.com/postrider/postrider/modules/signin"
 	"github.com/postrider/postrider/rest/look"
+	"github.com/postrider/postrider/rest/static"
 	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/intake"
 	"github.com/postrider/postrider/runtime/loglimit"
 	"github.com/postrider/postrider/runtime/telemetry"
 	"github.com/postrider/postrider/runtime/visitor"
@@ -79,13 +80,23 @@ func New(o Options) (http.Handler, error) {
 }
 
 var (
-	//go:embed page.html page.js
-	files embed.FS
+	//go:embed page.html
+	pageHTML string
+	//go:embed page.js
+	script []byte
 	//go:embed page.css
 	style string // behind that of all pages
 )
 
-var layout = template.Must(template.ParseFS(files, "page.html"))
+var (
+	layout     = template.Must(template.New("page.html").Parse(pageHTML))
+	pageStyle  = asset("text/css; charset=utf-8", []byte(look.Style+style))
+	pageScript = asset("text/javascript; charset=utf-8", script)
+)
+
+func asset(contentType string, content []byte) *static.Text {
+	return static.New(content, http.Header{"Content-Type": {contentType}, "Cache-Control": {"public, max-age=300"}})
+}
 
 const maxForm = 64 << 10 // octets
 
@@ -118,14 +129,12 @@ func (p *pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func (p *pages) asset(w http.ResponseWriter, r *http.Request, name string) {
-	w.Header().Set("Cache-Control", "public, max-age=300")
 	switch name {
 	case "page.css":
-		http.ServeContent(w, r, name, time.Time{}, strings.NewReader(look.Style+style))
+		pageStyle.ServeHTTP(w, r)
 	case "page.js":
-		http.ServeFileFS(w, r, files, name)
+		pageScript.ServeHTTP(w, r)
 	default:
-		w.Header().Del("Cache-Control")
 		http.NotFound(w, r)
 	}
 }
@@ -138,8 +147,12 @@ func (p *pages) post(w http.ResponseWriter, r *http.Request, f form) {
 		return
 	}
 	r.Body = http.MaxBytesReader(w, r.Body, maxForm)
-	if err := r.ParseForm(); err != nil {
-		p.refuse(w, r, f, fault.Invalidf("The form cannot be read"))
+	switch err := r.ParseForm(); {
+	case errors.Is(err, intake.ErrFull), errors.Is(err, intake.ErrCut):
+		p.refuse(w, r, f, fault.Unavailable(err))
+		return
+	case err != nil:
+		p.refuse(w, r, f, fault.Invalidf("The form cannot be read").Because(err))
 		return
 	}
 	done, err := f.do(p, r)
@@ -178,7 +191,7 @@ func (p *pages) refuse(w http.ResponseWriter, r *http.Request, f form, err error
 	status, told := statuses[known.Kind]
 	switch {
 	case !told:
-		p.Logger.ErrorContext(loglimit.Collapse(r.Context(), r.URL.Path), "a sign-in page failed", telemetry.KeyError, err)
+		telemetry.LogFailure(loglimit.Collapse(r.Context(), r.URL.Path), p.Logger, "a sign-in page failed", telemetry.KeyError, err)
 		status, v.Wrong = http.StatusInternalServerError, "Something went wrong here. Try again in a moment."
 	case known.Kind == fault.Unauthorized:
 		v.Wrong = "Email, password or code is wrong."
@@ -207,7 +220,7 @@ func (p *pages) refuse(w http.ResponseWriter, r *http.Request, f form, err error
 func (p *pages) show(w http.ResponseWriter, r *http.Request, status int, v view) {
 	options, err := p.People.Options(r.Context())
 	if err != nil {
-		p.Logger.ErrorContext(loglimit.Collapse(r.Context(), r.URL.Path), "a sign-in page cannot be shown", telemetry.KeyError, err)
+		telemetry.LogFailure(loglimit.Collapse(r.Context(), r.URL.Path), p.Logger, "a sign-in page cannot be shown", telemetry.KeyError, err)
 		http.Error(w, "The service cannot be asked right now. Try again in a moment.", http.StatusServiceUnavailable)
 		return
 	}

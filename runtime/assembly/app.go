@@ -78,7 +78,7 @@ func (f Foundation) options(more ...fx.Option) []fx.Option {
 		// 2. Observation.
 		fx.Provide(newRegistry, newTracing, worker.NewMetrics),
 		// 3. The runtime: bus, idempotency, names, the way out.
-		fx.Provide(newSignals, newNode, newBus, newIdempotency, newResolver, newGuard, outgoing.NewTransport, newReturnPaths, newRateLimit, smtpserver.NewMetrics, listeners.NewTLS, listeners.NewInbound, newIntake, newDiskWatch, newObjects, newSecured, keeperOf),
+		fx.Provide(newSignals, newNode, newBus, newIdempotency, newResolver, newGuard, outgoing.NewTransport, newReturnPaths, newRateLimit, smtpserver.NewMetrics, listeners.NewTLS, listeners.NewInbound, newIntake, newDiskWatch, newObjects, newSecured, keeperOf, newRoutes),
 		fx.Invoke(keepHouse),
 		probes.Hold, probes.Replica(!config.ReplicaURL.Of(f.Config).IsZero()),
 	}
@@ -127,7 +127,7 @@ func newDiskWatch(lc fx.Lifecycle, cfg setting.Values, d *db.DB, reg prometheus.
 
 // newIntake makes the one budget of this process for what is large.
 func newIntake(cfg setting.Values, reg prometheus.Registerer, log *slog.Logger) (*intake.Budget, error) {
-	b, err := intake.New(intake.Config{Dir: config.SpoolDir.Of(cfg), Spool: int64(config.SpoolBytes.Of(cfg)), Logger: log})
+	b, err := intake.New(intake.Config{Dir: config.SpoolDir.Of(cfg), Spool: int64(config.SpoolBytes.Of(cfg)), Memory: usableMemory(), Logger: log})
 	if err != nil {
 		return nil, fmt.Errorf("POSTRIDER_SPOOL_DIR: %w", err)
 	}

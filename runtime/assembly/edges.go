@@ -23,12 +23,14 @@ import (
 	"github.com/postrider/postrider/rest"
 	"github.com/postrider/postrider/rest/dashboard"
 	"github.com/postrider/postrider/rest/favicon"
+	"github.com/postrider/postrider/rest/static"
 	"github.com/postrider/postrider/runtime/assembly/development"
 	"github.com/postrider/postrider/runtime/assembly/probes"
 	"github.com/postrider/postrider/runtime/config"
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/idempotency"
 	"github.com/postrider/postrider/runtime/intake"
+	"github.com/postrider/postrider/runtime/loopback"
 	"github.com/postrider/postrider/runtime/module"
 	"github.com/postrider/postrider/runtime/node"
 	"github.com/postrider/postrider/runtime/ratelimit"
@@ -59,6 +61,7 @@ type edgeParams struct {
 	Audit     *audit.Service
 	SignIn    *signin.Service `optional:"true"`
 	APILog    *apilog.Service `optional:"true"`
+	Served    *Routes
 
 	Routes    []rest.Routes    `group:"routes"`
 	Parts     []graph.Part     `group:"graph"`
@@ -75,15 +78,24 @@ type edgeParams struct {
 // edges serves HTTP over everything that is on.
 func edges(f Foundation) fx.Option {
 	return fx.Invoke(func(p edgeParams) error {
-		health := probes.New(probes.Params{DB: p.DB, Stored: p.Node.Stored, Draining: f.Draining, Logger: p.Logger, Parts: p.Health})
-		handler, err := p.handler(f.names(), health)
+		fronted := p.fronted(f.Listener)
+		health := probes.New(probes.Params{DB: p.DB, Stored: p.Node.Stored, Draining: f.Draining, Logger: p.Logger, Parts: p.Health,
+			Local: func(r *http.Request) bool { return !fronted && loopback.Direct(r) }})
+		local, err := p.serveMetrics(fronted)
+		if err != nil {
+			return err
+		}
+		handler, err := p.handler(f.names(), health, local)
 		if err != nil {
 			return fmt.Errorf("http: %w", err)
 		}
-		if err := p.serveMetrics(); err != nil {
-			return err
+		observed, err := telemetry.NewHTTP(telemetry.HTTPParams{Logger: p.Logger, Registry: p.Registry, Tracing: p.Tracing,
+			Quiet: []string{"GET /healthz", "GET /readyz", "GET /metrics"}})
+		if err != nil {
+			return fmt.Errorf("http: %w", err)
 		}
-		p.serveHTTP(f, handler)
+		p.serveTrackingHosts(observed)
+		p.serveHTTP(f, handler, observed)
 		return nil
 	})
 }
@@ -114,7 +126,7 @@ func sampleSender(mode setting.Mode) string {
 }
 
 // handler is the one mux of the process.
-func (p edgeParams) handler(on []string, health *probes.Probes) (http.Handler, error) {
+func (p edgeParams) handler(on []string, health *probes.Probes, local *localMetrics) (http.Handler, error) {
 	rate := accountRate{p.Rate}
 	api, err := rest.New(rest.Options{Auth: p.Accounts, People: p.people(), Audit: p.Audit, Log: p.requestLog(), Proxies: config.TrustedProxies.Of(p.Config), Origins: config.OtherOrigins(p.Config), Limits: p.Accounts, Rate: rate, Storage: p.Storage, Answers: p.Answers, Sealer: p.Box, Routes: p.Routes, Logger: p.Logger, Budget: p.Budget,
 		Version: p.Options.Version, BaseURL: config.BaseURL.Of(p.Config), Sender: sampleSender(p.Config.Mode)})
@@ -133,21 +145,17 @@ func (p edgeParams) handler(on []string, health *probes.Probes) (http.Handler, e
 	if err != nil {
 		return nil, err
 	}
-	observe, err := telemetry.NewHTTP(telemetry.HTTPParams{Logger: p.Logger, Registry: p.Registry, Tracing: p.Tracing,
-		Quiet: []string{"GET /healthz", "GET /readyz", "GET /metrics"}})
-	if err != nil {
-		return nil, err
-	}
-	mux := http.NewServeMux()
-	sdl, err := schema.SDLHandler(graphModules(p.Config.Mode, on))
+	mux := &listedMux{routes: p.Served}
+	sdl, err := schema.SDL(graphModules(p.Config.Mode, on))
 	if err != nil {
 		return nil, err
 	}
 	mux.Handle("/graphql", query)
-	mux.Handle("GET "+schema.SDLPath, sdl)
+	mux.Handle("GET "+schema.SDLPath, static.New([]byte(sdl), http.Header{"Content-Type": {"text/plain; charset=utf-8"}, "X-Content-Type-Options": {"nosniff"},
+		"Cache-Control": {"public, max-age=300"}}))
 	mux.HandleFunc("GET /healthz", health.Live)
 	mux.HandleFunc("GET /readyz", health.Ready)
-	mux.Handle("GET /metrics", p.metrics())
+	mux.Handle("GET /metrics", p.metrics(local))
 	mux.Handle("/", home)
 	for _, path := range []string{favicon.Path, favicon.PathICO} {
 		mux.Handle("GET "+path, favicon.New())
@@ -157,8 +165,11 @@ func (p edgeParams) handler(on []string, health *probes.Probes) (http.Handler, e
 			mux.Handle(path, page.handler)
 		}
 	}
-	p.serveTrackingHosts(observe)
-	return observe.Wrap(p.trackingHostsFirst(p.hooksFirst(apiFirst(api, p.linksFirst(mux))))), nil
+	for _, l := range p.Links {
+		p.Served.add(l.prefix)
+	}
+	p.Served.add(api.Patterns()...)
+	return p.trackingHostsFirst(p.hooksFirst(apiFirst(api, p.linksFirst(mux)))), nil
 }
 
 // people tells who is signed in; nil: nobody signs in here.

@@ -3,14 +3,20 @@ package assembly
 import (
 	"net/http"
 
+	"github.com/postrider/postrider/modules/accounts/admission"
 	"github.com/postrider/postrider/rest/dashboard"
+	"github.com/postrider/postrider/runtime/config"
 	"github.com/postrider/postrider/runtime/setting"
 )
 
 // home serves the dashboard at every path that is nothing else's. Where it was not built, its page
 // tells where to go from here.
 func (p edgeParams) home() (http.Handler, error) {
-	o := dashboard.Options{Version: p.Options.Version, Dev: p.Config.Mode == setting.Dev, Logger: p.Logger, Links: []dashboard.Link{
+	door, err := admission.New(p.Accounts, p.people(), append([]string{config.BaseURL.Of(p.Config)}, config.OtherOrigins(p.Config)...)...)
+	if err != nil {
+		return nil, err
+	}
+	o := dashboard.Options{Version: p.Options.Version, Dev: p.Config.Mode == setting.Dev, Door: door, Budget: p.Budget, Logger: p.Logger, Links: []dashboard.Link{
 		{Path: "/api/docs", Name: "API reference", Line: "every operation, with examples"},
 		{Path: "/api/openapi.json", Name: "OpenAPI document", Line: "for generators and tools"},
 	}}

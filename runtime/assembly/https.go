@@ -7,9 +7,10 @@ import (
 	"net/netip"
 	"strings"
 
+	"go.uber.org/fx"
+
 	"github.com/postrider/postrider/runtime/config"
 	"github.com/postrider/postrider/runtime/httpserver"
-	"github.com/postrider/postrider/runtime/intake"
 	"github.com/postrider/postrider/runtime/loopback"
 	"github.com/postrider/postrider/runtime/telemetry"
 )
@@ -19,13 +20,13 @@ import (
 const strictTransport = "max-age=31536000"
 
 // serveHTTP serves the handler on the plain listener and, where there is one, over TLS.
-func (p edgeParams) serveHTTP(f Foundation, handler http.Handler) {
+func (p edgeParams) serveHTTP(f Foundation, handler http.Handler, observed *telemetry.HTTP) {
 	plain := handler
 	if p.Secured.https != nil {
 		plain = p.toTLS(handler)
 	}
 	// The authority asks on the plain listener, whatever else is sent away.
-	p.serve(f, f.Listener, p.challenges(plain), nil)
+	p.serve(f, f.Listener, nil, p.challenges(plain), observed)
 	if p.Secured.https == nil {
 		return
 	}
@@ -34,17 +35,12 @@ func (p edgeParams) serveHTTP(f Foundation, handler http.Handler) {
 		c = p.Secured.keeper.TLS()
 	}
 	p.Logger.Info("HTTPS is served", telemetry.KeyAddress, p.Secured.https.Addr().String())
-	p.serve(f, p.Secured.https, p.underOurName(handler), c)
+	p.serve(f, p.Secured.https, c, p.underOurName(handler), observed)
 }
 
-func (p edgeParams) serve(f Foundation, l net.Listener, handler http.Handler, c *tls.Config) {
-	gate := httpserver.NewGate(httpserver.Connections, intake.Floor, config.TrustedProxies.Of(p.Config))
-	l = gate.Before(l)
-	if c != nil {
-		l = tls.NewListener(l, c)
-	}
-	s := httpserver.New(l, handler, f.Draining, p.Logger, f.Fail)
-	gate.Attach(s.Server)
+func (p edgeParams) serve(f Foundation, l net.Listener, c *tls.Config, handler http.Handler, observed *telemetry.HTTP) {
+	s := httpserver.New(httpserver.Params{Listener: l, TLS: c, Handler: handler, Observe: observed.Wrap, Budget: p.Budget, Proxies: config.TrustedProxies.Of(p.Config),
+		Draining: f.Draining, Logger: p.Logger, Fail: f.Fail})
 	for _, drain := range p.Drains {
 		s.RegisterOnShutdown(drain)
 	}
@@ -100,3 +96,5 @@ func (p edgeParams) isLink(r *http.Request) bool {
 	}
 	return false
 }
+
+func hookOf(s *httpserver.Server) fx.Hook { return fx.Hook{OnStart: s.Start, OnStop: s.Stop} }

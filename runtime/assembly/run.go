@@ -51,7 +51,7 @@ func Run(parent context.Context, cfg setting.Values, o Options) (err error) {
 	lines := telemetry.NewJoinedWriter(o.Log)
 	defer func() { err = errors.Join(err, lines.Flush()) }()
 	log := telemetry.JoinedLines(telemetry.NewLogger(config.LogFormat.Of(cfg), config.LogLevel.Of(cfg), lines), lines)
-	boundMemory()
+	boundMemory(ctx, log)
 	// 1. What is to run? Mistakes first, before anything is touched.
 	modules, err := selectModules(cfg)
 	if err != nil {
@@ -93,6 +93,7 @@ func Run(parent context.Context, cfg setting.Values, o Options) (err error) {
 	if err := announce(ctx, cfg, o, opened, seeds, log); err != nil {
 		return errors.Join(cutShort(parent, log, err), stopApp(app, drainTimeout))
 	}
+	returnMemory()
 	told := make(chan struct{})
 	go func() {
 		systemd.Run(ctx, log)

@@ -20,7 +20,6 @@ import (
 	"github.com/postrider/postrider/runtime/config"
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/httpserver"
-	"github.com/postrider/postrider/runtime/intake"
 	"github.com/postrider/postrider/runtime/secret"
 	"github.com/postrider/postrider/runtime/setting"
 	"github.com/postrider/postrider/runtime/telemetry"
@@ -89,7 +88,7 @@ func newSecured(lc fx.Lifecycle, cfg setting.Values, on modulesOn, d *db.DB, box
 }
 
 func listenTLS(lc fx.Lifecycle, name, addr string) (net.Listener, error) {
-	l, err := new(net.ListenConfig).Listen(context.Background(), "tcp", addr)
+	l, err := httpserver.ListenTCP(context.Background(), addr)
 	if err != nil {
 		return nil, fmt.Errorf("%s: cannot listen on %s: %w", name, addr, err)
 	}
@@ -132,33 +131,13 @@ func (p edgeParams) challenges(others http.Handler) http.Handler {
 
 // serveTrackingHosts answers the public links of messages under tracking hosts, and
 // nothing else: neither the API nor a page that somebody is signed in to.
-func (p edgeParams) serveTrackingHosts(observe *telemetry.HTTP) {
+func (p edgeParams) serveTrackingHosts(observed *telemetry.HTTP) {
 	if p.Secured.tracking == nil {
 		return
 	}
-	links := observe.Wrap(p.trackingHostsFirst(p.linksFirst(http.NotFoundHandler())))
-	s := &http.Server{Handler: links, ReadHeaderTimeout: httpserver.HeaderTimeout, IdleTimeout: httpserver.IdleTimeout, MaxHeaderBytes: httpserver.HeaderBytes,
-		ErrorLog: slog.NewLogLogger(p.Logger.Handler(), slog.LevelDebug)} // broken handshakes and the like
-	gate := httpserver.NewGate(httpserver.Connections, intake.Floor, config.TrustedProxies.Of(p.Config))
-	gate.Attach(s)
-	p.Lifecycle.Append(fx.Hook{
-		OnStart: func(context.Context) error {
-			go func() {
-				l := tls.NewListener(gate.Before(p.Secured.tracking), p.Secured.keeper.TLS())
-				if err := s.Serve(l); !errors.Is(err, http.ErrServerClosed) {
-					p.Logger.Error("the listener of tracking hosts has ended", telemetry.KeyError, err)
-				}
-			}()
-			p.Logger.Info("tracking hosts are served", telemetry.KeyAddress, p.Secured.tracking.Addr().String())
-			return nil
-		},
-		OnStop: func(ctx context.Context) error {
-			grace, cancel := context.WithTimeout(ctx, httpserver.StreamGrace)
-			defer cancel()
-			if err := s.Shutdown(grace); !errors.Is(err, context.DeadlineExceeded) {
-				return err
-			}
-			return s.Close()
-		},
-	})
+	s := httpserver.New(httpserver.Params{Listener: p.Secured.tracking, TLS: p.Secured.keeper.TLS(), Handler: p.trackingHostsFirst(p.linksFirst(http.NotFoundHandler())), Observe: observed.Wrap,
+		Budget: p.Budget, Proxies: config.TrustedProxies.Of(p.Config), Logger: p.Logger,
+		Fail: func(err error) { p.Logger.Error("the listener of tracking hosts has ended", telemetry.KeyError, err) }})
+	p.Lifecycle.Append(hookOf(s))
+	p.Logger.Info("tracking hosts are served", telemetry.KeyAddress, p.Secured.tracking.Addr().String())
 }

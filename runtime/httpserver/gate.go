@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/netip"
@@ -12,49 +13,62 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/intake"
+	"github.com/postrider/postrider/runtime/visitor"
 )
 
-// Connections is how many connections an HTTP listener has at a time, streams of
-// events among them.
-const Connections = 4096
-
-// Gate stands before an HTTP server. It lets connections in by shares, as SMTP
+// gate stands before an HTTP server. It lets connections in by shares, as SMTP
 // listeners do: half a header counts as having said nothing. And it holds whoever takes an
 // answer against the least speed.
 //
-// Behind a proxy all connections come from the proxy, so they are counted in all only; the
-// proxy is to keep its own clients apart.
-type Gate struct {
-	gate    *intake.Gate
+// All connections of a trusted proxy come from the proxy. Their silent ones are bounded together, and
+// each request counts for the network of the client that the proxy names. A peer in a private network
+// may be a proxy that nobody told us about: its silent connections are bounded likewise.
+type gate struct {
+	places  *intake.Gate
 	pace    intake.Pace
 	proxies []netip.Prefix
+	secured bool   // TLS comes first
+	refused func() // counts a connection or a request that found no place
 }
 
-// NewGate makes a gate for so many connections at a time. Proxies have no share.
-func NewGate(most int, pace intake.Pace, proxies []netip.Prefix) *Gate {
-	return &Gate{gate: intake.NewGate(most, 0), pace: pace, proxies: proxies}
-}
-
-// Before wraps a listener.
-func (g *Gate) Before(l net.Listener) net.Listener { return &gatedListener{l, g} }
-
-// Attach makes a server tell which of its connections are at work.
-func (g *Gate) Attach(s *http.Server) {
-	next := s.Handler
-	s.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if c, ok := r.Context().Value(connectionKey{}).(*gatedConn); ok {
-			c.place.Busy()
-			defer c.place.Waits(true)
+// admit runs the requests of a server within the places of the gate, and refuses those beyond them.
+func (g *gate) admit(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		c, ok := r.Context().Value(connectionKey{}).(*gatedConn)
+		if !ok {
+			next.ServeHTTP(w, r)
+			return
 		}
+		end, err := c.place.Begin(visitor.Of(r, g.proxies))
+		if err != nil {
+			// The connection may go on: other requests on it may be those of other clients.
+			g.refused()
+			refuse(w, "Too many requests are in progress from your network. Retry in 5 seconds.")
+			return
+		}
+		defer end()
 		next.ServeHTTP(w, r)
 	})
-	s.ConnContext = func(ctx context.Context, c net.Conn) context.Context {
-		if secured, ok := c.(*tls.Conn); ok {
-			c = secured.NetConn()
-		}
-		return context.WithValue(ctx, connectionKey{}, c)
+}
+
+// refuse answers a request that finds no room.
+func refuse(w http.ResponseWriter, message string) {
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Cache-Control", "no-store")
+	w.Header().Set("Retry-After", "5")
+	w.WriteHeader(http.StatusServiceUnavailable)
+	// A client that has left does not read it.
+	io.WriteString(w, `{"error":{"code":"`+fault.CodeUnavailable+`","message":"`+message+`"}}`) //nolint:errcheck // as above
+}
+
+// remember puts the connection of a request into its context.
+func remember(ctx context.Context, c net.Conn) context.Context {
+	if secured, ok := c.(*tls.Conn); ok {
+		c = secured.NetConn()
 	}
+	return context.WithValue(ctx, connectionKey{}, c)
 }
 
 type connectionKey struct{}
@@ -62,7 +76,7 @@ type connectionKey struct{}
 type gatedListener struct {
 	net.Listener
 
-	gate *Gate
+	gate *gate
 }
 
 func (l *gatedListener) Accept() (net.Conn, error) {
@@ -72,32 +86,35 @@ func (l *gatedListener) Accept() (net.Conn, error) {
 			return nil, err
 		}
 		c := &gatedConn{Conn: accepted, pace: l.gate.pace}
-		if c.place, err = l.gate.gate.Enter(l.gate.from(accepted), func() { accepted.Close() }); err == nil { // it is cut
+		peer, shared := l.gate.peer(accepted)
+		if c.place, err = l.gate.places.EnterPeer(peer, shared, func() { accepted.Close() }); err == nil { // it is cut
 			return c, nil
 		}
-		turnAwayHTTP(accepted)
+		l.gate.refused()
+		if !l.gate.secured {
+			tellCrowded(accepted)
+		}
+		accepted.Close()
 	}
 }
 
-// from is where a connection comes from; of a proxy it is this machine, which has no share.
-func (g *Gate) from(c net.Conn) netip.Addr {
+// peer returns the address of a connection's peer, and whether the peer is shared: a trusted proxy, or
+// in a private network, where it may be one.
+func (g *gate) peer(c net.Conn) (addr netip.Addr, shared bool) {
 	tcp, ok := c.RemoteAddr().(*net.TCPAddr)
 	if !ok {
-		return netip.IPv6Loopback()
+		return netip.IPv6Loopback(), true
 	}
-	addr := tcp.AddrPort().Addr().Unmap()
-	if slices.ContainsFunc(g.proxies, func(p netip.Prefix) bool { return p.Contains(addr) }) {
-		return netip.IPv6Loopback()
-	}
-	return addr
+	addr = tcp.AddrPort().Addr().Unmap()
+	trusted := slices.ContainsFunc(g.proxies, func(p netip.Prefix) bool { return p.Contains(addr) })
+	return addr, trusted || addr.IsPrivate() || addr.IsLinkLocalUnicast()
 }
 
-// turnAwayHTTP answers at once: a socket that is new has room for it.
-func turnAwayHTTP(c net.Conn) {
+// tellCrowded answers a connection at once: a socket that is new has room for it.
+func tellCrowded(c net.Conn) {
 	if c.SetWriteDeadline(time.Now().Add(time.Second)) == nil {
 		fmt.Fprint(c, "HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nRetry-After: 5\r\nContent-Length: 0\r\n\r\n") // it is gone either way
 	}
-	c.Close() // likewise
 }
 
 // gatedConn is one connection.

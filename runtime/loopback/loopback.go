@@ -32,6 +32,12 @@ func Request(r *http.Request) bool {
 	return true
 }
 
+// Direct is Request, without the requests that a proxy may have passed on without saying so: over
+// HTTP/1.0, or with a connection that ends after them. That is how nginx does by default, before version
+// 1.29.7. Later versions, and others that are set up so, cannot be told from a program of this machine:
+// where a proxy is in front, no request proves that it comes from here.
+func Direct(r *http.Request) bool { return Request(r) && r.ProtoAtLeast(1, 1) && !r.Close }
+
 // Host tells whether a Host header, with a port or without, names this machine itself:
 // localhost, a name below it, or a loopback address.
 func Host(host string) bool {

@@ -47,3 +47,29 @@ func TestOnlyRequestsOfThisMachineForThisMachine(t *testing.T) {
 		}
 	}
 }
+
+// A proxy that does not say so often gives itself away by how it asks.
+func TestARequestThatAProxyMayHavePassedOnIsNotDirect(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		proto string
+		minor int
+		close bool
+		want  bool
+	}{
+		"a program":                          {"HTTP/1.1", 1, false, true},
+		"nginx":                              {"HTTP/1.0", 0, true, false},
+		"nginx, told to speak HTTP/1.1":      {"HTTP/1.1", 1, true, false},
+		"a program that speaks HTTP/1.0":     {"HTTP/1.0", 0, false, false},
+		"a program that ends its connection": {"HTTP/1.1", 1, true, false},
+	} {
+		r := httptest.NewRequest("GET", "http://127.0.0.1:8080/metrics", nil)
+		r.RemoteAddr, r.Proto, r.ProtoMinor, r.Close = "127.0.0.1:5000", c.proto, c.minor, c.close
+		if got := loopback.Direct(r); got != c.want {
+			t.Errorf("a request as of %s is taken for a direct one: %t, want %t", name, got, c.want)
+		}
+		if r.Host = "mail.example.com"; loopback.Direct(r) {
+			t.Errorf("a request as of %s for another name is taken for a direct one", name)
+		}
+	}
+}

@@ -28,11 +28,26 @@ type Writer struct {
 
 // Start begins the answer. Nothing may have been written before.
 func Start(w http.ResponseWriter) *Writer {
+	setHeader(w)
+	return &Writer{to: w, control: http.NewResponseController(w)}
+}
+
+func setHeader(w http.ResponseWriter) {
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("X-Accel-Buffering", "no") // nginx would hold events back
 	w.Header().Set("X-Content-Type-Options", "nosniff")
-	return &Writer{to: w, control: http.NewResponseController(w)}
+}
+
+// WriteAll writes a stream that is over after the events, as an ordinary answer.
+func WriteAll(w http.ResponseWriter, events ...Event) error {
+	setHeader(w)
+	var out bytes.Buffer
+	for _, e := range events {
+		e.appendTo(&out)
+	}
+	_, err := w.Write(out.Bytes())
+	return err
 }
 
 // Event is one event. Its fields are left out where they are empty, and hold no

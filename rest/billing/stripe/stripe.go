@@ -69,18 +69,15 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func (h *handler) take(w http.ResponseWriter, r *http.Request) error {
-	if err := posted.Hurry(w); err != nil {
+	body, err := posted.Body(w, r, bodyLimit)
+	if err != nil {
 		return err
 	}
-	// Strangers can post too: what they send waits for its turn, and is bounded.
+	// Strangers can post too. The turn comes after the body, so that none of them holds it by silence.
 	release, err := h.turn.Take(r.Context(), intake.Owner{Account: "stripe"}, 1, patience)
 	if err != nil {
 		return fault.Unavailable(err)
 	}
 	defer release()
-	body, err := posted.Body(w, r, bodyLimit)
-	if err != nil {
-		return err
-	}
 	return h.events.Take(r.Context(), body, r.Header.Get("Stripe-Signature"))
 }

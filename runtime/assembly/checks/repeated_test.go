@@ -13,6 +13,7 @@ import (
 	"github.com/postrider/postrider/runtime/assembly/probes"
 	"github.com/postrider/postrider/runtime/config"
 	"github.com/postrider/postrider/runtime/db/dbtest"
+	"github.com/postrider/postrider/runtime/loopback"
 	"github.com/postrider/postrider/runtime/mail/dnsx"
 	"github.com/postrider/postrider/runtime/mail/dnsx/dnsxtest"
 	"github.com/postrider/postrider/runtime/module"
@@ -50,7 +51,7 @@ func TestTheDoctorSpeaksAtTheStartAndOnReadyz(t *testing.T) {
 		t.Errorf("after a second look the line stands %d times in the log (%v), want once", strings.Count(log.String(), line), err)
 	}
 	h := probes.New(probes.Params{DB: answering{}, Stored: func() time.Duration { return 0 }, Draining: &atomic.Bool{}, Logger: slog.New(slog.DiscardHandler),
-		Parts: []module.Health{{Name: "doctor", Ask: v.condition}}})
+		Parts: []module.Health{{Name: "doctor", Ask: v.condition}}, Local: loopback.Direct})
 	for host, details := range map[string]bool{"127.0.0.1:8080": true, "mail.example.com": false} {
 		r := httptest.NewRequest("GET", "http://"+host+"/readyz", nil)
 		r.RemoteAddr = "127.0.0.1:5000"

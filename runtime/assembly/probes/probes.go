@@ -11,7 +11,6 @@ import (
 
 	"github.com/postrider/postrider/runtime/db/failover"
 	"github.com/postrider/postrider/runtime/loglimit"
-	"github.com/postrider/postrider/runtime/loopback"
 	"github.com/postrider/postrider/runtime/module"
 	"github.com/postrider/postrider/runtime/telemetry"
 )
@@ -32,7 +31,10 @@ type Params struct {
 	Stored   func() time.Duration // since the last write that was stored
 	Parts    []module.Health      // of the modules that are on
 	Draining *atomic.Bool         // set once a stop was asked for
-	Logger   *slog.Logger
+	// Local reports whether a request comes from this machine and from no proxy: such a request gets
+	// the details; nil: none does.
+	Local  func(*http.Request) bool
+	Logger *slog.Logger
 }
 
 // Probes answers the probes of an orchestrator. Liveness depends on the process alone.
@@ -76,7 +78,7 @@ func (p *Probes) Ready(w http.ResponseWriter, r *http.Request) {
 		p.Logger.WarnContext(loglimit.Collapse(r.Context(), "stores"), "not ready: the database answers and stores nothing", "last_write", p.Stored().Round(time.Second))
 		checks["status"], checks["database"], status = "not ready", "not storing", http.StatusServiceUnavailable
 	default:
-		p.checkParts(ctx, checks, loopback.Request(r))
+		p.checkParts(ctx, checks, p.Local != nil && p.Local(r))
 	}
 	if p.Draining.Load() {
 		checks["status"], status = "draining", http.StatusServiceUnavailable
