@@ -4,6 +4,9 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -86,6 +89,59 @@ func TestTimesInExamplesOfRequestsAreOfTheDayAfterTheRequest(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// nowhere takes an answer and keeps nothing of it.
+type nowhere struct {
+	header http.Header
+	status int
+	bytes  int
+}
+
+func (n *nowhere) Header() http.Header    { return n.header }
+func (n *nowhere) WriteHeader(status int) { n.status = status }
+func (n *nowhere) Write(p []byte) (int, error) {
+	n.bytes += len(p)
+	return len(p), nil
+}
+
+// All readers of a day share one copy of each text, plain and compressed; the next day has another. It is
+// not parallel, since it counts what is allocated.
+func TestTheTextsOfADayAreShared(t *testing.T) { //nolint:paralleltest // as above
+	day := time.Date(2031, 5, 31, 12, 0, 0, 0, time.UTC)
+	b := newBundle(t, func(o *rest.Options) { o.Now = func() time.Time { return day } })
+	ask := func(path string, header ...string) *nowhere {
+		r := httptest.NewRequest(http.MethodGet, path, http.NoBody)
+		for i := 0; i+1 < len(header); i += 2 {
+			r.Header.Set(header[i], header[i+1])
+		}
+		w := &nowhere{header: http.Header{}}
+		b.api.ServeHTTP(w, r)
+		return w
+	}
+	for _, path := range []string{"/api/openapi.json", "/api/openapi-3.0.json", "/api/openapi.yaml", "/api/docs"} {
+		for _, accept := range []string{"", "gzip"} {
+			first := ask(path, "Accept-Encoding", accept)
+			const readers = 50
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			for range readers {
+				ask(path, "Accept-Encoding", accept)
+			}
+			runtime.ReadMemStats(&after)
+			if each := (after.TotalAlloc - before.TotalAlloc) / readers; first.bytes < 20<<10 || each > 16<<10 {
+				t.Errorf("%s as %q has %d bytes, and a reader takes %d, want a few KB for each", path, accept, first.bytes, each)
+			}
+			if again := ask(path, "Accept-Encoding", accept, "If-None-Match", first.header.Get("ETag")); again.status != http.StatusNotModified || again.bytes > 0 {
+				t.Errorf("%s as %q, which the reader has: status %d and %d bytes, want 304", path, accept, again.status, again.bytes)
+			}
+		}
+	}
+	of := ask("/api/docs").header.Get("ETag")
+	day = day.AddDate(0, 0, 1)
+	if next := ask("/api/docs", "If-None-Match", of); next.status != http.StatusOK {
+		t.Errorf("on the next day the text of the day before is answered %d, want 200: it has another day in its examples", next.status)
 	}
 }
 
