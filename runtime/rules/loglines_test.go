@@ -7,7 +7,7 @@ import (
 )
 
 // logLine is a call that writes a log line which operators see.
-var logLine = regexp.MustCompile(`\b\w*(?i:log|logger)\.(?:(?:Warn|Info|Error)(?:Context)?|Log(?:Attrs)?)\((.*)`)
+var logLine = regexp.MustCompile(`(?:\b\w*(?i:log|logger)\.(?:(?:Warn|Info|Error)(?:Context)?|Log(?:Attrs)?)|\btelemetry\.LogFailure)\((.*)`)
 
 // boundedLines are the log lines behind the doors that strangers reach whose number something else bounds.
 // The key is a part of the line, the value the reason.
