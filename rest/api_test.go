@@ -11,7 +11,6 @@ import (
 
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/modules/accounts"
-	"github.com/postrider/postrider/modules/sending/bodies"
 	"github.com/postrider/postrider/rest"
 	"github.com/postrider/postrider/runtime/expect"
 	"github.com/postrider/postrider/runtime/fault"
@@ -77,7 +76,7 @@ func TestAnswers(t *testing.T) {
 		"key_empty":              {request: request{method: "POST", path: "/api/emails", body: simple, header: map[string]string{"Idempotency-Key": ""}}, status: 400},
 		"away":                   {request: request{method: "POST", path: "/api/emails", body: simple}, fail: away, status: 503},
 		"internal":               {request: request{method: "GET", path: "/api/emails/" + emailID}, fail: errors.New("pq: secret detail"), status: 500},
-		"body_away":              {request: request{method: "GET", path: "/api/emails/" + emailID}, fail: bodies.Away(errors.New("connection refused")), status: 503},
+		"body_away":              {request: request{method: "GET", path: "/api/emails/" + emailID}, fail: fault.BodyUnavailable(errors.New("connection refused")), status: 503},
 		"upstream":               {request: request{method: "GET", path: "/api/emails/" + emailID}, fail: &fault.Error{Kind: fault.Upstream, Code: fault.CodeUpstream, Message: "The resolver refused"}, status: 502},
 		"forbidden":              {request: request{method: "POST", path: "/api/emails", body: simple}, fail: fault.Forbiddenf(fault.CodeDomainNotVerified, "The domain example.com is not verified"), status: 403},
 		"sandbox_recipient":      {request: request{method: "POST", path: "/api/emails", body: simple}, fail: fault.Forbiddenf(fault.CodeSandboxRecipient, "The sandbox sender may write only to the account email, not to bob@example.net; verify a domain of your own"), status: 403},

@@ -12,6 +12,7 @@ import (
 
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/ent/receivedemail"
+	"github.com/postrider/postrider/runtime/blob"
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/id"
@@ -107,7 +108,7 @@ const (
 // busy is a lack of room for callers of the API.
 func busy(ctx context.Context, err error) error {
 	switch {
-	case ctx.Err() != nil:
+	case errors.Is(ctx.Err(), context.Canceled): // the client left; an expired deadline has a better error
 		return ctx.Err()
 	case !errors.Is(err, intake.ErrFull) && !errors.Is(err, intake.ErrCut):
 		return err
@@ -127,6 +128,7 @@ func (s *Service) Open(ctx context.Context, e *ent.ReceivedEmail) (*Content, err
 type contents struct {
 	db      *db.DB
 	objects Objects        // nil: they stay in the database
+	prompt  *blob.Prompt   // reads objects for clients that wait
 	budget  *intake.Budget // of those that are read
 }
 
@@ -215,13 +217,13 @@ var errNoStore = errors.New("none is configured")
 func (s *contents) fetch(ctx context.Context, c *intake.Content, key string, size int64) (err error) {
 	defer func() {
 		if err != nil && !errors.Is(err, intake.ErrFull) {
-			err = fault.Unavailable(fmt.Errorf("object store: %w", err))
+			err = fault.BodyUnavailable(err)
 		}
 	}()
 	if s.objects == nil {
 		return errNoStore
 	}
-	object, err := s.objects.Get(ctx, key)
+	object, err := s.prompt.Get(ctx, key)
 	if err != nil {
 		return err
 	}

@@ -186,6 +186,12 @@ func Unavailable(cause error) *Error {
 		Message: "The service cannot reach its storage right now; try again, and repeat a write with the same Idempotency-Key"}
 }
 
+// BodyUnavailable returns the error for an email body that the object store does not deliver.
+func BodyUnavailable(cause error) *Error {
+	return &Error{Kind: Away, Code: CodeBodyUnavailable, RetryAfter: 5 * time.Second, cause: fmt.Errorf("object store: %w", cause),
+		Message: "The email body is temporarily unavailable, because the object store does not respond. Retry in 5 seconds"}
+}
+
 // Crowded tells a caller to come back after a wait, since too many are being served right now.
 func Crowded(wait time.Duration) *Error {
 	return &Error{Kind: Away, Code: CodeUnavailable, RetryAfter: wait, Message: "Too many ask for this right now; try again in a moment"}

@@ -3,7 +3,9 @@ package journeys_test
 import (
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/postrider/postrider/runtime/assembly"
 	"github.com/postrider/postrider/runtime/blob/blobtest"
@@ -103,5 +105,76 @@ func TestBodiesStayWhileAnotherVersionRuns(t *testing.T) {
 	})
 	if n := count(`schema_migrations WHERE oldest = version AND name LIKE '%_sent_bodies.sql'`); n != 0 {
 		t.Error("older programs are refused although nothing was moved")
+	}
+}
+
+// silentLimit bounds a response while the object store is silent. The promise is five seconds. A loaded test machine may
+// take longer, but far less than the minute after which a request to the store ends.
+const silentLimit = 20 * time.Second
+
+// Requests that need a body get 503 body_unavailable in time, over every API, when the store accepts requests and never
+// responds. Requests that need no body succeed.
+func TestASilentObjectStoreDelaysNoResponse(t *testing.T) {
+	t.Parallel()
+	store := blobtest.New(t)
+	s := scenarioOf(t, runtimetest.Start(t, func(settings setting.Texts) {
+		settings["POSTRIDER_BLOBS"], settings["POSTRIDER_BLOBS_SENT_AFTER"] = store.Setting(), "10s"
+	}))
+	s.MailDomain(t, "bob.test")
+	sent := s.message(t, []string{"bob@bob.test"})
+	receive(t, s.App, "support@dev.test", aQuestion)
+	received := lastReceived(t, s.App)
+	expect.Eventually(t, "both bodies are only in the store", func() bool {
+		var n int
+		err := s.db.QueryRowContext(t.Context(), `SELECT (SELECT count(*) FROM emails WHERE body_key IS NOT NULL AND html IS NULL AND text IS NULL AND mime IS NULL)
+			+ (SELECT count(*) FROM received_contents WHERE data IS NULL AND object_key IS NOT NULL AND due_at IS NULL)`).Scan(&n)
+		return err == nil && n == 2
+	})
+	store.Fault(func(_ http.ResponseWriter, r *http.Request, _ http.Handler) { <-r.Context().Done() })
+
+	type request struct {
+		method, path string
+		body         any
+		status       int
+		want         string
+	}
+	const unavailable = `"code":"body_unavailable"`
+	ask := func(t *testing.T, r request) {
+		t.Helper()
+		began := time.Now()
+		got := s.Do(t, r.method, r.path, r.body)
+		if took := time.Since(began); got.Status != r.status || !strings.Contains(string(got.Body), r.want) || took > silentLimit {
+			t.Errorf("%s %s returned %d after %s, want %d with %s: %.500s", r.method, r.path, got.Status, took, r.status, r.want, got.Body)
+		}
+		if retry := got.Header.Get("Retry-After"); r.status == http.StatusServiceUnavailable && retry == "" {
+			t.Errorf("%s %s returned no Retry-After", r.method, r.path)
+		}
+	}
+	var all sync.WaitGroup
+	for _, r := range []request{
+		{http.MethodGet, "/api/emails/" + sent, nil, http.StatusServiceUnavailable, unavailable},
+		{http.MethodPost, "/api/emails/" + sent + "/resend", nil, http.StatusServiceUnavailable, unavailable},
+		{http.MethodGet, "/api/received-emails/" + received, nil, http.StatusServiceUnavailable, unavailable},
+		{http.MethodGet, "/api/received-emails/" + received + "/raw", nil, http.StatusServiceUnavailable, unavailable},
+		{http.MethodPost, "/api/received-emails/" + received + "/reply", `{"text":"Soon"}`, http.StatusOK, `"id"`}, // needs only the record
+		{http.MethodPost, "/api/received-emails/" + received + "/forward", `{"to":"bob@bob.test"}`, http.StatusServiceUnavailable, unavailable},
+		{http.MethodGet, "/api/emails", nil, http.StatusOK, sent},
+		{http.MethodGet, "/api/emails/export?format=csv", nil, http.StatusOK, sent},
+		{http.MethodGet, "/api/received-emails", nil, http.StatusOK, received},
+		{http.MethodPost, "/api/emails", anEmail, http.StatusOK, `"id"`},
+	} {
+		all.Go(func() { ask(t, r) })
+	}
+	all.Go(func() { // one at a time, because an account may run one query for bodies
+		for _, q := range []string{`{ email(id: "` + sent + `") { status content { html } } }`, `{ emails(first: 5) { nodes { id content { text } } } }`,
+			`{ receivedEmail(id: "` + received + `") { subject content { text } } }`} {
+			ask(t, request{http.MethodPost, "/graphql", map[string]string{"query": q}, http.StatusOK, unavailable})
+		}
+	})
+	all.Wait()
+
+	store.Fault(func(w http.ResponseWriter, r *http.Request, next http.Handler) { next.ServeHTTP(w, r) })
+	for _, path := range []string{"/api/emails/" + sent, "/api/received-emails/" + received + "/raw"} {
+		expect.Eventually(t, "the content is available again", func() bool { return s.Do(t, http.MethodGet, path, nil).Status == http.StatusOK })
 	}
 }

@@ -9,7 +9,6 @@ import (
 	"io"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/postrider/postrider/runtime/blob"
 	"github.com/postrider/postrider/runtime/fault"
@@ -87,17 +86,8 @@ func unpack(from io.Reader, size int64) (t texts, err error) {
 // errNoStore says that there are objects and no store.
 var errNoStore = errors.New("POSTRIDER_BLOBS is not set")
 
-// Away is the error for whoever wants a body that the store does not give.
-func Away(err error) error {
-	refused := &fault.Error{Kind: fault.Away, Code: fault.CodeBodyUnavailable, RetryAfter: retryAfter,
-		Message: "The object store, which has the body of this email, does not give it right now; try again. Lists and states are not affected"}
-	return refused.Because(fmt.Errorf("object store: %w", err))
-}
-
-const retryAfter = 5 * time.Second
-
-// Texts gives html and text of an email that lie under a key. Error: Away when the store does
-// not give them.
+// Texts gives html and text of an email that lie under a key. Error: BodyUnavailable when the store does
+// not deliver them in time.
 func (s *Service) Texts(ctx context.Context, key string, size int64) (html, text *string, err error) {
 	object, err := s.get(ctx, key)
 	if err != nil {
@@ -105,13 +95,13 @@ func (s *Service) Texts(ctx context.Context, key string, size int64) (html, text
 	}
 	t, err := unpack(object, size)
 	if err = errors.Join(err, object.Close()); err != nil {
-		return nil, nil, Away(fmt.Errorf("read %s: %w", key, err))
+		return nil, nil, fault.BodyUnavailable(fmt.Errorf("read %s: %w", key, err))
 	}
 	return t.HTML, t.Text, nil
 }
 
 // Open reads the message that came over SMTP, or the file, that lies under a key. The caller closes it. Error:
-// Away, also of Read, when the store does not give it.
+// BodyUnavailable, also of Read, when the store does not deliver it in time.
 func (s *Service) Open(ctx context.Context, key string) (io.ReadCloser, error) {
 	object, err := s.get(ctx, key)
 	if err != nil {
@@ -119,21 +109,21 @@ func (s *Service) Open(ctx context.Context, key string) (io.ReadCloser, error) {
 	}
 	z, err := gzip.NewReader(object)
 	if err != nil {
-		return nil, Away(fmt.Errorf("read %s: %w", key, errors.Join(err, object.Close())))
+		return nil, fault.BodyUnavailable(fmt.Errorf("read %s: %w", key, errors.Join(err, object.Close())))
 	}
 	return &unpacked{z, object, key}, nil
 }
 
 func (s *Service) get(ctx context.Context, key string) (io.ReadCloser, error) {
 	if s == nil || s.objects == nil {
-		return nil, Away(errNoStore)
+		return nil, fault.BodyUnavailable(errNoStore)
 	}
-	object, err := s.objects.Get(ctx, key)
+	object, err := s.objects.prompt.Get(ctx, key)
 	if errors.Is(err, blob.ErrNotFound) {
 		s.log.ErrorContext(ctx, "the object store does not have the body of an email; was the bucket or its prefix changed?", "object", key)
 	}
 	if err != nil {
-		return nil, Away(fmt.Errorf("get %s: %w", key, err))
+		return nil, fault.BodyUnavailable(fmt.Errorf("get %s: %w", key, err))
 	}
 	return object, nil
 }
@@ -148,7 +138,7 @@ type unpacked struct {
 func (u *unpacked) Read(p []byte) (int, error) {
 	n, err := u.z.Read(p)
 	if err != nil && !errors.Is(err, io.EOF) {
-		err = Away(fmt.Errorf("read %s: %w", u.key, err))
+		err = fault.BodyUnavailable(fmt.Errorf("read %s: %w", u.key, err))
 	}
 	return n, err
 }

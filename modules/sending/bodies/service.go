@@ -41,7 +41,7 @@ type Params struct {
 type Service struct {
 	config  Config
 	db      *db.DB
-	objects blob.Store
+	objects *objects // nil: there is no store
 	budget  *intake.Budget
 	node    Node
 	log     *slog.Logger
@@ -49,6 +49,13 @@ type Service struct {
 	tasks   *worker.Tasks
 	outage  outage
 	begun   bool // this process has had older programs refused; of the walk alone
+}
+
+// objects is the object store, for moves, which may take minutes, and for clients that wait.
+type objects struct {
+	blob.Store
+
+	prompt *blob.Prompt
 }
 
 const (
@@ -66,7 +73,10 @@ func New(p Params) (*Service, error) {
 	if p.Node == nil {
 		p.Node = node.None{}
 	}
-	s := &Service{config: p.Config, db: p.DB, objects: p.Objects, budget: p.Budget, node: p.Node, log: p.Logger, tasks: worker.NewTasks(p.Logger, p.Workers)}
+	s := &Service{config: p.Config, db: p.DB, budget: p.Budget, node: p.Node, log: p.Logger, tasks: worker.NewTasks(p.Logger, p.Workers)}
+	if p.Objects != nil {
+		s.objects = &objects{p.Objects, blob.NewPrompt(p.Objects)}
+	}
 	if err := s.measure(p.Registry); err != nil {
 		return nil, err
 	}

@@ -177,7 +177,7 @@ func (s *Service) fillMIME(ctx context.Context, c *intake.Content, at mimePlace,
 		_, err = io.Copy(c.Writer(ctx), io.LimitReader(object, at.size-c.Size()))
 	}
 	if err == nil && c.Size() != at.size {
-		err = bodies.Away(fmt.Errorf("object %s has %d octets and not %d", at.key, c.Size(), at.size))
+		err = fault.BodyUnavailable(fmt.Errorf("object %s has %d octets and not %d", at.key, c.Size(), at.size))
 	}
 	return err == nil, err
 }

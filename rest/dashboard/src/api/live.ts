@@ -18,7 +18,7 @@ export const hand = {
   missed: () => missed.set(missed.get() + 1),
 }
 
-// useLive calls back for each event of these types. A type may be a prefix, such as `email.`, or `*` for all events.
+// useLive calls back for each event of these types; a type may be the beginning of one, as `email.`.
 export function useLive(types: string[], callback: (e: LiveEvent) => void) {
   const latest = useRef(callback)
   latest.current = callback
@@ -26,7 +26,7 @@ export function useLive(types: string[], callback: (e: LiveEvent) => void) {
   useEffect(() => {
     const list = wanted.split(' ')
     const listener = (e: LiveEvent) => {
-      if (list.some((t) => (t === '*' || (t.endsWith('.') ? e.type.startsWith(t) : e.type === t)))) latest.current(e)
+      if (list.some((t) => (t.endsWith('.') ? e.type.startsWith(t) : e.type === t))) latest.current(e)
     }
     listeners.add(listener)
     return () => {

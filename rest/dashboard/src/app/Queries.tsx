@@ -1,8 +1,8 @@
-import { type Query, QueryCache, QueryClient, QueryClientProvider, useQuery } from '@tanstack/react-query'
+import { QueryCache, QueryClient, QueryClientProvider, useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
 import { connection, untilStored } from '@/api/connection'
 import { Failed } from '@/api/failed'
-import { missed, useLive } from '@/api/live'
+import { missed } from '@/api/live'
 import { rereadViewer } from './viewer'
 
 const readFailed = () => void queries.invalidateQueries({ predicate: (q) => q.state.error !== null })
@@ -32,14 +32,9 @@ connection.follow(() => {
 })
 missed.follow(() => void queries.invalidateQueries())
 
-// Data that never changes, such as a published version, is read once.
-const readOnce = (q: Query) => 'staleTime' in q.options && q.options.staleTime === Infinity
-
 // Who is signed in is read before this part is there; invalidating the key ['viewer'] reads it anew.
 function Viewer() {
   useQuery({ queryKey: ['viewer'], queryFn: () => rereadViewer().then(() => true), initialData: true, staleTime: Infinity })
-  // A screen listens for live events only while it is open, so after any event it reads its data again when it opens.
-  useLive(['*'], () => void queries.invalidateQueries({ type: 'inactive', refetchType: 'none', predicate: (q) => !readOnce(q) }))
   return null
 }
 
