@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/postrider/postrider/graph/limits"
 	"github.com/postrider/postrider/graph/refusal"
 	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/intake"
 )
 
 const secretText = "pq: relation emails_v2 does not exist"
@@ -64,6 +66,20 @@ func TestDatabaseAwayIs503(t *testing.T) {
 				t.Errorf("%s %s: an outage is not a defect: %s", name, method, s.log)
 			}
 		}
+	}
+}
+
+// A query for bodies that finds no room for them is refused as one that finds the database away.
+func TestNoRoomForBodiesIs503(t *testing.T) {
+	t.Parallel()
+	s := newServer(t, setup{emails: 1})
+	for n, full := 0, false; !full; n++ { // the memory stays full until the end of the test
+		_, err := s.held.Work(t.Context(), intake.Owner{Account: fmt.Sprint("acc_", n)}, 1<<20, time.Millisecond)
+		full = err != nil
+	}
+	a := s.ask(t, `{ email(id: "msg_001") { content { html } } }`, nil)
+	if a.status != 503 || a.header.Get("Retry-After") != "5" || a.codes() != "delivery_unavailable" {
+		t.Errorf("without room for a body the response is %d %v %s, want 503 with Retry-After 5 and delivery_unavailable", a.status, a.header, a.body)
 	}
 }
 

@@ -39,7 +39,7 @@ func (h *handler) runBodies(ctx context.Context, owner intake.Owner, operation *
 	release, err := h.budget.Work(ctx, owner, bodiesMemory, bodiesWait)
 	if err != nil {
 		away := fault.Unavailable(err)
-		return http.StatusServiceUnavailable, h.exec.DispatchError(graphql.WithOperationContext(ctx, operation), gqlerror.List{h.errors.Present(ctx, away)}), func() {}
+		return http.StatusServiceUnavailable, &graphql.Response{Errors: gqlerror.List{h.errors.Present(ctx, away)}}, func() {}
 	}
 	status, answer = h.run(inquiry.WithAllowance(ctx), operation)
 	return status, answer, release
