@@ -241,10 +241,11 @@ func TestOneMailboxGetsFewMails(t *testing.T) {
 		t.Errorf("one person made %d teams in a day, want 20", len(teams))
 	}
 	invited := 0
-	for _, accountID := range teams {
+	for i, accountID := range teams {
 		by := ada
 		by.AccountID = accountID
-		made, err := w.teams.Invite(t.Context(), by, team.NewInvitation{Email: "victim@example.org", Role: rights.RoleViewer})
+		email := []string{"victim@example.org", fmt.Sprintf("victim+%d@example.org", i)}[i%2] // one mailbox on many servers
+		made, err := w.teams.Invite(t.Context(), by, team.NewInvitation{Email: email, Role: rights.RoleViewer})
 		if err == nil {
 			invited++
 			if _, err = w.teams.Resend(t.Context(), by, made.ID); err == nil {
@@ -257,7 +258,7 @@ func TestOneMailboxGetsFewMails(t *testing.T) {
 	if invited != 5 || err == nil {
 		t.Errorf("%d mails of 20 teams went to one mailbox, and a change of address there got %v; want five mails and a refusal", invited, err)
 	}
-	if n := len(slices.DeleteFunc(w.posted(t), func(m notices.Notice) bool { return m.To != "victim@example.org" })); n > 5 {
+	if n := len(slices.DeleteFunc(w.posted(t), func(m notices.Notice) bool { return !strings.HasPrefix(m.To, "victim") })); n > 5 {
 		t.Errorf("%d mails went to one mailbox, want five at most", n)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"strings"
 	"time"
 
 	"github.com/postrider/postrider/ent"
@@ -31,13 +32,23 @@ func (g *Guard) MayInvite(ctx context.Context, tx *ent.Tx, inviterID, email stri
 func (g *Guard) toMailbox(email, from string, addr netip.Addr) Attempt {
 	_, wide := networksOf(addr)
 	a := Attempt{bounds: []bound{
-		{name: g.hash("mailbox", email), most: mailsToMailbox, window: day},
+		{name: g.hash("mailbox", mailboxOf(email)), most: mailsToMailbox, window: day},
 		{name: g.hash("mails of person", from), most: mailsOfInviter, window: day},
 	}}
 	if addr.IsValid() {
 		a.bounds = append(a.bounds, bound{name: g.hash("mails of network", wide), most: invitesOfNetwork, window: day})
 	}
 	return a
+}
+
+// mailboxOf returns an address without the detail that many servers deliver to the same mailbox (RFC 5233), so
+// that ada+1@example.com and ada+2@example.com share a bound.
+func mailboxOf(email string) string {
+	at := strings.LastIndexByte(email, '@')
+	if plus := strings.IndexByte(email, '+'); plus > 0 && plus < at {
+		return email[:plus] + email[at:]
+	}
+	return email
 }
 
 // Instead puts other words into the refusal over a limit.
