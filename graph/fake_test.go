@@ -44,6 +44,10 @@ func (f fakeAuth) Authenticate(_ context.Context, bearer string) (accounts.Calle
 	switch bearer {
 	case "svc_full", "svc_read", "svc_sending":
 		return accounts.Caller{AccountID: ada, KeyID: "key_1", Scope: rights.Scope(bearer[len("svc_"):])}, nil
+	case "svc_developers", "svc_former":
+		return accounts.Caller{AccountID: ada, KeyID: "key_1", Scope: rights.ScopeFull, Creator: &rights.Creator{Role: rights.RoleDeveloper, Former: bearer == "svc_former"}}, nil
+	case "svc_limited":
+		return accounts.Caller{AccountID: ada, KeyID: "key_1", Scope: rights.ScopeFull, DomainIDs: []string{"dom_001"}}, nil
 	case "svc_bob":
 		return accounts.Caller{AccountID: bob, KeyID: "key_2", Scope: rights.ScopeFull}, nil
 	}

@@ -37,6 +37,10 @@ func (fakeAuth) Authenticate(_ context.Context, bearer string) (accounts.Caller,
 	switch bearer {
 	case "svc_full", "svc_sending", "svc_read":
 		return accounts.Caller{AccountID: accountID, KeyID: "key_1", Scope: rights.Scope(strings.TrimPrefix(bearer, "svc_"))}, nil
+	case "svc_developers", "svc_former":
+		return accounts.Caller{AccountID: accountID, KeyID: "key_1", Scope: rights.ScopeFull, Creator: &rights.Creator{Role: rights.RoleDeveloper, Former: bearer == "svc_former"}}, nil
+	case "svc_limited":
+		return accounts.Caller{AccountID: accountID, KeyID: "key_1", Scope: rights.ScopeFull, DomainIDs: []string{domainID}}, nil
 	case "svc_away":
 		return accounts.Caller{}, fault.Unavailable(io.ErrUnexpectedEOF)
 	default:

@@ -1,0 +1,124 @@
+package graph
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/vektah/gqlparser/v2/ast"
+
+	"github.com/postrider/postrider/graph/schema"
+	"github.com/postrider/postrider/modules/accounts/rights/rightstest"
+)
+
+// Every root field of the schema has a rule in docs/permissions.md, and answers every role, scope and bounded
+// key as the rule says.
+func TestEveryRootFieldFollowsItsRule(t *testing.T) {
+	t.Parallel()
+	whole, err := schema.Whole()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, matrix := newServer(t, setup{emails: 1}), rightstest.Read(t)
+	for _, root := range []*ast.Definition{whole.Query, whole.Mutation, whole.Subscription} {
+		for _, field := range root.Fields {
+			if strings.HasPrefix(field.Name, "__") {
+				continue
+			}
+			name := root.Name + "." + field.Name
+			rule, known := matrix.Rule(t, name)
+			if !known {
+				continue
+			}
+			for _, c := range rightstest.Callers() {
+				got := s.askRoot(t, c.Name, c.Person, documentOf(whole, root, field))
+				refused := strings.Contains(got, `"insufficient_scope"`) || strings.Contains(got, `"insufficient_role"`)
+				if rule.Right == rightstest.Operate { // null, so that the dashboard can ask in every session
+					refused = refused || strings.Contains(got, `"`+field.Name+`":null`)
+				}
+				if may := matrix.Allows(rule, c); may == refused {
+					t.Errorf("%s by %s got %s, want it allowed: %t", name, c.Name, got, may)
+				}
+			}
+		}
+	}
+	matrix.CheckUnused(t, func(operation string) bool { return strings.Contains(operation, ".") })
+}
+
+// documentOf returns a document that asks for one root field with the arguments that it requires.
+func documentOf(whole *ast.Schema, root *ast.Definition, field *ast.FieldDefinition) string {
+	var given []string
+	for _, a := range field.Arguments {
+		if a.Type.NonNull && a.DefaultValue == nil {
+			given = append(given, a.Name+": "+valueOf(whole, a.Type))
+		}
+	}
+	text := field.Name
+	if len(given) > 0 {
+		text += "(" + strings.Join(given, ", ") + ")"
+	}
+	if !whole.Types[field.Type.Name()].IsLeafType() {
+		text += " { __typename }"
+	}
+	return strings.ToLower(root.Name) + " { " + text + " }"
+}
+
+// valueOf returns some value of an input type.
+func valueOf(whole *ast.Schema, of *ast.Type) string {
+	if of.Elem != nil {
+		return "[" + valueOf(whole, of.Elem) + "]"
+	}
+	def := whole.Types[of.Name()]
+	switch {
+	case def.Kind == ast.Enum:
+		return def.EnumValues[0].Name
+	case def.Kind == ast.InputObject:
+		var fields []string
+		for _, f := range def.Fields {
+			if f.Type.NonNull && f.DefaultValue == nil {
+				fields = append(fields, f.Name+": "+valueOf(whole, f.Type))
+			}
+		}
+		return "{" + strings.Join(fields, ", ") + "}"
+	case def.Name == "Int", def.Name == "Float":
+		return "1"
+	case def.Name == "Boolean":
+		return "false"
+	case def.Name == "DateTime":
+		return `"2026-01-15T09:30:00Z"`
+	}
+	return `"xyz"`
+}
+
+// askRoot returns the answer to a document; of a stream that has begun nothing.
+func (s *server) askRoot(t *testing.T, who string, isPerson bool, document string) string {
+	t.Helper()
+	body, err := json.Marshal(map[string]any{"query": document})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := request(t, s.url, "svc_"+who, string(body))
+	if isPerson {
+		r.Header.Del("Authorization")
+		r.Header.Set("Cookie", "postrider="+who)
+		r.Header.Set("Origin", ownOrigin)
+	}
+	if strings.HasPrefix(document, "subscription") {
+		r.Header.Set("Accept", "text/event-stream")
+	}
+	response, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	if strings.HasPrefix(response.Header.Get("Content-Type"), "text/event-stream") {
+		return ""
+	}
+	got, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(got)
+}

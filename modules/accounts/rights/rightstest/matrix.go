@@ -1,0 +1,157 @@
+// Package rightstest reads docs/permissions.md, the table of rights that REST and GraphQL are tested against:
+// which right each operation requires, and which roles and scopes have it.
+package rightstest
+
+import (
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/postrider/postrider/modules/accounts/rights"
+)
+
+// Rights that no role and no scope has.
+const (
+	Public  = "public"  // requires no credential
+	Any     = "any"     // requires a valid credential
+	Operate = "operate" // requires an operator of the installation
+)
+
+// What a key limited to some domains may do with an operation.
+const (
+	Refused = "no"
+	NoKeys  = "–" // no key may, whatever it is limited to
+)
+
+// Rule is the row of an operation.
+type Rule struct {
+	Right   string
+	Limited string // what a key limited to some domains may do
+}
+
+// Matrix is the page.
+type Matrix struct {
+	columns []string
+	rights  map[string][]string // the roles and scopes that have a right
+	rules   map[string]Rule
+	used    map[string]bool
+}
+
+// Read parses the page, for the tests of package rest or graph.
+func Read(t testing.TB) *Matrix {
+	t.Helper()
+	page, err := os.ReadFile("../docs/permissions.md") // of both edges
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := &Matrix{rights: map[string][]string{}, rules: map[string]Rule{}, used: map[string]bool{}}
+	for line := range strings.Lines(string(page)) {
+		cells := cellsOf(line)
+		switch {
+		case len(cells) > 5 && cells[0] == "Right":
+			m.columns = cells[1 : len(cells)-1]
+		case len(cells) == len(m.columns)+2 && len(m.columns) > 0:
+			m.addRight(cells)
+		case len(cells) == 3 || len(cells) == 4:
+			m.addRule(t, cells)
+		}
+	}
+	if len(m.columns) != len(rights.Roles())+len(rights.Scopes()) || len(m.rules) < 200 {
+		t.Fatalf("docs/permissions.md has %d columns and %d rules, want all roles, scopes and operations", len(m.columns), len(m.rules))
+	}
+	return m
+}
+
+// cellsOf returns the cells of a row of a table without their quotes; nil for every other line.
+func cellsOf(line string) []string {
+	line = strings.TrimSpace(line)
+	if !strings.HasPrefix(line, "|") || strings.HasPrefix(line, "|--") {
+		return nil
+	}
+	cells := strings.Split(strings.Trim(line, "|"), "|")
+	for i, c := range cells {
+		cells[i] = strings.Trim(strings.TrimSpace(c), "`")
+	}
+	return cells
+}
+
+func (m *Matrix) addRight(cells []string) {
+	have := []string{}
+	for i, column := range m.columns {
+		if cells[i+1] != "" {
+			have = append(have, column)
+		}
+	}
+	m.rights[cells[0]] = have
+}
+
+func (m *Matrix) addRule(t testing.TB, cells []string) {
+	t.Helper()
+	rule := Rule{Right: cells[len(cells)-2], Limited: cells[len(cells)-1]}
+	if rule.Right == "Right" { // the head of the table
+		return
+	}
+	if _, twice := m.rules[cells[0]]; twice {
+		t.Errorf("docs/permissions.md has two rows for %s", cells[0])
+	}
+	if _, known := m.rights[rule.Right]; !known && rule.Right != Public && rule.Right != Any && rule.Right != Operate {
+		t.Errorf("docs/permissions.md says that %s requires the right %q, which does not exist", cells[0], rule.Right)
+	}
+	m.rules[cells[0]] = rule
+}
+
+// Rule returns the rule of an operation, and fails the test if there is none.
+func (m *Matrix) Rule(t testing.TB, operation string) (Rule, bool) {
+	t.Helper()
+	rule, known := m.rules[operation]
+	if !known {
+		t.Errorf("%s has no rule: add a row to docs/permissions.md that says which right it requires, and what keys with domain_ids may do with it", operation)
+	}
+	m.used[operation] = true
+	return rule, known
+}
+
+// CheckUnused fails the test for rules of operations that do not exist. is selects the operations that the
+// test has asked for.
+func (m *Matrix) CheckUnused(t testing.TB, is func(operation string) bool) {
+	t.Helper()
+	for operation := range m.rules {
+		if is(operation) && !m.used[operation] {
+			t.Errorf("docs/permissions.md has a row for %s, which does not exist", operation)
+		}
+	}
+}
+
+// Caller is a kind of caller that every operation is tested with.
+type Caller struct {
+	Name    string // by which test doubles know it
+	Person  bool   // signed in; otherwise an API key
+	columns []string
+	limited bool
+}
+
+// Callers returns every role and scope, and keys that are bounded otherwise: one of a developer, one of a
+// developer who has left, and one limited to a domain.
+func Callers() (all []Caller) {
+	for _, role := range rights.Roles() {
+		all = append(all, Caller{Name: string(role), Person: true, columns: []string{string(role)}})
+	}
+	for _, scope := range rights.Scopes() {
+		all = append(all, Caller{Name: string(scope), columns: []string{string(scope)}})
+	}
+	return append(all, Caller{Name: "developers", columns: []string{"full", "developer"}}, Caller{Name: "former", columns: []string{"full", "developer", "sending"}},
+		Caller{Name: "limited", columns: []string{"full"}, limited: true})
+}
+
+// Allows reports whether the page allows an operation with the rule to a caller.
+func (m *Matrix) Allows(rule Rule, c Caller) bool {
+	if c.limited && (rule.Limited == Refused || rule.Limited == NoKeys) {
+		return false
+	}
+	switch rule.Right {
+	case Public, Any:
+		return true
+	}
+	return !slices.ContainsFunc(c.columns, func(column string) bool { return !slices.Contains(m.rights[rule.Right], column) })
+}
