@@ -85,7 +85,7 @@ async function all(hand) {
   await send({ subject: 'To be told' })
   const failed = await until('a delivery fails', async () => (await api('GET', `/webhooks/${webhook.id}/deliveries`)).deliveries.find(d => d.state === 'failed'))
   await page.reload()
-  await page.getByRole('navigation', { name: 'Main' }).getByRole('listitem').filter({ hasText: /^Webhooks\d+ to be looked at$/ }).waitFor()
+  await page.getByRole('navigation', { name: 'Main' }).getByRole('listitem').filter({ hasText: /^Webhooks\d+ need attention$/ }).waitFor()
   gone = false
   await api('PATCH', `/webhooks/${webhook.id}`, { enabled: true })
   await hand.go('Webhooks')

@@ -28,7 +28,7 @@ await mend()
 await page.getByText('Connection lost').waitFor({ state: 'detached' })
 await live()
 for (const subject of subjects) {
-  const news = page.getByRole('button', { name: /new: show/ })
+  const news = page.getByRole('button', { name: /^Show \d+ new$/ })
   await seen(page, subject).or(news).first().waitFor()
   if (await news.isVisible()) await news.click()
   await seen(page, subject).first().waitFor()
@@ -36,7 +36,7 @@ for (const subject of subjects) {
 cutOff = false
 const later = `Afterwards ${Date.now()}`
 await send({ subject: later })
-await page.getByRole('button', { name: '1 new: show' }).click()
+await page.getByRole('button', { name: 'Show 1 new' }).click()
 await seen(page, later).first().waitFor()
 
 // 2. The session ends while a template is edited, and while a form is open. Reads detect it first.
@@ -47,8 +47,8 @@ await context.request.delete(base + '/api/session', { headers: { Origin: base } 
 await page.getByRole('tab', { name: /Versions/ }).click() // makes a read request
 const ended = page.getByRole('dialog', { name: 'Your session has ended' })
 await ended.waitFor()
-await ended.getByRole('button', { name: /go on/ }).click()
-await ended.getByText('You have not signed in yet.').waitFor()
+await ended.getByRole('button', { name: 'Continue' }).click()
+await ended.getByText('You haven’t signed in yet.').waitFor()
 const [signInPage] = await Promise.all([context.waitForEvent('page'), ended.getByRole('link').click()])
 await signInPage.getByLabel('Email').fill(process.env.EMAIL)
 await signInPage.getByLabel('Password').fill(process.env.PASSWORD)
@@ -56,7 +56,7 @@ await signInPage.getByRole('button', { name: 'Sign in', exact: true }).click()
 await signInPage.waitForURL(base + '/')
 await signInPage.close()
 await page.bringToFront()
-while (await ended.isVisible()) await ended.getByRole('button', { name: /go on/ }).click({ timeout: 2000 }).catch(() => {}) // it continues automatically when the window gets the focus
+while (await ended.isVisible()) await ended.getByRole('button', { name: 'Continue' }).click({ timeout: 2000 }).catch(() => {}) // it continues automatically when the window gets the focus
 await ended.waitFor({ state: 'detached' })
 check(await page.getByLabel('Subject').inputValue() === 'Typed before the session ended', 'what was typed is there after signing in again')
 await live()
@@ -67,7 +67,7 @@ await context.request.delete(base + '/api/session', { headers: { Origin: base } 
 await page.getByRole('link', { name: 'Suppressions' }).click()
 await ended.waitFor()
 await signIn(context)
-await ended.getByRole('button', { name: /go on/ }).click()
+await ended.getByRole('button', { name: 'Continue' }).click()
 await page.getByRole('heading', { name: 'Suppressions', level: 1 }).waitFor()
 
 // 3. The service responds without storage: the page reports it, treats no unknown result as a failure, and recovers automatically.

@@ -58,7 +58,7 @@ export function keyboard(page, wrong) {
     },
     async go(name) {
       await page.keyboard.press('Control+k')
-      const palette = page.getByRole('dialog', { name: 'Search or go to' })
+      const palette = page.getByRole('dialog', { name: 'Search or jump to' })
       await palette.waitFor()
       await page.keyboard.type(name)
       await palette.getByRole('option', { name, exact: false, selected: true }).waitFor()

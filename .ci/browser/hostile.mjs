@@ -107,7 +107,7 @@ for (const path of [`/events/${longEvent}`, `/emails/${longEmail}`]) {
 }
 await page.setViewportSize({ width: 1440, height: 900 })
 await page.keyboard.press('Control+k')
-await page.getByRole('dialog', { name: 'Search or go to' }).waitFor()
+await page.getByRole('dialog', { name: 'Search or jump to' }).waitFor()
 await page.keyboard.type('p8@hostile.test')
 await page.getByRole('option').filter({ hasText: 'p8@hostile.test' }).first().waitFor()
 await look()

@@ -15,7 +15,7 @@ await page.getByRole('heading', { name: 'Emails', level: 1 }).waitFor()
 await page.getByText('Live', { exact: true }).waitFor()
 const subject = `Live ${Date.now()}`
 await send({ to: `bob@${process.env.DOMAIN}`, subject })
-const news = page.getByRole('button', { name: /new: show/ })
+const news = page.getByRole('button', { name: /^Show \d+ new$/ })
 await seen(page, subject).or(news).first().waitFor()
 if (await news.isVisible()) await news.click()
 await seen(page, subject).first().waitFor()

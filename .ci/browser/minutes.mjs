@@ -71,7 +71,7 @@ const exported = async format => {
   await page.getByRole('status').filter({ hasText: /1,10\d rows/ }).last().waitFor()
   return readFileSync(await file.path(), 'utf8').trim().split('\n')
 }
-const [csv, lines] = [await exported('CSV, for spreadsheets'), await exported('JSON Lines, for programs')]
+const [csv, lines] = [await exported('CSV'), await exported('JSON Lines')]
 check(told.includes('Export'), 'the export shows that it comes')
 check(csv.length === lines.length + 1 && many.every(a => csv.some(row => row.includes(a)) && lines.some(row => JSON.parse(row).email === a)), `the files have all: ${csv.length} and ${lines.length} lines`)
 check(csv.some(row => row.includes(`'=1+1@list.example`)), 'a formula is none in a spreadsheet')

@@ -28,7 +28,7 @@ check(names.includes('Statistics') === (on('statistics') && on('sending')), `sta
 
 // The palette contains the same screens as the menu.
 await page.keyboard.press('Control+k')
-const palette = page.getByRole('dialog', { name: 'Search or go to' })
+const palette = page.getByRole('dialog', { name: 'Search or jump to' })
 await palette.getByRole('option', { name: 'Start' }).waitFor()
 const offered = await palette.getByRole('option').evaluateAll(all => all.map(o => o.firstChild.nextSibling.textContent))
 check(offered.length === names.length && names.every(n => offered.includes(n)), `the palette offers ${names}, and not ${offered}`)
@@ -39,7 +39,7 @@ for (const [module, its] of Object.entries(screens))
   for (const [path] of on(module) ? [] : its) {
     await page.goto(base + path)
     await page.getByRole('heading', { level: 1 }).first().waitFor()
-    check((await page.locator('main').innerText()).includes('a module that is switched off'), `${path} leads nowhere: ${await page.locator('main').innerText()}`)
+    check((await page.locator('main').innerText()).includes('Page not found'), `${path} leads nowhere: ${await page.locator('main').innerText()}`)
   }
 for (const path of [...(await pathsOf(page)), ...pagesOf(ids)]) {
   await visit(page, path)

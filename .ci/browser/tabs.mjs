@@ -19,7 +19,7 @@ await Promise.all(tabs.map(page => page.getByText('Live', { exact: true }).waitF
 const subject = `In every tab ${Date.now()}`
 await send({ subject })
 await Promise.all(tabs.map(async page => {
-  const news = page.getByRole('button', { name: /new: show/ })
+  const news = page.getByRole('button', { name: /^Show \d+ new$/ })
   await seen(page, subject).or(news).first().waitFor()
   if (await news.isVisible()) await news.click()
   await seen(page, subject).first().waitFor()
@@ -29,7 +29,7 @@ await Promise.all(tabs.map(async page => {
 await first.close()
 const later = `After the first ${Date.now()}`
 await send({ subject: later })
-await Promise.all(others.map(page => page.getByRole('button', { name: /1 new: show/ }).or(seen(page, later)).first().waitFor()))
+await Promise.all(others.map(page => page.getByRole('button', { name: 'Show 1 new' }).or(seen(page, later)).first().waitFor()))
 check(streams <= 1, `twelve tabs have one stream, and not ${streams} of their own`)
 await browser.close()
 nothing(wrong)

@@ -3,9 +3,9 @@ import { RouterProvider } from '@tanstack/react-router'
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { router } from './app/router'
-import { rereadViewer } from './app/viewer'
+import { reloadViewer } from './app/viewer'
 
-void rereadViewer()
+void reloadViewer()
 
 const at = document.getElementById('root')
 if (at) createRoot(at).render(<StrictMode><RouterProvider router={router} /></StrictMode>)

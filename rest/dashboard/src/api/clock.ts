@@ -1,17 +1,16 @@
 import { store } from './store'
 
-// The clock of the service. That of a browser can be wrong by days: what is told of times, and what is
-// asked for by time, goes by this one.
-export const ahead = store(0) // ms by which the service's clock is ahead of the browser's
+// The browser's clock can be wrong by days, so times are shown and requested by the server's clock.
+export const clockOffset = store(0) // ms by which the server's clock is ahead of the browser's
 
-export const now = () => Date.now() + ahead.get()
+export const now = () => Date.now() + clockOffset.get()
 
-const ignored = 5_000 // ms: the header has whole seconds, and answers take their time
+const tolerance = 5_000 // ms: the header has whole seconds, and responses take time
 
-// hear learns the time from an answer to what was asked at `asked`.
-export function hear(answer: Response, asked: number) {
-  const told = Date.parse(answer.headers.get('Date') ?? '')
-  if (Number.isNaN(told)) return
-  const found = told + 500 - (asked + Date.now()) / 2
-  if (Math.abs(found - ahead.get()) > ignored) ahead.set(Math.abs(found) > ignored ? found : 0)
+// syncClock updates the offset from a response to a request sent at `requestedAt`.
+export function syncClock(response: Response, requestedAt: number) {
+  const serverTime = Date.parse(response.headers.get('Date') ?? '')
+  if (Number.isNaN(serverTime)) return
+  const offset = serverTime + 500 - (requestedAt + Date.now()) / 2
+  if (Math.abs(offset - clockOffset.get()) > tolerance) clockOffset.set(Math.abs(offset) > tolerance ? offset : 0)
 }

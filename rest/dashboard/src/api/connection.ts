@@ -1,61 +1,61 @@
-import { hear } from './clock'
-import { away } from './failed'
+import { syncClock } from './clock'
+import { unreachableError } from './errors'
 import { store } from './store'
 
-// connection tells whether the service answers. While it does not, it is asked every few seconds.
+// connection is the state of the connection to the server. While it is lost, the server is polled.
 export const connection = store<'up' | 'lost'>('up')
 
-let asking = false
+let polling = false
 
-export function lost() {
+export function markLost() {
   connection.set('lost')
-  if (asking) return
-  asking = true
+  if (polling) return
+  polling = true
   let wait = 1000
-  const askAgain = async () => {
+  const poll = async () => {
     try {
-      const answer = await fetch('/healthz', { cache: 'no-store' })
-      if (answer.ok) {
-        asking = false
+      const response = await fetch('/healthz', { cache: 'no-store' })
+      if (response.ok) {
+        polling = false
         connection.set('up')
         return
       }
     } catch {
-      // still away
+      // still unreachable
     }
     wait = Math.min(wait * 1.5, 8000)
-    setTimeout(askAgain, wait)
+    setTimeout(poll, wait)
   }
-  setTimeout(askAgain, wait)
+  setTimeout(poll, wait)
 }
 
-const wantStorage = new Set<() => void>()
+const storageWaiters = new Set<() => void>()
 
-// untilStored calls back once the service can read and store again, which it is asked every few seconds; each of those who wait once.
-export function untilStored(then: () => void) {
-  const asks = wantStorage.size > 0
-  wantStorage.add(then)
-  if (asks) return
-  const askAgain = async () => {
-    const ready = await fetch('/readyz', { cache: 'no-store' }).then((answer) => answer.ok, () => false)
-    if (!ready) return void setTimeout(askAgain, 4000)
-    const all = [...wantStorage]
-    wantStorage.clear()
-    for (const wanted of all) wanted()
+// whenStorageReady calls `then` once the server can reach its storage again. Registering the same callback twice calls it once.
+export function whenStorageReady(then: () => void) {
+  const started = storageWaiters.size > 0
+  storageWaiters.add(then)
+  if (started) return
+  const poll = async () => {
+    const ready = await fetch('/readyz', { cache: 'no-store' }).then((response) => response.ok, () => false)
+    if (!ready) return void setTimeout(poll, 4000)
+    const all = [...storageWaiters]
+    storageWaiters.clear()
+    for (const resume of all) resume()
   }
-  setTimeout(askAgain, 4000)
+  setTimeout(poll, 4000)
 }
 
-// untilUp waits while the service is away; false: it answers.
-export async function untilUp(): Promise<boolean> {
+// waitUntilUp waits until the server responds. It returns false if the server was reachable from the start.
+export async function waitUntilUp(): Promise<boolean> {
   try {
     if ((await fetch('/healthz', { cache: 'no-store' })).ok) return false
   } catch {
-    // away
+    // unreachable
   }
-  lost()
+  markLost()
   await new Promise<void>((resolve) => {
-    const stop = connection.follow(() => {
+    const stop = connection.subscribe(() => {
       if (connection.get() !== 'up') return
       stop()
       resolve()
@@ -64,18 +64,18 @@ export async function untilUp(): Promise<boolean> {
   return true
 }
 
-// reach is fetch that knows when the service is away.
-export async function reach(input: Request | string, init?: RequestInit): Promise<Response> {
+// fetchService is fetch, and tracks whether the server is reachable.
+export async function fetchService(input: Request | string, init?: RequestInit): Promise<Response> {
   let response: Response
-  const asked = Date.now()
+  const requestedAt = Date.now()
   try {
     response = await fetch(input, init)
   } catch (error) {
     if (error instanceof DOMException && error.name === 'AbortError') throw error
-    lost()
-    throw away()
+    markLost()
+    throw unreachableError()
   }
-  hear(response, asked)
-  if (response.status === 502 || response.status === 504) lost()
+  syncClock(response, requestedAt)
+  if (response.status === 502 || response.status === 504) markLost()
   return response
 }

@@ -1,5 +1,5 @@
-// Document is a GraphQL operation that code generation knows: what it answers and what it wants. A
-// build names it by its id alone; while developing the server may not know it yet and gets the text.
+// Document is a generated GraphQL operation with the types of its variables and result. A production
+// build sends only its id. During development the server may not know the id, so the text is sent too.
 export interface Document<Data, Variables> {
   name: string
   id: string
@@ -12,6 +12,6 @@ export function gql<Data, Variables>(name: string, hash: string, text?: string):
   return { name, id: `sha256:${hash}`, text }
 }
 
-export function requestOf<V>(document: Document<unknown, V>, variables: V) {
+export function buildRequest<V>(document: Document<unknown, V>, variables: V) {
   return { documentId: document.id, operationName: document.name, variables, query: document.text }
 }

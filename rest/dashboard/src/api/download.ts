@@ -1,54 +1,53 @@
-import { guarded } from './rest'
-import { Failed, failureOf } from './failed'
+import { fetchWithAuth } from './rest'
+import { ApiError, readError } from './errors'
 import { rowCounter } from './rows'
 
-export interface Received {
-  octets: number
+export interface DownloadProgress {
+  bytes: number
   rows: number
 }
 
-export interface Download extends Received {
+export interface Download extends DownloadProgress {
   blob: Blob
   name: string
 }
 
-const told = 100 // ms between two words on how far it is
-const packed = 8 << 20 // octets that are handed to the browser, which keeps blobs on disk
+const progressInterval = 100 // ms between progress reports
+const blobThreshold = 8 << 20 // bytes; larger parts become blobs, which browsers keep on disk
 
-// download reads an answer of many records as it comes. It is whole, or it throws: a connection that
-// breaks off in between rejects.
-export async function download(path: string, signal: AbortSignal, tell: (so: Received) => void): Promise<Download> {
-  const response = await guarded(new Request(`/api${path}`, { signal }))
-  if (!response.ok || !response.body) throw await failureOf(response)
+// download streams an export. It throws if the connection breaks, so a returned export is complete.
+export async function download(path: string, signal: AbortSignal, onProgress: (progress: DownloadProgress) => void): Promise<Download> {
+  const response = await fetchWithAuth(new Request(`/api${path}`, { signal }))
+  if (!response.ok || !response.body) throw await readError(response)
   const type = response.headers.get('Content-Type') ?? ''
   const countRows = rowCounter(type.startsWith('text/csv'))
-  const so: Received = { octets: 0, rows: 0 }
+  const progress: DownloadProgress = { bytes: 0, rows: 0 }
   let parts: BlobPart[] = []
-  let waiting = 0
-  let last = 0
+  let pendingBytes = 0
+  let lastReport = 0
   const reader = response.body.getReader()
   try {
     for (;;) {
       const { done, value } = await reader.read()
       if (done) break
       parts.push(value)
-      waiting += value.length
-      so.octets += value.length
-      so.rows = countRows(value)
-      if (waiting >= packed) {
+      pendingBytes += value.length
+      progress.bytes += value.length
+      progress.rows = countRows(value)
+      if (pendingBytes >= blobThreshold) {
         parts = [new Blob(parts)]
-        waiting = 0
+        pendingBytes = 0
       }
-      if (performance.now() - last >= told) {
-        last = performance.now()
-        tell({ ...so })
+      if (performance.now() - lastReport >= progressInterval) {
+        lastReport = performance.now()
+        onProgress({ ...progress })
       }
     }
   } catch (error) {
     if (signal.aborted) throw error
-    throw new Failed(`The export broke off after ${so.rows.toLocaleString('en')} rows. Nothing was saved.`, { requestId: response.headers.get('X-Request-Id') ?? '' })
+    throw new ApiError(`The export stopped after ${progress.rows.toLocaleString('en')} ${progress.rows === 1 ? 'row' : 'rows'}. No file was saved.`, { requestId: response.headers.get('X-Request-Id') ?? '' })
   }
-  return { ...so, blob: new Blob(parts, { type }), name: nameOf(response) }
+  return { ...progress, blob: new Blob(parts, { type }), name: parseFilename(response) }
 }
 
-const nameOf = (response: Response) => /filename="([^"/\\]+)"/.exec(response.headers.get('Content-Disposition') ?? '')?.[1] ?? 'export'
+const parseFilename = (response: Response) => /filename="([^"/\\]+)"/.exec(response.headers.get('Content-Disposition') ?? '')?.[1] ?? 'export'

@@ -1,22 +1,22 @@
 import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query'
 import type { Document } from './document'
-import { keyOf, query } from './query'
+import { buildQueryKey, query } from './query'
 
-export { keyOf, mutate, query } from './query'
+export { buildQueryKey as keyOf, mutate, query } from './query'
 
 interface Options {
   enabled?: boolean
   refetchInterval?: number
   // keep shows what was there while the variables change.
-  keep?: boolean
+  keepPrevious?: boolean
 }
 
 // useGraph reads a document and keeps it.
-export function useGraph<Data, V>(document: Document<Data, V>, variables: V, { keep, ...options }: Options = {}) {
+export function useGraphQL<Data, V>(document: Document<Data, V>, variables: V, { keepPrevious, ...options }: Options = {}) {
   return useQuery({
-    queryKey: keyOf(document, variables),
+    queryKey: buildQueryKey(document, variables),
     queryFn: ({ signal }) => query(document, variables, signal),
-    placeholderData: keep ? keepPreviousData : undefined,
+    placeholderData: keepPrevious ? keepPreviousData : undefined,
     ...options,
   })
 }
@@ -34,7 +34,7 @@ export function usePages<Data, V extends { after?: string | null }, Node>(docume
     initialPageParam: null as string | null,
     getNextPageParam: (last: Page<Node>) => (last.pageInfo.hasNextPage ? last.pageInfo.endCursor : null),
     enabled: options.enabled,
-    placeholderData: options.keep ? keepPreviousData : undefined,
+    placeholderData: options.keepPrevious ? keepPreviousData : undefined,
   })
   return { ...pages, rows: pages.data?.pages.flatMap((p) => p.nodes) ?? [] }
 }

@@ -2,23 +2,23 @@ import { useEffect, useRef } from 'react'
 import { store } from './store'
 import type { LiveEvent, LiveState } from './stream'
 
-// Live events of the account: one stream for all tabs where the browser has shared workers, else one
-// for this tab.
+// live is the state of the event stream. All tabs share one stream if the browser supports shared
+// workers; otherwise each tab has its own.
 export const live = store<LiveState>('off')
 
-// missed counts how often something may have happened that no event tells of: what is shown is read anew.
+// missed counts the gaps in the stream. After a gap, the data on the page is fetched again.
 export const missed = store(0)
 
 const listeners = new Set<(e: LiveEvent) => void>()
 
-// hand takes what the stream brings; follow.ts, which is loaded after the page, owns the stream.
-export const hand = {
+// dispatcher receives events from the stream, which liveUpdates.ts starts after the page has loaded.
+export const dispatcher = {
   event: (e: LiveEvent) => listeners.forEach((l) => l(e)),
   state: (s: LiveState) => live.set(s),
   missed: () => missed.set(missed.get() + 1),
 }
 
-// useLive calls back for each event of these types; a type may be the beginning of one, as `email.`.
+// useLive calls back for each event of these types. A type may be a prefix, such as `email.`, or `*` for all events.
 export function useLive(types: string[], callback: (e: LiveEvent) => void) {
   const latest = useRef(callback)
   latest.current = callback
@@ -26,7 +26,7 @@ export function useLive(types: string[], callback: (e: LiveEvent) => void) {
   useEffect(() => {
     const list = wanted.split(' ')
     const listener = (e: LiveEvent) => {
-      if (list.some((t) => (t.endsWith('.') ? e.type.startsWith(t) : e.type === t))) latest.current(e)
+      if (list.some((t) => (t === '*' || (t.endsWith('.') ? e.type.startsWith(t) : e.type === t)))) latest.current(e)
     }
     listeners.add(listener)
     return () => {

@@ -1,13 +1,13 @@
-// The one event stream of a browser: all tabs of an account share this worker.
-import { followEvents, type LiveState, type Place } from './stream'
+// All tabs of an account share this worker and its event stream.
+import { followEvents, type LiveState, type StreamCursor } from './stream'
 
 const scope = self as unknown as { onconnect: ((e: MessageEvent) => void) | null }
 const ports = new Set<MessagePort>()
 let state: LiveState = 'connecting'
 let running: AbortController | null = null
-let place: Place = { heard: Date.now() }
+let cursor: StreamCursor = { lastHeard: Date.now() }
 
-function tell(message: unknown) {
+function broadcast(message: unknown) {
   for (const port of ports) port.postMessage(message)
 }
 
@@ -16,25 +16,25 @@ function stop() {
   running = null
 }
 
-function begin() {
+function start() {
   if (running) return
   const control = new AbortController()
   running = control
-  const ours = () => running === control
+  const isCurrent = () => running === control
   void followEvents(
     {
-      event: (event) => ours() && tell({ event }),
+      event: (event) => isCurrent() && broadcast({ event }),
       state(next) {
-        if (!ours()) return
+        if (!isCurrent()) return
         state = next
-        tell({ state })
+        broadcast({ state })
       },
-      missed: () => ours() && tell({ missed: true }),
+      missed: () => isCurrent() && broadcast({ missed: true }),
     },
     control.signal,
-    place,
+    cursor,
   ).finally(() => {
-    if (ours()) running = null
+    if (isCurrent()) running = null
   })
 }
 
@@ -43,16 +43,16 @@ scope.onconnect = (e) => {
   if (!port) return
   ports.add(port)
   port.onmessage = ({ data }) => {
-    if (data === 'bye') {
+    if (data === 'disconnect') {
       ports.delete(port)
       if (ports.size > 0) return
       stop()
-      place = { heard: Date.now() }
-    } else if (data === 'again' && state !== 'live') {
+      cursor = { lastHeard: Date.now() }
+    } else if (data === 'reconnect' && state !== 'live') {
       stop()
-      begin()
+      start()
     }
   }
   port.postMessage({ state })
-  begin()
+  start()
 }

@@ -78,7 +78,7 @@ export interface components {
     ComplaintPayload: { reporter: string; type: string }
     CompleteSignUp: { account_name: string; name?: string | null; password: string; token: string }
     ConditionStep: { if: string; key?: string; name?: string; next?: ("continue" | "end" | "fail") | ({ goto: string }); on_false?: ("continue" | "end" | "fail") | ({ goto: string }); on_true?: ("continue" | "end" | "fail") | ({ goto: string }); type: "condition" }
-    ConfirmEmail: { token: string }
+    ConfirmEmail: { code?: string | null; password?: string | null; token: string }
     ConfirmSession: { code?: string; passkey?: (components['schemas']["PasskeyAssertion"]); password?: string }
     ContactUnsubscribedEvent: { created_at: string; data: components['schemas']["UnsubscribePayload"]; type: "contact.unsubscribed" }
     CreateAPIKey: { domain_ids?: (string)[] | null; expires_at?: string | null; name: string; scope?: "full" | "sending" | "read" | null }
@@ -246,6 +246,7 @@ export interface components {
     RenderedAnswer: { rendered: components['schemas']["RenderedTemplate"] }
     RenderedTemplate: { html: string | null; subject: string | null; text: string | null }
     ReplyToReceivedEmail: { attachments?: (components['schemas']["AttachmentInput"])[] | null; bcc?: (components['schemas']["Mailboxes"]) | (null); cc?: (components['schemas']["Mailboxes"]) | (null); from?: (components['schemas']["Mailbox"]) | (null); headers?: Record<string, string> | null; html?: string | null; htmlBody?: string | null; html_body?: string | null; plain_body?: string | null; replyTo?: (components['schemas']["Mailboxes"]) | (null); reply_to?: (components['schemas']["Mailboxes"]) | (null); subject?: string | null; tags?: ((components['schemas']["TagInput"])[]) | (Record<string, string>) | (null); text?: string | null; textBody?: string | null; text_body?: string | null; to?: (components['schemas']["Mailboxes"]) | (null) }
+    ResetAnswer: { ok: true; signed_in: boolean }
     ResetPassword: { password: string; token: string }
     RetriedAnswer: { runs: number }
     RetryFailedRuns: { since: string; step?: string | null }
@@ -289,6 +290,7 @@ export interface components {
     StepChange: { change: "added" | "removed" | "changed" | "moved"; fields: (components['schemas']["FieldChange"])[]; from_index: number | null; key: string; to_index: number | null; type: string }
     StepDefinition: (components['schemas']["BranchStep"]) | (components['schemas']["ConditionStep"]) | (components['schemas']["DelayStep"]) | (components['schemas']["EndStep"]) | (components['schemas']["SendEmailStep"]) | (components['schemas']["SendSmsStep"]) | (components['schemas']["SplitStep"]) | (components['schemas']["WaitForEventStep"]) | (components['schemas']["WaitUntilStep"]) | (components['schemas']["WebhookStep"])
     StepSecretAnswer: { secret: string }
+    StopEmailChange: { token: string }
     SuppressionAddedEvent: { created_at: string; data: components['schemas']["SuppressionPayload"]; type: "suppression.added" }
     SuppressionAnswer: { suppression: components['schemas']["SuppressionRecord"] }
     SuppressionBatch: { data: (components['schemas']["SuppressionItem"])[] }
@@ -614,7 +616,7 @@ export interface paths {
     post: { parameters: { query?: never; path?: never; header?: never; cookie?: never }; requestBody: { content: { "application/json": components['schemas']["ForgotPassword"] } }; responses: { 200: { headers: Record<string, unknown>; content: { "application/json": components['schemas']["OkAnswer"] } }; default: { headers: Record<string, unknown>; content: { "application/json": components['schemas']['Error'] } } } }
   }
   "/password/reset": {
-    post: { parameters: { query?: never; path?: never; header?: never; cookie?: never }; requestBody: { content: { "application/json": components['schemas']["ResetPassword"] } }; responses: { 200: { headers: Record<string, unknown>; content: { "application/json": components['schemas']["OkAnswer"] } }; default: { headers: Record<string, unknown>; content: { "application/json": components['schemas']['Error'] } } } }
+    post: { parameters: { query?: never; path?: never; header?: never; cookie?: never }; requestBody: { content: { "application/json": components['schemas']["ResetPassword"] } }; responses: { 200: { headers: Record<string, unknown>; content: { "application/json": components['schemas']["ResetAnswer"] } }; default: { headers: Record<string, unknown>; content: { "application/json": components['schemas']['Error'] } } } }
   }
   "/plans": {
     get: { parameters: { query?: never; path?: never; header?: never; cookie?: never }; requestBody?: never; responses: { 200: { headers: Record<string, unknown>; content: { "application/json": components['schemas']["PlansAnswer"] } }; default: { headers: Record<string, unknown>; content: { "application/json": components['schemas']['Error'] } } } }
@@ -750,6 +752,9 @@ export interface paths {
   }
   "/user/email": {
     post: { parameters: { query?: never; path?: never; header?: never; cookie?: never }; requestBody: { content: { "application/json": components['schemas']["ConfirmEmail"] } }; responses: { 200: { headers: Record<string, unknown>; content: { "application/json": components['schemas']["UserAnswer"] } }; default: { headers: Record<string, unknown>; content: { "application/json": components['schemas']['Error'] } } } }
+  }
+  "/user/email/stop": {
+    post: { parameters: { query?: never; path?: never; header?: never; cookie?: never }; requestBody: { content: { "application/json": components['schemas']["StopEmailChange"] } }; responses: { 200: { headers: Record<string, unknown>; content: { "application/json": components['schemas']["OkAnswer"] } }; default: { headers: Record<string, unknown>; content: { "application/json": components['schemas']['Error'] } } } }
   }
   "/user/oidc": {
     post: { parameters: { query?: never; path?: never; header?: never; cookie?: never }; requestBody?: never; responses: { 200: { headers: Record<string, unknown>; content: { "application/json": components['schemas']["DepartureAnswer"] } }; default: { headers: Record<string, unknown>; content: { "application/json": components['schemas']['Error'] } } } }

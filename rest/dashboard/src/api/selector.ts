@@ -1,6 +1,6 @@
 import { useRef, useSyncExternalStore } from 'react'
 
-// useSyncExternalStoreWithSelector stands in for the package of that name, which brings a second
+// useSyncExternalStoreWithSelector replaces the package of that name, which also contains an
 // implementation for old versions of React.
 export function useSyncExternalStoreWithSelector<Snapshot, Selection>(
   subscribe: (changed: () => void) => () => void, get: () => Snapshot, _server: (() => Snapshot) | null | undefined, select: (s: Snapshot) => Selection, same?: (a: Selection, b: Selection) => boolean,
@@ -17,5 +17,5 @@ export function useSyncExternalStoreWithSelector<Snapshot, Selection>(
   })
 }
 
-// zustand, on which the canvas stands, imports the package whole.
+// zustand, which the canvas uses, imports the default export.
 export default { useSyncExternalStoreWithSelector }

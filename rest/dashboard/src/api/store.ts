@@ -1,10 +1,10 @@
 import { useSyncExternalStore } from 'react'
 
-// Store is a value outside React that components follow.
+// Store holds a value outside React that components subscribe to.
 export interface Store<T> {
   get(): T
   set(value: T): void
-  follow(listener: () => void): () => void
+  subscribe(listener: () => void): () => void
 }
 
 export function store<T>(value: T): Store<T> {
@@ -16,7 +16,7 @@ export function store<T>(value: T): Store<T> {
       value = next
       Array.from(listeners, (listener) => listener())
     },
-    follow(listener) {
+    subscribe(listener) {
       listeners.add(listener)
       return () => listeners.delete(listener)
     },
@@ -24,5 +24,5 @@ export function store<T>(value: T): Store<T> {
 }
 
 export function useStore<T>(s: Store<T>): T {
-  return useSyncExternalStore(s.follow, s.get)
+  return useSyncExternalStore(s.subscribe, s.get)
 }

@@ -1,18 +1,18 @@
 import type { ErrorComponentProps } from '@tanstack/react-router'
-import { wordsOf } from '@/api/failed'
-import { Failure } from '@/parts/Failure'
+import { errorMessage } from '@/api/errors'
+import { ErrorAlert } from '@/parts/ErrorAlert'
 import { PageHead } from '@/parts/Page'
 
-// CrashPage stands where a page broke. It is part of the first load, for what it is needed most when
-// nothing more can be loaded.
+// CrashPage replaces a page that failed to render. It is part of the first load, because it is needed
+// most when nothing else can be loaded.
 export function CrashPage({ error, reset }: ErrorComponentProps) {
-  // A part of the app that is gone: the service was upgraded since this page was loaded.
-  const stale = /dynamically imported|module script|Failed to fetch/i.test(wordsOf(error))
+  // A chunk no longer exists: the server was upgraded since this page was loaded.
+  const stale = /dynamically imported|module script|Failed to fetch/i.test(errorMessage(error))
   return (
     <>
-      <PageHead title={stale ? 'A new version is there' : 'This page broke'} />
+      <PageHead title={stale ? 'A new version is available' : 'This page failed to load'} />
       <div className="p-6">
-        <Failure error={stale ? new Error('The service was upgraded since you opened this page.') : error} retry={stale ? () => location.reload() : reset} label={stale ? 'Reload' : 'Try again'} />
+        <ErrorAlert error={stale ? new Error('Postrider was upgraded since you opened this page. Reload to continue.') : error} retry={stale ? () => location.reload() : reset} label={stale ? 'Reload' : 'Try again'} />
       </div>
     </>
   )

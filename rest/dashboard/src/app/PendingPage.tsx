@@ -1,7 +1,7 @@
 import { PageHead } from '@/parts/Page'
 import { SkeletonRows } from '@/parts/Skeleton'
 
-// PendingPage stands while a part of the app is loaded.
+// PendingPage is shown while a screen is loading.
 export function PendingPage() {
   return (
     <>

@@ -1,17 +1,17 @@
-import { QueryCache, QueryClient, QueryClientProvider, useQuery } from '@tanstack/react-query'
+import { type Query, QueryCache, QueryClient, QueryClientProvider, useQuery } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
-import { connection, untilStored } from '@/api/connection'
-import { Failed } from '@/api/failed'
-import { missed } from '@/api/live'
-import { rereadViewer } from './viewer'
+import { connection, whenStorageReady } from '@/api/connection'
+import { ApiError } from '@/api/errors'
+import { missed, useLive } from '@/api/live'
+import { reloadViewer } from './viewer'
 
-const readFailed = () => void queries.invalidateQueries({ predicate: (q) => q.state.error !== null })
+const refetchFailed = () => void queries.invalidateQueries({ predicate: (q) => q.state.error !== null })
 
 const queries: QueryClient = new QueryClient({
   queryCache: new QueryCache({
-    // What could not be read because the service had no storage is read when it has.
+    // Failed queries are retried once the server has storage again.
     onError: (error) => {
-      if (error instanceof Failed && error.status === 503) untilStored(readFailed)
+      if (error instanceof ApiError && error.status === 503) whenStorageReady(refetchFailed)
     },
   }),
   defaultOptions: {
@@ -19,22 +19,27 @@ const queries: QueryClient = new QueryClient({
       staleTime: 15_000,
       refetchOnWindowFocus: false,
       networkMode: 'always',
-      retry: (times, error) => times < 2 && error instanceof Failed && (error.status === 503 || error.status === 429),
+      retry: (times, error) => times < 2 && error instanceof ApiError && (error.status === 503 || error.status === 429),
       retryDelay: (times) => 800 * 2 ** times,
     },
     mutations: { networkMode: 'always' },
   },
 })
 
-// What could not be read while the service was away is read when it is back.
-connection.follow(() => {
+// Queries are fetched again after an outage.
+connection.subscribe(() => {
   if (connection.get() === 'up') void queries.invalidateQueries()
 })
-missed.follow(() => void queries.invalidateQueries())
+missed.subscribe(() => void queries.invalidateQueries())
 
-// Who is signed in is read before this part is there; invalidating the key ['viewer'] reads it anew.
+// Data that never changes, such as a published version, is read once.
+const readOnce = (q: Query) => 'staleTime' in q.options && q.options.staleTime === Infinity
+
+// The viewer is loaded before this component. Invalidating the key ['viewer'] loads it again.
 function Viewer() {
-  useQuery({ queryKey: ['viewer'], queryFn: () => rereadViewer().then(() => true), initialData: true, staleTime: Infinity })
+  useQuery({ queryKey: ['viewer'], queryFn: () => reloadViewer().then(() => true), initialData: true, staleTime: Infinity })
+  // A screen listens for live events only while it is open, so after any event it reads its data again when it opens.
+  useLive(['*'], () => void queries.invalidateQueries({ type: 'inactive', refetchType: 'none', predicate: (q) => !readOnce(q) }))
   return null
 }
 

@@ -1,14 +1,14 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router'
 import { CrashPage } from './CrashPage'
 import { PendingPage } from './PendingPage'
-import { parseSearch, stringifySearch } from './address-text'
+import { parseSearch, stringifySearch } from './searchParser'
 import { screens } from './registry'
 import { withQueries } from './withQueries'
 import { Guard, Shell } from './shell/Shell'
 
-const missing = lazyRouteComponent(() => withQueries(() => import('./MissingPage')))
+const notFoundPage = lazyRouteComponent(() => withQueries(() => import('./NotFoundPage')))
 
-const root = createRootRoute({ component: Shell, notFoundComponent: missing })
+const root = createRootRoute({ component: Shell, notFoundComponent: notFoundPage })
 
 const routes = screens.flatMap((screen) =>
   screen.routes.map(({ path, title, load }) =>

@@ -2,7 +2,7 @@ import type { LucideIcon } from 'lucide-react'
 import type { ComponentType } from 'react'
 import type { Right } from './viewer'
 
-// ScreenRoute is a page of a screen: its path and where its component comes from.
+// ScreenRoute is a page of a screen.
 export interface ScreenRoute {
   path: string
   title: string
@@ -14,27 +14,27 @@ export interface Nav {
   name: string
   icon: LucideIcon
   to: string
-  // order is the place in its group.
+  // order is the position in the group.
   order: number
-  // shortcut goes there, as in `g e`.
+  // shortcut is the second key of a shortcut such as `g e`.
   shortcut?: string
-  // words are others by which the palette finds it.
-  words?: string
+  // keywords are additional search terms for the command palette.
+  keywords?: string
 }
 
-// The groups of the side bar, in their order.
-export const groups = ['', 'Mail', 'Build', 'Deliver', 'Developers', 'Account', 'Operator'] as const
+// groups lists the groups of the sidebar in display order.
+export const groups = ['', 'Email', 'Build', 'Deliver', 'Developers', 'Account', 'Operator'] as const
 export type Group = (typeof groups)[number]
 
-// Screen is what a folder of src/screens says of itself. Where it needs a module or a right that is
-// not there, it is neither in the side bar nor reachable.
+// Screen describes a folder of src/screens. A screen whose module is off, or for which the viewer lacks
+// the right, is neither in the sidebar nor reachable.
 export interface Screen {
   routes: ScreenRoute[]
   nav?: Nav | Nav[]
-  // module must be on; of several each.
+  // module lists the modules that must be on.
   module?: string | string[]
   right?: Right
   operator?: boolean
 }
 
-export const screen = (s: Screen): Screen => s
+export const defineScreen = (s: Screen): Screen => s

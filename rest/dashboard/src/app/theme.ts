@@ -6,7 +6,7 @@ const root = document.documentElement
 
 export const theme = store<Theme>((root.dataset.theme as Theme | undefined) ?? 'system')
 
-// setTheme keeps the choice in a cookie, so that the server can write it into the page: nothing flashes.
+// setTheme stores the choice in a cookie, so that the server can render it into the page without a flash.
 export function setTheme(next: Theme) {
   theme.set(next)
   if (next === 'system') delete root.dataset.theme

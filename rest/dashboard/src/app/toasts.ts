@@ -1,24 +1,24 @@
-import { wordsOf } from '@/api/failed'
+import { errorMessage } from '@/api/errors'
 import { store } from '@/api/store'
 
 export interface Toast {
   id: number
   text: string
-  bad?: boolean
+  isError?: boolean
   action?: { label: string; run: () => void }
 }
 
 export const toasts = store<Toast[]>([])
 let count = 0
 
-export const drop = (id: number) => toasts.set(toasts.get().filter((t) => t.id !== id))
+export const dismissToast = (id: number) => toasts.set(toasts.get().filter((t) => t.id !== id))
 
 function show(text: string, more: Omit<Toast, 'id' | 'text'>) {
   toasts.set([...toasts.get().slice(-2), { id: ++count, text, ...more }])
 }
 
-// toast says in a corner what came of something.
+// toast shows the result of an action in a corner of the page.
 export const toast = {
-  ok: (text: string, action?: Toast['action']) => show(text, { action }),
-  failed: (error: unknown, action?: Toast['action']) => show(wordsOf(error), { bad: true, action }),
+  success: (text: string, action?: Toast['action']) => show(text, { action }),
+  error: (error: unknown, action?: Toast['action']) => show(errorMessage(error), { isError: true, action }),
 }

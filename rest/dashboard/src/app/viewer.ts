@@ -1,7 +1,7 @@
 import { createContext, useContext } from 'react'
-import { untilStored, untilUp } from '@/api/connection'
-import { inside } from '@/api/door'
-import { Failed } from '@/api/failed'
+import { whenStorageReady, waitUntilUp } from '@/api/connection'
+import { appShown } from '@/api/authPrompt'
+import { ApiError } from '@/api/errors'
 import { query } from '@/api/query'
 import { store, useStore } from '@/api/store'
 import { DevelopmentSeeds, type DevelopmentSeedsQuery } from './development.gen'
@@ -10,58 +10,58 @@ import { Viewer, type Right, type ViewerQuery } from './viewer.gen'
 
 export type { Right }
 export type Development = NonNullable<DevelopmentSeedsQuery['viewer']['development']>
-type Facts = ViewerQuery['viewer']
+type ViewerData = ViewerQuery['viewer']
 
-// Who is signed in, in which account, and what they may do there.
-export interface Person extends Facts {
+// CurrentViewer is the signed-in user with their account and rights.
+export interface CurrentViewer extends ViewerData {
   development: Development | null
 }
 
-async function readViewer(): Promise<Person> {
+async function readViewer(): Promise<CurrentViewer> {
   const { viewer } = await query(Viewer, {})
   const development = viewer.modules.includes('development') ? (await query(DevelopmentSeeds, {})).viewer.development : null
   return { ...viewer, development }
 }
 
-const state = store<{ viewer?: Person; error?: unknown }>({})
+const state = store<{ viewer?: CurrentViewer; error?: unknown }>({})
 
 export const useViewerState = () => useStore(state)
 
-// rereadViewer asks anew who is here: after a change of the account, of one's name, of the plan.
-export async function rereadViewer(): Promise<void> {
+// reloadViewer fetches the viewer again, for example after a change of the account, the user's name or the plan.
+export async function reloadViewer(): Promise<void> {
   try {
     state.set({ viewer: await readViewer() })
-    inside.set(true)
+    appShown.set(true)
   } catch (error) {
     state.set({ viewer: state.get().viewer, error })
-    if (!state.get().viewer && error instanceof Failed) readAgain(error)
+    if (!state.get().viewer && error instanceof ApiError) retryWhenAvailable(error)
   }
 }
 
-const reread = () => void rereadViewer()
+const reload = () => void reloadViewer()
 
-// readAgain does so by itself while nothing is known of who is here, and the service is away or has no storage.
-function readAgain(error: Failed) {
-  if (error.status === 503) untilStored(reread)
-  else if (error.status === 0) void untilUp().then(() => setTimeout(reread, 1000))
+// retryWhenAvailable loads the viewer once the server is reachable and has storage.
+function retryWhenAvailable(error: ApiError) {
+  if (error.status === 503) whenStorageReady(reload)
+  else if (error.status === 0) void waitUntilUp().then(() => setTimeout(reload, 1000))
 }
 
-export const ViewerContext = createContext<Person | null>(null)
+export const ViewerContext = createContext<CurrentViewer | null>(null)
 
 export function useViewer() {
   const viewer = useContext(ViewerContext)
-  if (!viewer) throw new Error('no viewer here')
+  if (!viewer) throw new Error('useViewer requires a ViewerContext')
   return {
     ...viewer,
-    // rights is what the role may do; `can` asks for one of them.
+    // rights lists what the role allows; `can` checks one of them.
     rights: viewer.can,
     can: (right: Right) => viewer.can.includes(right),
     has: (module: string) => viewer.modules.includes(module),
   }
 }
 
-// allowed tells whether a person may see a screen.
-export function allowed(screen: Screen, viewer: Person): boolean {
+// canView reports whether the viewer can see a screen.
+export function canView(screen: Screen, viewer: CurrentViewer): boolean {
   if ([screen.module ?? []].flat().some((m) => !viewer.modules.includes(m))) return false
   if (screen.right && !viewer.can.includes(screen.right)) return false
   return !screen.operator || viewer.operator

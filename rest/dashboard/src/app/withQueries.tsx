@@ -1,15 +1,15 @@
 import type { ComponentType } from 'react'
-import { untilUp } from '@/api/connection'
+import { waitUntilUp } from '@/api/connection'
 
 type Load = () => Promise<{ default: ComponentType }>
 
-// withQueries loads a part together with what it needs to read: the first page does without. Where the
-// service is away, the part is loaded once it is back.
+// withQueries loads a component together with the query client, which the first load does not contain.
+// During an outage, it loads the component once the server is reachable again.
 export async function withQueries(load: Load): Promise<{ default: ComponentType }> {
-  const all = () => Promise.all([load(), import('./Queries'), import('./screens.css')])
-  const [{ default: Part }, { default: Queries }] = await all().catch(async (error: unknown) => {
-    if (await untilUp()) return all()
-    throw error // the service answers, and does not have this part: it was upgraded
+  const loadAll = () => Promise.all([load(), import('./Queries'), import('./screens.css')])
+  const [{ default: Component }, { default: Queries }] = await loadAll().catch(async (error: unknown) => {
+    if (await waitUntilUp()) return loadAll()
+    throw error // the server is reachable but no longer has this chunk: it was upgraded
   })
-  return { default: () => <Queries><Part /></Queries> }
+  return { default: () => <Queries><Component /></Queries> }
 }

@@ -3,7 +3,7 @@ import type { ReactNode } from 'react'
 
 export type Tone = 'ok' | 'warn' | 'bad' | 'info' | 'quiet'
 
-// Badge is a status: icon, word and colour.
+// Badge shows a status as an icon, a word and a color.
 export function Badge({ tone = 'quiet', icon: Icon, children }: { tone?: Tone; icon?: LucideIcon; children: ReactNode }) {
   return <span className={`badge tone-${tone}`}>{Icon && <Icon aria-hidden />}{children}</span>
 }

@@ -1,6 +1,6 @@
-import { CopyButton } from './Copy'
+import { CopyButton } from './CopyButton'
 
-// CodeBlock is text to be copied or read as it stands.
+// CodeBlock shows text verbatim, with a button to copy it.
 export function CodeBlock({ text, title, wrap, copy = true, max = 'max-h-[480px]' }: { text: string; title?: string; wrap?: boolean; copy?: boolean; max?: string }) {
   return (
     <div className="overflow-hidden rounded-card border border-line bg-sunken text-left">

@@ -1,36 +1,36 @@
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { useEffect, useRef, useState, type CSSProperties, type ReactNode } from 'react'
-import { typing } from '@/app/shell/shortcuts'
-import { Failure } from './Failure'
+import { isTyping } from '@/app/shell/shortcuts'
+import { ErrorAlert } from './ErrorAlert'
 import { SkeletonRows } from './Skeleton'
 
 export interface Column<Row> {
   key: string
   head: ReactNode
   cell: (row: Row) => ReactNode
-  // width is a CSS width; one column should have none and take what is left.
+  // width is a CSS width. One column should have none, so that it takes the remaining space.
   width?: string
-  // grows: on narrow lists the column takes what is left, for others are gone.
+  // grows lets the column take the remaining space on narrow lists, where other columns are hidden.
   grows?: boolean
   right?: boolean
-  // from is the width of the list from which the column is shown.
+  // from is the list width from which the column is visible.
   from?: 'slim' | 'mid' | 'wide' | 'vast' | 'huge'
 }
 
-const from = { slim: 'hidden @min-[460px]:table-cell', mid: 'hidden @min-[660px]:table-cell', wide: 'hidden @min-[900px]:table-cell', vast: 'hidden @min-[1120px]:table-cell', huge: 'hidden @min-[1320px]:table-cell' }
+const visibleFrom = { slim: 'hidden @min-[460px]:table-cell', mid: 'hidden @min-[660px]:table-cell', wide: 'hidden @min-[900px]:table-cell', vast: 'hidden @min-[1120px]:table-cell', huge: 'hidden @min-[1320px]:table-cell' }
 
-// edge is the space behind the column that is the last one shown: where it is the last, or as long as all behind it are hidden.
-const edges = {
+// edgePadding is the padding of a column while all columns after it are hidden.
+const edgePadding = {
   slim: '@max-[460px]:pr-4 md:@max-[460px]:pr-6', mid: '@max-[660px]:pr-4 md:@max-[660px]:pr-6', wide: '@max-[900px]:pr-4 md:@max-[900px]:pr-6', vast: '@max-[1120px]:pr-4 md:@max-[1120px]:pr-6',
   huge: '@max-[1320px]:pr-4 md:@max-[1320px]:pr-6',
 }
-const widths = ['slim', 'mid', 'wide', 'vast', 'huge'] as const
+const breakpoints = ['slim', 'mid', 'wide', 'vast', 'huge'] as const
 
-function edge<Row>(columns: Column<Row>[], i: number): string {
-  const behind = columns.slice(i + 1).map((c) => c.from)
-  if (behind.length === 0) return 'pr-4 md:pr-6'
-  const next = behind.includes(undefined) ? undefined : widths.find((w) => behind.includes(w))
-  return next ? edges[next] : ''
+function edgePaddingOf<Row>(columns: Column<Row>[], i: number): string {
+  const following = columns.slice(i + 1).map((c) => c.from)
+  if (following.length === 0) return 'pr-4 md:pr-6'
+  const next = following.includes(undefined) ? undefined : breakpoints.find((w) => following.includes(w))
+  return next ? edgePadding[next] : ''
 }
 
 export interface DataTableProps<Row> {
@@ -39,29 +39,29 @@ export interface DataTableProps<Row> {
   columns: Column<Row>[]
   idOf: (row: Row) => string
   nameOf: (row: Row) => string
-  // open is the id of the row whose sheet is open; without onOpen rows are not opened.
+  // open is the id of the row whose sheet is open. Without onOpen, rows cannot be opened.
   open?: string
   onOpen?: (id: string | null) => void
   loading?: boolean
   error?: unknown
   retry?: () => void
-  // more loads the next page; it is called as the end comes near.
+  // more loads the next page. It is called before the end of the list is reached.
   more?: () => void
   hasMore?: boolean
   empty?: ReactNode
-  // above stands over the head, as the line of new rows.
+  // above is shown above the table header, for example the notice about new rows.
   above?: ReactNode
   selected?: ReadonlySet<string>
   onSelect?: (ids: Set<string>) => void
   height?: number
 }
 
-// DataTable is the list of every screen: only the rows in view are in the page; j and k move, Enter
-// opens, x selects, Esc closes.
+// DataTable is the list of every screen. Only visible rows are rendered. j and k move the cursor, Enter
+// opens a row, x selects it, Esc closes the sheet.
 export function DataTable<Row>(p: DataTableProps<Row>) {
-  const box = useRef<HTMLDivElement>(null)
+  const container = useRef<HTMLDivElement>(null)
   const height = p.height ?? 36
-  const virtual = useVirtualizer({ count: p.rows.length, getScrollElement: () => box.current, estimateSize: () => height, overscan: 12 })
+  const virtual = useVirtualizer({ count: p.rows.length, getScrollElement: () => container.current, estimateSize: () => height, overscan: 12 })
   const items = virtual.getVirtualItems()
   const first = items[0]
   const last = items.at(-1)
@@ -71,22 +71,22 @@ export function DataTable<Row>(p: DataTableProps<Row>) {
   }, [nearEnd, p.rows.length, p.hasMore])
   const cursor = useCursor(p, (index) => virtual.scrollToIndex(index, { align: 'auto' }))
 
-  if (p.error && p.rows.length === 0) return <div className="p-4 md:p-6"><Failure error={p.error} retry={p.retry} /></div>
+  if (p.error && p.rows.length === 0) return <div className="p-4 md:p-6"><ErrorAlert error={p.error} retry={p.retry} /></div>
   if (p.loading && p.rows.length === 0) return <SkeletonRows />
   if (p.rows.length === 0) return <div className="min-h-0 flex-1 overflow-auto">{p.above}{p.empty}</div>
   const all = p.selected !== undefined && p.rows.every((r) => p.selected?.has(p.idOf(r)))
   return (
-    <div ref={box} className="@container min-h-0 flex-1 overflow-auto" tabIndex={-1}>
+    <div ref={container} className="@container min-h-0 flex-1 overflow-auto" tabIndex={-1}>
       {p.above}
       <table aria-label={p.label} aria-rowcount={p.hasMore ? -1 : p.rows.length + 1} className="w-full table-fixed border-collapse text-left">
         <thead className="sticky top-0 z-1 bg-surface shadow-[inset_0_-1px_var(--color-line)]">
           <tr className="h-8 text-xs text-ink-3">
             {p.onSelect && (
               <th className="w-10 pl-4 md:w-12 md:pl-6">
-                <input type="checkbox" aria-label="Select all that are loaded" checked={all} onChange={() => p.onSelect?.(all ? new Set() : new Set(p.rows.map(p.idOf)))} className="block accent-accent-fill" />
+                <input type="checkbox" aria-label="Select all loaded rows" checked={all} onChange={() => p.onSelect?.(all ? new Set() : new Set(p.rows.map(p.idOf)))} className="block accent-accent-fill" />
               </th>
             )}
-            {p.columns.map((c, i) => <th key={c.key} scope="col" style={{ '--w': c.width } as CSSProperties} className={`${c.width ? (c.grows ? '@min-[460px]:w-(--w)' : 'w-(--w)') : ''} truncate px-2 font-medium first:pl-4 md:first:pl-6 ${edge(p.columns, i)} ${c.right ? 'text-right' : ''} ${c.from ? from[c.from] : ''}`}>{c.head}</th>)}
+            {p.columns.map((c, i) => <th key={c.key} scope="col" style={{ '--w': c.width } as CSSProperties} className={`${c.width ? (c.grows ? '@min-[460px]:w-(--w)' : 'w-(--w)') : ''} truncate px-2 font-medium first:pl-4 md:first:pl-6 ${edgePaddingOf(p.columns, i)} ${c.right ? 'text-right' : ''} ${c.from ? visibleFrom[c.from] : ''}`}>{c.head}</th>)}
           </tr>
         </thead>
         <tbody>
@@ -104,29 +104,29 @@ export function DataTable<Row>(p: DataTableProps<Row>) {
               >
                 {p.onSelect && (
                   <td className="pl-4 md:pl-6">
-                    <input type="checkbox" aria-label={`Select ${p.nameOf(row)}`} checked={p.selected?.has(id) ?? false} onChange={() => p.onSelect?.(toggled(p.selected, id))} className="block accent-accent-fill" />
+                    <input type="checkbox" aria-label={`Select ${p.nameOf(row)}`} checked={p.selected?.has(id) ?? false} onChange={() => p.onSelect?.(toggle(p.selected, id))} className="block accent-accent-fill" />
                   </td>
                 )}
-                {p.columns.map((c, i) => <td key={c.key} className={`truncate px-2 first:pl-4 md:first:pl-6 ${edge(p.columns, i)} ${c.right ? 'text-right' : ''} ${c.from ? from[c.from] : ''}`}>{c.cell(row)}</td>)}
+                {p.columns.map((c, i) => <td key={c.key} className={`truncate px-2 first:pl-4 md:first:pl-6 ${edgePaddingOf(p.columns, i)} ${c.right ? 'text-right' : ''} ${c.from ? visibleFrom[c.from] : ''}`}>{c.cell(row)}</td>)}
               </tr>
             )
           })}
           {last && virtual.getTotalSize() > last.end && <tr aria-hidden style={{ height: virtual.getTotalSize() - last.end }} />}
         </tbody>
       </table>
-      {p.error !== undefined && p.error !== null && <div className="p-4 md:px-6"><Failure error={p.error} retry={p.retry} /></div>}
-      <p className="px-4 py-3 text-xs text-ink-3 md:px-6" aria-live="polite">{p.hasMore ? 'Loading more…' : `${p.rows.length} in all`}</p>
+      {p.error !== undefined && p.error !== null && <div className="p-4 md:px-6"><ErrorAlert error={p.error} retry={p.retry} /></div>}
+      <p className="px-4 py-3 text-xs text-ink-3 md:px-6" aria-live="polite">{p.hasMore ? 'Loading more…' : `${p.rows.length} ${p.rows.length === 1 ? 'result' : 'results'}`}</p>
     </div>
   )
 }
 
-function toggled(set: ReadonlySet<string> | undefined, id: string): Set<string> {
+function toggle(set: ReadonlySet<string> | undefined, id: string): Set<string> {
   const next = new Set(set)
   if (!next.delete(id)) next.add(id)
   return next
 }
 
-// useCursor moves over the rows by keyboard. With a sheet open, the sheet follows.
+// useCursor moves the cursor by keyboard. An open sheet follows it.
 function useCursor<Row>(p: DataTableProps<Row>, reveal: (index: number) => void) {
   const [at, setAt] = useState<string | null>(p.open ?? null)
   const latest = useRef({ ...p, at, reveal })
@@ -135,8 +135,8 @@ function useCursor<Row>(p: DataTableProps<Row>, reveal: (index: number) => void)
     if (p.open) setAt(p.open)
   }, [p.open])
   useEffect(() => {
-    const press = (e: KeyboardEvent) => {
-      if (e.metaKey || e.ctrlKey || e.altKey || typing(e)) return
+    const onKeyDown = (e: KeyboardEvent) => {
+      if (e.metaKey || e.ctrlKey || e.altKey || isTyping(e)) return
       const { rows, idOf, open, onOpen, onSelect, selected, at, reveal } = latest.current
       const index = rows.findIndex((r) => idOf(r) === at)
       const go = (next: number) => {
@@ -145,7 +145,7 @@ function useCursor<Row>(p: DataTableProps<Row>, reveal: (index: number) => void)
         if (row === undefined) return
         const id = idOf(row)
         setAt(id)
-        latest.current.at = id // the next key may come before the next drawing
+        latest.current.at = id // the next key press can precede the next render
         reveal(to)
         if (open) onOpen?.(id)
         const link = () => document.querySelector<HTMLElement>(`[data-row="${CSS.escape(id)}"] a`)
@@ -156,23 +156,23 @@ function useCursor<Row>(p: DataTableProps<Row>, reveal: (index: number) => void)
       if (e.key === 'j') go(index + 1)
       else if (e.key === 'k') go(index - 1)
       else if (e.key === 'Enter' && index >= 0 && !(e.target as Element).closest('a, button, input')) onOpen?.(at)
-      else if (e.key === 'x' && at && onSelect) onSelect(toggled(selected, at))
+      else if (e.key === 'x' && at && onSelect) onSelect(toggle(selected, at))
       else if (e.key === 'Escape' && open) onOpen?.(null)
       else if (e.key === 'Escape' && selected?.size) onSelect?.(new Set())
       else return
       e.preventDefault()
     }
-    addEventListener('keydown', press)
-    return () => removeEventListener('keydown', press)
+    addEventListener('keydown', onKeyDown)
+    return () => removeEventListener('keydown', onKeyDown)
   }, [])
   return { id: at, set: setAt }
 }
 
-// NewRows waits above a list: nothing moves by itself under the pointer.
-export function NewRows({ count, show }: { count: number; show: () => void }) {
+// NewRowsNotice announces new rows above a list, so that rows do not move under the pointer.
+export function NewRowsNotice({ count, show }: { count: number; show: () => void }) {
   return (
     <div role="status" className={count > 0 ? 'flex justify-center border-b border-line-soft bg-sunken p-1.5' : ''}>
-      {count > 0 && <button type="button" className="btn sm" onClick={show}>{count} new: show</button>}
+      {count > 0 && <button type="button" className="btn sm" onClick={show}>Show {count} new</button>}
     </div>
   )
 }

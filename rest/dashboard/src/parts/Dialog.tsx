@@ -1,8 +1,8 @@
 import type { ReactNode } from 'react'
 import { useModal } from './modal'
 
-// Dialog is shown as long as it is rendered. The browser keeps the focus in it, closes it by Esc and
-// gives the focus back.
+// Dialog is open while it is rendered. The browser traps the focus, closes the dialog on Esc and
+// restores the focus.
 export function Dialog({ title, onClose, children, actions, wide }: { title: string; onClose: () => void; children?: ReactNode; actions?: ReactNode; wide?: boolean }) {
   const ref = useModal()
   return (

@@ -2,7 +2,7 @@ import type { LucideIcon } from 'lucide-react'
 import type { ReactNode } from 'react'
 import { CodeBlock } from './CodeBlock'
 
-// EmptyState says why there is nothing, with the exact command or button that would change that.
+// EmptyState explains why a list is empty, with the command or button that adds the first item.
 export function EmptyState({ icon: Icon, title, children, command, action }: { icon: LucideIcon; title: string; children?: ReactNode; command?: string; action?: ReactNode }) {
   return (
     <div data-empty className="grid grid-cols-1 justify-items-center gap-3 px-6 py-12 text-center text-ink-2">

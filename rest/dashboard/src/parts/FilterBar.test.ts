@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest'
-import { terms, termOf, withTerm } from './FilterBar'
+import { parseTerms, termValue, setTerm } from './FilterBar'
 
-test('a search text is taken apart as the service does', () => {
-  expect(terms('receipt to:bob@example.net is:bounced "two words"').map((t) => [t.field, t.value])).toEqual([['', 'receipt'], ['to', 'bob@example.net'], ['is', 'bounced'], ['', '"two words"']])
-  expect(termOf('a tag:env=prod', 'tag')).toBe('env=prod')
-  expect(termOf('a', 'tag')).toBe('')
+test('parses a query like the server does', () => {
+  expect(parseTerms('receipt to:bob@example.net is:bounced "two words"').map((t) => [t.field, t.value])).toEqual([['', 'receipt'], ['to', 'bob@example.net'], ['is', 'bounced'], ['', '"two words"']])
+  expect(termValue('a tag:env=prod', 'tag')).toBe('env=prod')
+  expect(termValue('a', 'tag')).toBe('')
 })
 
-test('a term takes the place of the one of its field', () => {
-  expect(withTerm('receipt is:bounced', 'is', 'opened')).toBe('receipt is:opened')
-  expect(withTerm('receipt is:bounced', 'is', '')).toBe('receipt')
-  expect(withTerm('', 'domain', 'a b')).toBe('domain:"a b"')
+test('replaces the term of the same field', () => {
+  expect(setTerm('receipt is:bounced', 'is', 'opened')).toBe('receipt is:opened')
+  expect(setTerm('receipt is:bounced', 'is', '')).toBe('receipt')
+  expect(setTerm('', 'domain', 'a b')).toBe('domain:"a b"')
 })

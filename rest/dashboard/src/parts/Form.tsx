@@ -1,7 +1,7 @@
 import { useId, useState, type ReactNode } from 'react'
 import { CircleAlert } from 'lucide-react'
-import { Failed } from '@/api/failed'
-import { CopyButton } from './Copy'
+import { ApiError } from '@/api/errors'
+import { CopyButton } from './CopyButton'
 
 interface FieldProps {
   id: string
@@ -9,23 +9,23 @@ interface FieldProps {
   'aria-describedby'?: string
 }
 
-// Field is a label, an input made by `children`, a hint and what is wrong with it.
-export function Field({ label, hint, wrong, children }: { label: ReactNode; hint?: ReactNode; wrong?: string; children: (props: FieldProps) => ReactNode }) {
+// Field is a label, an input rendered by `children`, and a hint or an error.
+export function Field({ label, hint, error, children }: { label: ReactNode; hint?: ReactNode; error?: string; children: (props: FieldProps) => ReactNode }) {
   const id = useId()
   return (
     <div className="grid gap-1">
       <label htmlFor={id} className="font-medium">{label}</label>
-      {children({ id, 'aria-invalid': wrong ? true : undefined, 'aria-describedby': wrong || hint ? `${id}-about` : undefined })}
-      {(wrong || hint) && (
-        <p id={`${id}-about`} className={`flex items-start gap-1 text-xs ${wrong ? 'text-bad' : 'text-ink-3'}`}>
-          {wrong && <CircleAlert aria-hidden className="mt-px !size-3.5" />}{wrong ?? hint}
+      {children({ id, 'aria-invalid': error ? true : undefined, 'aria-describedby': error || hint ? `${id}-description` : undefined })}
+      {(error || hint) && (
+        <p id={`${id}-description`} className={`flex items-start gap-1 text-xs ${error ? 'text-bad' : 'text-ink-3'}`}>
+          {error && <CircleAlert aria-hidden className="mt-px !size-3.5" />}{error ?? hint}
         </p>
       )}
     </div>
   )
 }
 
-// useWrite runs a write and keeps what came of it; `wrong` is by the field names of the request.
+// useWrite runs a write and keeps its state. `fieldErrors` uses the field names of the request.
 export function useWrite<Args extends unknown[], T>(write: (...args: Args) => Promise<T>) {
   const [busy, setBusy] = useState(false)
   const [error, setError] = useState<unknown>(null)
@@ -41,14 +41,14 @@ export function useWrite<Args extends unknown[], T>(write: (...args: Args) => Pr
       setBusy(false)
     }
   }
-  return { run, busy, error, wrong: error instanceof Failed ? error.fields : ({} as Record<string, string>), clear: () => setError(null) }
+  return { run, busy, error, fieldErrors: error instanceof ApiError ? error.fields : ({} as Record<string, string>), clear: () => setError(null) }
 }
 
-// SecretOnce shows what is never shown again.
-export function SecretOnce({ secret, label }: { secret: string; label: string }) {
+// OneTimeSecret shows a new secret, which cannot be shown again.
+export function OneTimeSecret({ secret, label }: { secret: string; label: string }) {
   return (
     <div className="grid gap-2">
-      <p className="rounded-control bg-warn-soft px-3 py-2 text-warn">Copy it now: it is not shown again.</p>
+      <p className="rounded-control bg-warn-soft px-3 py-2 text-warn">Copy this now. You won’t be able to see it again.</p>
       <div className="flex items-center gap-2 rounded-control border border-line-strong bg-sunken px-3 py-2">
         <code className="min-w-0 flex-1 wrap-anywhere select-all">{secret}</code>
         <CopyButton text={secret} label={`Copy ${label}`} word />

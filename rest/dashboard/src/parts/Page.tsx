@@ -3,7 +3,7 @@ import { ChevronLeft, ChevronRight, Menu } from 'lucide-react'
 import type { ReactNode } from 'react'
 import { sideOpen } from '@/app/shell/state'
 
-// PageHead is the line above a page: its title, or the way to it, and at most two buttons.
+// PageHead is the header of a page: its title, a link to the parent page, and at most two buttons.
 export function PageHead({ title, up, children }: { title: ReactNode; up?: { to: string; name: string }; children?: ReactNode }) {
   return (
     <header className="flex min-h-13 flex-none items-center gap-2 border-b border-line bg-surface px-4 py-2 md:px-6">
@@ -23,7 +23,7 @@ export function PageHead({ title, up, children }: { title: ReactNode; up?: { to:
   )
 }
 
-// PageBody scrolls below the head.
+// PageBody is the scrolling content below the header.
 export function PageBody({ narrow, children }: { narrow?: boolean; children: ReactNode }) {
   return (
     <div className="min-h-0 flex-1 overflow-auto" tabIndex={-1}>
@@ -32,28 +32,28 @@ export function PageBody({ narrow, children }: { narrow?: boolean; children: Rea
   )
 }
 
-// Card is a block with a line around it and an optional head.
-export function Card({ title, acts, children, pad = true, foot }: { title?: ReactNode; acts?: ReactNode; children?: ReactNode; pad?: boolean; foot?: ReactNode }) {
+// Card is a bordered block with an optional header and footer.
+export function Card({ title, actions, children, padded = true, footer }: { title?: ReactNode; actions?: ReactNode; children?: ReactNode; padded?: boolean; footer?: ReactNode }) {
   return (
     <section className="card">
       {title && (
         <header className="flex min-h-11 flex-wrap items-center gap-2 border-b border-line px-4 py-1.5">
           <h2>{title}</h2>
-          {acts && <div className="ml-auto flex items-center gap-2">{acts}</div>}
+          {actions && <div className="ml-auto flex items-center gap-2">{actions}</div>}
         </header>
       )}
-      {children && <div className={pad ? 'p-4' : ''}>{children}</div>}
-      {foot && <footer className="flex min-h-11 items-center gap-2 border-t border-line px-4 py-1.5 text-xs text-ink-3">{foot}</footer>}
+      {children && <div className={padded ? 'p-4' : ''}>{children}</div>}
+      {footer && <footer className="flex min-h-11 items-center gap-2 border-t border-line px-4 py-1.5 text-xs text-ink-3">{footer}</footer>}
     </section>
   )
 }
 
-// Facts are names and values, one line each.
-export function Facts({ children }: { children: ReactNode }) {
+// DetailList is a list of names and values.
+export function DetailList({ children }: { children: ReactNode }) {
   return <dl className="grid grid-cols-[88px_minmax(0,1fr)] items-baseline gap-x-3 gap-y-1 md:grid-cols-[104px_minmax(0,1fr)]">{children}</dl>
 }
 
-export function Fact({ name, children }: { name: string; children: ReactNode }) {
+export function Detail({ name, children }: { name: string; children: ReactNode }) {
   if (children === null || children === undefined || children === '') return null
   return (
     <>

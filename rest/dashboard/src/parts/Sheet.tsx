@@ -2,8 +2,8 @@ import { Link } from '@tanstack/react-router'
 import { ChevronDown, ChevronUp, Maximize2, X } from 'lucide-react'
 import type { ReactNode } from 'react'
 
-// Split is a list with its side sheet; on small screens the sheet covers the list.
-export function Split({ children, sheet }: { children: ReactNode; sheet?: ReactNode }) {
+// SplitView shows a list next to its sheet. On small screens, the sheet covers the list.
+export function SplitView({ children, sheet }: { children: ReactNode; sheet?: ReactNode }) {
   return (
     <div className={`grid min-h-0 flex-1 ${sheet ? 'md:grid-cols-[minmax(0,1fr)_min(var(--sheet),46%)]' : ''}`}>
       <div className={`min-h-0 min-w-0 flex-col ${sheet ? 'hidden md:flex' : 'flex'}`}>{children}</div>
@@ -12,7 +12,7 @@ export function Split({ children, sheet }: { children: ReactNode; sheet?: ReactN
   )
 }
 
-// Sheet shows one record beside its list. `page` is the record's own page.
+// Sheet shows one record next to its list. `page` is the path of the record's page.
 export function Sheet({ label, head, page, onClose, previous, next, children }: { label: string; head: ReactNode; page?: string; onClose: () => void; previous?: () => void; next?: () => void; children: ReactNode }) {
   return (
     <aside aria-label={label} className="flex min-h-0 min-w-0 animate-sheet flex-col border-line bg-raised md:border-l md:shadow-sheet">
@@ -20,7 +20,7 @@ export function Sheet({ label, head, page, onClose, previous, next, children }: 
         <div className="min-w-0 flex-1">{head}</div>
         <button type="button" className="btn quiet sm square max-md:hidden" aria-label="Previous" disabled={!previous} onClick={previous}><ChevronUp aria-hidden /></button>
         <button type="button" className="btn quiet sm square max-md:hidden" aria-label="Next" disabled={!next} onClick={next}><ChevronDown aria-hidden /></button>
-        {page && <Link to={page} className="btn quiet sm square" aria-label="Open on its own page" title="Open on its own page"><Maximize2 aria-hidden className="!size-3.5" /></Link>}
+        {page && <Link to={page} className="btn quiet sm square" aria-label="Open full page" title="Open full page"><Maximize2 aria-hidden className="!size-3.5" /></Link>}
         <button type="button" className="btn quiet sm square" aria-label="Close" title="Close (Esc)" onClick={onClose}><X aria-hidden /></button>
       </header>
       <div className="min-h-0 flex-1 overflow-auto" tabIndex={-1}>{children}</div>
@@ -28,8 +28,8 @@ export function Sheet({ label, head, page, onClose, previous, next, children }: 
   )
 }
 
-// neighbours finds what is before and after a row.
-export function neighbours(ids: string[], open: string | undefined, go: (id: string) => void) {
+// adjacentRows returns callbacks that open the previous and the next row.
+export function adjacentRows(ids: string[], open: string | undefined, go: (id: string) => void) {
   const at = open ? ids.indexOf(open) : -1
   const [before, after] = [ids[at - 1], ids[at + 1]]
   return { previous: at > 0 && before ? () => go(before) : undefined, next: at >= 0 && after ? () => go(after) : undefined }

@@ -1,4 +1,4 @@
-// Skeletons stand where rows or texts will be.
+// Skeletons are placeholders for rows and text that are loading.
 export function SkeletonRows({ rows = 10 }: { rows?: number }) {
   return (
     <div aria-busy="true" aria-label="Loading">

@@ -7,24 +7,24 @@ export interface Tab {
   hidden?: boolean
 }
 
-// Tabs are a row of tabs and the panel of the chosen one.
+// Tabs is a row of tabs with the panel of the selected tab.
 export function Tabs({ label, tabs, value, onChange, children, inset = 'px-4 md:px-6' }: { label: string; tabs: Tab[]; value: string; onChange: (key: string) => void; children: ReactNode; inset?: string }) {
   const id = useId()
-  const shown = tabs.filter((t) => !t.hidden)
-  function press(e: KeyboardEvent<HTMLDivElement>) {
-    const at = shown.findIndex((t) => t.key === value)
-    const next = e.key === 'ArrowRight' ? at + 1 : e.key === 'ArrowLeft' ? at - 1 : e.key === 'Home' ? 0 : e.key === 'End' ? shown.length - 1 : null
+  const visible = tabs.filter((t) => !t.hidden)
+  function onKeyDown(e: KeyboardEvent<HTMLDivElement>) {
+    const at = visible.findIndex((t) => t.key === value)
+    const next = e.key === 'ArrowRight' ? at + 1 : e.key === 'ArrowLeft' ? at - 1 : e.key === 'Home' ? 0 : e.key === 'End' ? visible.length - 1 : null
     if (next === null) return
     e.preventDefault()
-    const tab = shown[(next + shown.length) % shown.length]
+    const tab = visible[(next + visible.length) % visible.length]
     if (!tab) return
     onChange(tab.key)
     document.getElementById(`${id}-${tab.key}`)?.focus()
   }
   return (
     <>
-      <div role="tablist" aria-label={label} onKeyDown={press} className={`flex flex-none gap-3.5 overflow-x-auto border-b border-line ${inset}`}>
-        {shown.map((t) => (
+      <div role="tablist" aria-label={label} onKeyDown={onKeyDown} className={`flex flex-none gap-3.5 overflow-x-auto border-b border-line ${inset}`}>
+        {visible.map((t) => (
           <button
             key={t.key} id={`${id}-${t.key}`} type="button" role="tab" aria-selected={t.key === value} aria-controls={`${id}-panel`} tabIndex={t.key === value ? 0 : -1} onClick={() => onChange(t.key)}
             className="-mb-px h-9 flex-none border-b-2 border-transparent whitespace-nowrap text-ink-2 -outline-offset-2 hover:text-ink aria-selected:border-accent aria-selected:font-medium aria-selected:text-ink"
@@ -38,8 +38,8 @@ export function Tabs({ label, tabs, value, onChange, children, inset = 'px-4 md:
   )
 }
 
-// Segments are a few exclusive choices beside each other.
-export function Segments<T extends string>({ label, choices, value, onChange }: { label: string; choices: { key: T; name: string; icon?: ReactNode }[]; value: T; onChange: (key: T) => void }) {
+// SegmentedControl is a row of mutually exclusive choices.
+export function SegmentedControl<T extends string>({ label, choices, value, onChange }: { label: string; choices: { key: T; name: string; icon?: ReactNode }[]; value: T; onChange: (key: T) => void }) {
   return (
     <div role="group" aria-label={label} className="inline-flex flex-none rounded-control border border-line bg-sunken p-0.5">
       {choices.map((c) => (

@@ -1,12 +1,12 @@
 import { useEffect, useState } from 'react'
-import { ahead, now as clockNow } from '@/api/clock'
+import { clockOffset, now as clockNow } from '@/api/clock'
 import { store, useStore } from '@/api/store'
 
-// One clock for all times on the page. What comes between two ticks is told by the time of its drawing.
+// All times on the page share one timer. Between ticks, a newly rendered time uses the current time.
 const now = store(clockNow())
 const tick = () => now.set(clockNow())
 setInterval(tick, 20_000)
-ahead.follow(tick)
+clockOffset.subscribe(tick)
 
 const zone = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' })
 const clock = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit', hour12: false })
@@ -14,29 +14,29 @@ const clockSeconds = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minut
 const day = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short' })
 const dayYear = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', year: 'numeric' })
 
-export const utc = (at: string) => at.replace('T', ' ').replace(/(\.\d+)?Z$/, ' UTC')
+export const formatUTC = (at: string) => at.replace('T', ' ').replace(/(\.\d+)?Z$/, ' UTC')
 
-// relative is `3 min ago`, `14:02`, `22 Nov`.
-export function relative(at: string, from: number): string {
+// formatRelative returns a time such as `3 min ago`, `22 Nov, 14:02` or `22 Nov 2025`.
+export function formatRelative(at: string, from: number): string {
   const date = new Date(at)
-  const gone = (from - date.getTime()) / 1000
-  if (Math.abs(gone) < 45) return gone >= -5 ? 'just now' : 'in a moment'
-  const size = Math.abs(gone)
-  const words = size < 3600 ? `${Math.round(size / 60)} min` : size < 86_400 ? `${Math.round(size / 3600)} h` : ''
-  if (words) return gone > 0 ? `${words} ago` : `in ${words}`
+  const elapsed = (from - date.getTime()) / 1000
+  if (Math.abs(elapsed) < 45) return elapsed >= -5 ? 'just now' : 'in a moment'
+  const size = Math.abs(elapsed)
+  const amount = size < 3600 ? `${Math.round(size / 60)} min` : size < 86_400 ? `${Math.round(size / 3600)} h` : ''
+  if (amount) return elapsed > 0 ? `${amount} ago` : `in ${amount}`
   return date.getFullYear() === new Date(from).getFullYear() ? `${day.format(date)}, ${clock.format(date)}` : dayYear.format(date)
 }
 
-// Time is when something was, near to now, with exact UTC on hover.
+// Time shows a relative time, with the exact time on hover.
 export function Time({ at, exact, seconds }: { at: string | null | undefined; exact?: boolean; seconds?: boolean }) {
   useStore(now)
   if (!at) return null
   const date = new Date(at)
-  return <time dateTime={at} title={`${utc(at)}\n${zone.format(date)} here`} className="whitespace-nowrap">{seconds ? clockSeconds.format(date) : exact ? zone.format(date) : relative(at, clockNow())}</time>
+  return <time dateTime={at} title={`${formatUTC(at)}\n${zone.format(date)} local time`} className="whitespace-nowrap">{seconds ? clockSeconds.format(date) : exact ? zone.format(date) : formatRelative(at, clockNow())}</time>
 }
 
-// duration is `5 min 2 s`.
-export function duration(ms: number): string {
+// formatDuration returns a duration such as `5 min 2 s`.
+export function formatDuration(ms: number): string {
   if (ms < 1000) return `${Math.max(0, Math.round(ms))} ms`
   const s = Math.round(ms / 1000)
   if (s < 60) return ms < 10_000 ? `${(ms / 1000).toFixed(1)} s` : `${s} s`
@@ -45,7 +45,7 @@ export function duration(ms: number): string {
   return `${Math.floor(s / 86_400)} d ${Math.floor((s % 86_400) / 3600)} h`
 }
 
-// useNow ticks every second, for countdowns.
+// useNow returns the current time, updated every second, for countdowns.
 export function useNow(): number {
   const [at, setAt] = useState(clockNow)
   useEffect(() => {

@@ -1,37 +1,37 @@
 import { useLayoutEffect, useRef } from 'react'
 
-// openerOf is what the focus goes back to: of an entry of a menu, which closes, the menu's button.
-function openerOf(at: Element | null): HTMLElement | null {
+// findOpener returns the element that gets the focus back. For a menu item, it is the button of the menu.
+function findOpener(at: Element | null): HTMLElement | null {
   const menu = at?.closest('[role=menu]')
   return (menu ? document.getElementById(menu.getAttribute('aria-labelledby') ?? '') : (at as HTMLElement | null)) ?? null
 }
 
-const watched = 3_000 // ms in which what a dialog did can take its opener away
+const watchFor = 3_000 // ms; the action of a dialog can remove its opener during this time
 
-const lost = () => document.activeElement === null || document.activeElement === document.body
+const isFocusLost = () => document.activeElement === null || document.activeElement === document.body
 
-// keep gives the focus back to the opener of a dialog, and to the content of the page once the opener is gone
-// or cannot be pressed any more. Whoever goes on meanwhile is left alone.
-function keep(opener: HTMLElement | null) {
-  if (lost() && opener !== document.body) opener?.focus()
-  const began = performance.now()
+// restoreFocus returns the focus to the opener of a dialog, or to the page content if the opener is
+// removed or disabled. It stops when the user moves the focus.
+function restoreFocus(opener: HTMLElement | null) {
+  if (isFocusLost() && opener !== document.body) opener?.focus()
+  const startedAt = performance.now()
   const timer = setInterval(() => {
-    if (lost()) document.getElementById('content')?.focus()
-    if (document.activeElement !== opener || performance.now() - began > watched) clearInterval(timer)
+    if (isFocusLost()) document.getElementById('content')?.focus()
+    if (document.activeElement !== opener || performance.now() - startedAt > watchFor) clearInterval(timer)
   }, 50)
 }
 
-// useModal shows a dialog as long as it is rendered, and then gives the focus back. It is never lost to the
-// body, from where nobody sees it.
+// useModal opens a dialog while it is rendered, and then restores the focus. The focus never falls back
+// to the body, where it is invisible.
 export function useModal() {
   const ref = useRef<HTMLDialogElement>(null)
   useLayoutEffect(() => {
     const dialog = ref.current
-    const opener = openerOf(document.activeElement)
+    const opener = findOpener(document.activeElement)
     dialog?.showModal()
     return () => {
-      dialog?.close() // now, while it is in the page: the browser gives the focus back
-      keep(opener)
+      dialog?.close() // while it is still in the page, so that the browser restores the focus
+      restoreFocus(opener)
     }
   }, [])
   return ref

@@ -2,28 +2,28 @@ import { Link } from '@tanstack/react-router'
 import { Check, LogOut, Monitor, Moon, Settings, Sun } from 'lucide-react'
 import { DropdownMenu } from 'radix-ui'
 import type { ReactNode } from 'react'
-import { done, rest } from '@/api/rest'
+import { unwrap, rest } from '@/api/rest'
 import { useStore } from '@/api/store'
 import { screens } from '../registry'
 import { setTheme, theme, type Theme } from '../theme'
 import { toast } from '../toasts'
-import { allowed, useViewer } from '../viewer'
+import { canView, useViewer } from '../viewer'
 
-const themes: [Theme, string, typeof Sun][] = [['system', 'As the system', Monitor], ['light', 'Light', Sun], ['dark', 'Dark', Moon]]
+const themes: [Theme, string, typeof Sun][] = [['system', 'System', Monitor], ['light', 'Light', Sun], ['dark', 'Dark', Moon]]
 
 export default function AccountMenu({ children }: { children: ReactNode }) {
   const viewer = useViewer()
   const chosen = useStore(theme)
-  const settings = screens.some((s) => s.routes.some((r) => r.path === '/settings') && allowed(s, { ...viewer, can: viewer.rights }))
+  const settings = screens.some((s) => s.routes.some((r) => r.path === '/settings') && canView(s, { ...viewer, can: viewer.rights }))
   return (
     <DropdownMenu.Root modal={false}>
       <DropdownMenu.Trigger asChild>{children}</DropdownMenu.Trigger>
       <DropdownMenu.Content align="start" sideOffset={4} className="menu w-[224px]">
         <p className="truncate px-2 py-1 text-xs text-ink-3">{viewer.user?.email}</p>
         {viewer.accounts.length > 1 && viewer.accounts.map((a) => (
-          <DropdownMenu.Item key={a.accountId} className="menu-item" onSelect={() => void go(a.accountId)}>
+          <DropdownMenu.Item key={a.accountId} className="menu-item" onSelect={() => void switchAccount(a.accountId)}>
             <span className="min-w-0 flex-1 truncate">{a.name}</span>
-            {a.accountId === viewer.account?.id && <Check aria-label="this one" />}
+            {a.accountId === viewer.account?.id && <Check aria-label="current account" />}
           </DropdownMenu.Item>
         ))}
         <DropdownMenu.Separator className="-mx-1 my-1 border-t border-line" />
@@ -38,26 +38,26 @@ export default function AccountMenu({ children }: { children: ReactNode }) {
           ))}
         </DropdownMenu.RadioGroup>
         <DropdownMenu.Separator className="-mx-1 my-1 border-t border-line" />
-        <DropdownMenu.Item className="menu-item" onSelect={() => void leave()}><LogOut aria-hidden />Sign out</DropdownMenu.Item>
+        <DropdownMenu.Item className="menu-item" onSelect={() => void signOut()}><LogOut aria-hidden />Sign out</DropdownMenu.Item>
       </DropdownMenu.Content>
     </DropdownMenu.Root>
   )
 }
 
-async function leave() {
+async function signOut() {
   try {
-    await done(rest.DELETE('/session'))
+    await unwrap(rest.DELETE('/session'))
     location.assign('/sign-in')
   } catch (error) {
-    toast.failed(error)
+    toast.error(error)
   }
 }
 
-async function go(accountId: string) {
+async function switchAccount(accountId: string) {
   try {
-    await done(rest.POST('/session/account', { body: { account_id: accountId } }))
+    await unwrap(rest.POST('/session/account', { body: { account_id: accountId } }))
     location.assign('/')
   } catch (error) {
-    toast.failed(error)
+    toast.error(error)
   }
 }

@@ -4,21 +4,21 @@ import { connection } from '@/api/connection'
 import { useStore } from '@/api/store'
 import { useViewer } from '../viewer'
 
-// Banners say what is true of every page.
+// Banners shows notices that apply to every page.
 export function Banners() {
   const viewer = useViewer()
   const state = useStore(connection)
   return (
     <div role="status" aria-live="polite" className="flex-none text-xs">
-      {state === 'lost' && <p className="flex min-h-8 items-center gap-2 py-1 border-b border-line bg-warn-soft px-4 text-warn md:px-6"><CloudOff aria-hidden className="size-3.5" />Connection lost, retrying. What you typed stays here.</p>}
-      {viewer.account?.suspended && <p className="flex min-h-8 items-center gap-2 py-1 border-b border-line bg-bad-soft px-4 text-bad md:px-6"><TriangleAlert aria-hidden className="size-3.5" />This account is suspended: it can do everything but send. Ask who runs this installation.</p>}
+      {state === 'lost' && <p className="flex min-h-8 items-center gap-2 py-1 border-b border-line bg-warn-soft px-4 text-warn md:px-6"><CloudOff aria-hidden className="size-3.5" />Connection lost. Retrying… Your unsaved changes are kept.</p>}
+      {viewer.account?.suspended && <p className="flex min-h-8 items-center gap-2 py-1 border-b border-line bg-bad-soft px-4 text-bad md:px-6"><TriangleAlert aria-hidden className="size-3.5" />This account is suspended and can’t send email. Contact your administrator.</p>}
       {viewer.development && (
         <p className="flex min-h-8 items-center gap-2 py-1 border-b border-line bg-warn-soft px-4 text-warn md:px-6">
-          <span>Development mode: mail does not leave this machine.</span>
-          {viewer.development.inboxUrl && <a href={new URL(viewer.development.inboxUrl, location.href).pathname} className="link under ml-auto flex-none !text-warn">See what was sent</a>}
+          <span>Development mode: emails don’t leave this machine.</span>
+          {viewer.development.inboxUrl && <a href={new URL(viewer.development.inboxUrl, location.href).pathname} className="link under ml-auto flex-none !text-warn">Open inbox</a>}
         </p>
       )}
-      {!viewer.account && <p className="flex min-h-8 items-center gap-2 py-1 border-b border-line bg-warn-soft px-4 text-warn md:px-6">You belong to no account yet. <Link to="/" className="under">Start</Link></p>}
+      {!viewer.account && <p className="flex min-h-8 items-center gap-2 py-1 border-b border-line bg-warn-soft px-4 text-warn md:px-6">You don’t have an account yet. <Link to="/" className="under">Create one</Link></p>}
     </div>
   )
 }

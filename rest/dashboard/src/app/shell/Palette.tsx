@@ -2,10 +2,10 @@ import { useNavigate } from '@tanstack/react-router'
 import { Command } from 'cmdk'
 import { CornerDownLeft, Search } from 'lucide-react'
 import { useEffect, useState } from 'react'
-import { useGraph } from '@/api/graphql'
+import { useGraphQL } from '@/api/graphql'
 import { useModal } from '@/parts/modal'
 import { Time } from '@/parts/Time'
-import { navFor } from '../registry'
+import { buildNav } from '../registry'
 import { setTheme } from '../theme'
 import { useViewer } from '../viewer'
 import { PaletteSearch } from './palette.gen'
@@ -13,8 +13,8 @@ import { paletteOpen } from './state'
 
 const close = () => paletteOpen.set(false)
 
-// Where what was found is shown.
-const places: Record<string, (id: string) => string> = {
+// pathOf returns the page of a search result.
+const pathOf: Record<string, (id: string) => string> = {
   EMAIL: (id) => `/emails/${id}`,
   RECEIVED_EMAIL: (id) => `/received/${id}`,
   DOMAIN: (id) => `/domains/${id}`,
@@ -24,46 +24,46 @@ const places: Record<string, (id: string) => string> = {
   SUPPRESSION: (id) => `/suppressions/${id}`,
   API_KEY: () => '/keys',
 }
-const kinds: Record<string, string> = { EMAIL: 'Email', RECEIVED_EMAIL: 'Received', DOMAIN: 'Domain', TEMPLATE: 'Template', AUTOMATION: 'Automation', WEBHOOK: 'Webhook', SUPPRESSION: 'Suppression', API_KEY: 'API key' }
+const typeLabels: Record<string, string> = { EMAIL: 'Email', RECEIVED_EMAIL: 'Received', DOMAIN: 'Domain', TEMPLATE: 'Template', AUTOMATION: 'Automation', WEBHOOK: 'Webhook', SUPPRESSION: 'Suppression', API_KEY: 'API key' }
 
 export default function Palette() {
   const viewer = useViewer()
   const navigate = useNavigate()
   const dialog = useModal()
   const [text, setText] = useState('')
-  const [asked, setAsked] = useState('')
+  const [searchText, setSearchText] = useState('')
   useEffect(() => {
-    dialog.current?.querySelector('input')?.focus() // the browser would give the focus to the list
+    dialog.current?.querySelector('input')?.focus() // the browser would focus the list
   }, [])
   useEffect(() => {
-    const timer = setTimeout(() => setAsked(text.trim()), 150)
+    const timer = setTimeout(() => setSearchText(text.trim()), 150)
     return () => clearTimeout(timer)
   }, [text])
-  const found = useGraph(PaletteSearch, { query: asked }, { enabled: asked.length >= 2, keep: true })
-  const entries = navFor({ ...viewer, can: viewer.rights }).flatMap((g) => g.entries)
-  const words = text.toLowerCase().split(/\s+/).filter(Boolean)
-  const matching = entries.filter((n) => words.every((w) => `${n.name} ${n.group} ${n.words ?? ''}`.toLowerCase().includes(w)))
-  const results = asked.length >= 2 && text.trim().length >= 2 ? (found.data?.search ?? []) : []
+  const search = useGraphQL(PaletteSearch, { query: searchText }, { enabled: searchText.length >= 2, keepPrevious: true })
+  const entries = buildNav({ ...viewer, can: viewer.rights }).flatMap((g) => g.entries)
+  const terms = text.toLowerCase().split(/\s+/).filter(Boolean)
+  const matching = entries.filter((n) => terms.every((w) => `${n.name} ${n.group} ${n.keywords ?? ''}`.toLowerCase().includes(w)))
+  const results = searchText.length >= 2 && text.trim().length >= 2 ? (search.data?.search ?? []) : []
   const go = (to: string) => {
     close()
     const [path, search] = to.split('?')
     void navigate({ to: path, search: Object.fromEntries(new URLSearchParams(search)) } as never)
   }
   return (
-    <dialog ref={dialog} aria-label="Search or go to" onClose={close} onClick={(e) => e.target === e.currentTarget && close()} className="mx-auto mt-[12vh] w-[calc(100%-32px)] max-w-[560px] animate-pop overflow-hidden rounded-panel bg-raised shadow-panel">
-      <Command shouldFilter={false} loop label="Search or go to">
+    <dialog ref={dialog} aria-label="Search or jump to" onClose={close} onClick={(e) => e.target === e.currentTarget && close()} className="mx-auto mt-[12vh] w-[calc(100%-32px)] max-w-[560px] animate-pop overflow-hidden rounded-panel bg-raised shadow-panel">
+      <Command shouldFilter={false} loop label="Search or jump to">
         <label className="flex h-12 items-center gap-2.5 border-b border-line px-4">
           <Search aria-hidden className="text-ink-3" />
-          <Command.Input value={text} onValueChange={setText} placeholder="An address, a subject, an id, a page" className="min-w-0 flex-1 bg-transparent text-md outline-none" />
+          <Command.Input value={text} onValueChange={setText} placeholder="Search for an email address, subject, ID or page" className="min-w-0 flex-1 bg-transparent text-md outline-none" />
           <kbd className="key">Esc</kbd>
         </label>
         <Command.List className="max-h-[min(420px,60vh)] overflow-auto p-1.5 [&_[cmdk-group-heading]]:px-2 [&_[cmdk-group-heading]]:pt-2 [&_[cmdk-group-heading]]:pb-1 [&_[cmdk-group-heading]]:text-xs [&_[cmdk-group-heading]]:text-ink-3">
-          <Command.Empty className="px-2 py-6 text-center text-ink-3">{found.isFetching ? 'Looking…' : found.error ? found.error.message : 'Nothing found.'}</Command.Empty>
+          <Command.Empty className="px-2 py-6 text-center text-ink-3">{search.isFetching ? 'Searching…' : search.error ? search.error.message : 'No results'}</Command.Empty>
           {results.length > 0 && (
-            <Command.Group heading="Found">
+            <Command.Group heading="Results">
               {results.map((r) => (
-                <Command.Item key={r.id} value={r.id} onSelect={() => go(places[r.type]?.(r.id) ?? '/')} className="menu-item">
-                  <span className="w-20 flex-none text-xs text-ink-3">{kinds[r.type] ?? r.type}</span>
+                <Command.Item key={r.id} value={r.id} onSelect={() => go(pathOf[r.type]?.(r.id) ?? '/')} className="menu-item">
+                  <span className="w-20 flex-none text-xs text-ink-3">{typeLabels[r.type] ?? r.type}</span>
                   <span className="min-w-0 truncate">{r.title}</span>
                   <span className="ml-auto max-w-[40%] flex-none truncate text-xs text-ink-3">{r.detail || <Time at={r.createdAt} />}</span>
                 </Command.Item>
@@ -71,7 +71,7 @@ export default function Palette() {
             </Command.Group>
           )}
           {matching.length > 0 && (
-            <Command.Group heading="Go to">
+            <Command.Group heading="Pages">
               {matching.map(({ to, name, icon: Icon, shortcut }) => (
                 <Command.Item key={to} value={to} onSelect={() => go(to)} className="menu-item">
                   <Icon aria-hidden />{name}
@@ -80,7 +80,7 @@ export default function Palette() {
               ))}
             </Command.Group>
           )}
-          {'theme light dark system'.includes(words[0] ?? '-') && (
+          {'theme light dark system'.includes(terms[0] ?? '-') && (
             <Command.Group heading="Theme">
               {(['light', 'dark', 'system'] as const).map((t) => (
                 <Command.Item key={t} value={`theme ${t}`} onSelect={() => { setTheme(t); close() }} className="menu-item"><CornerDownLeft aria-hidden />Theme: {t}</Command.Item>

@@ -1,29 +1,29 @@
 import { Outlet, useRouterState } from '@tanstack/react-router'
 import { lazy, Suspense, useEffect, type ReactNode } from 'react'
 import { useStore } from '@/api/store'
-import { Failure } from '@/parts/Failure'
-import { door } from '@/api/door'
+import { ErrorAlert } from '@/parts/ErrorAlert'
+import { authPrompt } from '@/api/authPrompt'
 import type { Screen } from '../screen'
 import { toasts } from '../toasts'
-import { allowed, rereadViewer, useViewer, useViewerState, ViewerContext } from '../viewer'
+import { canView, reloadViewer, useViewer, useViewerState, ViewerContext } from '../viewer'
 import { Banners } from './Banners'
 import { withQueries } from '../withQueries'
 import { useShortcuts } from './shortcuts'
 import { SideBar } from './SideBar'
 import { paletteOpen } from './state'
 
-const MissingPage = lazy(() => import('../MissingPage'))
+const NotFoundPage = lazy(() => import('../NotFoundPage'))
 const loadPalette = () => import('./Palette')
 const Palette = lazy(() => withQueries(loadPalette))
-const MenuMarks = lazy(() => withQueries(() => import('./MenuMarks')))
+const NavAlerts = lazy(() => withQueries(() => import('./NavAlerts')))
 const Toasts = lazy(() => import('./Toasts'))
-const DoorDialog = lazy(() => import('./DoorDialog'))
+const AuthDialog = lazy(() => import('./AuthDialog'))
 
-// Shell is what stands around every page: it knows who is signed in.
+// Shell is the frame around every page. It provides the viewer.
 export function Shell() {
   const { viewer, error } = useViewerState()
   if (error !== undefined && !viewer) {
-    return <main className="mx-auto grid min-h-dvh max-w-[480px] content-center p-6"><Failure error={error} retry={() => void rereadViewer()} /></main>
+    return <main className="mx-auto grid min-h-dvh max-w-[480px] content-center p-6"><ErrorAlert error={error} retry={() => void reloadViewer()} /></main>
   }
   if (!viewer) return <div aria-busy="true" className="min-h-dvh" />
   return (
@@ -36,15 +36,15 @@ export function Shell() {
 function Frame() {
   const viewer = useViewer()
   const account = viewer.account?.id ?? ''
-  const asked = useStore(door)
+  const prompt = useStore(authPrompt)
   const palette = useStore(paletteOpen)
-  const told = useStore(toasts).length > 0
+  const hasToasts = useStore(toasts).length > 0
   useShortcuts()
   useTitle()
   useEffect(() => {
-    if (account && viewer.has('eventlog') && viewer.can('READ')) void import('@/api/follow').then(({ goLive }) => goLive(account))
-  }, [account]) // the rights of an account do not change without a new page
-  // The palette is there when its key is pressed, so that what is typed at once is not lost.
+    if (account && viewer.has('eventlog') && viewer.can('READ')) void import('@/api/liveUpdates').then(({ startLiveUpdates: goLive }) => goLive(account))
+  }, [account]) // the rights of an account change only with a page load
+  // The palette is preloaded, so that it does not lose keys that are typed immediately.
   useEffect(() => {
     const idle = window.requestIdleCallback?.(() => void loadPalette().catch(() => {}), { timeout: 5000 })
     return () => { if (idle) window.cancelIdleCallback(idle) }
@@ -53,7 +53,7 @@ function Frame() {
     <div className="grid h-dvh grid-cols-1 md:grid-cols-[var(--side)_minmax(0,1fr)]">
       <a href="#content" className="fixed -top-12 left-2 z-[90] rounded-control bg-raised px-3 py-2 shadow-pop focus:top-2">Skip to content</a>
       <SideBar />
-      <Suspense fallback={null}><MenuMarks /></Suspense>
+      <Suspense fallback={null}><NavAlerts /></Suspense>
       <div className="flex h-dvh min-w-0 flex-col bg-surface md:border-l md:border-line">
         <Banners />
         <main id="content" tabIndex={-1} className="flex min-h-0 flex-1 flex-col">
@@ -61,18 +61,18 @@ function Frame() {
         </main>
       </div>
       <Suspense>
-        {told && <Toasts />}
+        {hasToasts && <Toasts />}
         {palette && <Palette />}
-        {asked && <DoorDialog ask={asked} />}
+        {prompt && <AuthDialog prompt={prompt} />}
       </Suspense>
     </div>
   )
 }
 
-// Guard keeps a screen from who may not see it.
+// Guard shows a screen only to users with access.
 export function Guard({ screen, children }: { screen: Screen; children: ReactNode }) {
   const viewer = useViewer()
-  return allowed(screen, { ...viewer, can: viewer.rights }) ? children : <Suspense><MissingPage /></Suspense>
+  return canView(screen, { ...viewer, can: viewer.rights }) ? children : <Suspense><NotFoundPage /></Suspense>
 }
 
 function useTitle() {

@@ -3,10 +3,10 @@ import { Search, TriangleAlert } from 'lucide-react'
 import { lazy, Suspense, useEffect, useId, useRef, type ComponentProps } from 'react'
 import { live } from '@/api/live'
 import { useStore } from '@/api/store'
-import { Mark } from '@/parts/Mark'
-import { navFor } from '../registry'
+import { Logo } from '@/parts/Logo'
+import { buildNav } from '../registry'
 import { useViewer } from '../viewer'
-import { menuMarks, paletteOpen, sideOpen } from './state'
+import { navAlertCounts, paletteOpen, sideOpen } from './state'
 
 const AccountMenu = lazy(() => import('./AccountMenu'))
 
@@ -21,24 +21,24 @@ export function SideBar() {
   }, [open])
   return (
     <>
-      <nav aria-label="Main" className="sticky top-0 hidden h-dvh flex-col gap-2 overflow-auto bg-canvas px-2 py-2.5 md:flex"><Entries /></nav>
+      <nav aria-label="Main" className="sticky top-0 hidden h-dvh flex-col gap-2 overflow-auto bg-canvas px-2 py-2.5 md:flex"><NavContents /></nav>
       <dialog ref={drawer} aria-label="Menu" onClose={() => sideOpen.set(false)} onClick={(e) => { if (e.target === e.currentTarget || (e.target as Element).closest('a')) sideOpen.set(false) }} className="fixed inset-y-0 left-0 m-0 h-dvh w-[272px] bg-canvas shadow-panel md:hidden">
-        {open && <nav aria-label="Main" className="flex h-full flex-col gap-2 overflow-auto px-2 py-2.5"><Entries /></nav>}
+        {open && <nav aria-label="Main" className="flex h-full flex-col gap-2 overflow-auto px-2 py-2.5"><NavContents /></nav>}
       </dialog>
     </>
   )
 }
 
-function Entries() {
+function NavContents() {
   const viewer = useViewer()
-  const groups = navFor({ ...viewer, can: viewer.rights })
-  const marks = useStore(menuMarks)
+  const groups = buildNav({ ...viewer, can: viewer.rights })
+  const alerts = useStore(navAlertCounts)
   const id = useId()
   return (
     <>
-      <Suspense fallback={<Team />}><AccountMenu><Team /></AccountMenu></Suspense>
+      <Suspense fallback={<AccountButton />}><AccountMenu><AccountButton /></AccountMenu></Suspense>
       <button type="button" onClick={() => { sideOpen.set(false); paletteOpen.set(true) }} className="flex h-[30px] w-full flex-none items-center gap-2 rounded-control border border-line bg-surface px-2 text-ink-3 hover:border-line-strong">
-        <Search aria-hidden className="size-3.5" />Search or go to<kbd className="key ml-auto">{mac ? '⌘K' : 'Ctrl K'}</kbd>
+        <Search aria-hidden className="size-3.5" />Search or jump to<kbd className="key ml-auto">{mac ? '⌘K' : 'Ctrl K'}</kbd>
       </button>
       {groups.map(({ group, entries }) => (
         <section key={group}>
@@ -46,27 +46,27 @@ function Entries() {
           <ul>
             {entries.map(({ to, name, icon: Icon }) => (
               <li key={to} className="relative">
-                <Link to={to} aria-describedby={marks.has(to) ? id + to : undefined} activeOptions={{ exact: to === '/', includeSearch: false }} className="group flex h-9 items-center gap-2 rounded-control px-2 text-ink-2 hover:bg-hover hover:text-ink md:h-7 aria-[current=page]:bg-press aria-[current=page]:font-medium aria-[current=page]:text-ink">
+                <Link to={to} aria-describedby={alerts.has(to) ? id + to : undefined} activeOptions={{ exact: to === '/', includeSearch: false }} className="group flex h-9 items-center gap-2 rounded-control px-2 text-ink-2 hover:bg-hover hover:text-ink md:h-7 aria-[current=page]:bg-press aria-[current=page]:font-medium aria-[current=page]:text-ink">
                   <Icon aria-hidden className="text-ink-3 group-aria-[current=page]:text-ink" />{name}
                 </Link>
-                {marks.has(to) && <span id={id + to} className="pointer-events-none absolute inset-y-0 right-2 inline-flex items-center gap-1 text-xs text-warn"><TriangleAlert aria-hidden className="!size-3.5" />{marks.get(to)}<span className="sr-only"> to be looked at</span></span>}
+                {alerts.has(to) && <span id={id + to} className="pointer-events-none absolute inset-y-0 right-2 inline-flex items-center gap-1 text-xs text-warn"><TriangleAlert aria-hidden className="!size-3.5" />{alerts.get(to)}<span className="sr-only"> need attention</span></span>}
               </li>
             ))}
           </ul>
         </section>
       ))}
-      <LiveLight />
+      <LiveIndicator />
     </>
   )
 }
 
-// The menu's trigger gives the button what it needs.
-function Team(props: ComponentProps<'button'>) {
+// AccountButton receives its props from the menu trigger.
+function AccountButton(props: ComponentProps<'button'>) {
   const viewer = useViewer()
   const name = viewer.account?.name || viewer.user?.email || 'Postrider'
   return (
     <button type="button" aria-haspopup="menu" {...props} className="flex min-h-10 w-full flex-none items-center gap-2 rounded-control px-2 py-1 text-left hover:bg-hover">
-      <span className="grid size-7 flex-none place-items-center rounded-control bg-ink text-surface"><Mark /></span>
+      <span className="grid size-7 flex-none place-items-center rounded-control bg-ink text-surface"><Logo /></span>
       <span className="min-w-0 flex-1">
         <b className="block truncate leading-4 font-semibold">{name}</b>
         <small className="block truncate text-xs text-ink-3">{viewer.account?.plan.name ?? viewer.user?.email}</small>
@@ -75,13 +75,13 @@ function Team(props: ComponentProps<'button'>) {
   )
 }
 
-const lights = { live: ['bg-ok-mark', 'Live'], connecting: ['bg-warn-mark', 'Connecting'], off: ['bg-line-strong', 'Not live'] } as const
+const liveStates = { live: ['bg-ok-mark', 'Live'], connecting: ['bg-warn-mark', 'Connecting'], off: ['bg-line-strong', 'Live updates off'] } as const
 
-function LiveLight() {
+function LiveIndicator() {
   const state = useStore(live)
-  const [tone, word] = lights[state]
+  const [tone, word] = liveStates[state]
   return (
-    <p className="mt-auto flex items-center gap-2 px-2 pt-2 text-xs text-ink-3" title="Events of this account arrive by themselves">
+    <p className="mt-auto flex items-center gap-2 px-2 pt-2 text-xs text-ink-3" title="Shows whether pages update automatically">
       <span aria-hidden className={`size-1.5 rounded-full ${tone}`} />{word}
     </p>
   )

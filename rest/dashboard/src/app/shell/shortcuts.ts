@@ -1,29 +1,29 @@
 import { useNavigate } from '@tanstack/react-router'
 import { useEffect } from 'react'
-import { navFor } from '../registry'
+import { buildNav } from '../registry'
 import { useViewer } from '../viewer'
 import { paletteOpen } from './state'
 
-// typing tells whether a key press belongs to a field.
-export function typing(e: KeyboardEvent): boolean {
-  const at = e.target as HTMLElement | null
-  return !!at?.closest('input:not([type=checkbox]):not([type=radio]), textarea, select, [contenteditable=true], .cm-editor, [role=menu], dialog')
+// isTyping reports whether a key press belongs to an input.
+export function isTyping(e: KeyboardEvent): boolean {
+  const target = e.target as HTMLElement | null
+  return !!target?.closest('input:not([type=checkbox]):not([type=radio]), textarea, select, [contenteditable=true], .cm-editor, [role=menu], dialog')
 }
 
-// useShortcuts are the keys of every page: ⌘K, `/` to the filter, `g` and a letter to a screen.
+// useShortcuts handles the global shortcuts: ⌘K, `/` for the filter, `g` and a letter for a screen.
 export function useShortcuts() {
   const navigate = useNavigate()
   const viewer = useViewer()
   useEffect(() => {
-    const places = new Map(navFor({ ...viewer, can: viewer.rights }).flatMap((g) => g.entries).flatMap((n) => (n.shortcut ? [[n.shortcut, n.to] as const] : [])))
-    let going = 0
-    const press = (e: KeyboardEvent) => {
+    const paths = new Map(buildNav({ ...viewer, can: viewer.rights }).flatMap((g) => g.entries).flatMap((n) => (n.shortcut ? [[n.shortcut, n.to] as const] : [])))
+    let gPressedAt = 0
+    const onKeyDown = (e: KeyboardEvent) => {
       if ((e.metaKey || e.ctrlKey) && e.key.toLowerCase() === 'k') {
         e.preventDefault()
         paletteOpen.set(!paletteOpen.get())
         return
       }
-      if (e.metaKey || e.ctrlKey || e.altKey || typing(e)) return
+      if (e.metaKey || e.ctrlKey || e.altKey || isTyping(e)) return
       if (e.key === '/') {
         const field = document.querySelector<HTMLInputElement>('[data-filter]')
         if (field) {
@@ -34,17 +34,17 @@ export function useShortcuts() {
         return
       }
       if (e.key === 'g') {
-        going = Date.now()
+        gPressedAt = Date.now()
         return
       }
-      const to = places.get(e.key)
-      if (to && Date.now() - going < 1200) {
+      const to = paths.get(e.key)
+      if (to && Date.now() - gPressedAt < 1200) {
         e.preventDefault()
         void navigate({ to })
       }
-      going = 0
+      gPressedAt = 0
     }
-    addEventListener('keydown', press)
-    return () => removeEventListener('keydown', press)
+    addEventListener('keydown', onKeyDown)
+    return () => removeEventListener('keydown', onKeyDown)
   }, [navigate, viewer.account?.id])
 }

@@ -2,8 +2,8 @@ import { store } from '@/api/store'
 
 export const paletteOpen = store(false)
 
-// sideOpen is the side bar on small screens.
+// sideOpen reports whether the sidebar is open on small screens.
 export const sideOpen = store(false)
 
-// menuMarks counts what needs attention below the entries of the menu, by their addresses.
-export const menuMarks = store<ReadonlyMap<string, number>>(new Map())
+// navAlertCounts contains the number of problems of each screen, by path.
+export const navAlertCounts = store<ReadonlyMap<string, number>>(new Map())

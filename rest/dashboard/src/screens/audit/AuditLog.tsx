@@ -1,15 +1,15 @@
 import { ScrollText } from 'lucide-react'
 import { now } from '@/api/clock'
 import { usePages } from '@/api/graphql'
-import { useAddress } from '@/app/address'
-import { useNarrow } from '@/app/narrow'
+import { useSearchParams } from '@/app/searchParams'
+import { useIsNarrow } from '@/app/viewport'
 import { useViewer } from '@/app/viewer'
 import { DataTable, type Column } from '@/parts/DataTable'
 import { EmptyState } from '@/parts/EmptyState'
-import { ExportButton } from '@/parts/Export'
-import { FilterBar, withTerm } from '@/parts/FilterBar'
+import { ExportButton } from '@/parts/ExportButton'
+import { FilterBar, setTerm } from '@/parts/FilterBar'
 import { PageHead } from '@/parts/Page'
-import { Sheet, Split, neighbours } from '@/parts/Sheet'
+import { Sheet, SplitView, adjacentRows } from '@/parts/Sheet'
 import { Time } from '@/parts/Time'
 import { Entry, type Row } from './Entry'
 import { filterOf, hints } from './filter'
@@ -24,14 +24,14 @@ const choices = [
 ]
 
 export default function AuditLog() {
-  const [address, change] = useAddress()
+  const [address, change] = useSearchParams()
   const { user } = useViewer()
-  const narrow = useNarrow()
+  const narrow = useIsNarrow()
   const q = address.q ?? ''
   const { filter, wrong } = filterOf(q)
-  const list = usePages(AuditEntries, { filter: filter ?? null }, (d) => d.auditLog, { keep: true, enabled: !wrong })
+  const list = usePages(AuditEntries, { filter: filter ?? null }, (d) => d.auditLog, { keepPrevious: true, enabled: !wrong })
   const open = (id: string | null) => change({ open: id ?? undefined }, !address.open)
-  const filterBy = (field: string, value: string) => change({ q: withTerm(q, field, value), open: undefined }, true)
+  const filterBy = (field: string, value: string) => change({ q: setTerm(q, field, value), open: undefined }, true)
   const row = list.rows.find((r) => r.id === address.open)
 
   const columns: Column<Row>[] = [
@@ -55,14 +55,14 @@ export default function AuditLog() {
       <PageHead title="Audit log">
         <ExportButton noun="audit log" path="/audit-log/export" filter={wrong ? undefined : { actor: filter?.actor, action: filter?.action, since: filter?.createdAt?.gte, until: filter?.createdAt?.lt }} />
       </PageHead>
-      <Split
+      <SplitView
         sheet={address.open && row && (
-          <Sheet label="Audit entry" head={<h2 className="truncate">{actionWords(row.action)}</h2>} onClose={() => open(null)} {...neighbours(list.rows.map((r) => r.id), address.open, open)}>
+          <Sheet label="Audit entry" head={<h2 className="truncate">{actionWords(row.action)}</h2>} onClose={() => open(null)} {...adjacentRows(list.rows.map((r) => r.id), address.open, open)}>
             <Entry key={row.id} row={row} filterBy={filterBy} />
           </Sheet>
         )}
       >
-        <FilterBar placeholder="action: by: after: before:" choices={choices} hints={hints} wrong={wrong}>
+        <FilterBar placeholder="action: by: after: before:" choices={choices} hints={hints} error={wrong}>
           {user && <button type="button" className="btn !h-[34px]" onClick={() => filterBy('by', user.id)}>Mine</button>}
         </FilterBar>
         <DataTable
@@ -74,7 +74,7 @@ export default function AuditLog() {
             <EmptyState icon={ScrollText} title="Nothing yet">Who signs in and what is changed in this account is written down here by itself.</EmptyState>
           )}
         />
-      </Split>
+      </SplitView>
     </>
   )
 }

@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router'
 import { CodeBlock } from '@/parts/CodeBlock'
-import { Id as Copyable } from '@/parts/Copy'
-import { Fact, Facts } from '@/parts/Page'
+import { CopyableId as Copyable } from '@/parts/CopyButton'
+import { Detail, DetailList } from '@/parts/Page'
 import { Time } from '@/parts/Time'
 import type { AuditEntriesQuery } from './queries.gen'
 import { kinds, pageOf } from './words'
@@ -18,17 +18,17 @@ export function Entry({ row, filterBy }: { row: Row; filterBy: (field: string, v
   const changed = row.changes !== null && typeof row.changes === 'object' && Object.keys(row.changes).length > 0
   return (
     <div className="grid gap-5 p-4 md:p-5">
-      <Facts>
-        <Fact name="Action"><code>{row.action}</code> <button type="button" className="link ml-2 text-xs" onClick={() => filterBy('action', row.action)}>Only this</button></Fact>
-        <Fact name="When"><Time at={row.createdAt} exact /></Fact>
-        <Fact name="Who">{row.actor.name || name} <span className="text-ink-3">({name.toLowerCase()})</span>{row.actor.id && <button type="button" className="link ml-2 text-xs" onClick={() => filterBy('by', row.actor.id)}>Only theirs</button>}</Fact>
-        <Fact name="Their id">{row.actor.id && <Id id={row.actor.id} />}</Fact>
-        <Fact name="Of what">{row.target && <span className="flex flex-wrap items-center gap-2"><Id id={row.target} />{page && <Link to={page as never} className="link text-xs">Open it</Link>}</span>}</Fact>
-        <Fact name="From">{row.ip}</Fact>
-        <Fact name="Program">{row.userAgent}</Fact>
-        <Fact name="Request">{row.requestId && <Id id={row.requestId} />}</Fact>
-        <Fact name="Entry"><Id id={row.id} /></Fact>
-      </Facts>
+      <DetailList>
+        <Detail name="Action"><code>{row.action}</code> <button type="button" className="link ml-2 text-xs" onClick={() => filterBy('action', row.action)}>Only this</button></Detail>
+        <Detail name="When"><Time at={row.createdAt} exact /></Detail>
+        <Detail name="Who">{row.actor.name || name} <span className="text-ink-3">({name.toLowerCase()})</span>{row.actor.id && <button type="button" className="link ml-2 text-xs" onClick={() => filterBy('by', row.actor.id)}>Only theirs</button>}</Detail>
+        <Detail name="Their id">{row.actor.id && <Id id={row.actor.id} />}</Detail>
+        <Detail name="Of what">{row.target && <span className="flex flex-wrap items-center gap-2"><Id id={row.target} />{page && <Link to={page as never} className="link text-xs">Open it</Link>}</span>}</Detail>
+        <Detail name="From">{row.ip}</Detail>
+        <Detail name="Program">{row.userAgent}</Detail>
+        <Detail name="Request">{row.requestId && <Id id={row.requestId} />}</Detail>
+        <Detail name="Entry"><Id id={row.id} /></Detail>
+      </DetailList>
       {changed && <CodeBlock title="What was changed" text={JSON.stringify(row.changes, null, 2)} wrap />}
     </div>
   )

@@ -1,4 +1,4 @@
-import { terms } from '@/parts/FilterBar'
+import { parseTerms } from '@/parts/FilterBar'
 import type { AuditLogFilter } from './queries.gen'
 
 export const hints = ['action:member', 'by:usr_…', 'after:2026-01-31', 'before:2026-12-31']
@@ -7,7 +7,7 @@ export const hints = ['action:member', 'by:usr_…', 'after:2026-01-31', 'before
 export function filterOf(text: string): { filter?: AuditLogFilter; wrong?: string } {
   const filter: AuditLogFilter = {}
   const time: { gte?: string; lt?: string } = {}
-  for (const term of terms(text)) {
+  for (const term of parseTerms(text)) {
     const value = term.value.replaceAll('"', '')
     if (term.field === 'by') filter.actor = value
     else if (term.field === 'action') filter.action = value

@@ -2,10 +2,10 @@ import { useNavigate } from '@tanstack/react-router'
 import { useQueryClient } from '@tanstack/react-query'
 import { useId, useRef, useState } from 'react'
 import { keyOf } from '@/api/graphql'
-import { done, onceKey, rest } from '@/api/rest'
+import { unwrap, newIdempotencyKey, rest } from '@/api/rest'
 import type { components } from '@/api/rest.gen'
 import { toast } from '@/app/toasts'
-import { Confirm } from '@/parts/Confirm'
+import { ConfirmDialog } from '@/parts/ConfirmDialog'
 import { Automations } from './automations.gen'
 import type { Detail, Problem } from './definition'
 import { ProblemList } from './Problems'
@@ -13,10 +13,10 @@ import { ProblemList } from './Problems'
 type Action = components['schemas']['AutomationAction']
 
 function useAct(id: string, changed: () => Promise<unknown>) {
-  const once = useRef(onceKey())
+  const once = useRef(newIdempotencyKey())
   return async (body: Action) => {
-    const answer = await done(rest.POST('/automations/{id}', { params: { path: { id }, header: { 'Idempotency-Key': once.current } }, body }))
-    once.current = onceKey()
+    const answer = await unwrap(rest.POST('/automations/{id}', { params: { path: { id }, header: { 'Idempotency-Key': once.current } }, body }))
+    once.current = newIdempotencyKey()
     void changed()
     return answer
   }
@@ -37,17 +37,17 @@ export function ActivateDialog({ automation: a, dirty, problems, changed, onClos
   const [runs, setRuns] = useState<'continue' | 'cancel'>('continue')
   async function activate() {
     const { automation } = await act({ action: 'activate', ...(version ? { version } : {}), ...(held && runs === 'cancel' ? { runs } : {}) })
-    toast.ok(`Version ${automation.version} is active`)
+    toast.success(`Version ${automation.version} is active`)
   }
   return (
-    <Confirm title={resumes ? 'Start again?' : version ? `Go back to version ${version}?` : 'Activate the draft?'} label="Activate" danger={held && runs === 'cancel'} onClose={onClose} run={activate}>
+    <ConfirmDialog title={resumes ? 'Start again?' : version ? `Go back to version ${version}?` : 'Activate the draft?'} label="Activate" danger={held && runs === 'cancel'} onClose={onClose} run={activate}>
       <div className="grid gap-2">
         <p>{version ? `Events start runs of version ${version} from now on.` : resumes ? 'Events start runs again.' : 'Events start runs of what the draft says from now on. Live runs keep the version that they began with.'}</p>
         {dirty && !version && <p className="rounded-control bg-warn-soft px-3 py-2 text-warn">What you have not saved is not in it.</p>}
         {held && <Choose label="Held runs" value={runs} set={setRuns} choices={[['continue', `Let the ${live} held runs go on`], ['cancel', 'Cancel the held runs']]} />}
         {problems.length > 0 && !version && <ProblemList problems={problems} />}
       </div>
-    </Confirm>
+    </ConfirmDialog>
   )
 }
 
@@ -58,13 +58,13 @@ export function PauseDialog({ automation: a, changed, onClose }: Props) {
   const live = a.stats.running + a.stats.waiting
   async function pause() {
     const answer = await act({ action: 'pause', runs })
-    toast.ok(runs === 'hold' && answer.held_runs ? `Paused; ${answer.held_runs} runs are held` : 'Paused')
+    toast.success(runs === 'hold' && answer.held_runs ? `Paused; ${answer.held_runs} runs are held` : 'Paused')
   }
   return (
-    <Confirm title={`Pause ${a.name}?`} label="Pause" onClose={onClose} run={pause}>
+    <ConfirmDialog title={`Pause ${a.name}?`} label="Pause" onClose={onClose} run={pause}>
       <p>Events start no more runs. {live === 0 ? 'No run is live now.' : `What do the ${live} live runs do meanwhile?`}</p>
       <Choose label="Live runs" value={runs} set={setRuns} choices={[['hold', 'Hold them until it is activated again'], ['continue', 'Let them go on to their end']]} />
-    </Confirm>
+    </ConfirmDialog>
   )
 }
 
@@ -82,12 +82,12 @@ export function ArchiveDialog({ automation: a, changed, onClose }: Props) {
   const act = useAct(a.id, changed)
   async function archive() {
     const answer = await act({ action: 'archive' })
-    toast.ok(`Archived${answer.cancelling_runs ? `; ${answer.cancelling_runs} runs are being cancelled` : ''}`)
+    toast.success(`Archived${answer.cancelling_runs ? `; ${answer.cancelling_runs} runs are being cancelled` : ''}`)
   }
   return (
-    <Confirm title={`Archive ${a.name}?`} label="Archive" danger onClose={onClose} run={archive}>
+    <ConfirmDialog title={`Archive ${a.name}?`} label="Archive" danger onClose={onClose} run={archive}>
       It starts no more runs, its {a.stats.running + a.stats.waiting} live runs are cancelled, and its draft cannot be changed.
-    </Confirm>
+    </ConfirmDialog>
   )
 }
 
@@ -96,14 +96,14 @@ export function DeleteDialog({ automation: a, onClose }: { automation: Detail; o
   const client = useQueryClient()
   const navigate = useNavigate()
   async function remove() {
-    await done(rest.DELETE('/automations/{id}', { params: { path: { id: a.id } } }))
+    await unwrap(rest.DELETE('/automations/{id}', { params: { path: { id: a.id } } }))
     void client.invalidateQueries({ queryKey: keyOf(Automations) })
-    toast.ok(`${a.name} is deleted`)
+    toast.success(`${a.name} is deleted`)
     void navigate({ to: '/automations' as string })
   }
   return (
-    <Confirm title={`Delete ${a.name}?`} label="Delete the automation" danger onClose={onClose} run={remove}>
+    <ConfirmDialog title={`Delete ${a.name}?`} label="Delete the automation" danger onClose={onClose} run={remove}>
       Its live runs end and its figures are gone. This cannot be undone.
-    </Confirm>
+    </ConfirmDialog>
   )
 }

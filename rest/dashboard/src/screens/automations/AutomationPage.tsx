@@ -2,15 +2,15 @@ import { Link, useNavigate, useParams } from '@tanstack/react-router'
 import { useQueryClient } from '@tanstack/react-query'
 import { Archive, Copy, Pause, Play, Trash2, Workflow } from 'lucide-react'
 import { useCallback, useMemo, useRef, useState } from 'react'
-import { keyOf, useGraph } from '@/api/graphql'
-import { done, onceKey, rest } from '@/api/rest'
-import { useAddress } from '@/app/address'
+import { keyOf, useGraphQL } from '@/api/graphql'
+import { unwrap, newIdempotencyKey, rest } from '@/api/rest'
+import { useSearchParams } from '@/app/searchParams'
 import { toast } from '@/app/toasts'
 import { useViewer } from '@/app/viewer'
 import { Badge } from '@/parts/Badge'
-import { Id } from '@/parts/Copy'
+import { CopyableId } from '@/parts/CopyButton'
 import { EmptyState } from '@/parts/EmptyState'
-import { Failure } from '@/parts/Failure'
+import { ErrorAlert } from '@/parts/ErrorAlert'
 import { Menu } from '@/parts/Menu'
 import { PageHead } from '@/parts/Page'
 import { SkeletonRows } from '@/parts/Skeleton'
@@ -35,14 +35,14 @@ const up = { to: '/automations', name: 'Automations' }
 
 export default function AutomationPage() {
   const { id } = useParams({ strict: false }) as { id: string }
-  const read = useGraph(AutomationDetail, { id }, { refetchInterval: 15_000 })
+  const read = useGraphQL(AutomationDetail, { id }, { refetchInterval: 15_000 })
   const automation = read.data?.automation
   if (automation) return <Loaded key={automation.id} automation={automation} />
   return (
     <>
       <PageHead up={up} title={read.isLoading ? '' : 'Automation'} />
       {read.isLoading && <SkeletonRows rows={6} />}
-      {read.error && <div className="p-4 md:p-6"><Failure error={read.error} retry={() => void read.refetch()} /></div>}
+      {read.error && <div className="p-4 md:p-6"><ErrorAlert error={read.error} retry={() => void read.refetch()} /></div>}
       {read.data && <EmptyState icon={Workflow} title="There is no such automation" action={<Link className="btn" to={'/automations' as string}>All automations</Link>}>It was deleted, or it belongs to another account.</EmptyState>}
     </>
   )
@@ -53,7 +53,7 @@ function Loaded({ automation: a }: { automation: Detail }) {
   const write = can('WRITE')
   const client = useQueryClient()
   const navigate = useNavigate()
-  const [address, change] = useAddress()
+  const [address, change] = useSearchParams()
   const tab = address.tab ?? 'steps'
   const [asks, setAsks] = useState<'activate' | 'pause' | 'archive' | 'delete' | null>(null)
   const check = useCheck(a.id, a.status !== 'ARCHIVED')
@@ -77,11 +77,11 @@ function Loaded({ automation: a }: { automation: Detail }) {
   const startable = a.status === 'PAUSED' || a.status === 'DRAFT' || a.hasUnpublishedChanges
   async function duplicate() {
     try {
-      const { automation } = await done(rest.POST('/automations/{id}', { params: { path: { id: a.id }, header: { 'Idempotency-Key': onceKey() } }, body: { action: 'duplicate' } }))
+      const { automation } = await unwrap(rest.POST('/automations/{id}', { params: { path: { id: a.id }, header: { 'Idempotency-Key': newIdempotencyKey() } }, body: { action: 'duplicate' } }))
       void client.invalidateQueries({ queryKey: keyOf(Automations) })
-      toast.ok(`${automation.name} is made`, { label: 'Open it', run: () => void navigate({ to: `/automations/${automation.id}` as string }) })
+      toast.success(`${automation.name} is made`, { label: 'Open it', run: () => void navigate({ to: `/automations/${automation.id}` as string }) })
     } catch (e) {
-      toast.failed(e, { label: 'Try again', run: () => void duplicate() })
+      toast.error(e, { label: 'Try again', run: () => void duplicate() })
     }
   }
   return (
@@ -101,7 +101,7 @@ function Loaded({ automation: a }: { automation: Detail }) {
             <Badge tone={look.tone} icon={look.icon}>{look.word}{a.version !== null && a.status !== 'DRAFT' ? ` v${a.version}` : ''}</Badge>
             {a.hasUnpublishedChanges && a.version !== null && <span className="text-warn">The draft has changes that are not active.</span>}
             {a.draining && <span className="text-warn">{a.draining === 'CANCEL' ? 'Live runs are being cancelled.' : 'Held runs are being let go.'}</span>}
-            <Id id={a.id} /><span>changed <Time at={a.updatedAt} /></span>
+            <CopyableId id={a.id} /><span>changed <Time at={a.updatedAt} /></span>
             {a.stats.started > 0 && <Figures stats={a.stats} go={(status) => change({ tab: 'runs', q: `status:${status}`, step: undefined })} />}
           </div>
           {a.description && <p className="text-ink-2">{a.description}</p>}
@@ -111,7 +111,7 @@ function Loaded({ automation: a }: { automation: Detail }) {
           label="The automation" value={tab} onChange={(key) => change({ tab: key === 'steps' ? undefined : key, q: undefined, step: undefined })}
           tabs={[{ key: 'steps', name: dirty ? 'Steps *' : 'Steps', count: open > 0 ? open : undefined }, { key: 'definition', name: 'JSON' }, { key: 'try', name: 'Dry run', hidden: !write }, { key: 'runs', name: 'Runs' }, { key: 'versions', name: 'Versions', count: a.versions.length || undefined }]}
         >
-          {draft.read.error && !draft.doc && (tab === 'steps' || tab === 'definition') && <div className="p-4 md:p-6"><Failure error={draft.read.error} retry={() => void draft.read.refetch()} /></div>}
+          {draft.read.error && !draft.doc && (tab === 'steps' || tab === 'definition') && <div className="p-4 md:p-6"><ErrorAlert error={draft.read.error} retry={() => void draft.read.refetch()} /></div>}
           {!draft.doc && !draft.read.error && <SkeletonRows rows={5} />}
           {tab === 'steps' && draft.doc && <Builder automation={a} draft={draft} write={writes} trace={trace} />}
           {tab === 'definition' && draft.doc && <Definition draft={draft} write={writes} />}

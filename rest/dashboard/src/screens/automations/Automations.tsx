@@ -1,12 +1,12 @@
 import { Link, useNavigate } from '@tanstack/react-router'
 import { Plus, Workflow } from 'lucide-react'
 import { usePages } from '@/api/graphql'
-import { useAddress } from '@/app/address'
+import { useSearchParams } from '@/app/searchParams'
 import { useViewer } from '@/app/viewer'
 import { Badge } from '@/parts/Badge'
 import { DataTable, type Column } from '@/parts/DataTable'
 import { EmptyState } from '@/parts/EmptyState'
-import { FilterBar, termOf, terms } from '@/parts/FilterBar'
+import { FilterBar, termValue, parseTerms } from '@/parts/FilterBar'
 import { PageHead } from '@/parts/Page'
 import { Time } from '@/parts/Time'
 import { Automations as AutomationsDocument, type AutomationStatus, type AutomationsQuery } from './automations.gen'
@@ -40,19 +40,19 @@ const statuses = ['draft', 'active', 'paused', 'archived']
 
 export default function Automations() {
   const { can } = useViewer()
-  const [address, change] = useAddress()
+  const [address, change] = useSearchParams()
   const navigate = useNavigate()
   const q = address.q ?? ''
-  const status = termOf(q, 'status')
-  const words = terms(q).filter((t) => !t.field).map((t) => t.value.replaceAll('"', '')).join(' ')
+  const status = termValue(q, 'status')
+  const words = parseTerms(q).filter((t) => !t.field).map((t) => t.value.replaceAll('"', '')).join(' ')
   const wrong = status && !statuses.includes(status) ? 'status: draft, active, paused or archived' : undefined
-  const filter = { status: status && !wrong ? (status.toUpperCase() as AutomationStatus) : null, event: termOf(q, 'event') || null, query: words || null }
-  const list = usePages(AutomationsDocument, { filter }, (d) => d.automations, { keep: true })
+  const filter = { status: status && !wrong ? (status.toUpperCase() as AutomationStatus) : null, event: termValue(q, 'event') || null, query: words || null }
+  const list = usePages(AutomationsDocument, { filter }, (d) => d.automations, { keepPrevious: true })
   const add = () => change({ new: '1' })
   return (
     <>
       <PageHead title="Automations">{can('WRITE') && <button type="button" className="btn primary" onClick={add}><Plus aria-hidden />New automation</button>}</PageHead>
-      <FilterBar placeholder="Name" wrong={wrong} hints={['status:active', 'event:user.created']} choices={[{ field: 'status', label: 'Any status', values: statuses.map((value) => ({ value, name: value.charAt(0).toUpperCase() + value.slice(1) })) }]} />
+      <FilterBar placeholder="Name" error={wrong} hints={['status:active', 'event:user.created']} choices={[{ field: 'status', label: 'Any status', values: statuses.map((value) => ({ value, name: value.charAt(0).toUpperCase() + value.slice(1) })) }]} />
       <DataTable
         label="Automations" rows={list.rows} columns={columns} idOf={(a) => a.id} nameOf={(a) => a.name} loading={list.isLoading} error={list.error} retry={() => void list.refetch()}
         more={() => void list.fetchNextPage()} hasMore={list.hasNextPage} onOpen={(id) => id && void navigate({ to: `/automations/${id}` as string })}

@@ -1,9 +1,9 @@
 import { ListTree, Redo2, Save, Settings2, Undo2, Workflow, X } from 'lucide-react'
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
-import { useAddress } from '@/app/address'
+import { useSearchParams } from '@/app/searchParams'
 import { toast } from '@/app/toasts'
-import { Failure } from '@/parts/Failure'
-import { Segments } from '@/parts/Tabs'
+import { ErrorAlert } from '@/parts/ErrorAlert'
+import { SegmentedControl } from '@/parts/Tabs'
 import { CanvasPane } from './CanvasPane'
 import type { Detail } from './definition'
 import { DocPanel } from './forms/DocPanel'
@@ -28,7 +28,7 @@ const noMarks = { marks: new Map<string, Mark>(), taken: new Set<string>() }
 // Builder is where a person makes an automation: the outline, the canvas beside it, and the settings of
 // what is chosen.
 export function Builder({ automation: a, draft, write, trace }: Props) {
-  const [address, go] = useAddress()
+  const [address, go] = useSearchParams()
   const { doc } = draft
   const selected = address.step ?? null
   const view = address.view === 'canvas' ? 'canvas' : 'outline'
@@ -41,9 +41,9 @@ export function Builder({ automation: a, draft, write, trace }: Props) {
   back.current = undo
 
   const apply = useCallback((edited: Edited | null, say?: string) => {
-    if (!edited) return toast.failed(new Error('That cannot be done: a run only goes forward.'))
+    if (!edited) return toast.error(new Error('That cannot be done: a run only goes forward.'))
     change((d) => ({ ...d, steps: edited.steps }))
-    if (say) toast.ok(say, { label: 'Undo', run: () => back.current?.() })
+    if (say) toast.success(say, { label: 'Undo', run: () => back.current?.() })
     return undefined
   }, [change])
 
@@ -118,7 +118,7 @@ export function Builder({ automation: a, draft, write, trace }: Props) {
         <Toolbar draft={draft} write={write} view={view} setView={(v) => go({ view: v === 'canvas' ? v : undefined, step: undefined })} settings={() => select('settings')} />
         {carried && <p role="status" className="flex flex-none items-center gap-2 border-b border-line bg-accent-soft px-4 py-1.5 text-accent">Choose a place for {carried}.<button type="button" className="btn sm ml-auto" onClick={() => setCarried(null)}>Leave it where it is</button></p>}
         {trace && <p className="flex flex-none items-center gap-2 border-b border-line bg-accent-soft px-4 py-1.5 text-accent">This is the way of the last dry run.<button type="button" className="btn sm ml-auto" onClick={trace.clear}><X aria-hidden />Hide it</button></p>}
-        {draft.refusal && draft.refusal.error !== null && draft.troubles.length === 0 && <div className="p-3"><Failure what="It is not saved. Your changes are still here." error={draft.refusal.error} retry={() => void draft.save()} /></div>}
+        {draft.refusal && draft.refusal.error !== null && draft.troubles.length === 0 && <div className="p-3"><ErrorAlert title="It is not saved. Your changes are still here." error={draft.refusal.error} retry={() => void draft.save()} /></div>}
         <div className={`grid min-h-0 flex-1 ${panel ? 'md:grid-cols-[minmax(320px,2fr)_minmax(0,3fr)] lg:grid-cols-[300px_minmax(0,1fr)_360px]' : 'md:grid-cols-[minmax(300px,360px)_minmax(0,1fr)]'}`}>
           <div className={`min-h-0 min-w-0 overflow-auto border-line p-4 md:border-r ${panel ? 'max-lg:hidden' : view === 'canvas' ? 'max-md:hidden' : ''}`} tabIndex={-1}>
             <Outline />
@@ -155,7 +155,7 @@ function Toolbar({ draft: d, write, view, setView, settings }: { draft: Draft; w
       )}
       <span className="ml-auto" />
       <button type="button" className="btn max-md:square" onClick={settings}><Settings2 aria-hidden /><span className="max-md:sr-only">Name and time zone</span></button>
-      <span className="md:hidden"><Segments label="View" value={view} onChange={setView} choices={[{ key: 'outline', name: 'Outline', icon: <ListTree aria-hidden /> }, { key: 'canvas', name: 'Canvas', icon: <Workflow aria-hidden /> }]} /></span>
+      <span className="md:hidden"><SegmentedControl label="View" value={view} onChange={setView} choices={[{ key: 'outline', name: 'Outline', icon: <ListTree aria-hidden /> }, { key: 'canvas', name: 'Canvas', icon: <Workflow aria-hidden /> }]} /></span>
     </div>
   )
 }

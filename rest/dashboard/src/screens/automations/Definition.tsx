@@ -1,6 +1,6 @@
 import { Save } from 'lucide-react'
 import { useCallback, useMemo, useState } from 'react'
-import { Failure } from '@/parts/Failure'
+import { ErrorAlert } from '@/parts/ErrorAlert'
 import { Code } from '@/screens/code/Code'
 import type { Problem } from './definition'
 import { lineOf, placeOf, placesOf } from './places'
@@ -34,7 +34,7 @@ export function Definition({ draft: d, write }: { draft: Draft; write: boolean }
           <span className="text-xs text-ink-3">Runs go on as they are until you activate the draft.</span>
         </div>
       )}
-      {d.refusal && d.refusal.list.length === 0 && <Failure what="It is not saved. Your text is still here." error={d.refusal.error} retry={() => void d.save()} />}
+      {d.refusal && d.refusal.list.length === 0 && <ErrorAlert title="It is not saved. Your text is still here." error={d.refusal.error} retry={() => void d.save()} />}
       {list.length > 0 && (
         <section aria-label="Problems" aria-live="polite">
           <ProblemList problems={list} line={(p) => lineOf(text, find(p).from)} go={(p) => setAt({ ...find(p) })} />

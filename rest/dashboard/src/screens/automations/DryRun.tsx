@@ -2,15 +2,15 @@ import { useNavigate } from '@tanstack/react-router'
 import { useQueryClient } from '@tanstack/react-query'
 import { FlaskConical, Plus, Trash2 } from 'lucide-react'
 import { useMemo, useRef, useState } from 'react'
-import { useGraph } from '@/api/graphql'
-import { done, onceKey, rest } from '@/api/rest'
+import { useGraphQL } from '@/api/graphql'
+import { unwrap, newIdempotencyKey, rest } from '@/api/rest'
 import type { components } from '@/api/rest.gen'
 import { toast } from '@/app/toasts'
 import { useViewer } from '@/app/viewer'
-import { Confirm } from '@/parts/Confirm'
-import { Failure } from '@/parts/Failure'
+import { ConfirmDialog } from '@/parts/ConfirmDialog'
+import { ErrorAlert } from '@/parts/ErrorAlert'
 import { Field, useWrite } from '@/parts/Form'
-import { relative } from '@/parts/Time'
+import { formatRelative } from '@/parts/Time'
 import { Code } from '@/screens/code/Code'
 import { AutomationSamples } from './automations.gen'
 import { definitionKey, useDefinition, type Automation, type Detail } from './definition'
@@ -68,7 +68,7 @@ export function DryRun({ automation: a, dirty, save, onPlayed }: { automation: D
   const sample = useMemo(() => sampleOf(JSON.stringify(read.data ?? {})), [read.data])
   const data = typed ?? sample
   const event = eventOf(read.data?.trigger)
-  const known = useGraph(AutomationSamples, { name: event }, { enabled: event !== '' && !event.startsWith('$') })
+  const known = useGraphQL(AutomationSamples, { name: event }, { enabled: event !== '' && !event.startsWith('$') })
   const samples = known.data?.customEvents.nodes ?? []
   function take(id: string) {
     const s = samples.find((one) => one.id === id)
@@ -82,7 +82,7 @@ export function DryRun({ automation: a, dirty, save, onPlayed }: { automation: D
   const [asks, setAsks] = useState(false)
   const navigate = useNavigate()
   const client = useQueryClient()
-  const once = useRef(onceKey())
+  const once = useRef(newIdempotencyKey())
   const sends = stepsOf(read.data?.steps).map((s, i) => ({ key: keyOfStep(s, i), type: s.type })).filter((s) => ['send_email', 'send_sms', 'webhook'].includes(s.type))
   const waits = stepsOf(read.data?.steps).filter((s) => s.type === 'wait_for_event').flatMap((s) => (Array.isArray(s.event) ? s.event.map(String) : [String(s.event)]))
 
@@ -94,7 +94,7 @@ export function DryRun({ automation: a, dirty, save, onPlayed }: { automation: D
       outcomes: Object.fromEntries(Object.entries(outcomes).filter(([, v]) => v)),
       ...(which === 'draft' ? { draft: true } : { version: a.version }),
     }
-    return (await done(rest.POST('/automations/{id}/simulate', { params: { path: { id: a.id } }, body }))).simulation
+    return (await unwrap(rest.POST('/automations/{id}/simulate', { params: { path: { id: a.id } }, body }))).simulation
   })
   const [result, setResult] = useState<Played | null>(null)
   const go = async () => {
@@ -107,10 +107,10 @@ export function DryRun({ automation: a, dirty, save, onPlayed }: { automation: D
     onPlayed(next)
   }
   async function testSend() {
-    const answer = await done(rest.POST('/events', { params: { header: { 'Idempotency-Key': once.current } }, body: { name: event, email: email.trim() || null, user_id: userId.trim() || null, data: objectOf(data, 'Data'), automation_id: a.id, test_send: true } }))
-    once.current = onceKey()
+    const answer = await unwrap(rest.POST('/events', { params: { header: { 'Idempotency-Key': once.current } }, body: { name: event, email: email.trim() || null, user_id: userId.trim() || null, data: objectOf(data, 'Data'), automation_id: a.id, test_send: true } }))
+    once.current = newIdempotencyKey()
     const run = answer.run?.id
-    toast.ok('It runs', run ? { label: 'See the run', run: () => void navigate({ to: `/automations/runs/${run}` as string }) } : undefined)
+    toast.success('It runs', run ? { label: 'See the run', run: () => void navigate({ to: `/automations/runs/${run}` as string }) } : undefined)
   }
   const change = (i: number, more: Partial<Later>) => setLater(later.map((l, j) => (j === i ? { ...l, ...more } : l)))
   return (
@@ -120,12 +120,12 @@ export function DryRun({ automation: a, dirty, save, onPlayed }: { automation: D
         {a.version !== null && <Field label="Play">{(p) => <select {...p} className="input" value={which} onChange={(e) => setWhich(e.target.value as 'draft' | 'active')}><option value="draft">The draft, as it is saved</option><option value="active">Version {a.version}</option></select>}</Field>}
         {dirty && which === 'draft' && <p className="flex flex-wrap items-center gap-2 rounded-control bg-warn-soft px-3 py-2 text-warn">What you have not saved is not in it.{save && <button type="button" className="btn sm ml-auto" onClick={() => void save()}>Save the draft</button>}</p>}
         <div className="grid gap-3 sm:grid-cols-2">
-          <Field label="Email" wrong={play.wrong['event.email']}>{(p) => <input {...p} className="input" value={email} onChange={(e) => setEmail(e.target.value)} />}</Field>
-          <Field label="User id" wrong={play.wrong['event.user_id']}>{(p) => <input {...p} className="input" value={userId} onChange={(e) => setUserId(e.target.value)} />}</Field>
+          <Field label="Email" error={play.fieldErrors['event.email']}>{(p) => <input {...p} className="input" value={email} onChange={(e) => setEmail(e.target.value)} />}</Field>
+          <Field label="User id" error={play.fieldErrors['event.user_id']}>{(p) => <input {...p} className="input" value={userId} onChange={(e) => setUserId(e.target.value)} />}</Field>
         </div>
         {samples.length > 0 && (
           <Field label="Take an event that has come" hint="Its person and its data are filled in below.">{(p) => (
-            <select {...p} className="input" defaultValue="" onChange={(e) => take(e.target.value)}><option value="">none</option>{samples.map((s) => <option key={s.id} value={s.id}>{s.email ?? s.userId ?? s.id}, {relative(s.createdAt, Date.now())}</option>)}</select>
+            <select {...p} className="input" defaultValue="" onChange={(e) => take(e.target.value)}><option value="">none</option>{samples.map((s) => <option key={s.id} value={s.id}>{s.email ?? s.userId ?? s.id}, {formatRelative(s.createdAt, Date.now())}</option>)}</select>
           )}</Field>
         )}
         <div className="grid gap-1"><span className="font-medium">Data</span><Code label="Data of the event, JSON" language="json" value={data} onChange={setData} height="h-36" /></div>
@@ -156,7 +156,7 @@ export function DryRun({ automation: a, dirty, save, onPlayed }: { automation: D
             </ul>
           </details>
         )}
-        {play.error !== null && <Failure error={play.error} retry={() => void go()} />}
+        {play.error !== null && <ErrorAlert error={play.error} retry={() => void go()} />}
         <div className="flex flex-wrap gap-2">
           <button type="submit" className="btn primary" disabled={play.busy}><FlaskConical aria-hidden />Dry run</button>
           {can('SEND') && <button type="button" className="btn" onClick={() => setAsks(true)}>Test send</button>}
@@ -164,9 +164,9 @@ export function DryRun({ automation: a, dirty, save, onPlayed }: { automation: D
       </form>
       {result ? <Trace played={result} /> : <p className="text-ink-2">A dry run plays one run on a virtual clock, with the machine of live runs. Nothing is stored and nothing is sent. You see each step, what it waited for, its conditions part by part and the emails as they would be.</p>}
       {asks && (
-        <Confirm title="Send for real?" label="Send" onClose={() => setAsks(false)} run={testSend}>
+        <ConfirmDialog title="Send for real?" label="Send" onClose={() => setAsks(false)} run={testSend}>
           The automation runs once with this event, without its delays and waits. Its emails really go to <b>{email || user?.email || 'the person of the event'}</b>.
-        </Confirm>
+        </ConfirmDialog>
       )}
     </div>
   )

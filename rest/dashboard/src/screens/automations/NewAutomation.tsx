@@ -2,11 +2,11 @@ import { useNavigate } from '@tanstack/react-router'
 import { useQueryClient } from '@tanstack/react-query'
 import { useRef, useState } from 'react'
 import { keyOf } from '@/api/graphql'
-import { done, onceKey, rest } from '@/api/rest'
+import { unwrap, newIdempotencyKey, rest } from '@/api/rest'
 import type { components } from '@/api/rest.gen'
 import { useViewer } from '@/app/viewer'
 import { Dialog } from '@/parts/Dialog'
-import { Failure } from '@/parts/Failure'
+import { ErrorAlert } from '@/parts/ErrorAlert'
 import { Field, useWrite } from '@/parts/Form'
 import { Automations } from './automations.gen'
 import { recipes } from './model/made'
@@ -21,11 +21,11 @@ export function NewAutomation({ onClose }: { onClose: () => void }) {
   const recipe = recipes.find((r) => r.key === kind) ?? recipes[0]
   const [event, setEvent] = useState(recipe?.event ?? '')
   const [from, setFrom] = useState(development ? `Postrider <hello@${development.domain}>` : '')
-  const once = useRef(onceKey())
-  const edit = (set: (v: string) => void) => (e: { target: { value: string } }) => { once.current = onceKey(); set(e.target.value) }
+  const once = useRef(newIdempotencyKey())
+  const edit = (set: (v: string) => void) => (e: { target: { value: string } }) => { once.current = newIdempotencyKey(); set(e.target.value) }
   const write = useWrite(async () => {
     const body = { name: name.trim(), ...recipe?.doc(from.trim(), event.trim()) } as unknown as components['schemas']['CreateAutomation']
-    const { automation } = await done(rest.POST('/automations', { params: { header: { 'Idempotency-Key': once.current } }, body }))
+    const { automation } = await unwrap(rest.POST('/automations', { params: { header: { 'Idempotency-Key': once.current } }, body }))
     void client.invalidateQueries({ queryKey: keyOf(Automations) })
     void navigate({ to: `/automations/${automation.id}` as string })
   })
@@ -36,16 +36,16 @@ export function NewAutomation({ onClose }: { onClose: () => void }) {
           <div className="grid gap-2 sm:grid-cols-2">
             {recipes.map((r) => (
               <label key={r.key} className="flex cursor-pointer items-start gap-2 rounded-card border border-line p-2.5 hover:border-line-strong has-checked:border-accent has-checked:shadow-[0_0_0_1px_var(--color-accent)] has-focus-visible:outline-2 has-focus-visible:outline-accent">
-                <input type="radio" name="recipe" className="mt-0.5 accent-accent-fill" checked={r.key === kind} onChange={() => { once.current = onceKey(); setKind(r.key); setEvent(r.event); if (name === '' || recipes.some((o) => o.name === name)) setName(r.name) }} />
+                <input type="radio" name="recipe" className="mt-0.5 accent-accent-fill" checked={r.key === kind} onChange={() => { once.current = newIdempotencyKey(); setKind(r.key); setEvent(r.event); if (name === '' || recipes.some((o) => o.name === name)) setName(r.name) }} />
                 <span className="grid gap-0.5"><span className="font-medium">{r.name}</span><span className="text-xs text-ink-2">{r.about}</span></span>
               </label>
             ))}
           </div>
         </fieldset>
-        <Field label="Name" wrong={write.wrong.name}>{(p) => <input {...p} className="input" autoFocus value={name} onChange={edit(setName)} />}</Field>
-        <Field label="Event that starts it" hint="As your program names it in POST /events." wrong={write.wrong['trigger.event']}>{(p) => <input {...p} className="input font-mono" value={event} onChange={edit(setEvent)} />}</Field>
+        <Field label="Name" error={write.fieldErrors.name}>{(p) => <input {...p} className="input" autoFocus value={name} onChange={edit(setName)} />}</Field>
+        <Field label="Event that starts it" hint="As your program names it in POST /events." error={write.fieldErrors['trigger.event']}>{(p) => <input {...p} className="input font-mono" value={event} onChange={edit(setEvent)} />}</Field>
         <Field label="From" hint="On a verified domain, as Ada <ada@example.com>.">{(p) => <input {...p} className="input" value={from} onChange={edit(setFrom)} />}</Field>
-        {write.error !== null && <Failure error={write.error} retry={() => void write.run()} />}
+        {write.error !== null && <ErrorAlert error={write.error} retry={() => void write.run()} />}
         <p className="text-xs text-ink-3">It starts nothing until you activate it.</p>
       </form>
     </Dialog>

@@ -2,20 +2,20 @@ import { Link, useParams } from '@tanstack/react-router'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Ban, Hourglass, Mail, Octagon, Play, RotateCw, Route, Zap, type LucideIcon } from 'lucide-react'
 import { useMemo, useRef, useState } from 'react'
-import { keyOf, useGraph } from '@/api/graphql'
-import { done, onceKey, rest } from '@/api/rest'
+import { keyOf, useGraphQL } from '@/api/graphql'
+import { unwrap, newIdempotencyKey, rest } from '@/api/rest'
 import { toast } from '@/app/toasts'
 import { useViewer } from '@/app/viewer'
 import { Badge, type Tone } from '@/parts/Badge'
 import { CodeBlock } from '@/parts/CodeBlock'
-import { Confirm } from '@/parts/Confirm'
-import { Id } from '@/parts/Copy'
+import { ConfirmDialog } from '@/parts/ConfirmDialog'
+import { CopyableId } from '@/parts/CopyButton'
 import { EmptyState } from '@/parts/EmptyState'
-import { Failure } from '@/parts/Failure'
-import { Card, Fact, Facts, PageBody, PageHead } from '@/parts/Page'
+import { ErrorAlert } from '@/parts/ErrorAlert'
+import { Card, Detail, DetailList, PageBody, PageHead } from '@/parts/Page'
 import { SkeletonRows } from '@/parts/Skeleton'
 import { Time } from '@/parts/Time'
-import { Moment, Timeline } from '@/parts/Timeline'
+import { TimelineEntry, Timeline } from '@/parts/Timeline'
 import { AutomationDetail, AutomationName, AutomationRunDetail, AutomationRuns, type AutomationRunDetailQuery } from './automations.gen'
 import { keyOfStep, stepsOf } from './model/ways'
 import { Way } from './Way'
@@ -29,9 +29,9 @@ type Entry = Run['timeline'][number]
 
 export default function RunPage() {
   const { run: id } = useParams({ strict: false }) as { run: string }
-  const read = useGraph(AutomationRunDetail, { id }, { refetchInterval: 10_000 })
+  const read = useGraphQL(AutomationRunDetail, { id }, { refetchInterval: 10_000 })
   const run = read.data?.automationRun
-  const name = useGraph(AutomationName, { id: run?.automationId ?? '' }, { enabled: run !== undefined && run !== null })
+  const name = useGraphQL(AutomationName, { id: run?.automationId ?? '' }, { enabled: run !== undefined && run !== null })
   const automation = name.data?.automation
   const up = run && automation ? { to: `/automations/${run.automationId}`, name: automation.name } : { to: '/automations', name: 'Automations' }
   if (run) return <Loaded run={run} up={up} />
@@ -39,7 +39,7 @@ export default function RunPage() {
     <>
       <PageHead up={up} title={read.isLoading ? '' : 'Run'} />
       {read.isLoading && <SkeletonRows rows={6} />}
-      {read.error && <div className="p-4 md:p-6"><Failure error={read.error} retry={() => void read.refetch()} /></div>}
+      {read.error && <div className="p-4 md:p-6"><ErrorAlert error={read.error} retry={() => void read.refetch()} /></div>}
       {read.data && <EmptyState icon={Route} title="There is no such run" action={<Link className="btn" to={'/automations' as string}>All automations</Link>}>It is older than what is kept, or it belongs to another account.</EmptyState>}
     </>
   )
@@ -49,21 +49,21 @@ function Loaded({ run: r, up }: { run: Run; up: { to: string; name: string } }) 
   const { can } = useViewer()
   const client = useQueryClient()
   const [asks, setAsks] = useState<'cancel' | 'retry' | null>(null)
-  const once = useRef(onceKey())
+  const once = useRef(newIdempotencyKey())
   const look = lookOfRun[r.status]
   const live = r.status === 'RUNNING' || r.status === 'WAITING'
   async function act(what: 'cancel' | 'retry') {
     const params = { path: { id: r.id }, header: { 'Idempotency-Key': once.current } }
-    if (what === 'cancel') await done(rest.POST('/automation-runs/{id}/cancel', { params }))
-    else await done(rest.POST('/automation-runs/{id}/retry', { params }))
-    once.current = onceKey()
-    toast.ok(what === 'cancel' ? 'The run is cancelled' : 'The run goes on')
+    if (what === 'cancel') await unwrap(rest.POST('/automation-runs/{id}/cancel', { params }))
+    else await unwrap(rest.POST('/automation-runs/{id}/retry', { params }))
+    once.current = newIdempotencyKey()
+    toast.success(what === 'cancel' ? 'The run is cancelled' : 'The run goes on')
     for (const d of [AutomationRunDetail, AutomationRuns, AutomationDetail]) void client.invalidateQueries({ queryKey: [keyOf(d)[0]] })
   }
   const newest = [...r.timeline].reverse()
   const version = useQuery({
     queryKey: ['automation version', r.automationId, r.version], staleTime: Infinity, retry: false,
-    queryFn: () => done(rest.GET('/automations/{id}/versions/{number}', { params: { path: { id: r.automationId, number: r.version } } })).then((v) => v.version),
+    queryFn: () => unwrap(rest.GET('/automations/{id}/versions/{number}', { params: { path: { id: r.automationId, number: r.version } } })).then((v) => v.version),
   })
   const definition = version.data?.definition as { trigger?: unknown; steps?: unknown } | undefined
   const steps = useMemo(() => stepsOf(definition?.steps), [definition])
@@ -89,29 +89,29 @@ function Loaded({ run: r, up }: { run: Run; up: { to: string; name: string } }) 
           )}
           {r.waitingFor && !r.waitingFor.reason && <p>Waits at <code>{r.waitingFor.step}</code>{r.waitingFor.events.length > 0 && <> for <code>{r.waitingFor.events.join(', ')}</code></>}. The wait is over <Time at={r.waitingFor.until} /> at the latest.</p>}
           {live && !r.waitingFor && r.nextAt && <p>The next step begins <Time at={r.nextAt} />.</p>}
-          <Facts>
-            <Fact name="Run"><Id id={r.id} /></Fact>
-            <Fact name="Automation"><Link className="link under" to={up.to as string}>{up.name}</Link>, version {r.version}</Fact>
-            <Fact name="Started by"><Link className="link" to={`/events/${r.eventId}` as string}>{r.eventId}</Link></Fact>
-            <Fact name="User id">{r.userId}</Fact>
-            <Fact name="Email">{r.email}</Fact>
-            <Fact name="Started"><Time at={r.startedAt} exact /></Fact>
-            <Fact name="Ended">{r.endedAt && <Time at={r.endedAt} exact />}</Fact>
-          </Facts>
+          <DetailList>
+            <Detail name="Run"><CopyableId id={r.id} /></Detail>
+            <Detail name="Automation"><Link className="link under" to={up.to as string}>{up.name}</Link>, version {r.version}</Detail>
+            <Detail name="Started by"><Link className="link" to={`/events/${r.eventId}` as string}>{r.eventId}</Link></Detail>
+            <Detail name="User id">{r.userId}</Detail>
+            <Detail name="Email">{r.email}</Detail>
+            <Detail name="Started"><Time at={r.startedAt} exact /></Detail>
+            <Detail name="Ended">{r.endedAt && <Time at={r.endedAt} exact />}</Detail>
+          </DetailList>
         </div>
         {definition && <Way steps={steps} trigger={definition.trigger} taken={taken} at={at} />}
         <Card title="Timeline">
           {newest.length === 0 ? <p className="text-ink-2">Nothing yet.</p> : <Timeline>{newest.map((e, i) => <Happened key={i} entry={e} />)}</Timeline>}
         </Card>
         {r.emails.length > 0 && (
-          <Card title="Emails" pad={false}>
+          <Card title="Emails" padded={false}>
             <ul>{r.emails.map((e) => <li key={e.id} className="flex items-center gap-3 border-b border-line-soft px-4 py-2 last:border-0"><Mail aria-hidden className="text-ink-3" /><Link className="min-w-0 flex-1 truncate font-medium hover:underline" to={`/emails/${e.id}` as string}>{e.subject}</Link><span className="text-ink-2">{e.status.toLowerCase()}</span></li>)}</ul>
           </Card>
         )}
         <CodeBlock title="The event that started it" text={JSON.stringify(r.event, null, 2)} />
       </PageBody>
-      {asks === 'cancel' && <Confirm title="Cancel this run?" label="Cancel the run" danger onClose={() => setAsks(null)} run={() => act('cancel')}>It sends nothing any more. This cannot be undone.</Confirm>}
-      {asks === 'retry' && <Confirm title="Try this run again?" label="Try again" onClose={() => setAsks(null)} run={() => act('retry')}>It goes on from the step that failed, and may send email.</Confirm>}
+      {asks === 'cancel' && <ConfirmDialog title="Cancel this run?" label="Cancel the run" danger onClose={() => setAsks(null)} run={() => act('cancel')}>It sends nothing any more. This cannot be undone.</ConfirmDialog>}
+      {asks === 'retry' && <ConfirmDialog title="Try this run again?" label="Try again" onClose={() => setAsks(null)} run={() => act('retry')}>It goes on from the step that failed, and may send email.</ConfirmDialog>}
     </>
   )
 }
@@ -130,10 +130,10 @@ function Happened({ entry: e }: { entry: Entry }) {
   const to = e.subjectId?.startsWith('msg_') ? `/emails/${e.subjectId}` : e.subjectId?.startsWith('ae_') ? `/events/${e.subjectId}` : null
   const details = e.data !== null && typeof e.data === 'object' && Object.keys(e.data).length > 0
   return (
-    <Moment
-      icon={look.icon} tone={look.tone} what={look.what} at={e.at} words={e.error}
-      about={<>{e.stepKey && <code className="text-ink-2">{e.stepKey}</code>} {e.status && <span className="text-ink-2">{e.status.replaceAll('_', ' ')}</span>} {to && <Link className="link text-xs" to={to as string}>open</Link>}</>}
-      small={details && <details><summary className="cursor-pointer">Details</summary><div className="mt-1"><CodeBlock text={JSON.stringify(e.data, null, 2)} wrap max="max-h-60" /></div></details>}
+    <TimelineEntry
+      icon={look.icon} tone={look.tone} title={look.what} at={e.at} reply={e.error}
+      subject={<>{e.stepKey && <code className="text-ink-2">{e.stepKey}</code>} {e.status && <span className="text-ink-2">{e.status.replaceAll('_', ' ')}</span>} {to && <Link className="link text-xs" to={to as string}>open</Link>}</>}
+      details={details && <details><summary className="cursor-pointer">Details</summary><div className="mt-1"><CodeBlock text={JSON.stringify(e.data, null, 2)} wrap max="max-h-60" /></div></details>}
     />
   )
 }

@@ -4,15 +4,15 @@ import { useRef, useState } from 'react'
 import { now } from '@/api/clock'
 import { keyOf, usePages } from '@/api/graphql'
 import { useQueryClient } from '@tanstack/react-query'
-import { done, onceKey, rest } from '@/api/rest'
-import { useAddress } from '@/app/address'
+import { unwrap, newIdempotencyKey, rest } from '@/api/rest'
+import { useSearchParams } from '@/app/searchParams'
 import { toast } from '@/app/toasts'
 import { useViewer } from '@/app/viewer'
 import { Badge } from '@/parts/Badge'
-import { Confirm } from '@/parts/Confirm'
+import { ConfirmDialog } from '@/parts/ConfirmDialog'
 import { DataTable, type Column } from '@/parts/DataTable'
 import { EmptyState } from '@/parts/EmptyState'
-import { FilterBar, termOf, terms } from '@/parts/FilterBar'
+import { FilterBar, termValue, parseTerms } from '@/parts/FilterBar'
 import { Time } from '@/parts/Time'
 import { AutomationRuns, type AutomationRunsQuery, type AutomationRunStatus } from './automations.gen'
 import type { Detail } from './definition'
@@ -35,30 +35,30 @@ const statuses = ['running', 'waiting', 'completed', 'failed', 'cancelled']
 // Runs are the runs of one automation. A word is an email address, or else a user id.
 export function Runs({ automation: a }: { automation: Detail }) {
   const { can } = useViewer()
-  const [address, change] = useAddress()
+  const [address, change] = useSearchParams()
   const navigate = useNavigate()
   const client = useQueryClient()
   const definition = useDefinition(a.id)
   const [retry, setRetry] = useState(false)
-  const once = useRef(onceKey())
+  const once = useRef(newIdempotencyKey())
   const q = address.q ?? ''
-  const word = terms(q).find((t) => !t.field)?.value ?? ''
-  const [status, version] = [termOf(q, 'status'), termOf(q, 'version')]
+  const word = parseTerms(q).find((t) => !t.field)?.value ?? ''
+  const [status, version] = [termValue(q, 'status'), termValue(q, 'version')]
   const wrong = status && !statuses.includes(status) ? `status: ${statuses.join(', ')}` : version && !/^\d+$/.test(version) ? 'version: a number' : undefined
   const filter = {
-    automationId: a.id, status: status && !wrong ? (status.toUpperCase() as AutomationRunStatus) : null, step: termOf(q, 'step') || null, version: version && !wrong ? Number(version) : null,
-    email: termOf(q, 'email') || (word.includes('@') ? word : null), userId: termOf(q, 'user') || (word && !word.includes('@') ? word : null),
+    automationId: a.id, status: status && !wrong ? (status.toUpperCase() as AutomationRunStatus) : null, step: termValue(q, 'step') || null, version: version && !wrong ? Number(version) : null,
+    email: termValue(q, 'email') || (word.includes('@') ? word : null), userId: termValue(q, 'user') || (word && !word.includes('@') ? word : null),
   }
-  const list = usePages(AutomationRuns, { filter }, (d) => d.automationRuns ?? { nodes: [], pageInfo: { hasNextPage: false } }, { keep: true })
+  const list = usePages(AutomationRuns, { filter }, (d) => d.automationRuns ?? { nodes: [], pageInfo: { hasNextPage: false } }, { keepPrevious: true })
   async function retryFailed() {
-    const { runs } = await done(rest.POST('/automations/{id}/retry-failed', { params: { path: { id: a.id }, header: { 'Idempotency-Key': once.current } }, body: { since: new Date(now() - 30 * 86_400_000).toISOString(), ...(filter.step ? { step: filter.step } : {}) } }))
-    once.current = onceKey()
-    toast.ok(`${runs} runs go on`)
+    const { runs } = await unwrap(rest.POST('/automations/{id}/retry-failed', { params: { path: { id: a.id }, header: { 'Idempotency-Key': once.current } }, body: { since: new Date(now() - 30 * 86_400_000).toISOString(), ...(filter.step ? { step: filter.step } : {}) } }))
+    once.current = newIdempotencyKey()
+    toast.success(`${runs} runs go on`)
     void client.invalidateQueries({ queryKey: keyOf(AutomationRuns) })
   }
   return (
     <div className="flex h-[70vh] min-h-[360px] flex-col">
-      <FilterBar placeholder="Email address or user id" wrong={wrong} hints={['status:failed', ...a.steps.slice(0, 2).map((s) => `step:${s.key}`), 'version:1', 'user:user-17']}
+      <FilterBar placeholder="Email address or user id" error={wrong} hints={['status:failed', ...a.steps.slice(0, 2).map((s) => `step:${s.key}`), 'version:1', 'user:user-17']}
         choices={[{ field: 'status', label: 'Any status', values: statuses.map((value) => ({ value, name: value.charAt(0).toUpperCase() + value.slice(1) })) }, { field: 'step', label: 'Any step', values: a.steps.map((s) => ({ value: s.key, name: s.key })) }]}
       >
         {can('WRITE') && a.stats.failed > 0 && <button type="button" className="btn" onClick={() => setRetry(true)}>Retry failed</button>}
@@ -74,7 +74,7 @@ export function Runs({ automation: a }: { automation: Detail }) {
           </EmptyState>
         )}
       />
-      {retry && <Confirm title="Let failed runs go on?" label="Retry" onClose={() => setRetry(false)} run={retryFailed}>Runs that have failed in the last 30 days{filter.step ? <> at <code>{filter.step}</code></> : ''} go on from the step that failed. They may send email.</Confirm>}
+      {retry && <ConfirmDialog title="Let failed runs go on?" label="Retry" onClose={() => setRetry(false)} run={retryFailed}>Runs that have failed in the last 30 days{filter.step ? <> at <code>{filter.step}</code></> : ''} go on from the step that failed. They may send email.</ConfirmDialog>}
     </div>
   )
 }

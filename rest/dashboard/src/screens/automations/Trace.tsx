@@ -3,8 +3,8 @@ import type { components } from '@/api/rest.gen'
 import { Badge } from '@/parts/Badge'
 import { CodeBlock } from '@/parts/CodeBlock'
 import { HtmlPreview } from '@/parts/HtmlPreview'
-import { Fact, Facts } from '@/parts/Page'
-import { duration } from '@/parts/Time'
+import { Detail, DetailList } from '@/parts/Page'
+import { formatDuration } from '@/parts/Time'
 import { Conditions } from './Conditions'
 import type { Played } from './DryRun'
 import { Way } from './Way'
@@ -19,7 +19,7 @@ export function Trace({ played }: { played: Played }) {
   const since = (at: string) => Date.parse(at) - Date.parse(s.started_at)
   return (
     <section aria-label="What would happen" aria-live="polite" className="grid min-w-0 gap-3">
-      <div className="flex flex-wrap items-center gap-2"><h2>What would happen</h2><Badge tone={look.tone} icon={look.icon}>{look.word}</Badge><span className="text-xs text-ink-3">{s.version === null ? 'the draft' : `version ${s.version}`}, over {duration(since(s.ended_at))}</span></div>
+      <div className="flex flex-wrap items-center gap-2"><h2>What would happen</h2><Badge tone={look.tone} icon={look.icon}>{look.word}</Badge><span className="text-xs text-ink-3">{s.version === null ? 'the draft' : `version ${s.version}`}, over {formatDuration(since(s.ended_at))}</span></div>
       {s.error && <p className="smtp bad">{s.error}</p>}
       <Way trigger={played.trigger} steps={played.steps} taken={played.taken} chosen={(key) => document.getElementById(`taken ${key}`)?.scrollIntoView({ block: 'center' })} />
       {s.condition && <div className="grid gap-1"><h3 className="text-xs text-ink-3">Condition of the trigger</h3><Conditions list={[s.condition]} /></div>}
@@ -30,7 +30,7 @@ export function Trace({ played }: { played: Played }) {
       {s.events.length > 0 && (
         <div className="grid gap-1">
           <h3 className="text-xs text-ink-3">Events that came later</h3>
-          <ul className="grid gap-1">{s.events.map((e, i) => <li key={i} className="flex flex-wrap items-center gap-2"><code>{e.name}</code><span className="text-ink-2">{{ resumed: 'ended the wait', cancelled: 'cancelled the run', kept: 'kept for a later wait', nothing: 'did nothing' }[e.outcome]}{e.step_key && <> of <code>{e.step_key}</code></>}{e.starts && ', and starts another run'}</span><span className="text-xs text-ink-3">after {duration(since(e.at))}</span></li>)}</ul>
+          <ul className="grid gap-1">{s.events.map((e, i) => <li key={i} className="flex flex-wrap items-center gap-2"><code>{e.name}</code><span className="text-ink-2">{{ resumed: 'ended the wait', cancelled: 'cancelled the run', kept: 'kept for a later wait', nothing: 'did nothing' }[e.outcome]}{e.step_key && <> of <code>{e.step_key}</code></>}{e.starts && ', and starts another run'}</span><span className="text-xs text-ink-3">after {formatDuration(since(e.at))}</span></li>)}</ul>
         </div>
       )}
     </section>
@@ -46,16 +46,16 @@ function Taken({ step, after }: { step: Step; after: number }) {
       <div className="flex flex-wrap items-center gap-2">
         <look.icon aria-hidden className="text-ink-2" /><b className="font-medium">{look.word}</b><code className="text-xs text-ink-3">{step.key}</code>
         <Badge tone={end.tone} icon={end.icon}>{end.word}</Badge>
-        <span className="ml-auto text-xs text-ink-3" title={step.started_at}>{after < 1 ? 'at once' : `after ${duration(after)}`}</span>
+        <span className="ml-auto text-xs text-ink-3" title={step.started_at}>{after < 1 ? 'at once' : `after ${formatDuration(after)}`}</span>
       </div>
-      {took > 0 && <p className="flex items-center gap-1.5 text-xs text-ink-2"><Hourglass aria-hidden className="!size-3.5" />Waited {duration(took)}{step.wait && step.wait.events.length > 0 && <> for <code>{step.wait.events.join(', ')}</code>, at most {duration(Date.parse(step.wait.until) - Date.parse(step.started_at))}</>}</p>}
+      {took > 0 && <p className="flex items-center gap-1.5 text-xs text-ink-2"><Hourglass aria-hidden className="!size-3.5" />Waited {formatDuration(took)}{step.wait && step.wait.events.length > 0 && <> for <code>{step.wait.events.join(', ')}</code>, at most {formatDuration(Date.parse(step.wait.until) - Date.parse(step.started_at))}</>}</p>}
       {step.error && <p className="smtp bad">{step.error}</p>}
       {step.conditions.length > 0 && <Conditions list={step.conditions} />}
       {step.email && (
         <details className="min-w-0">
           <summary className="cursor-pointer wrap-anywhere">Email to {step.email.to.join(', ')}: <b className="font-medium">{step.email.subject}</b></summary>
           <div className="mt-2 grid gap-2">
-            <Facts><Fact name="From">{step.email.from}</Fact><Fact name="Template">{step.email.template_id && `${step.email.template_id}, version ${step.email.template_version}`}</Fact></Facts>
+            <DetailList><Detail name="From">{step.email.from}</Detail><Detail name="Template">{step.email.template_id && `${step.email.template_id}, version ${step.email.template_version}`}</Detail></DetailList>
             {step.email.html ? <HtmlPreview html={step.email.html} label={`The email of ${step.key}`} className="h-72" /> : <CodeBlock text={step.email.text ?? ''} title="Text" wrap />}
           </div>
         </details>

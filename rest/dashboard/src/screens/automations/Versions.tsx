@@ -1,11 +1,11 @@
 import { useQuery } from '@tanstack/react-query'
 import { GitCommitVertical, History } from 'lucide-react'
 import { useState } from 'react'
-import { done, rest } from '@/api/rest'
+import { unwrap, rest } from '@/api/rest'
 import { Badge } from '@/parts/Badge'
 import { CodeBlock } from '@/parts/CodeBlock'
 import { EmptyState } from '@/parts/EmptyState'
-import { Failure } from '@/parts/Failure'
+import { ErrorAlert } from '@/parts/ErrorAlert'
 import { SkeletonText } from '@/parts/Skeleton'
 import { Time } from '@/parts/Time'
 import { ActivateDialog } from './Acts'
@@ -38,9 +38,9 @@ export function Versions({ automation: a, write, changed }: { automation: Detail
 }
 
 function Difference({ id, number }: { id: string; number: number }) {
-  const read = useQuery({ queryKey: ['automation difference', id, number], queryFn: () => done(rest.GET('/automations/{id}/versions/{number}/diff', { params: { path: { id, number } } })).then((a) => a.diff), staleTime: Infinity, enabled: number > 1 })
+  const read = useQuery({ queryKey: ['automation difference', id, number], queryFn: () => unwrap(rest.GET('/automations/{id}/versions/{number}/diff', { params: { path: { id, number } } })).then((a) => a.diff), staleTime: Infinity, enabled: number > 1 })
   if (number === 1) return null
-  if (read.error) return <Failure error={read.error} retry={() => void read.refetch()} />
+  if (read.error) return <ErrorAlert error={read.error} retry={() => void read.refetch()} />
   if (!read.data) return <SkeletonText lines={2} />
   const { fields, steps, from } = read.data
   const said = (value: unknown) => (value === null || value === undefined ? 'nothing' : JSON.stringify(value))

@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import { done, rest } from '@/api/rest'
+import { unwrap, rest } from '@/api/rest'
 import type { components } from '@/api/rest.gen'
 import type { AutomationDetailQuery } from './automations.gen'
 import type { Doc } from './model/merge'
@@ -13,10 +13,10 @@ export const definitionKey = (id: string) => ['automation definition', id]
 export const checkKey = (id: string) => ['automation check', id]
 
 // useDefinition reads the draft whole, which GraphQL does not have.
-export const useDefinition = (id: string) => useQuery({ queryKey: definitionKey(id), queryFn: () => done(rest.GET('/automations/{id}', { params: { path: { id } } })).then((a) => a.automation) })
+export const useDefinition = (id: string) => useQuery({ queryKey: definitionKey(id), queryFn: () => unwrap(rest.GET('/automations/{id}', { params: { path: { id } } })).then((a) => a.automation) })
 
 // useCheck reads what speaks against activating the draft.
-export const useCheck = (id: string, enabled = true) => useQuery({ queryKey: checkKey(id), queryFn: () => done(rest.GET('/automations/{id}/check', { params: { path: { id } } })).then((a) => a.problems), enabled })
+export const useCheck = (id: string, enabled = true) => useQuery({ queryKey: checkKey(id), queryFn: () => unwrap(rest.GET('/automations/{id}/check', { params: { path: { id } } })).then((a) => a.problems), enabled })
 
 // Members stand in an order that reads well; the service keeps none.
 const order = ['key', 'name', 'type', 'event', 'conditions', 're_entry', 'if', 'duration', 'timeout', 'from', 'to', 'subject', 'template']

@@ -3,25 +3,25 @@ import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
 import { act } from 'react'
 import { createRoot } from 'react-dom/client'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { Failed } from '@/api/failed'
+import { ApiError } from '@/api/errors'
 import type { Draft } from './useDraft'
 
 const server = vi.hoisted(() => ({ record: {} as Record<string, unknown>, patched: [] as { etag: string; body: Record<string, unknown> }[], refuse: null as Error | null }))
 vi.mock('@/api/rest', () => ({
-  done: (p: Promise<unknown>) => p,
+  unwrap: (p: Promise<unknown>) => p,
   rest: {
     GET: () => Promise.resolve({ automation: server.record }),
     PATCH: (_: string, { params, body }: { params: { header: { 'If-Match': string } }; body: Record<string, unknown> }) => {
       server.patched.push({ etag: params.header['If-Match'], body })
       if (server.refuse) return Promise.reject(server.refuse)
-      if (params.header['If-Match'] !== server.record.etag) return Promise.reject(new Failed('The draft was changed since', { status: 409, code: 'conflict', details: { changed_by: 'ada@example.com' } }))
+      if (params.header['If-Match'] !== server.record.etag) return Promise.reject(new ApiError('The draft was changed since', { status: 409, code: 'conflict', details: { changed_by: 'ada@example.com' } }))
       server.record = { ...server.record, ...body, etag: `${String(server.record.etag)}+` }
       return Promise.resolve({ automation: server.record })
     },
   },
 }))
-vi.mock('@/screens/code/unsaved', () => ({ useUnsaved: () => ({ set: set, leaving: { status: 'idle' } }) }))
-vi.mock('@/app/toasts', () => ({ toast: { ok: () => {}, failed: () => {} } }))
+vi.mock('@/screens/code/unsaved', () => ({ useUnsaved: () => ({ set, leaving: { status: 'idle' } }) }))
+vi.mock('@/app/toasts', () => ({ toast: { success: () => {}, error: () => {} } }))
 const set = () => {}
 
 const { useDraft } = await import('./useDraft')
@@ -100,7 +100,7 @@ describe('a draft', () => {
   it('puts a refusal at its field until this says something else', async () => {
     const draft = await hook()
     act(() => draft.current.change((d) => ({ ...d, steps: steps('{{ x }}') })))
-    server.refuse = new Failed('Invalid fields', { status: 400, code: 'validation_error', details: { 'steps[0].subject': 'there is no x' } })
+    server.refuse = new ApiError('Invalid fields', { status: 400, code: 'validation_error', details: { 'steps[0].subject': 'there is no x' } })
     await act(async () => expect(await draft.current.save()).toBe(false))
     expect(draft.current.troubles).toEqual([{ at: 'a', field: 'subject', message: 'there is no x', bad: true }])
     act(() => draft.current.change((d) => ({ ...d, steps: steps('y') })))

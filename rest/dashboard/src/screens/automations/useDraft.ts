@@ -1,7 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
-import { Failed } from '@/api/failed'
-import { done, rest } from '@/api/rest'
+import { ApiError } from '@/api/errors'
+import { unwrap, rest } from '@/api/rest'
 import type { components } from '@/api/rest.gen'
 import { toast } from '@/app/toasts'
 import { useUnsaved } from '@/screens/code/unsaved'
@@ -90,7 +90,7 @@ export function useDraft(id: string, problems: Problem[], saved: () => void) {
     setRefusal(null)
     try {
       const body = { name: mine.name, description: mine.description ?? null, timezone: mine.timezone ?? null, trigger: mine.trigger, steps: mine.steps } as unknown as components['schemas']['UpdateAutomation']
-      const { automation: record } = await done(rest.PATCH('/automations/{id}', { params: { path: { id }, header: { 'If-Match': etag } }, body }))
+      const { automation: record } = await unwrap(rest.PATCH('/automations/{id}', { params: { path: { id }, header: { 'If-Match': etag } }, body }))
       client.setQueryData(definitionKey(id), record)
       const base = docOf(record)
       const after = latest.current ?? now
@@ -98,16 +98,16 @@ export function useDraft(id: string, problems: Problem[], saved: () => void) {
       // What was typed while it was saved is still unsaved.
       put({ history: same(history.now, mine) ? { ...history, now: base } : history, base, etag: record.etag, text: after.text !== null && docOfText(after.text) === null ? after.text : null })
       setConflict(null)
-      toast.ok('Saved as the draft')
+      toast.success('Saved as the draft')
       saved()
       return true
     } catch (e) {
-      const theirs = e instanceof Failed && e.status === 409 && e.code === 'conflict' ? await done(rest.GET('/automations/{id}', { params: { path: { id } } })).then((a) => a.automation, () => null) : null
-      if (theirs && theirs.status !== 'archived' && theirs.etag !== etag && e instanceof Failed) {
+      const theirs = e instanceof ApiError && e.status === 409 && e.code === 'conflict' ? await unwrap(rest.GET('/automations/{id}', { params: { path: { id } } })).then((a) => a.automation, () => null) : null
+      if (theirs && theirs.status !== 'archived' && theirs.etag !== etag && e instanceof ApiError) {
         setConflict({ theirs, base: now.base, mine, by: typeof e.details.changed_by === 'string' ? e.details.changed_by : null })
         return false
       }
-      const fields = e instanceof Failed ? Object.entries(e.fields).map(([path, message]) => ({ path, message, severity: 'error' })) : []
+      const fields = e instanceof ApiError ? Object.entries(e.fields).map(([path, message]) => ({ path, message, severity: 'error' })) : []
       setRefusal({ error: e, list: placed(mine, fields), was: mine })
       return false
     } finally {
@@ -127,7 +127,7 @@ export function useDraft(id: string, problems: Problem[], saved: () => void) {
     put({ history: changed(now.history, base), base, etag: theirs.etag, text: null })
     setConflict(null)
     setRefusal(null)
-    toast.ok('This is their draft', { label: 'Back to mine', run: () => travel(undone) })
+    toast.success('This is their draft', { label: 'Back to mine', run: () => travel(undone) })
   }, [client, id, put, travel])
 
   const drop = useCallback(() => {

@@ -1,5 +1,5 @@
 import { useMemo } from 'react'
-import { useGraph } from '@/api/graphql'
+import { useGraphQL } from '@/api/graphql'
 import { useViewer } from '@/app/viewer'
 import { AutomationEventNames, AutomationSamples, AutomationSenders, AutomationTemplates, type AutomationSamplesQuery, type AutomationTemplatesQuery } from './automations.gen'
 import type { Doc } from './model/merge'
@@ -23,10 +23,10 @@ const own = ['$email.delivered', '$email.opened', '$email.clicked', '$email.boun
 export function useHints(doc: Doc | null, enabled: boolean): Hints {
   const { development } = useViewer()
   const event = typeof doc?.trigger.event === 'string' ? doc.trigger.event : ''
-  const templates = useGraph(AutomationTemplates, {}, { enabled })
-  const senders = useGraph(AutomationSenders, {}, { enabled })
-  const names = useGraph(AutomationEventNames, {}, { enabled })
-  const samples = useGraph(AutomationSamples, { name: event }, { enabled: enabled && event !== '' && !event.startsWith('$') })
+  const templates = useGraphQL(AutomationTemplates, {}, { enabled })
+  const senders = useGraphQL(AutomationSenders, {}, { enabled })
+  const names = useGraphQL(AutomationEventNames, {}, { enabled })
+  const samples = useGraphQL(AutomationSamples, { name: event }, { enabled: enabled && event !== '' && !event.startsWith('$') })
   return useMemo(() => {
     const nodes = samples.data?.customEvents.nodes ?? []
     const domains = (senders.data?.domains.nodes ?? []).filter((d) => d.status === 'VERIFIED' || d.status === 'TEMPORARY_FAILURE').map((d) => d.name)

@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react'
-import { Segments } from '@/parts/Tabs'
+import { SegmentedControl } from '@/parts/Tabs'
 
 export type Side = 'mine' | 'theirs'
 
@@ -34,7 +34,7 @@ export function Changes({ changes, by, chosen, choose, nameOf, said = plain }: P
           <ul className="grid gap-2">
             {list.map((c) => (
               <li key={c.path} className="min-w-0 rounded-control border border-line p-2.5">
-                <div className="flex flex-wrap items-center gap-2"><span className="min-w-0 flex-1 wrap-anywhere">{nameOf(c.path)}</span>{c.by === 'both' && <Segments label={`What counts for ${c.path}`} value={chosen[c.path] ?? 'mine'} onChange={(side) => choose(c.path, side)} choices={[{ key: 'mine', name: 'Mine' }, { key: 'theirs', name: 'Theirs' }]} />}</div>
+                <div className="flex flex-wrap items-center gap-2"><span className="min-w-0 flex-1 wrap-anywhere">{nameOf(c.path)}</span>{c.by === 'both' && <SegmentedControl label={`What counts for ${c.path}`} value={chosen[c.path] ?? 'mine'} onChange={(side) => choose(c.path, side)} choices={[{ key: 'mine', name: 'Mine' }, { key: 'theirs', name: 'Theirs' }]} />}</div>
                 <dl className="mt-1.5 grid grid-cols-[56px_minmax(0,1fr)] gap-x-2 gap-y-1 text-xs">
                   <Line name="Before" value={said(c.base)} />
                   {c.by !== 'theirs' && <Line name="Mine" value={said(c.mine)} counts={c.by === 'mine' || (chosen[c.path] ?? 'mine') === 'mine'} />}

@@ -1,12 +1,12 @@
 import { useNavigate } from '@tanstack/react-router'
 import { useQueryClient } from '@tanstack/react-query'
 import { useState, type FormEvent } from 'react'
-import { Failed } from '@/api/failed'
-import { done, rest } from '@/api/rest'
+import { ApiError } from '@/api/errors'
+import { unwrap, rest } from '@/api/rest'
 import { useViewer } from '@/app/viewer'
 import { toast } from '@/app/toasts'
 import { Dialog } from '@/parts/Dialog'
-import { Failure } from '@/parts/Failure'
+import { ErrorAlert } from '@/parts/ErrorAlert'
 import { Field, useWrite } from '@/parts/Form'
 import { Claim, type ClaimRecord } from './Claim'
 import { DomainList } from './queries.gen'
@@ -19,8 +19,8 @@ export function AddDomain({ onClose }: { onClose: () => void }) {
   const [name, setName] = useState('')
   const [inbound, setInbound] = useState(false)
   const [claim, setClaim] = useState<ClaimRecord>()
-  const add = useWrite(() => done(rest.POST('/domains', { body: { name: name.trim(), inbound_enabled: inbound } })))
-  const start = useWrite(() => done(rest.POST('/domains/claims', { body: { name: name.trim() } })))
+  const add = useWrite(() => unwrap(rest.POST('/domains', { body: { name: name.trim(), inbound_enabled: inbound } })))
+  const start = useWrite(() => unwrap(rest.POST('/domains/claims', { body: { name: name.trim() } })))
 
   async function submit(e: FormEvent) {
     e.preventDefault()
@@ -28,17 +28,17 @@ export function AddDomain({ onClose }: { onClose: () => void }) {
     const made = await add.run()
     if (!made) return
     void queries.invalidateQueries({ queryKey: [DomainList.name] })
-    toast.ok(`${made.domain.name} is added`)
+    toast.success(`${made.domain.name} is added`)
     onClose()
     void navigate({ to: `/domains/${made.domain.id}` })
   }
   if (claim) return <Claim claim={claim} onClose={onClose} />
-  const taken = add.error instanceof Failed && add.error.status === 409
+  const taken = add.error instanceof ApiError && add.error.status === 409
   const error = start.error ?? add.error
   return (
     <Dialog title="Add a domain" onClose={onClose}>
       <form onSubmit={(e) => void submit(e)} className="grid gap-4">
-        <Field label="Name" hint="The domain of your From addresses, as example.com or mail.example.com." wrong={add.wrong.name}>
+        <Field label="Name" hint="The domain of your From addresses, as example.com or mail.example.com." error={add.fieldErrors.name}>
           {(p) => <input {...p} className="input" value={name} onChange={(e) => { setName(e.target.value); add.clear() }} placeholder="example.com" autoFocus required autoComplete="off" autoCapitalize="none" spellCheck={false} />}
         </Field>
         {has('inbound') && (
@@ -47,7 +47,7 @@ export function AddDomain({ onClose }: { onClose: () => void }) {
             <span>Receive mail of it here<span className="block text-xs text-ink-3">Adds an MX record. Not for a domain whose mailboxes are elsewhere.</span></span>
           </label>
         )}
-        {error !== null && Object.keys(add.wrong).length === 0 && <Failure error={error} />}
+        {error !== null && Object.keys(add.fieldErrors).length === 0 && <ErrorAlert error={error} />}
         {taken && (
           <div className="grid gap-2 text-ink-2">
             <p>Where another account has it and you control its DNS, you can claim it.</p>

@@ -1,14 +1,14 @@
 import { useNavigate } from '@tanstack/react-router'
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { done, rest } from '@/api/rest'
+import { unwrap, rest } from '@/api/rest'
 import type { components } from '@/api/rest.gen'
 import { toast } from '@/app/toasts'
-import { CopyButton } from '@/parts/Copy'
+import { CopyButton } from '@/parts/CopyButton'
 import { Dialog } from '@/parts/Dialog'
-import { Failure } from '@/parts/Failure'
+import { ErrorAlert } from '@/parts/ErrorAlert'
 import { useWrite } from '@/parts/Form'
-import { Fact, Facts } from '@/parts/Page'
+import { Detail, DetailList } from '@/parts/Page'
 import { Time } from '@/parts/Time'
 import { DomainList } from './queries.gen'
 
@@ -19,7 +19,7 @@ export function Claim({ claim: first, onClose }: { claim: ClaimRecord; onClose: 
   const [claim, setClaim] = useState(first)
   const navigate = useNavigate()
   const queries = useQueryClient()
-  const verify = useWrite(() => done(rest.POST('/domains/claims/{id}/verify', { params: { path: { id: claim.id } } })))
+  const verify = useWrite(() => unwrap(rest.POST('/domains/claims/{id}/verify', { params: { path: { id: claim.id } } })))
 
   async function go() {
     const answer = await verify.run()
@@ -27,7 +27,7 @@ export function Claim({ claim: first, onClose }: { claim: ClaimRecord; onClose: 
     setClaim(answer.claim)
     if (!answer.domain) return
     void queries.invalidateQueries({ queryKey: [DomainList.name] })
-    toast.ok(`${answer.domain.name} is yours`)
+    toast.success(`${answer.domain.name} is yours`)
     onClose()
     void navigate({ to: `/domains/${answer.domain.id}` })
   }
@@ -35,14 +35,14 @@ export function Claim({ claim: first, onClose }: { claim: ClaimRecord; onClose: 
   return (
     <Dialog wide title={`Claim ${claim.name}`} onClose={onClose} actions={<><button type="button" className="btn" onClick={onClose}>Later</button><button type="button" className="btn primary" disabled={verify.busy} onClick={() => void go()}>{verify.busy ? 'Looking…' : 'Verify claim'}</button></>}>
       <p className="text-ink-2">Publish this record beside those that are there, then verify. The claim ends <Time at={claim.expires_at} />. To come back to it, add the domain again.</p>
-      <Facts>
-        <Fact name="Type">{record.type}</Fact>
-        <Fact name="Name"><code>{record.name}</code><CopyButton text={record.name} label="Copy the name" /></Fact>
-        <Fact name="Value"><code className="wrap-anywhere">{record.value}</code><CopyButton text={record.value} label="Copy the value" /></Fact>
-        <Fact name="Last check">{claim.last_checked_at && <Time at={claim.last_checked_at} />}</Fact>
-      </Facts>
+      <DetailList>
+        <Detail name="Type">{record.type}</Detail>
+        <Detail name="Name"><code>{record.name}</code><CopyButton text={record.name} label="Copy the name" /></Detail>
+        <Detail name="Value"><code className="wrap-anywhere">{record.value}</code><CopyButton text={record.value} label="Copy the value" /></Detail>
+        <Detail name="Last check">{claim.last_checked_at && <Time at={claim.last_checked_at} />}</Detail>
+      </DetailList>
       {claim.error && <p role="alert" className="smtp bad">{claim.error}</p>}
-      {verify.error !== null && <Failure error={verify.error} retry={() => void go()} />}
+      {verify.error !== null && <ErrorAlert error={verify.error} retry={() => void go()} />}
     </Dialog>
   )
 }

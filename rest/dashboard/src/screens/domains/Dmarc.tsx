@@ -1,4 +1,4 @@
-import { CopyButton } from '@/parts/Copy'
+import { CopyButton } from '@/parts/CopyButton'
 import { Card } from '@/parts/Page'
 import type { Domain } from './Page'
 

@@ -1,11 +1,11 @@
 import { Check, Clock, History, KeyRound, RotateCw, type LucideIcon } from 'lucide-react'
 import { useState } from 'react'
-import { done, onceKey, rest } from '@/api/rest'
+import { unwrap, newIdempotencyKey, rest } from '@/api/rest'
 import { toast } from '@/app/toasts'
 import { useViewer } from '@/app/viewer'
 import { Badge, type Tone } from '@/parts/Badge'
-import { Confirm } from '@/parts/Confirm'
-import { CopyButton } from '@/parts/Copy'
+import { ConfirmDialog } from '@/parts/ConfirmDialog'
+import { CopyButton } from '@/parts/CopyButton'
 import { EmptyState } from '@/parts/EmptyState'
 import { Card } from '@/parts/Page'
 import { Time } from '@/parts/Time'
@@ -23,13 +23,13 @@ export function Keys({ domain, read }: { domain: Domain; read: () => Promise<unk
   const waits = domain.dkimKeys.find((k) => k.status === 'pending')
 
   async function rotate() {
-    await done(rest.POST('/domains/{id}/dkim/rotate', { params: { path: { id: domain.id }, header: { 'Idempotency-Key': asking } } }))
+    await unwrap(rest.POST('/domains/{id}/dkim/rotate', { params: { path: { id: domain.id }, header: { 'Idempotency-Key': asking } } }))
     await read()
-    toast.ok('A new key is made. Publish its record, then verify.')
+    toast.success('A new key is made. Publish its record, then verify.')
   }
-  const act = can('WRITE') && !waits ? <button type="button" className="btn sm" onClick={() => setAsking(onceKey())}><RotateCw aria-hidden />Rotate the key</button> : undefined
+  const act = can('WRITE') && !waits ? <button type="button" className="btn sm" onClick={() => setAsking(newIdempotencyKey())}><RotateCw aria-hidden />Rotate the key</button> : undefined
   return (
-    <Card title="DKIM keys" acts={act} pad={false} foot={waits && <span className="py-1.5">The key <code>{waits.selector}</code> waits for its record: publish it (tab DNS records), then verify. Mail is signed with the present key until then.</span>}>
+    <Card title="DKIM keys" actions={act} padded={false} footer={waits && <span className="py-1.5">The key <code>{waits.selector}</code> waits for its record: publish it (tab DNS records), then verify. Mail is signed with the present key until then.</span>}>
       {domain.dkimKeys.length === 0 ? <EmptyState icon={KeyRound} title="No key yet">Verify the domain to make one.</EmptyState> : (
         <div className="overflow-x-auto">
           <table aria-label="DKIM keys" className="w-full min-w-[640px] border-collapse text-left">
@@ -59,9 +59,9 @@ export function Keys({ domain, read }: { domain: Domain; read: () => Promise<unk
         </div>
       )}
       {asking && (
-        <Confirm title="Rotate the DKIM key?" label="Make a new key" onClose={() => setAsking(undefined)} run={rotate}>
+        <ConfirmDialog title="Rotate the DKIM key?" label="Make a new key" onClose={() => setAsking(undefined)} run={rotate}>
           <p>You get a new record to publish. Mail is signed with the present key until the new record is found, so there is no gap.</p>
-        </Confirm>
+        </ConfirmDialog>
       )}
     </Card>
   )

@@ -3,13 +3,13 @@ import { Globe, Plus } from 'lucide-react'
 import { useEffect, useState } from 'react'
 import { usePages } from '@/api/graphql'
 import { useLive } from '@/api/live'
-import { useAddress } from '@/app/address'
+import { useSearchParams } from '@/app/searchParams'
 import { useViewer } from '@/app/viewer'
 import { Badge } from '@/parts/Badge'
-import { CopyButton } from '@/parts/Copy'
+import { CopyButton } from '@/parts/CopyButton'
 import { DataTable, type Column } from '@/parts/DataTable'
 import { EmptyState } from '@/parts/EmptyState'
-import { FilterBar, termOf, terms } from '@/parts/FilterBar'
+import { FilterBar, termValue, parseTerms } from '@/parts/FilterBar'
 import { PageHead } from '@/parts/Page'
 import { Time } from '@/parts/Time'
 import { AddDomain } from './AddDomain'
@@ -38,13 +38,13 @@ const statuses = [
 
 // matches filters here: an account has few domains, and the list has no filter of its own.
 function matches(d: Row, q: string): boolean {
-  const status = termOf(q, 'status')
-  const words = terms(q).filter((t) => t.field !== 'status').map((t) => t.text.toLowerCase())
+  const status = termValue(q, 'status')
+  const words = parseTerms(q).filter((t) => t.field !== 'status').map((t) => t.text.toLowerCase())
   return (!status || d.status.toLowerCase() === status) && words.every((w) => d.name.includes(w) || d.id === w)
 }
 
 export default function List() {
-  const [address, change] = useAddress()
+  const [address, change] = useSearchParams()
   const { can } = useViewer()
   const navigate = useNavigate()
   const [adding, setAdding] = useState(false)

@@ -2,17 +2,17 @@ import { useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate, useParams } from '@tanstack/react-router'
 import { Download, Globe, RefreshCw, Trash2, Upload } from 'lucide-react'
 import { useState } from 'react'
-import { useGraph, keyOf } from '@/api/graphql'
+import { useGraphQL, keyOf } from '@/api/graphql'
 import { useLive } from '@/api/live'
-import { done, rest } from '@/api/rest'
-import { useAddress } from '@/app/address'
+import { unwrap, rest } from '@/api/rest'
+import { useSearchParams } from '@/app/searchParams'
 import { toast } from '@/app/toasts'
 import { useViewer } from '@/app/viewer'
 import { Badge } from '@/parts/Badge'
-import { Confirm } from '@/parts/Confirm'
-import { CopyButton, Id } from '@/parts/Copy'
+import { ConfirmDialog } from '@/parts/ConfirmDialog'
+import { CopyButton, CopyableId } from '@/parts/CopyButton'
 import { EmptyState } from '@/parts/EmptyState'
-import { Failure } from '@/parts/Failure'
+import { ErrorAlert } from '@/parts/ErrorAlert'
 import { useWrite } from '@/parts/Form'
 import { Menu } from '@/parts/Menu'
 import { PageBody, PageHead } from '@/parts/Page'
@@ -37,7 +37,7 @@ const up = { to: '/domains', name: 'Domains' }
 export default function Page() {
   const { id } = useParams({ strict: false }) as { id: string }
   const queries = useQueryClient()
-  const detail = useGraph(DomainDetail, { id })
+  const detail = useGraphQL(DomainDetail, { id })
   const read = () => Promise.all([keyOf(DomainDetail, { id }), keyOf(DomainChecks, { id }), [DomainList.name]].map((queryKey) => queries.invalidateQueries({ queryKey })))
   useLive(['domain.'], () => void read())
   const domain = detail.data?.domain
@@ -46,33 +46,33 @@ export default function Page() {
     <>
       <PageHead title="Domain" up={up} />
       <PageBody>
-        {detail.error ? <Failure error={detail.error} retry={() => void detail.refetch()} /> : detail.isPending ? <SkeletonText lines={8} /> : <EmptyState icon={Globe} title="No such domain">It may have been deleted. The list of <Link to="/domains" className="link">domains</Link> has those that there are.</EmptyState>}
+        {detail.error ? <ErrorAlert error={detail.error} retry={() => void detail.refetch()} /> : detail.isPending ? <SkeletonText lines={8} /> : <EmptyState icon={Globe} title="No such domain">It may have been deleted. The list of <Link to="/domains" className="link">domains</Link> has those that there are.</EmptyState>}
       </PageBody>
     </>
   )
 }
 
 function View({ domain, read }: { domain: Domain; read: () => Promise<unknown> }) {
-  const [address, change] = useAddress()
+  const [address, change] = useSearchParams()
   const { can, has } = useViewer()
   const navigate = useNavigate()
   const queries = useQueryClient()
   const [dialog, setDialog] = useState<'delete' | 'publish'>()
   const path = { id: domain.id }
   const verify = useWrite(async () => {
-    const answer = await done(rest.POST('/domains/{id}/verify', { params: { path } }))
+    const answer = await unwrap(rest.POST('/domains/{id}/verify', { params: { path } }))
     await read()
     const open = answer.domain.records.filter((r) => r.required && r.status !== 'verified').length
-    if (open === 0) toast.ok(`${domain.name}: every required record was found`)
+    if (open === 0) toast.success(`${domain.name}: every required record was found`)
   })
   const look = domainLooks[domain.status]
   const may = can('WRITE')
   const tab = address.tab ?? 'records'
 
   async function remove() {
-    await done(rest.DELETE('/domains/{id}', { params: { path } }))
+    await unwrap(rest.DELETE('/domains/{id}', { params: { path } }))
     void queries.invalidateQueries({ queryKey: [DomainList.name] })
-    toast.ok(`${domain.name} is deleted`)
+    toast.success(`${domain.name} is deleted`)
     void navigate({ to: '/domains' })
   }
   return (
@@ -82,7 +82,7 @@ function View({ domain, read }: { domain: Domain; read: () => Promise<unknown> }
         <Menu
           entries={[
             { name: 'Publish at the DNS provider', icon: Upload, run: () => setDialog('publish'), hidden: !may },
-            { name: 'Download the zone file', icon: Download, run: () => void saveZoneFile(domain).catch(toast.failed) },
+            { name: 'Download the zone file', icon: Download, run: () => void saveZoneFile(domain).catch(toast.error) },
             { name: 'Delete the domain', icon: Trash2, run: () => setDialog('delete'), danger: true, hidden: !may },
           ]}
         />
@@ -92,12 +92,12 @@ function View({ domain, read }: { domain: Domain; read: () => Promise<unknown> }
           <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
             <Badge tone={look.tone} icon={look.icon}>{look.word}</Badge>
             <span className="inline-flex min-w-0 items-center gap-0.5 text-md font-medium"><span className="wrap-anywhere">{domain.name}</span><CopyButton text={domain.name} label="Copy the name" /></span>
-            <Id id={domain.id} />
+            <CopyableId id={domain.id} />
           </div>
           <p className="text-ink-2">
             {look.means} <span className="text-ink-3" role="status">{domain.lastCheckedAt ? <>DNS was last asked <Time at={domain.lastCheckedAt} />.</> : domain.status === 'VERIFIED' ? 'Development mode has set it up; DNS was not asked.' : 'DNS was not asked yet.'}</span>
           </p>
-          {verify.error !== null && <Failure what="DNS could not be checked" error={verify.error} retry={() => void verify.run()} />}
+          {verify.error !== null && <ErrorAlert title="DNS could not be checked" error={verify.error} retry={() => void verify.run()} />}
         </div>
         <Tabs
           label={domain.name} value={tab} onChange={(key) => change({ tab: key === 'records' ? undefined : key })}
@@ -113,9 +113,9 @@ function View({ domain, read }: { domain: Domain; read: () => Promise<unknown> }
       </div>
       {dialog === 'publish' && <Publish domain={domain} onClose={() => setDialog(undefined)} read={read} />}
       {dialog === 'delete' && (
-        <Confirm title={`Delete ${domain.name}?`} label="Delete the domain" danger onClose={() => setDialog(undefined)} run={remove}>
+        <ConfirmDialog title={`Delete ${domain.name}?`} label="Delete the domain" danger onClose={() => setDialog(undefined)} run={remove}>
           <p>Its signing keys go with it, and mail of it that is not delivered yet fails. Emails that were sent can still be read. Added anew, it has new keys and records to publish.</p>
-        </Confirm>
+        </ConfirmDialog>
       )}
     </>
   )

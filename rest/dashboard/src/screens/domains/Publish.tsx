@@ -1,9 +1,9 @@
 import { useState, type FormEvent } from 'react'
-import { done, rest } from '@/api/rest'
+import { unwrap, rest } from '@/api/rest'
 import type { components } from '@/api/rest.gen'
 import { toast } from '@/app/toasts'
 import { Dialog } from '@/parts/Dialog'
-import { Failure } from '@/parts/Failure'
+import { ErrorAlert } from '@/parts/ErrorAlert'
 import { Field, useWrite } from '@/parts/Form'
 import { purposeOf } from './look'
 import type { Domain } from './Page'
@@ -24,7 +24,7 @@ export function Publish({ domain, onClose, read }: { domain: Domain; onClose: ()
   const [plan, setPlan] = useState<Applied>()
   const apply = useWrite((dry_run: boolean) => {
     const credentials = Object.fromEntries(providers[provider].fields.map((f) => [f.name, values[f.name]?.trim() ?? '']).filter(([, v]) => v))
-    return done(rest.POST('/domains/{id}/dns-records/apply', { params: { path: { id: domain.id } }, body: { provider, credentials, dry_run } }))
+    return unwrap(rest.POST('/domains/{id}/dns-records/apply', { params: { path: { id: domain.id } }, body: { provider, credentials, dry_run } }))
   })
   async function dryRun(e: FormEvent) {
     e.preventDefault()
@@ -34,7 +34,7 @@ export function Publish({ domain, onClose, read }: { domain: Domain; onClose: ()
     const answer = await apply.run(false)
     if (!answer) return
     setPlan(answer)
-    toast.ok(`${answer.applied.length} records were published`)
+    toast.success(`${answer.applied.length} records were published`)
     await read()
   }
   const finished = plan && !plan.dry_run
@@ -49,11 +49,11 @@ export function Publish({ domain, onClose, read }: { domain: Domain; onClose: ()
             {(p) => <select {...p} className="input" value={provider} onChange={(e) => { setChosen(e.target.value as Provider); setValues({}); setPlan(undefined); apply.clear() }}>{(Object.keys(providers) as Provider[]).map((k) => <option key={k} value={k}>{providers[k].name}</option>)}</select>}
           </Field>
           {providers[provider].fields.map((f) => (
-            <Field key={f.name} label={f.optional ? <>{f.label} <span className="font-normal text-ink-3">(optional)</span></> : f.label} hint={f.hint} wrong={apply.wrong[`credentials.${f.name}`]}>
+            <Field key={f.name} label={f.optional ? <>{f.label} <span className="font-normal text-ink-3">(optional)</span></> : f.label} hint={f.hint} error={apply.fieldErrors[`credentials.${f.name}`]}>
               {(p) => <input {...p} className="input" type={f.open ? 'text' : 'password'} autoComplete="off" spellCheck={false} required={!f.optional} value={values[f.name] ?? ''} onChange={(e) => { setValues({ ...values, [f.name]: e.target.value }); setPlan(undefined) }} />}
             </Field>
           ))}
-          {apply.error !== null && <Failure error={apply.error} />}
+          {apply.error !== null && <ErrorAlert error={apply.error} />}
           {plan && <Plan plan={plan} />}
           <div className="flex flex-wrap justify-end gap-2">
             <button type="button" className="btn" onClick={onClose}>Back</button>

@@ -1,7 +1,7 @@
 import { Download, Upload } from 'lucide-react'
 import { toast } from '@/app/toasts'
 import { Badge } from '@/parts/Badge'
-import { CopyButton } from '@/parts/Copy'
+import { CopyButton } from '@/parts/CopyButton'
 import { Card } from '@/parts/Page'
 import { Time } from '@/parts/Time'
 import { lookOfRecord, purposeOf, relativeName } from './look'
@@ -18,12 +18,12 @@ export function Records({ domain, publish }: { domain: Domain; publish?: () => v
   const zone = found && (domain.name === found || domain.name.endsWith(`.${found}`)) ? found : domain.name
   const acts = (
     <>
-      <button type="button" className="btn sm" onClick={() => void saveZoneFile(domain).catch(toast.failed)}><Download aria-hidden />Zone file</button>
+      <button type="button" className="btn sm" onClick={() => void saveZoneFile(domain).catch(toast.error)}><Download aria-hidden />Zone file</button>
       {publish && <button type="button" className="btn sm" onClick={publish}><Upload aria-hidden />Publish at the provider</button>}
     </>
   )
   return (
-    <Card title="DNS records" acts={acts} pad={false} foot={<span className="py-1.5">Names are short for the zone <code className="text-ink-2">{zone}</code>{provider.data?.name ? `, which ${provider.data.name} runs` : ''}. Take the full name where your provider asks for it.</span>}>
+    <Card title="DNS records" actions={acts} padded={false} footer={<span className="py-1.5">Names are short for the zone <code className="text-ink-2">{zone}</code>{provider.data?.name ? `, which ${provider.data.name} runs` : ''}. Take the full name where your provider asks for it.</span>}>
       <table role="table" aria-label="DNS records" className="block w-full border-collapse text-left md:table md:table-fixed">
         <thead role="rowgroup" className="sr-only md:not-sr-only md:table-header-group">
           <tr role="row" className="h-8 border-b border-line text-xs text-ink-3">

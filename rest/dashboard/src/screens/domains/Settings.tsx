@@ -1,9 +1,9 @@
 import type { ReactNode } from 'react'
-import { done, rest } from '@/api/rest'
+import { unwrap, rest } from '@/api/rest'
 import type { components } from '@/api/rest.gen'
 import { toast } from '@/app/toasts'
 import { useViewer } from '@/app/viewer'
-import { Failure } from '@/parts/Failure'
+import { ErrorAlert } from '@/parts/ErrorAlert'
 import { Field, useWrite } from '@/parts/Form'
 import { Card } from '@/parts/Page'
 import type { Domain } from './Page'
@@ -14,15 +14,15 @@ type Change = components['schemas']['UpdateDomain']
 export function Settings({ domain, read }: { domain: Domain; read: () => Promise<unknown> }) {
   const { can, has } = useViewer()
   const save = useWrite(async (body: Change) => {
-    await done(rest.PATCH('/domains/{id}', { params: { path: { id: domain.id } }, body }))
+    await unwrap(rest.PATCH('/domains/{id}', { params: { path: { id: domain.id } }, body }))
     await read()
-    toast.ok('Saved')
+    toast.success('Saved')
   })
   const locked = !can('WRITE') || save.busy
   const early = domain.status === 'PENDING'
   const ed25519 = domain.dkimKeys.some((k) => k.algorithm.startsWith('ed25519') && k.status !== 'retired')
   return (
-    <Card title="Settings" foot={<span>{can('WRITE') ? 'Changes are saved at once and hold for mail from now on.' : 'Your role may read these, not change them.'}</span>}>
+    <Card title="Settings" footer={<span>{can('WRITE') ? 'Changes are saved at once and hold for mail from now on.' : 'Your role may read these, not change them.'}</span>}>
       <div className="grid max-w-[640px] gap-5">
         {early && <p className="rounded-control bg-warn-soft px-3 py-2 text-warn">Tracking and TLS can be set once the domain is verified.</p>}
         {has('tracking') && (
@@ -31,7 +31,7 @@ export function Settings({ domain, read }: { domain: Domain; read: () => Promise
             <Switch label="Count clicks" on={domain.clickTracking} disabled={locked || early} set={(on) => void save.run({ click_tracking: on })}>Links lead through this service.</Switch>
           </>
         )}
-        <Field label="TLS to receiving servers" hint={domain.tlsMode === 'ENFORCED' ? 'A verified certificate, or the mail is not delivered.' : 'Used where the receiving server offers it.'} wrong={save.wrong.tls_mode}>
+        <Field label="TLS to receiving servers" hint={domain.tlsMode === 'ENFORCED' ? 'A verified certificate, or the mail is not delivered.' : 'Used where the receiving server offers it.'} error={save.fieldErrors.tls_mode}>
           {(p) => (
             <select {...p} className="input max-w-[320px]" value={domain.tlsMode} disabled={locked || early} onChange={(e) => void save.run({ tls_mode: e.target.value === 'ENFORCED' ? 'enforced' : 'opportunistic' })}>
               <option value="OPPORTUNISTIC">Where it is offered</option>
@@ -41,7 +41,7 @@ export function Settings({ domain, read }: { domain: Domain; read: () => Promise
         </Field>
         {has('inbound') && <Switch label="Receive mail" on={domain.inboundEnabled} disabled={locked} set={(on) => void save.run({ inbound_enabled: on })}>Once the domain is verified there is an MX record to publish. All mail to the domain then comes here.</Switch>}
         <Switch label="Sign with Ed25519 too" on={ed25519} disabled={locked} set={(on) => void save.run({ ed25519: on })}>A second, shorter signature beside RSA (RFC 8463). It has a record of its own.</Switch>
-        {save.error !== null && <Failure what="Not saved" error={save.error} />}
+        {save.error !== null && <ErrorAlert title="Not saved" error={save.error} />}
       </div>
     </Card>
   )

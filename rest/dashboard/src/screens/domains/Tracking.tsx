@@ -1,17 +1,17 @@
 import { useQuery } from '@tanstack/react-query'
 import { Check, CircleHelp, CircleX, Clock, RefreshCw, Trash2 } from 'lucide-react'
 import { useState, type FormEvent } from 'react'
-import { Failed } from '@/api/failed'
-import { done, rest } from '@/api/rest'
+import { ApiError } from '@/api/errors'
+import { unwrap, rest } from '@/api/rest'
 import type { components } from '@/api/rest.gen'
 import { toast } from '@/app/toasts'
 import { useViewer } from '@/app/viewer'
 import { Badge, type Tone } from '@/parts/Badge'
-import { Confirm } from '@/parts/Confirm'
-import { CopyButton } from '@/parts/Copy'
-import { Failure } from '@/parts/Failure'
+import { ConfirmDialog } from '@/parts/ConfirmDialog'
+import { CopyButton } from '@/parts/CopyButton'
+import { ErrorAlert } from '@/parts/ErrorAlert'
 import { Field, useWrite } from '@/parts/Form'
-import { Card, Fact, Facts } from '@/parts/Page'
+import { Card, Detail, DetailList } from '@/parts/Page'
 import { SkeletonText } from '@/parts/Skeleton'
 import { Time } from '@/parts/Time'
 import type { Domain } from './Page'
@@ -34,20 +34,20 @@ export function Tracking({ domain }: { domain: Domain }) {
   const host = useQuery({
     queryKey: ['TrackingHost', domain.id],
     queryFn: () =>
-      done(rest.GET('/domains/{id}/tracking-host', { params: { path } })).then((a) => a.tracking_host, (e: unknown) => {
-        if (e instanceof Failed && e.status === 404) return null
+      unwrap(rest.GET('/domains/{id}/tracking-host', { params: { path } })).then((a) => a.tracking_host, (e: unknown) => {
+        if (e instanceof ApiError && e.status === 404) return null
         throw e
       }),
   })
   const [name, setName] = useState(`links.${domain.name}`)
   const [asking, setAsking] = useState(false)
   const set = useWrite(async () => {
-    await done(rest.PUT('/domains/{id}/tracking-host', { params: { path }, body: { host: name.trim() } }))
+    await unwrap(rest.PUT('/domains/{id}/tracking-host', { params: { path }, body: { host: name.trim() } }))
     await host.refetch()
   })
   const verify = useWrite(async () => {
-    const answer = await done(rest.POST('/domains/{id}/tracking-host/verify', { params: { path } }))
-    if (answer.tracking_host.status === 'verified') toast.ok(`${answer.tracking_host.host} is verified`)
+    const answer = await unwrap(rest.POST('/domains/{id}/tracking-host/verify', { params: { path } }))
+    if (answer.tracking_host.status === 'verified') toast.success(`${answer.tracking_host.host} is verified`)
     await host.refetch()
   })
   const h = host.data
@@ -59,34 +59,34 @@ export function Tracking({ domain }: { domain: Domain }) {
     </>
   )
   return (
-    <Card title="Host of tracked links" acts={acts}>
+    <Card title="Host of tracked links" actions={acts}>
       <div className="grid max-w-[640px] gap-4">
         {host.isPending && <SkeletonText lines={3} />}
-        {host.error && <Failure error={host.error} retry={() => void host.refetch()} />}
+        {host.error && <ErrorAlert error={host.error} retry={() => void host.refetch()} />}
         {h && <HostFacts host={h} />}
-        {verify.error !== null && <Failure error={verify.error} retry={() => void verify.run()} />}
+        {verify.error !== null && <ErrorAlert error={verify.error} retry={() => void verify.run()} />}
         {h === null && domain.status === 'PENDING' && <p className="text-ink-2">Tracked links stand under the name of this service. Once the domain is verified they can have a name of the domain.</p>}
         {h === null && domain.status !== 'PENDING' && !may && <p className="text-ink-2">Tracked links stand under the name of this service.</p>}
         {h === null && domain.status !== 'PENDING' && may && (
           <form onSubmit={(e: FormEvent) => { e.preventDefault(); void set.run() }} className="grid gap-3">
-            <Field label="Host" hint="Tracked links stand under the name of this service. With a name below the domain they stand under that; you get one CNAME record to publish." wrong={set.wrong.host}>
+            <Field label="Host" hint="Tracked links stand under the name of this service. With a name below the domain they stand under that; you get one CNAME record to publish." error={set.fieldErrors.host}>
               {(p) => <input {...p} className="input" value={name} onChange={(e) => setName(e.target.value)} required autoComplete="off" spellCheck={false} />}
             </Field>
-            {set.error !== null && Object.keys(set.wrong).length === 0 && <Failure error={set.error} />}
+            {set.error !== null && Object.keys(set.fieldErrors).length === 0 && <ErrorAlert error={set.error} />}
             <button type="submit" className="btn justify-self-start" disabled={set.busy}>Use this host</button>
           </form>
         )}
       </div>
       {asking && h && (
-        <Confirm
+        <ConfirmDialog
           title={`Remove ${h.host}?`} label="Remove the host" danger onClose={() => setAsking(false)}
           run={async () => {
-            await done(rest.DELETE('/domains/{id}/tracking-host', { params: { path } }))
+            await unwrap(rest.DELETE('/domains/{id}/tracking-host', { params: { path } }))
             await host.refetch()
           }}
         >
           <p>Links of new mail stand under the name of this service again.</p>
-        </Confirm>
+        </ConfirmDialog>
       )}
     </Card>
   )
@@ -97,14 +97,14 @@ function HostFacts({ host: h }: { host: Host }) {
   return (
     <>
       <p className="flex flex-wrap items-center gap-2"><Badge tone={look.tone} icon={look.icon}>{look.word}</Badge><span className="font-medium wrap-anywhere">{h.host}</span></p>
-      <Facts>
-        <Fact name="Type">{h.record.type}</Fact>
-        <Fact name="Name"><code>{h.record.name}</code><CopyButton text={h.record.name} label="Copy the name" /></Fact>
-        <Fact name="Value"><code>{h.record.value}</code><CopyButton text={h.record.value} label="Copy the value" /></Fact>
-        <Fact name="DNS has">{h.record.found.length > 0 ? <code>{h.record.found.join(' → ')}</code> : h.last_checked_at ? 'Nothing' : null}</Fact>
-        <Fact name="Certificate">{certificates[h.certificate.status] ?? h.certificate.status}{h.certificate.expires_at && <>, until <Time at={h.certificate.expires_at} /></>}</Fact>
-        <Fact name="Last check">{h.last_checked_at ? <Time at={h.last_checked_at} /> : 'Never'}</Fact>
-      </Facts>
+      <DetailList>
+        <Detail name="Type">{h.record.type}</Detail>
+        <Detail name="Name"><code>{h.record.name}</code><CopyButton text={h.record.name} label="Copy the name" /></Detail>
+        <Detail name="Value"><code>{h.record.value}</code><CopyButton text={h.record.value} label="Copy the value" /></Detail>
+        <Detail name="DNS has">{h.record.found.length > 0 ? <code>{h.record.found.join(' → ')}</code> : h.last_checked_at ? 'Nothing' : null}</Detail>
+        <Detail name="Certificate">{certificates[h.certificate.status] ?? h.certificate.status}{h.certificate.expires_at && <>, until <Time at={h.certificate.expires_at} /></>}</Detail>
+        <Detail name="Last check">{h.last_checked_at ? <Time at={h.last_checked_at} /> : 'Never'}</Detail>
+      </DetailList>
       {(h.record.error ?? h.certificate.error) && <p className="smtp bad">{h.record.error ?? h.certificate.error}</p>}
     </>
   )

@@ -1,18 +1,18 @@
 import { useQuery } from '@tanstack/react-query'
-import { done, rest } from '@/api/rest'
+import { unwrap, rest } from '@/api/rest'
 
 // useProvider finds in DNS who runs the zone that the domain lies in.
 export function useProvider(id: string) {
   return useQuery({
     queryKey: ['DomainProvider', id],
-    queryFn: () => done(rest.GET('/domains/{id}/dns-provider', { params: { path: { id } } })).then((a) => a.provider),
+    queryFn: () => unwrap(rest.GET('/domains/{id}/dns-provider', { params: { path: { id } } })).then((a) => a.provider),
     staleTime: 600_000,
     retry: false,
   })
 }
 
 export async function readZoneFile(id: string): Promise<string> {
-  return String(await done(rest.GET('/domains/{id}/zone-file', { params: { path: { id } }, parseAs: 'text' })))
+  return String(await unwrap(rest.GET('/domains/{id}/zone-file', { params: { path: { id } }, parseAs: 'text' })))
 }
 
 export async function saveZoneFile({ id, name }: { id: string; name: string }) {

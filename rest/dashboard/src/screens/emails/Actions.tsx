@@ -3,11 +3,11 @@ import { useNavigate } from '@tanstack/react-router'
 import { Ban, CalendarClock, CircleMinus, Link2, Send } from 'lucide-react'
 import { useRef, useState } from 'react'
 import { now } from '@/api/clock'
-import { done, onceKey, rest } from '@/api/rest'
+import { unwrap, newIdempotencyKey, rest } from '@/api/rest'
 import { toast } from '@/app/toasts'
 import { useViewer } from '@/app/viewer'
-import { Confirm } from '@/parts/Confirm'
-import { copyText } from '@/parts/Copy'
+import { ConfirmDialog } from '@/parts/ConfirmDialog'
+import { copyText } from '@/parts/CopyButton'
 import { Field } from '@/parts/Form'
 import { Menu } from '@/parts/Menu'
 import type { Email } from './EmailView'
@@ -31,7 +31,7 @@ export function Actions({ email }: { email: Email }) {
         entries={[
           { name: 'Send a copy now', icon: Send, run: () => setAsked('resend'), hidden: !scheduled || !can('SEND') },
           { name: 'Suppress the recipient', icon: Ban, run: () => setAsked('suppress'), hidden: !write || !has('suppression') || email.recipients.length !== 1, danger: true },
-          { name: 'Copy a link to it', icon: Link2, run: () => void copyText(`${location.origin}/emails/${email.id}`).then(() => toast.ok('The link is copied'), toast.failed) },
+          { name: 'Copy a link to it', icon: Link2, run: () => void copyText(`${location.origin}/emails/${email.id}`).then(() => toast.success('The link is copied'), toast.error) },
         ]}
       />
       {asked === 'resend' && <Resend email={email} onClose={close} />}
@@ -54,40 +54,40 @@ function useReread(id: string) {
 
 function Resend({ email, onClose }: Asking) {
   const navigate = useNavigate()
-  const key = useRef(onceKey())
+  const key = useRef(newIdempotencyKey())
   async function run() {
-    const sent = await done(rest.POST('/emails/{id}/resend', { params: { path: { id: email.id }, header: { 'Idempotency-Key': key.current } } }))
-    toast.ok('Sent again as a new email', { label: 'Show it', run: () => void navigate({ to: `/emails/${sent.id}` }) })
+    const sent = await unwrap(rest.POST('/emails/{id}/resend', { params: { path: { id: email.id }, header: { 'Idempotency-Key': key.current } } }))
+    toast.success('Sent again as a new email', { label: 'Show it', run: () => void navigate({ to: `/emails/${sent.id}` }) })
   }
   return (
-    <Confirm title="Send this email again?" label="Send" onClose={onClose} run={run}>
+    <ConfirmDialog title="Send this email again?" label="Send" onClose={onClose} run={run}>
       A new email with the same subject, body and tags goes to {email.recipients.length === 1 ? email.recipients[0]?.address : `all ${email.recipients.length} recipients`} at once. Attachments are left out.
-    </Confirm>
+    </ConfirmDialog>
   )
 }
 
 function Cancel({ email, onClose }: Asking) {
   const reread = useReread(email.id)
   async function run() {
-    await done(rest.PATCH('/emails/{id}', { params: { path: { id: email.id } }, body: { cancel: true } }))
+    await unwrap(rest.PATCH('/emails/{id}', { params: { path: { id: email.id } }, body: { cancel: true } }))
     await reread()
-    toast.ok('Cancelled: it is never sent')
+    toast.success('Cancelled: it is never sent')
   }
-  return <Confirm title="Cancel this email?" label="Cancel the email" danger onClose={onClose} run={run}>It is then never sent, and cannot be scheduled again.</Confirm>
+  return <ConfirmDialog title="Cancel this email?" label="Cancel the email" danger onClose={onClose} run={run}>It is then never sent, and cannot be scheduled again.</ConfirmDialog>
 }
 
 function Reschedule({ email, onClose }: Asking) {
   const reread = useReread(email.id)
   const [at, setAt] = useState(() => local(new Date(email.scheduledAt ?? now())))
   async function run() {
-    await done(rest.PATCH('/emails/{id}', { params: { path: { id: email.id } }, body: { scheduled_at: new Date(at).toISOString() } }))
+    await unwrap(rest.PATCH('/emails/{id}', { params: { path: { id: email.id } }, body: { scheduled_at: new Date(at).toISOString() } }))
     await reread()
-    toast.ok('Rescheduled')
+    toast.success('Rescheduled')
   }
   return (
-    <Confirm title="When is it to be sent?" label="Reschedule" onClose={onClose} run={run}>
+    <ConfirmDialog title="When is it to be sent?" label="Reschedule" onClose={onClose} run={run}>
       <Field label="Time" hint={`In your zone, ${Intl.DateTimeFormat().resolvedOptions().timeZone}.`}>{(p) => <input {...p} type="datetime-local" className="input" value={at} onChange={(e) => setAt(e.target.value)} />}</Field>
-    </Confirm>
+    </ConfirmDialog>
   )
 }
 
@@ -96,8 +96,8 @@ const local = (date: Date) => new Date(date.getTime() - date.getTimezoneOffset()
 function Suppress({ email, onClose }: Asking) {
   const address = email.recipients[0]?.address ?? ''
   async function run() {
-    await done(rest.POST('/suppressions', { body: { email: address } }))
-    toast.ok(`Nothing more is sent to ${address}`)
+    await unwrap(rest.POST('/suppressions', { body: { email: address } }))
+    toast.success(`Nothing more is sent to ${address}`)
   }
-  return <Confirm title="Suppress this recipient?" label="Suppress" danger onClose={onClose} run={run}>Nothing more is sent to <b className="text-ink">{address}</b> until somebody takes it off the list.</Confirm>
+  return <ConfirmDialog title="Suppress this recipient?" label="Suppress" danger onClose={onClose} run={run}>Nothing more is sent to <b className="text-ink">{address}</b> until somebody takes it off the list.</ConfirmDialog>
 }

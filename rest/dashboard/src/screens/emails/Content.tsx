@@ -1,22 +1,22 @@
 import { Monitor, Moon, Paperclip, Smartphone } from 'lucide-react'
 import { useState, type ReactNode } from 'react'
-import { useGraph } from '@/api/graphql'
+import { useGraphQL } from '@/api/graphql'
 import { CodeBlock } from '@/parts/CodeBlock'
-import { CopyButton } from '@/parts/Copy'
-import { Failure } from '@/parts/Failure'
+import { CopyButton } from '@/parts/CopyButton'
+import { ErrorAlert } from '@/parts/ErrorAlert'
 import { HtmlPreview } from '@/parts/HtmlPreview'
 import { SkeletonText } from '@/parts/Skeleton'
-import { Segments } from '@/parts/Tabs'
+import { SegmentedControl } from '@/parts/Tabs'
 import type { Email } from './EmailView'
 import { EmailContent, type EmailContentQuery } from './queries.gen'
 
-export const useContent = (id: string) => useGraph(EmailContent, { id })
+export const useContent = (id: string) => useGraphQL(EmailContent, { id })
 
 type Content = ReturnType<typeof useContent>
 type Body = NonNullable<EmailContentQuery['email']>['content']
 
 function With({ content, children }: { content: Content; children: (body: Body) => ReactNode }) {
-  if (content.error) return <Failure error={content.error} retry={() => void content.refetch()} />
+  if (content.error) return <ErrorAlert error={content.error} retry={() => void content.refetch()} />
   if (content.isPending) return <SkeletonText lines={6} />
   const body = content.data?.email?.content
   return body ? children(body) : null
@@ -34,7 +34,7 @@ export function Preview({ content, tall }: { content: Content; tall?: boolean })
         return (
           <div className="grid gap-3">
             <div className="flex items-center gap-2">
-              <Segments label="Preview as" value={on} onChange={setOn} choices={[{ key: 'desktop', name: 'Desktop', icon: <Monitor aria-hidden className="!size-3.5" /> }, { key: 'mobile', name: 'Phone', icon: <Smartphone aria-hidden className="!size-3.5" /> }]} />
+              <SegmentedControl label="Preview as" value={on} onChange={setOn} choices={[{ key: 'desktop', name: 'Desktop', icon: <Monitor aria-hidden className="!size-3.5" /> }, { key: 'mobile', name: 'Phone', icon: <Smartphone aria-hidden className="!size-3.5" /> }]} />
               <button type="button" aria-pressed={dark} className="btn sm aria-pressed:bg-press" onClick={() => setDark(!dark)}><Moon aria-hidden />Dark</button>
             </div>
             <HtmlPreview html={body.html} label="The email as its reader sees it" dark={dark} mobile={on === 'mobile'} className={tall ? 'h-[min(720px,calc(100dvh-240px))] min-h-[420px]' : 'h-[520px]'} />

@@ -1,9 +1,9 @@
 import { useQueryClient } from '@tanstack/react-query'
-import { keyOf, useGraph } from '@/api/graphql'
+import { keyOf, useGraphQL } from '@/api/graphql'
 import { useLive } from '@/api/live'
-import { useAddress } from '@/app/address'
+import { useSearchParams } from '@/app/searchParams'
 import { useViewer } from '@/app/viewer'
-import { Failure } from '@/parts/Failure'
+import { ErrorAlert } from '@/parts/ErrorAlert'
 import { SkeletonText } from '@/parts/Skeleton'
 import { Tabs } from '@/parts/Tabs'
 import { Attachments, Headers, Preview, Source, Text, useContent } from './Content'
@@ -20,16 +20,16 @@ export type Email = NonNullable<EmailDetailQuery['email']>
 export function EmailView({ id, beside }: { id: string; beside?: boolean }) {
   const { can, has } = useViewer()
   const queries = useQueryClient()
-  const detail = useGraph(EmailDetail, { id })
-  const engagement = useGraph(EmailEngagement, { id }, { enabled: has('tracking') })
+  const detail = useGraphQL(EmailDetail, { id })
+  const engagement = useGraphQL(EmailEngagement, { id }, { enabled: has('tracking') })
   useLive(['email.'], (e) => {
     if ((e.data as { email_id?: string }).email_id !== id) return
     void queries.invalidateQueries({ queryKey: keyOf(EmailDetail, { id }) })
     if (/opened|clicked/.test(e.type)) void queries.invalidateQueries({ queryKey: keyOf(EmailEngagement, { id }) })
   })
   const content = useContent(id)
-  const [address, change] = useAddress()
-  if (detail.error) return <div className="p-4"><Failure error={detail.error} retry={() => void detail.refetch()} /></div>
+  const [address, change] = useSearchParams()
+  if (detail.error) return <div className="p-4"><ErrorAlert error={detail.error} retry={() => void detail.refetch()} /></div>
   if (detail.isPending) return <div className="p-5"><SkeletonText lines={8} /></div>
   const email = detail.data.email
   if (!email) return <p className="p-5 text-ink-2">There is no email with this id in your account, or it was deleted after the time for which records are kept.</p>

@@ -1,10 +1,10 @@
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
-import { useGraph } from '@/api/graphql'
+import { useGraphQL } from '@/api/graphql'
 import { useViewer } from '@/app/viewer'
 import { Badge } from '@/parts/Badge'
-import { CopyButton } from '@/parts/Copy'
-import { Fact, Facts } from '@/parts/Page'
+import { CopyButton } from '@/parts/CopyButton'
+import { Detail, DetailList } from '@/parts/Page'
 import { Time } from '@/parts/Time'
 import { Actions } from './Actions'
 import type { Email } from './EmailView'
@@ -15,9 +15,9 @@ import { lookOfEmail } from './status'
 export function Head({ email }: { email: Email }) {
   const look = lookOfEmail(email)
   const { can, has } = useViewer()
-  const key = useGraph(EmailKey, { id: email.id }, { enabled: can('READ') }).data?.email?.apiKey
-  const template = useGraph(EmailTemplate, { id: email.id }, { enabled: has('templates') && can('READ') }).data?.email?.template
-  const automation = useGraph(EmailAutomation, { id: email.id }, { enabled: has('automations') }).data?.email?.automation
+  const key = useGraphQL(EmailKey, { id: email.id }, { enabled: can('READ') }).data?.email?.apiKey
+  const template = useGraphQL(EmailTemplate, { id: email.id }, { enabled: has('templates') && can('READ') }).data?.email?.template
+  const automation = useGraphQL(EmailAutomation, { id: email.id }, { enabled: has('automations') }).data?.email?.automation
   const settled = email.recipients.filter((r) => r.state === 'DELIVERED').length
   return (
     <section className="grid gap-3 p-4 pb-3 md:p-5 md:pb-3">
@@ -29,20 +29,20 @@ export function Head({ email }: { email: Email }) {
       <h2 className="text-xl tracking-[-0.012em] wrap-anywhere">{email.subject || <span className="text-ink-3">No subject</span>}</h2>
       {email.bounceReason && <p className="smtp bad !mt-0">{email.bounceReason}</p>}
       <Actions email={email} />
-      <Facts>
-        <Fact name="From">{email.from}</Fact>
-        <Fact name="To"><Addresses list={email.to} /></Fact>
-        {email.cc.length > 0 && <Fact name="Cc"><Addresses list={email.cc} /></Fact>}
-        {email.bcc.length > 0 && <Fact name="Bcc"><Addresses list={email.bcc} /></Fact>}
-        {email.replyTo.length > 0 && <Fact name="Reply to"><Addresses list={email.replyTo} /></Fact>}
-        {email.tags.length > 0 && <Fact name="Tags"><span className="flex flex-wrap gap-1">{email.tags.map((t) => <Link key={t.name} to="/emails" search={{ q: `tag:${t.name}=${t.value}` } as never} className="chip !h-auto !whitespace-normal wrap-anywhere">{t.name}=<b>{t.value}</b></Link>)}</span></Fact>}
-        {key && <Fact name="API key">{key.name} <code className="text-ink-3">{key.prefix}…</code></Fact>}
-        {template && <Fact name="Template"><Link className="link" to={`/templates/${template.id}`}>{template.name}</Link></Fact>}
-        {automation && <Fact name="Automation"><Link className="link" to={`/automations/${automation.automationId}`}>{automation.automationName ?? automation.automationId}</Link>{automation.stepKey && <span className="text-ink-3"> step <code>{automation.stepKey}</code></span>} <Link className="link" to={`/automations/runs/${automation.runId}`}>run</Link></Fact>}
-        <Fact name="Created"><Time at={email.createdAt} exact /></Fact>
-        {email.scheduledAt && <Fact name="Scheduled"><Time at={email.scheduledAt} exact /></Fact>}
-        {email.expiresAt && <Fact name="Expires"><Time at={email.expiresAt} exact /></Fact>}
-      </Facts>
+      <DetailList>
+        <Detail name="From">{email.from}</Detail>
+        <Detail name="To"><Addresses list={email.to} /></Detail>
+        {email.cc.length > 0 && <Detail name="Cc"><Addresses list={email.cc} /></Detail>}
+        {email.bcc.length > 0 && <Detail name="Bcc"><Addresses list={email.bcc} /></Detail>}
+        {email.replyTo.length > 0 && <Detail name="Reply to"><Addresses list={email.replyTo} /></Detail>}
+        {email.tags.length > 0 && <Detail name="Tags"><span className="flex flex-wrap gap-1">{email.tags.map((t) => <Link key={t.name} to="/emails" search={{ q: `tag:${t.name}=${t.value}` } as never} className="chip !h-auto !whitespace-normal wrap-anywhere">{t.name}=<b>{t.value}</b></Link>)}</span></Detail>}
+        {key && <Detail name="API key">{key.name} <code className="text-ink-3">{key.prefix}…</code></Detail>}
+        {template && <Detail name="Template"><Link className="link" to={`/templates/${template.id}`}>{template.name}</Link></Detail>}
+        {automation && <Detail name="Automation"><Link className="link" to={`/automations/${automation.automationId}`}>{automation.automationName ?? automation.automationId}</Link>{automation.stepKey && <span className="text-ink-3"> step <code>{automation.stepKey}</code></span>} <Link className="link" to={`/automations/runs/${automation.runId}`}>run</Link></Detail>}
+        <Detail name="Created"><Time at={email.createdAt} exact /></Detail>
+        {email.scheduledAt && <Detail name="Scheduled"><Time at={email.scheduledAt} exact /></Detail>}
+        {email.expiresAt && <Detail name="Expires"><Time at={email.expiresAt} exact /></Detail>}
+      </DetailList>
     </section>
   )
 }

@@ -3,20 +3,20 @@ import { Mail } from 'lucide-react'
 import { useEffect, useState } from 'react'
 import { now } from '@/api/clock'
 import { usePages } from '@/api/graphql'
-import { Failed } from '@/api/failed'
-import { useAddress } from '@/app/address'
-import { useNarrow } from '@/app/narrow'
+import { ApiError } from '@/api/errors'
+import { useSearchParams } from '@/app/searchParams'
+import { useIsNarrow } from '@/app/viewport'
 import { useViewer } from '@/app/viewer'
 import { Badge } from '@/parts/Badge'
-import { BulkBar } from '@/parts/Bulk'
-import { Id } from '@/parts/Copy'
-import { DataTable, NewRows, type Column } from '@/parts/DataTable'
+import { BulkBar } from '@/parts/BulkBar'
+import { CopyableId } from '@/parts/CopyButton'
+import { DataTable, NewRowsNotice, type Column } from '@/parts/DataTable'
 import { EmptyState } from '@/parts/EmptyState'
-import { everything } from '@/parts/everything'
-import { ExportButton } from '@/parts/Export'
-import { FilterBar, withTerm } from '@/parts/FilterBar'
+import { fetchAll } from '@/parts/fetchAll'
+import { ExportButton } from '@/parts/ExportButton'
+import { FilterBar, setTerm } from '@/parts/FilterBar'
 import { PageHead } from '@/parts/Page'
-import { neighbours, Sheet, Split } from '@/parts/Sheet'
+import { adjacentRows, Sheet, SplitView } from '@/parts/Sheet'
 import { Time } from '@/parts/Time'
 import { useBulk } from './bulk'
 import { EmailView } from './EmailView'
@@ -42,21 +42,21 @@ export const pageSize = 50
 const nameOf = (e: Row) => `${e.to[0] ?? 'nobody'}: ${e.subject}`
 
 export default function List() {
-  const [address, change] = useAddress()
+  const [address, change] = useSearchParams()
   const { can } = useViewer()
-  const narrow = useNarrow()
+  const narrow = useIsNarrow()
   const q = address.q ?? ''
-  const list = usePages(EmailList, { first: pageSize, q: q || null }, (d) => d.emails, { keep: true })
+  const list = usePages(EmailList, { first: pageSize, q: q || null }, (d) => d.emails, { keepPrevious: true })
   const fresh = useFresh(q, list.rows)
-  const wrong = list.error instanceof Failed && list.error.code === 'validation_error' ? list.error.message : undefined
+  const wrong = list.error instanceof ApiError && list.error.code === 'validation_error' ? list.error.message : undefined
   const open = address.open
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set())
   const actions = useBulk()
   useEffect(() => setSelected(new Set()), [q])
   const all = (signal: AbortSignal, tell: (read: number) => void) =>
-    everything(EmailList, { first: 100, q: q || null }, (d) => d.emails, signal, tell).then(({ nodes, more }) => ({ items: nodes.map((e) => ({ id: e.id, name: nameOf(e) })), more }))
+    fetchAll(EmailList, { first: 100, q: q || null }, (d) => d.emails, signal, tell).then(({ nodes, more }) => ({ items: nodes.map((e) => ({ id: e.id, name: nameOf(e) })), more }))
   const go = (id: string | null) => change({ open: id ?? undefined }, !open)
-  const filterBy = (field: string, value: string) => change({ q: withTerm(q, field, value), open: undefined }, true)
+  const filterBy = (field: string, value: string) => change({ q: setTerm(q, field, value), open: undefined }, true)
 
   const columns: Column<Row>[] = [
     { key: 'status', head: 'Status', width: narrow ? '118px' : '124px', cell: (e) => { const look = lookOfEmail(e); return <Badge tone={look.tone} icon={look.icon}>{look.word}</Badge> } },
@@ -89,21 +89,21 @@ export default function List() {
         {can('READ') && <ExportButton noun="emails" path="/emails/export" filter={wrong ? undefined : { q }} />}
         {can('SEND') && <Link to="/" search={{ step: 'send' } as never} className="btn">Send one</Link>}
       </PageHead>
-      <Split
+      <SplitView
         sheet={open && (
-          <Sheet label="Email" head={<Id id={open} />} page={`/emails/${open}`} onClose={() => go(null)} {...neighbours(list.rows.map((r) => r.id), open, go)}>
+          <Sheet label="Email" head={<CopyableId id={open} />} page={`/emails/${open}`} onClose={() => go(null)} {...adjacentRows(list.rows.map((r) => r.id), open, go)}>
             <EmailView key={open} id={open} beside />
           </Sheet>
         )}
       >
-        <FilterBar placeholder="Address, words of the subject, or to: is: tag: domain:" choices={choices} hints={hints} wrong={wrong} />
+        <FilterBar placeholder="Address, words of the subject, or to: is: tag: domain:" choices={choices} hints={hints} error={wrong} />
         <DataTable
           label="Emails" rows={list.rows} columns={columns} idOf={(e) => e.id} nameOf={(e) => e.to[0] ?? e.id} height={narrow ? 52 : 36} open={open} onOpen={go}
           loading={list.isPending} error={wrong ? null : list.error} retry={() => void list.refetch()} hasMore={list.hasNextPage} more={() => !list.isFetching && void list.fetchNextPage()} empty={wrong ? null : empty}
-          above={<NewRows count={fresh.count} show={fresh.show} />} selected={actions.length > 0 ? selected : undefined} onSelect={actions.length > 0 ? setSelected : undefined}
+          above={<NewRowsNotice count={fresh.count} show={fresh.show} />} selected={actions.length > 0 ? selected : undefined} onSelect={actions.length > 0 ? setSelected : undefined}
         />
-        <BulkBar ids={[...selected]} actions={actions} onSelect={setSelected} noun={['email', 'emails']} nameOf={(id) => { const e = list.rows.find((r) => r.id === id); return e ? nameOf(e) : id }} all={list.hasNextPage || selected.size < list.rows.length ? all : undefined} />
-      </Split>
+        <BulkBar ids={[...selected]} actions={actions} onSelect={setSelected} noun={['email', 'emails']} nameOf={(id) => { const e = list.rows.find((r) => r.id === id); return e ? nameOf(e) : id }} loadAll={list.hasNextPage || selected.size < list.rows.length ? all : undefined} />
+      </SplitView>
     </>
   )
 }

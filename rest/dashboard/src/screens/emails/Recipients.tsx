@@ -1,6 +1,6 @@
 import { Badge } from '@/parts/Badge'
-import { CopyButton } from '@/parts/Copy'
-import { duration, Time } from '@/parts/Time'
+import { CopyButton } from '@/parts/CopyButton'
+import { formatDuration, Time } from '@/parts/Time'
 import type { Email } from './EmailView'
 import { lookOfStatus } from './status'
 
@@ -37,7 +37,7 @@ export function Attempts({ email }: { email: Email }) {
         const look = lookOfStatus(a.outcome ?? 'SENT')
         const facts = [
           a.remoteHost && (a.remoteAddr && a.remoteAddr !== a.remoteHost ? `${a.remoteHost} (${a.remoteAddr})` : a.remoteHost), a.tls ? `${a.tls}${a.tlsPolicy ? `, ${a.tlsPolicy}` : ''}` : a.remoteHost ? 'no TLS' : null,
-          a.way ?? (a.localAddr && `from ${a.localAddr}`), a.phase && `ended at ${a.phase}`, a.class && a.class.replaceAll('_', ' '), a.finishedAt && duration(Date.parse(a.finishedAt) - Date.parse(a.startedAt)),
+          a.way ?? (a.localAddr && `from ${a.localAddr}`), a.phase && `ended at ${a.phase}`, a.class && a.class.replaceAll('_', ' '), a.finishedAt && formatDuration(Date.parse(a.finishedAt) - Date.parse(a.startedAt)),
         ]
         return (
           <li key={`${a.recipient} ${a.number}`}>

@@ -1,5 +1,5 @@
-import { duration, Time } from '@/parts/Time'
-import { Moment, Timeline } from '@/parts/Timeline'
+import { formatDuration, Time } from '@/parts/Time'
+import { TimelineEntry, Timeline } from '@/parts/Timeline'
 import type { Email } from './EmailView'
 import type { EmailEngagementQuery } from './queries.gen'
 import { lookOfEvent } from './status'
@@ -48,17 +48,17 @@ function Entry({ email, entry, engagements }: { email: Email; entry: Entry; enga
   const server = attempt?.remoteHost ?? text(entry.data, 'bounce', 'remote_mta') ?? text(entry.data, 'delay', 'remote_mta')
   const small: (string | undefined)[] = [
     bounceKind(entry), server, attempt?.tls ? attempt.tls : attempt?.remoteHost ? 'no TLS' : undefined, attempt && attempt.number > 1 ? `attempt ${attempt.number}` : undefined,
-    entry.type === 'email.delivered' && email.sentAt ? `${duration(Date.parse(entry.at) - Date.parse(email.sentAt))} after it was sent` : undefined,
+    entry.type === 'email.delivered' && email.sentAt ? `${formatDuration(Date.parse(entry.at) - Date.parse(email.sentAt))} after it was sent` : undefined,
     text(entry.data, 'complaint', 'type') && `Feedback of type ${text(entry.data, 'complaint', 'type')} by ${text(entry.data, 'complaint', 'reporter') ?? 'the receiver'}`,
     engaged?.userAgent ?? undefined, engaged?.machine ? 'by a machine' : undefined,
   ]
   const url = engaged?.url ?? text(entry.data, 'click', 'url')
   const words = entry.type === 'email.delivered' ? attempt?.reply : (attempt?.reply ?? entry.detail)
   return (
-    <Moment
-      icon={look.icon} tone={look.tone} what={look.word} at={entry.at} words={words}
-      about={entry.recipient ?? (entry.type === 'email.sent' ? `for ${email.recipients.length} ${email.recipients.length === 1 ? 'recipient' : 'recipients'}` : entry.type === 'email.scheduled' ? <>for <Time at={text(entry.data, 'scheduled_at') ?? email.scheduledAt} exact /></> : null)}
-      small={
+    <TimelineEntry
+      icon={look.icon} tone={look.tone} title={look.word} at={entry.at} reply={words}
+      subject={entry.recipient ?? (entry.type === 'email.sent' ? `for ${email.recipients.length} ${email.recipients.length === 1 ? 'recipient' : 'recipients'}` : entry.type === 'email.scheduled' ? <>for <Time at={text(entry.data, 'scheduled_at') ?? email.scheduledAt} exact /></> : null)}
+      details={
         <>
           {small.filter(Boolean).join(' · ')}
           {engaged?.machine && <span className="chip ml-1" title={engaged.machine}>machine</span>}

@@ -1,12 +1,12 @@
 import { CircleMinus, Send } from 'lucide-react'
-import { done, onceKey, rest } from '@/api/rest'
+import { unwrap, newIdempotencyKey, rest } from '@/api/rest'
 import { useViewer } from '@/app/viewer'
-import type { BulkAction } from '@/parts/Bulk'
+import type { BulkAction } from '@/parts/BulkBar'
 
 // A retry of a click in doubt must not send twice: each email keeps its key while this page is open.
 const keys = new Map<string, string>()
 function keyFor(id: string): string {
-  const key = keys.get(id) ?? onceKey()
+  const key = keys.get(id) ?? newIdempotencyKey()
   keys.set(id, key)
   return key
 }
@@ -16,15 +16,15 @@ export function useBulk(): BulkAction[] {
   const { can } = useViewer()
   const all: (BulkAction & { may: boolean })[] = [
     {
-      name: 'Send again', icon: Send, may: can('SEND'), about: 'A new email with the same subject, body and tags goes to the recipients of each, at once. Attachments are left out.',
+      name: 'Send again', icon: Send, may: can('SEND'), description: 'A new email with the same subject, body and tags goes to the recipients of each, at once. Attachments are left out.',
       run: async (id) => {
-        await done(rest.POST('/emails/{id}/resend', { params: { path: { id }, header: { 'Idempotency-Key': keyFor(id) } } }))
+        await unwrap(rest.POST('/emails/{id}/resend', { params: { path: { id }, header: { 'Idempotency-Key': keyFor(id) } } }))
         keys.delete(id)
       },
     },
     {
-      name: 'Cancel', icon: CircleMinus, danger: true, may: can('WRITE'), about: 'Those that are scheduled are then never sent. Others refuse, and stay as they are.',
-      run: (id) => done(rest.PATCH('/emails/{id}', { params: { path: { id } }, body: { cancel: true } })),
+      name: 'Cancel', icon: CircleMinus, danger: true, may: can('WRITE'), description: 'Those that are scheduled are then never sent. Others refuse, and stay as they are.',
+      run: (id) => unwrap(rest.PATCH('/emails/{id}', { params: { path: { id } }, body: { cancel: true } })),
     },
   ]
   return all.filter((a) => a.may)

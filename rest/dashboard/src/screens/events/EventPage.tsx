@@ -1,12 +1,12 @@
 import { useParams } from '@tanstack/react-router'
-import { useGraph } from '@/api/graphql'
+import { useGraphQL } from '@/api/graphql'
 import { PageBody, PageHead } from '@/parts/Page'
 import { CustomEventDetail } from './events.gen'
 import { EventView } from './EventView'
 
 export default function EventPage() {
   const { id } = useParams({ strict: false }) as { id: string }
-  const read = useGraph(CustomEventDetail, { id })
+  const read = useGraphQL(CustomEventDetail, { id })
   return (
     <>
       <PageHead up={{ to: '/events', name: 'Events' }} title={read.data?.customEvent ? <code>{read.data.customEvent.name}</code> : 'Event'} />

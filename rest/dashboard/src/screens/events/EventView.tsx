@@ -1,12 +1,12 @@
 import { Link } from '@tanstack/react-router'
-import { useGraph } from '@/api/graphql'
+import { useGraphQL } from '@/api/graphql'
 import { useViewer } from '@/app/viewer'
 import { Badge } from '@/parts/Badge'
 import { CodeBlock } from '@/parts/CodeBlock'
-import { Id } from '@/parts/Copy'
+import { CopyableId } from '@/parts/CopyButton'
 import { EmptyState } from '@/parts/EmptyState'
-import { Failure } from '@/parts/Failure'
-import { Fact, Facts } from '@/parts/Page'
+import { ErrorAlert } from '@/parts/ErrorAlert'
+import { Detail, DetailList } from '@/parts/Page'
 import { SkeletonText } from '@/parts/Skeleton'
 import { Time } from '@/parts/Time'
 import { Conditions } from '@/screens/automations/Conditions'
@@ -22,20 +22,20 @@ const sources = { API: 'by an API key', DASHBOARD: 'from the dashboard', SYSTEM:
 
 // EventView is one event: what automations did about it, and why not.
 export function EventView({ id }: { id: string }) {
-  const read = useGraph(CustomEventDetail, { id })
+  const read = useGraphQL(CustomEventDetail, { id })
   const e = read.data?.customEvent
-  if (read.error && !e) return <Failure error={read.error} retry={() => void read.refetch()} />
+  if (read.error && !e) return <ErrorAlert error={read.error} retry={() => void read.refetch()} />
   if (read.isLoading) return <SkeletonText />
   if (!e) return <EmptyState icon={Zap} title="There is no such event">It is older than what is kept, or it belongs to another account.</EmptyState>
   const { matches, nearMisses } = e.explanation
   return (
     <div className="grid gap-5">
-      <Facts>
-        <Fact name="Id"><Id id={e.id} /></Fact>
-        <Fact name="User id">{e.userId}</Fact>
-        <Fact name="Email">{e.email}</Fact>
-        <Fact name="Came">{sources[e.source]}, <Time at={e.createdAt} exact /></Fact>
-      </Facts>
+      <DetailList>
+        <Detail name="Id"><CopyableId id={e.id} /></Detail>
+        <Detail name="User id">{e.userId}</Detail>
+        <Detail name="Email">{e.email}</Detail>
+        <Detail name="Came">{sources[e.source]}, <Time at={e.createdAt} exact /></Detail>
+      </DetailList>
       <section className="grid gap-2">
         <h2>What automations did</h2>
         {matches.length === 0 && <NoMatch name={e.name} />}
@@ -88,7 +88,7 @@ function MissItem({ miss: m }: { miss: Miss }) {
 // NoMatch says which names are listened to, since most often one is misspelled.
 function NoMatch({ name }: { name: string }) {
   const { can } = useViewer()
-  const read = useGraph(EventAutomations, {}, { enabled: can('READ') })
+  const read = useGraphQL(EventAutomations, {}, { enabled: can('READ') })
   const names = [...new Set(read.data?.automations.nodes.filter((a) => a.status === 'ACTIVE').map((a) => (a.trigger as { event?: string } | null)?.event).filter((n) => n !== undefined))].slice(0, 12)
   return (
     <div className="grid gap-1 rounded-card border border-line p-3 wrap-anywhere">

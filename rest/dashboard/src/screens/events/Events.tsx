@@ -1,16 +1,16 @@
 import { Link } from '@tanstack/react-router'
 import { Plus, Zap } from 'lucide-react'
-import { useGraph, usePages } from '@/api/graphql'
-import { useAddress } from '@/app/address'
-import { useNarrow } from '@/app/narrow'
+import { useGraphQL, usePages } from '@/api/graphql'
+import { useSearchParams } from '@/app/searchParams'
+import { useIsNarrow } from '@/app/viewport'
 import { useViewer } from '@/app/viewer'
 import { Badge } from '@/parts/Badge'
-import { DataTable, NewRows, type Column } from '@/parts/DataTable'
+import { DataTable, NewRowsNotice, type Column } from '@/parts/DataTable'
 import { EmptyState } from '@/parts/EmptyState'
-import { ExportButton } from '@/parts/Export'
-import { FilterBar, termOf, terms } from '@/parts/FilterBar'
+import { ExportButton } from '@/parts/ExportButton'
+import { FilterBar, termValue, parseTerms } from '@/parts/FilterBar'
 import { PageHead } from '@/parts/Page'
-import { neighbours, Sheet, Split } from '@/parts/Sheet'
+import { adjacentRows, Sheet, SplitView } from '@/parts/Sheet'
 import { Time } from '@/parts/Time'
 import { CustomEvents, type CustomEventsQuery, type CustomEventSource } from './events.gen'
 import { EventView } from './EventView'
@@ -32,20 +32,20 @@ const sources = ['api', 'dashboard', 'system']
 // Events are what the account's programs say has happened, the newest first.
 export default function Events() {
   const { can } = useViewer()
-  const narrow = useNarrow()
-  const [address, change] = useAddress()
+  const narrow = useIsNarrow()
+  const [address, change] = useSearchParams()
   const q = address.q ?? ''
-  const word = terms(q).find((t) => !t.field)?.value.replaceAll('"', '') ?? ''
-  const source = termOf(q, 'source')
-  const date = (field: string) => { const v = termOf(q, field); return v && !Number.isNaN(Date.parse(v)) ? new Date(v).toISOString() : null }
-  const wrong = source && !sources.includes(source) ? 'source: api, dashboard or system' : ['since', 'until'].some((f) => termOf(q, f) && !date(f)) ? 'since: and until: need a date, as 2026-01-31' : undefined
+  const word = parseTerms(q).find((t) => !t.field)?.value.replaceAll('"', '') ?? ''
+  const source = termValue(q, 'source')
+  const date = (field: string) => { const v = termValue(q, field); return v && !Number.isNaN(Date.parse(v)) ? new Date(v).toISOString() : null }
+  const wrong = source && !sources.includes(source) ? 'source: api, dashboard or system' : ['since', 'until'].some((f) => termValue(q, f) && !date(f)) ? 'since: and until: need a date, as 2026-01-31' : undefined
   const filter = {
-    name: termOf(q, 'name') || (word.includes('@') ? null : word) || null, email: termOf(q, 'email') || (word.includes('@') ? word : null), userId: termOf(q, 'user') || null,
+    name: termValue(q, 'name') || (word.includes('@') ? null : word) || null, email: termValue(q, 'email') || (word.includes('@') ? word : null), userId: termValue(q, 'user') || null,
     source: source && !wrong ? (source.toUpperCase() as CustomEventSource) : null, createdAt: { gte: date('since'), lt: date('until') },
   }
-  const list = usePages(CustomEvents, { filter }, (d) => d.customEvents, { keep: true })
+  const list = usePages(CustomEvents, { filter }, (d) => d.customEvents, { keepPrevious: true })
   // The newest page is looked at now and then; what is new waits above the list.
-  const head = useGraph(CustomEvents, { after: null, filter }, { refetchInterval: 5000, enabled: !list.isLoading && !list.error })
+  const head = useGraphQL(CustomEvents, { after: null, filter }, { refetchInterval: 5000, enabled: !list.isLoading && !list.error })
   const known = new Set(list.rows.map((e) => e.id))
   const newest = list.rows[0]?.createdAt ?? ''
   const fresh = list.data && !list.isFetching ? (head.data?.customEvents.nodes.filter((e) => !known.has(e.id) && e.createdAt >= newest).length ?? 0) : 0
@@ -59,15 +59,15 @@ export default function Events() {
         {can('READ') && <ExportButton noun="events" path="/events/export" filter={wrong ? undefined : { name: filter.name, email: filter.email, user_id: filter.userId, source: filter.source?.toLowerCase(), since: filter.createdAt.gte, until: filter.createdAt.lt }} />}
         {can('SEND') && <button type="button" className="btn primary" onClick={send}><Plus aria-hidden />Send an event</button>}
       </PageHead>
-      <Split sheet={open && (
-        <Sheet label="Event" head={<code className="block truncate font-medium">{row?.name ?? 'Event'}</code>} page={`/events/${open}`} onClose={() => go(null)} {...neighbours(list.rows.map((e) => e.id), open, go)}>
+      <SplitView sheet={open && (
+        <Sheet label="Event" head={<code className="block truncate font-medium">{row?.name ?? 'Event'}</code>} page={`/events/${open}`} onClose={() => go(null)} {...adjacentRows(list.rows.map((e) => e.id), open, go)}>
           <div className="p-4 md:p-5"><EventView key={open} id={open} /></div>
         </Sheet>
       )}>
-        <FilterBar placeholder="Name of the event, or an email address" wrong={wrong} hints={['name:user.created', 'user:user-17', 'email:bob@example.net', 'since:2026-01-31']} choices={[{ field: 'source', label: 'Any source', values: [{ value: 'api', name: 'API' }, { value: 'dashboard', name: 'Dashboard' }, { value: 'system', name: 'Service' }] }]} />
+        <FilterBar placeholder="Name of the event, or an email address" error={wrong} hints={['name:user.created', 'user:user-17', 'email:bob@example.net', 'since:2026-01-31']} choices={[{ field: 'source', label: 'Any source', values: [{ value: 'api', name: 'API' }, { value: 'dashboard', name: 'Dashboard' }, { value: 'system', name: 'Service' }] }]} />
         <DataTable
           label="Events" height={narrow ? 52 : undefined} rows={list.rows} columns={columns} idOf={(e) => e.id} nameOf={(e) => e.name} open={open} onOpen={go} loading={list.isLoading} error={list.error} retry={() => void list.refetch()}
-          more={() => void list.fetchNextPage()} hasMore={list.hasNextPage} above={<NewRows count={fresh} show={() => void list.refetch()} />}
+          more={() => void list.fetchNextPage()} hasMore={list.hasNextPage} above={<NewRowsNotice count={fresh} show={() => void list.refetch()} />}
           empty={q ? (
             <EmptyState icon={Zap} title="No event matches" action={<button type="button" className="btn" onClick={() => change({ q: undefined })}>Clear the filter</button>}>A name must be written in full, as <code>user.created</code>.</EmptyState>
           ) : (
@@ -78,7 +78,7 @@ export default function Events() {
             </EmptyState>
           )}
         />
-      </Split>
+      </SplitView>
       {address.send && can('SEND') && <SendEvent onClose={() => change({ send: undefined })} />}
     </>
   )

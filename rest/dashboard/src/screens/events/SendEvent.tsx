@@ -1,12 +1,12 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useRef, useState } from 'react'
-import { keyOf, useGraph } from '@/api/graphql'
-import { done, onceKey, rest } from '@/api/rest'
+import { keyOf, useGraphQL } from '@/api/graphql'
+import { unwrap, newIdempotencyKey, rest } from '@/api/rest'
 import type { components } from '@/api/rest.gen'
 import { useViewer } from '@/app/viewer'
 import { Dialog } from '@/parts/Dialog'
-import { Failure } from '@/parts/Failure'
+import { ErrorAlert } from '@/parts/ErrorAlert'
 import { Field, useWrite } from '@/parts/Form'
 import { CustomEvents, EventAutomations } from './events.gen'
 
@@ -14,7 +14,7 @@ import { CustomEvents, EventAutomations } from './events.gen'
 export function SendEvent({ onClose }: { onClose: () => void }) {
   const { can } = useViewer()
   const client = useQueryClient()
-  const names = useGraph(EventAutomations, {}, { enabled: can('READ') })
+  const names = useGraphQL(EventAutomations, {}, { enabled: can('READ') })
   const known = [...new Set(names.data?.automations.nodes.map((a) => (a.trigger as { event?: string } | null)?.event).filter((n) => n !== undefined))]
   const [name, setName] = useState('')
   const [email, setEmail] = useState('')
@@ -22,11 +22,11 @@ export function SendEvent({ onClose }: { onClose: () => void }) {
   const [data, setData] = useState('{}')
   const [badData, setBadData] = useState<string>()
   const [receipt, setReceipt] = useState<components['schemas']['EventReceipt'] | null>(null)
-  const once = useRef(onceKey())
-  const edit = (set: (v: string) => void) => (e: { target: { value: string } }) => { once.current = onceKey(); setBadData(undefined); set(e.target.value) }
+  const once = useRef(newIdempotencyKey())
+  const edit = (set: (v: string) => void) => (e: { target: { value: string } }) => { once.current = newIdempotencyKey(); setBadData(undefined); set(e.target.value) }
   const write = useWrite(async (parsed: Record<string, unknown>) => {
-    const answer = await done(rest.POST('/events', { params: { header: { 'Idempotency-Key': once.current } }, body: { name: name.trim(), email: email.trim() || null, user_id: userId.trim() || null, data: parsed } }))
-    once.current = onceKey()
+    const answer = await unwrap(rest.POST('/events', { params: { header: { 'Idempotency-Key': once.current } }, body: { name: name.trim(), email: email.trim() || null, user_id: userId.trim() || null, data: parsed } }))
+    once.current = newIdempotencyKey()
     setReceipt(answer)
     void client.invalidateQueries({ queryKey: keyOf(CustomEvents) })
   })
@@ -53,15 +53,15 @@ export function SendEvent({ onClose }: { onClose: () => void }) {
         </div>
       ) : (
         <form id="send-event" className="grid gap-3" onSubmit={(e) => { e.preventDefault(); send() }}>
-          <Field label="Name" wrong={write.wrong.name}>{(p) => <input {...p} className="input font-mono" list="event-names" autoFocus placeholder="user.created" value={name} onChange={edit(setName)} />}</Field>
+          <Field label="Name" error={write.fieldErrors.name}>{(p) => <input {...p} className="input font-mono" list="event-names" autoFocus placeholder="user.created" value={name} onChange={edit(setName)} />}</Field>
           <datalist id="event-names">{known.map((n) => <option key={n} value={n} />)}</datalist>
           <div className="grid gap-3 sm:grid-cols-2">
-            <Field label="Email" wrong={write.wrong.email}>{(p) => <input {...p} className="input" value={email} onChange={edit(setEmail)} />}</Field>
-            <Field label="User id" wrong={write.wrong.user_id}>{(p) => <input {...p} className="input" value={userId} onChange={edit(setUserId)} />}</Field>
+            <Field label="Email" error={write.fieldErrors.email}>{(p) => <input {...p} className="input" value={email} onChange={edit(setEmail)} />}</Field>
+            <Field label="User id" error={write.fieldErrors.user_id}>{(p) => <input {...p} className="input" value={userId} onChange={edit(setUserId)} />}</Field>
           </div>
-          <Field label="Data" hint="A JSON object. Conditions and texts see it as event.data." wrong={badData ?? write.wrong.data}>{(p) => <textarea {...p} className="input font-mono" rows={5} spellCheck={false} value={data} onChange={edit(setData)} />}</Field>
+          <Field label="Data" hint="A JSON object. Conditions and texts see it as event.data." error={badData ?? write.fieldErrors.data}>{(p) => <textarea {...p} className="input font-mono" rows={5} spellCheck={false} value={data} onChange={edit(setData)} />}</Field>
           <p className="rounded-control bg-warn-soft px-3 py-2 text-warn">It is a real event: active automations act on it and may send email. To only see what would happen, use the dry run of an automation.</p>
-          {write.error !== null && <Failure error={write.error} retry={send} />}
+          {write.error !== null && <ErrorAlert error={write.error} retry={send} />}
         </form>
       )}
     </Dialog>

@@ -1,16 +1,16 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { ArrowLeft, RotateCw, ShieldAlert, ShieldCheck } from 'lucide-react'
-import { done, rest } from '@/api/rest'
-import { useAddress } from '@/app/address'
+import { unwrap, rest } from '@/api/rest'
+import { useSearchParams } from '@/app/searchParams'
 import { toast } from '@/app/toasts'
 import { useViewer } from '@/app/viewer'
 import { Badge } from '@/parts/Badge'
 import { CodeBlock } from '@/parts/CodeBlock'
-import { Id } from '@/parts/Copy'
-import { Failure } from '@/parts/Failure'
+import { CopyableId } from '@/parts/CopyButton'
+import { ErrorAlert } from '@/parts/ErrorAlert'
 import { useWrite } from '@/parts/Form'
-import { Fact, Facts } from '@/parts/Page'
+import { Detail, DetailList } from '@/parts/Page'
 import { Tabs } from '@/parts/Tabs'
 import { Time } from '@/parts/Time'
 import { lookOfDelivery } from '../webhooks/look'
@@ -19,7 +19,7 @@ import { useDelivery, type Hook } from './hooks'
 
 // HookRequest is one webhook as it came in, and what became of its delivery.
 export function HookRequest({ hook: h, onClose }: { hook: Hook; onClose: () => void }) {
-  const [address, change] = useAddress()
+  const [address, change] = useSearchParams()
   const tab = address.tab === 'headers' ? 'headers' : 'body'
   return (
     <div className="grid min-w-0 gap-4 py-4">
@@ -31,12 +31,12 @@ export function HookRequest({ hook: h, onClose }: { hook: Hook; onClose: () => v
           {h.signature_error && <span className="text-xs text-bad">{h.signature_error}.</span>}
         </div>
         {h.webhook_id && h.event_id && <Delivery webhookId={h.webhook_id} eventId={h.event_id} />}
-        <Facts>
-          <Fact name="Received"><Time at={h.received_at} exact /></Fact>
-          <Fact name="Answered"><span className={h.answer_status < 300 ? '' : 'text-bad'}>{h.answer_status}</span></Fact>
-          <Fact name="Event">{h.event_id && <Id id={h.event_id} />}</Fact>
-          <Fact name="Attempt">{h.attempt || null}</Fact>
-        </Facts>
+        <DetailList>
+          <Detail name="Received"><Time at={h.received_at} exact /></Detail>
+          <Detail name="Answered"><span className={h.answer_status < 300 ? '' : 'text-bad'}>{h.answer_status}</span></Detail>
+          <Detail name="Event">{h.event_id && <CopyableId id={h.event_id} />}</Detail>
+          <Detail name="Attempt">{h.attempt || null}</Detail>
+        </DetailList>
       </div>
       <Tabs label="Parts of the request" tabs={[{ key: 'body', name: 'Body' }, { key: 'headers', name: 'Headers', count: h.headers.length }]} value={tab} onChange={(key) => change({ tab: key === 'body' ? undefined : key })}>
         <div className="px-4 pt-4 md:px-6">
@@ -53,9 +53,9 @@ function Delivery({ webhookId, eventId }: { webhookId: string; eventId: string }
   const queries = useQueryClient()
   const d = useDelivery(webhookId, eventId)
   const replay = useWrite(async () => {
-    await done(rest.POST('/webhook-deliveries/{id}/replay', { params: { path: { id: d?.id ?? '' } } }))
+    await unwrap(rest.POST('/webhook-deliveries/{id}/replay', { params: { path: { id: d?.id ?? '' } } }))
     void queries.invalidateQueries({ queryKey: [WebhookDeliveryList.name] })
-    toast.ok('Queued again')
+    toast.success('Queued again')
   })
   if (!d) return null
   const look = lookOfDelivery(d)
@@ -69,7 +69,7 @@ function Delivery({ webhookId, eventId }: { webhookId: string; eventId: string }
         </span>
         {can('WRITE') && d.state !== 'PENDING' && <button type="button" className={`btn sm ml-auto ${d.state === 'FAILED' ? 'primary' : ''}`} disabled={replay.busy} onClick={() => void replay.run()}><RotateCw aria-hidden />Replay</button>}
       </div>
-      {replay.error !== null && <Failure what="Not queued" error={replay.error} retry={() => void replay.run()} />}
+      {replay.error !== null && <ErrorAlert title="Not queued" error={replay.error} retry={() => void replay.run()} />}
     </>
   )
 }

@@ -1,11 +1,11 @@
 import { Link } from '@tanstack/react-router'
 import { Plus, Send } from 'lucide-react'
-import { done, rest } from '@/api/rest'
+import { unwrap, rest } from '@/api/rest'
 import { toast } from '@/app/toasts'
 import { useViewer } from '@/app/viewer'
-import { CopyButton } from '@/parts/Copy'
+import { CopyButton } from '@/parts/CopyButton'
 import { useWrite } from '@/parts/Form'
-import { Segments } from '@/parts/Tabs'
+import { SegmentedControl } from '@/parts/Tabs'
 import type { WebhookRowFragment } from '../webhooks/queries.gen'
 import { answerWith } from './hooks'
 
@@ -19,16 +19,16 @@ export function HookTools({ url, answer, endpoint, changed }: { url: string; ans
       await write()
       changed()
     } catch (error) {
-      toast.failed(error)
+      toast.error(error)
     }
   }
   const create = useWrite(() => told(async () => {
-    await done(rest.POST('/webhooks', { body: { url } }))
-    toast.ok('The endpoint is added: send a test event')
+    await unwrap(rest.POST('/webhooks', { body: { url } }))
+    toast.success('The endpoint is added: send a test event')
   }))
   const test = useWrite(() => told(async () => {
-    await done(rest.POST('/emails/test', { body: { event: 'email.delivered', deliver: true } }))
-    toast.ok('A test event is on its way')
+    await unwrap(rest.POST('/emails/test', { body: { event: 'email.delivered', deliver: true } }))
+    toast.success('A test event is on its way')
   }))
   const choices = (answers as readonly number[]).includes(answer) ? answers : [...answers, answer]
   return (
@@ -47,7 +47,7 @@ export function HookTools({ url, answer, endpoint, changed }: { url: string; ans
       {can('WRITE') && (
         <span className="flex items-center gap-2 md:ml-auto">
           <span className="text-xs text-ink-3">It answers</span>
-          <Segments label="What the receiver answers" choices={choices.map((status) => ({ key: String(status), name: String(status) }))} value={String(answer)} onChange={(status) => void told(() => answerWith(Number(status)))} />
+          <SegmentedControl label="What the receiver answers" choices={choices.map((status) => ({ key: String(status), name: String(status) }))} value={String(answer)} onChange={(status) => void told(() => answerWith(Number(status)))} />
         </span>
       )}
     </div>

@@ -1,8 +1,8 @@
 import { Link } from '@tanstack/react-router'
 import { ShieldAlert, ShieldCheck, Webhook } from 'lucide-react'
 import { useEffect, useState } from 'react'
-import { useAddress } from '@/app/address'
-import { DataTable, NewRows, type Column } from '@/parts/DataTable'
+import { useSearchParams } from '@/app/searchParams'
+import { DataTable, NewRowsNotice, type Column } from '@/parts/DataTable'
 import { EmptyState } from '@/parts/EmptyState'
 import { Time } from '@/parts/Time'
 import { HookRequest } from './HookRequest'
@@ -26,7 +26,7 @@ const columns: Column<Hook>[] = [
 
 // Hooks are two panes: the webhooks that the receiver has got, and the one that is open.
 export function Hooks() {
-  const [address, change] = useAddress()
+  const [address, change] = useSearchParams()
   const receiver = useReceiver()
   const { endpoint, refetch: again } = useEndpoint(receiver.data?.url)
   const rows = receiver.data?.requests ?? []
@@ -47,7 +47,7 @@ export function Hooks() {
         <div className={`min-h-0 min-w-0 flex-col md:flex md:border-r md:border-line ${address.open ? 'hidden' : 'flex'}`} onPointerEnter={() => setOver(true)} onPointerLeave={() => setOver(false)}>
           <DataTable
             label="Webhooks that were received" rows={rows} columns={columns} height={56} idOf={(h) => String(h.number)} nameOf={(h) => h.event_type} open={address.open} onOpen={open}
-            loading={receiver.isPending} error={receiver.error} retry={() => void refetch()} above={<NewRows count={over ? fresh : 0} show={() => void refetch()} />}
+            loading={receiver.isPending} error={receiver.error} retry={() => void refetch()} above={<NewRowsNotice count={over ? fresh : 0} show={() => void refetch()} />}
             empty={<EmptyState icon={Webhook} title={endpoint ? 'Waiting for a webhook' : 'No webhook yet'}>{endpoint ? 'Send a test event, or an email: what your program would be told appears here.' : 'This is a program that takes webhooks, as yours will. Create an endpoint that points at it: the button above does.'}</EmptyState>}
           />
         </div>

@@ -1,13 +1,13 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { MailX, Trash2 } from 'lucide-react'
 import { useState } from 'react'
-import { useAddress } from '@/app/address'
+import { useSearchParams } from '@/app/searchParams'
 import { toast } from '@/app/toasts'
 import { useViewer } from '@/app/viewer'
-import { Confirm } from '@/parts/Confirm'
+import { ConfirmDialog } from '@/parts/ConfirmDialog'
 import { EmptyState } from '@/parts/EmptyState'
 import { PageHead } from '@/parts/Page'
-import { Segments } from '@/parts/Tabs'
+import { SegmentedControl } from '@/parts/Tabs'
 import { clearInbox } from './caught'
 import { Hooks } from './Hooks'
 import { clearHooks, hooksKey } from './hooks'
@@ -18,7 +18,7 @@ import { Texts } from './Texts'
 export default function Inbox() {
   const viewer = useViewer()
   const queries = useQueryClient()
-  const [address, change] = useAddress()
+  const [address, change] = useSearchParams()
   const [clearing, setClearing] = useState(false)
   const url = viewer.development?.inboxUrl
   if (!url) {
@@ -40,21 +40,21 @@ export default function Inbox() {
   return (
     <>
       <PageHead title={<><span className="max-sm:hidden">Development inbox</span><span className="sm:hidden">Inbox</span></>}>
-        {kinds.length > 1 && <Segments label="Kind" choices={kinds} value={kind} onChange={(next) => change({ kind: next === 'mails' ? undefined : next, open: undefined, tab: undefined })} />}
+        {kinds.length > 1 && <SegmentedControl label="Kind" choices={kinds} value={kind} onChange={(next) => change({ kind: next === 'mails' ? undefined : next, open: undefined, tab: undefined })} />}
         {(!hooks || viewer.can('WRITE')) && <button type="button" className="btn" aria-label="Clear" onClick={() => setClearing(true)}><Trash2 aria-hidden /><span className="max-md:hidden">Clear</span></button>}
       </PageHead>
       {viewer.can('SEND') && kind === 'mails' && <div className={address.open ? 'max-md:hidden' : ''}><Play /></div>}
       {kind === 'mails' ? <Mails base={base} /> : kind === 'texts' ? <Texts base={base} /> : <Hooks />}
       {clearing && (
-        <Confirm
+        <ConfirmDialog
           title={hooks ? 'Clear the webhooks?' : 'Clear the inbox?'} label="Clear" danger onClose={() => setClearing(false)}
           run={async () => {
             await (hooks ? clearHooks() : clearInbox(base))
             change({ open: undefined })
             await queries.invalidateQueries({ predicate: (q) => String(q.queryKey[0]).startsWith(hooks ? hooksKey : 'inbox') })
-            toast.ok(hooks ? 'The webhooks are forgotten' : 'The inbox is empty')
+            toast.success(hooks ? 'The webhooks are forgotten' : 'The inbox is empty')
           }}
-        >{hooks ? 'The requests that the receiver holds for this account are forgotten. Deliveries and endpoints stay.' : 'All mail and text messages that were caught are deleted, for everyone who uses this machine. The emails of the account stay.'}</Confirm>
+        >{hooks ? 'The requests that the receiver holds for this account are forgotten. Deliveries and endpoints stay.' : 'All mail and text messages that were caught are deleted, for everyone who uses this machine. The emails of the account stay.'}</ConfirmDialog>
       )}
     </>
   )

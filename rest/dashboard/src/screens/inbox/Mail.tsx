@@ -1,11 +1,11 @@
 import { Link } from '@tanstack/react-router'
 import { ArrowLeft, Download, Paperclip } from 'lucide-react'
 import { useMemo, type ReactNode } from 'react'
-import { useAddress } from '@/app/address'
+import { useSearchParams } from '@/app/searchParams'
 import { CodeBlock } from '@/parts/CodeBlock'
-import { CopyButton } from '@/parts/Copy'
-import { Failure } from '@/parts/Failure'
-import { Fact, Facts } from '@/parts/Page'
+import { CopyButton } from '@/parts/CopyButton'
+import { ErrorAlert } from '@/parts/ErrorAlert'
+import { Detail, DetailList } from '@/parts/Page'
 import { SkeletonText } from '@/parts/Skeleton'
 import { Tabs } from '@/parts/Tabs'
 import { Time } from '@/parts/Time'
@@ -13,14 +13,14 @@ import { check, links } from './check'
 import { Checks } from './Checks'
 import { useSource, useWhole, type Whole } from './caught'
 import { Preview } from '../received/Preview'
-import { octets } from '@/parts/file'
+import { formatBytes } from '@/parts/file'
 
 export function Mail({ base, id, onClose }: { base: string; id: string; onClose: () => void }) {
   const whole = useWhole(base, id)
   return (
     <div className="grid min-w-0 gap-4 py-4">
       <div className="px-4 md:hidden"><button type="button" className="btn sm" onClick={onClose}><ArrowLeft aria-hidden />All mail</button></div>
-      {whole.error && <div className="px-4 md:px-6"><Failure error={whole.error} retry={() => void whole.refetch()} /></div>}
+      {whole.error && <div className="px-4 md:px-6"><ErrorAlert error={whole.error} retry={() => void whole.refetch()} /></div>}
       {whole.isPending && <div className="px-4 md:px-6"><SkeletonText lines={8} /></div>}
       {whole.data && <Shown base={base} mail={whole.data} />}
     </div>
@@ -28,7 +28,7 @@ export function Mail({ base, id, onClose }: { base: string; id: string; onClose:
 }
 
 function Shown({ base, mail }: { base: string; mail: Whole }) {
-  const [address, change] = useAddress()
+  const [address, change] = useSearchParams()
   const email = /^(msg_[a-z0-9]+)@/.exec(mail.message_id)?.[1]
   const problems = useMemo(() => check(mail).length + links(mail.html).filter((l) => l.wrong).length, [mail])
   const tabs = [
@@ -52,7 +52,7 @@ function Shown({ base, mail }: { base: string; mail: Whole }) {
         {mail.attachments.map((a) => (
           <li key={a.url} className="flex min-h-11 items-center gap-2 border-b border-line-soft last:border-0">
             <Paperclip aria-hidden className="text-ink-3" />
-            <span className="min-w-0 flex-1"><b className="block truncate font-medium">{a.name}</b><span className="text-xs text-ink-3">{a.content_type} · {octets(a.size)}</span></span>
+            <span className="min-w-0 flex-1"><b className="block truncate font-medium">{a.name}</b><span className="text-xs text-ink-3">{a.content_type} · {formatBytes(a.size)}</span></span>
             <a className="btn sm" href={a.url} download aria-label={`Download ${a.name}`}><Download aria-hidden />Download</a>
           </li>
         ))}
@@ -66,12 +66,12 @@ function Shown({ base, mail }: { base: string; mail: Whole }) {
           <h2 className="min-w-0 flex-[1_1_240px] text-xl wrap-anywhere">{mail.subject || '(no subject)'}</h2>
           {email && <Link to={`/emails/${email}`} className="btn">What became of it</Link>}
         </div>
-        <Facts>
-          <Fact name="From">{mail.from || mail.mail_from}</Fact>
-          <Fact name="To">{mail.rcpt_to.join(', ')}</Fact>
-          <Fact name="Caught"><Time at={mail.received_at} exact /> <span className="text-ink-3">· {octets(mail.size)}</span></Fact>
-          <Fact name="Envelope"><span className="inline-flex max-w-full items-center gap-0.5"><code className="truncate text-ink-2">{mail.mail_from || '<>'}</code>{mail.mail_from && <CopyButton text={mail.mail_from} label="Copy the envelope sender" />}</span></Fact>
-        </Facts>
+        <DetailList>
+          <Detail name="From">{mail.from || mail.mail_from}</Detail>
+          <Detail name="To">{mail.rcpt_to.join(', ')}</Detail>
+          <Detail name="Caught"><Time at={mail.received_at} exact /> <span className="text-ink-3">· {formatBytes(mail.size)}</span></Detail>
+          <Detail name="Envelope"><span className="inline-flex max-w-full items-center gap-0.5"><code className="truncate text-ink-2">{mail.mail_from || '<>'}</code>{mail.mail_from && <CopyButton text={mail.mail_from} label="Copy the envelope sender" />}</span></Detail>
+        </DetailList>
       </div>
       <div className="min-w-0"><Tabs label="Views of the mail" tabs={tabs} value={tab} onChange={(t) => change({ tab: t })}><div className="p-4 md:px-6">{panels[tab]?.()}</div></Tabs></div>
     </>
@@ -83,7 +83,7 @@ const none: never[] = []
 // HTML is what the inbox makes of the mail: the pictures that it brings are in their places.
 function HTML({ path, subject }: { path: string; subject: string }) {
   const html = useSource(path)
-  if (html.error) return <Failure error={html.error} retry={() => void html.refetch()} />
+  if (html.error) return <ErrorAlert error={html.error} retry={() => void html.refetch()} />
   if (html.data === undefined) return <SkeletonText lines={6} />
   return <Preview html={html.data} title={`Preview of ${subject || 'the mail'}`} pictures={none} />
 }
@@ -92,7 +92,7 @@ const most = 256 * 1024
 
 function Source({ path, name }: { path: string; name: string }) {
   const source = useSource(path)
-  if (source.error) return <Failure error={source.error} retry={() => void source.refetch()} />
+  if (source.error) return <ErrorAlert error={source.error} retry={() => void source.refetch()} />
   if (source.data === undefined) return <SkeletonText lines={6} />
   return (
     <div className="grid gap-2">

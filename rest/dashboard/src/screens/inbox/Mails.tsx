@@ -1,9 +1,9 @@
 import { Link } from '@tanstack/react-router'
 import { MailOpen, MailSearch, X } from 'lucide-react'
 import { useEffect, useRef, useState } from 'react'
-import { useAddress } from '@/app/address'
+import { useSearchParams } from '@/app/searchParams'
 import { useViewer } from '@/app/viewer'
-import { DataTable, NewRows, type Column } from '@/parts/DataTable'
+import { DataTable, NewRowsNotice, type Column } from '@/parts/DataTable'
 import { EmptyState } from '@/parts/EmptyState'
 import { Time } from '@/parts/Time'
 import { useCaught, useNewest, type Line } from './caught'
@@ -23,7 +23,7 @@ const columns: Column<Line>[] = [
 
 // Mails are two panes: what was caught, and the one that is open.
 export function Mails({ base }: { base: string }) {
-  const [address, change] = useAddress()
+  const [address, change] = useSearchParams()
   const viewer = useViewer()
   const to = address.to ?? ''
   const list = useCaught(base, to)
@@ -49,7 +49,7 @@ export function Mails({ base }: { base: string }) {
         <DataTable
           label="Mail that was caught" rows={list.rows} columns={columns} height={76} idOf={(m) => String(m.id)} nameOf={(m) => m.subject} open={address.open} onOpen={open}
           loading={list.isPending} error={list.error} retry={() => void list.refetch()} more={() => void list.fetchNextPage()} hasMore={list.hasNextPage}
-          above={<NewRows count={over ? fresh : 0} show={() => void list.refetch()} />}
+          above={<NewRowsNotice count={over ? fresh : 0} show={() => void list.refetch()} />}
           empty={to ? (
             <EmptyState icon={MailSearch} title="Nothing to this address" action={<button type="button" className="btn" onClick={() => change({ to: undefined })}>Show all</button>} />
           ) : (

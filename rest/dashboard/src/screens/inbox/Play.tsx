@@ -1,7 +1,7 @@
 import { useNavigate } from '@tanstack/react-router'
 import { Send } from 'lucide-react'
 import { useState } from 'react'
-import { done, onceKey, rest } from '@/api/rest'
+import { unwrap, newIdempotencyKey, rest } from '@/api/rest'
 import { toast } from '@/app/toasts'
 import { useViewer } from '@/app/viewer'
 
@@ -28,13 +28,13 @@ export function Play() {
     const to = `${part}${part === 'hello' ? '' : `+${Date.now().toString(36)}`}@${domain}`
     const why = parts[part] ?? 'It arrives here'
     try {
-      const receipt = await done(rest.POST('/emails', {
-        params: { header: { 'Idempotency-Key': onceKey() } },
+      const receipt = await unwrap(rest.POST('/emails', {
+        params: { header: { 'Idempotency-Key': newIdempotencyKey() } },
         body: { from: `Dashboard <dashboard@${domain}>`, to, subject: `A test to ${to}`, text: `${why}.\n`, html: `<h1>A test</h1><p>To <b>${to}</b>. ${why}.</p>` },
       }))
-      toast.ok(`Sent to ${to}`, { label: 'Follow it', run: () => void navigate({ to: `/emails/${receipt.id}` }) })
+      toast.success(`Sent to ${to}`, { label: 'Follow it', run: () => void navigate({ to: `/emails/${receipt.id}` }) })
     } catch (error) {
-      toast.failed(error, { label: 'Try again', run: () => void send(part) })
+      toast.error(error, { label: 'Try again', run: () => void send(part) })
     } finally {
       setBusy('')
     }

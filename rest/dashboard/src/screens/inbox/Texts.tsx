@@ -1,7 +1,7 @@
 import { MessageSquare } from 'lucide-react'
-import { useAddress } from '@/app/address'
+import { useSearchParams } from '@/app/searchParams'
 import { EmptyState } from '@/parts/EmptyState'
-import { Failure } from '@/parts/Failure'
+import { ErrorAlert } from '@/parts/ErrorAlert'
 import { SkeletonRows } from '@/parts/Skeleton'
 import { Time } from '@/parts/Time'
 import { useTexts } from './caught'
@@ -9,7 +9,7 @@ import { Filter } from './Mails'
 
 // Texts are the text messages that were caught.
 export function Texts({ base }: { base: string }) {
-  const [address, change] = useAddress()
+  const [address, change] = useSearchParams()
   const to = address.to ?? ''
   const texts = useTexts(base, to)
   const list = texts.data?.texts ?? []
@@ -17,7 +17,7 @@ export function Texts({ base }: { base: string }) {
     <>
       <Filter to={to} go={(value) => change({ to: value })} />
       <div className="min-h-0 flex-1 overflow-auto" tabIndex={-1}>
-        {texts.error && <div className="p-4 md:px-6"><Failure error={texts.error} retry={() => void texts.refetch()} /></div>}
+        {texts.error && <div className="p-4 md:px-6"><ErrorAlert error={texts.error} retry={() => void texts.refetch()} /></div>}
         {texts.isPending && <SkeletonRows />}
         {texts.data && list.length === 0 && <EmptyState icon={MessageSquare} title={to ? 'Nothing to this number' : 'No text messages yet'} action={to ? <button type="button" className="btn" onClick={() => change({ to: undefined })}>Show all</button> : undefined}>{!to && 'Run an automation with a text message in it: what it sends appears here.'}</EmptyState>}
         <ul className="mx-auto grid max-w-[720px] gap-3 p-4 md:p-6">

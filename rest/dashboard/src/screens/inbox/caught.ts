@@ -1,6 +1,6 @@
 import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query'
-import { reach } from '@/api/connection'
-import { Failed } from '@/api/failed'
+import { fetchService } from '@/api/connection'
+import { ApiError } from '@/api/errors'
 
 // What the development inbox gives to scripts: see rest/devinbox.
 export interface Caught {
@@ -39,8 +39,8 @@ export interface Text {
 }
 
 async function read(path: string, signal?: AbortSignal): Promise<Response> {
-  const response = await reach(path, { signal })
-  if (!response.ok) throw new Failed((await response.text()).trim().slice(0, 500) || `The inbox answered ${response.status}`, { status: response.status, requestId: response.headers.get('X-Request-Id') ?? '' })
+  const response = await fetchService(path, { signal })
+  if (!response.ok) throw new ApiError((await response.text()).trim().slice(0, 500) || `The inbox answered ${response.status}`, { status: response.status, requestId: response.headers.get('X-Request-Id') ?? '' })
   return response
 }
 
@@ -89,6 +89,6 @@ export function useTexts(base: string, to: string) {
 
 // clearInbox empties it. The answer is a redirection to the inbox's own page, which nobody needs.
 export async function clearInbox(base: string): Promise<void> {
-  const response = await reach(`${base}/clear`, { method: 'POST', redirect: 'manual' })
-  if (response.type !== 'opaqueredirect' && !response.ok) throw new Failed((await response.text()).trim(), { status: response.status })
+  const response = await fetchService(`${base}/clear`, { method: 'POST', redirect: 'manual' })
+  if (response.type !== 'opaqueredirect' && !response.ok) throw new ApiError((await response.text()).trim(), { status: response.status })
 }

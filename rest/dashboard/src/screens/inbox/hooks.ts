@@ -1,7 +1,7 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
-import { reach } from '@/api/connection'
-import { failureOf } from '@/api/failed'
-import { useGraph, usePages } from '@/api/graphql'
+import { fetchService } from '@/api/connection'
+import { readError } from '@/api/errors'
+import { useGraphQL, usePages } from '@/api/graphql'
 import { WebhookDeliveryList, WebhookList } from '../webhooks/queries.gen'
 
 // What the receiver of webhooks of development mode gives: see rest/devhooks.
@@ -27,8 +27,8 @@ interface Receiver {
 }
 
 async function ask<T>(path: string, init?: RequestInit): Promise<T> {
-  const response = await reach(path, init)
-  if (!response.ok) throw await failureOf(response)
+  const response = await fetchService(path, init)
+  if (!response.ok) throw await readError(response)
   return response.json() as Promise<T>
 }
 
@@ -57,6 +57,6 @@ export function useEndpoint(url: string | undefined) {
 
 // useDelivery is what became of an event at an endpoint, read anew while it is on its way.
 export function useDelivery(webhookId: string, eventId: string) {
-  const list = useGraph(WebhookDeliveryList, { webhookId, first: 100 }, { refetchInterval: 1000 })
+  const list = useGraphQL(WebhookDeliveryList, { webhookId, first: 100 }, { refetchInterval: 1000 })
   return list.data?.webhookDeliveries?.nodes.find((d) => d.eventId === eventId)
 }

@@ -2,16 +2,16 @@ import { KeyRound } from 'lucide-react'
 import { useEffect, useState, type ReactNode } from 'react'
 import { useQueryClient } from '@tanstack/react-query'
 import { usePages } from '@/api/graphql'
-import { done, rest } from '@/api/rest'
-import { useAddress } from '@/app/address'
+import { unwrap, rest } from '@/api/rest'
+import { useSearchParams } from '@/app/searchParams'
 import { toast } from '@/app/toasts'
 import { useViewer } from '@/app/viewer'
 import { Badge } from '@/parts/Badge'
-import { Confirm } from '@/parts/Confirm'
-import { CopyButton } from '@/parts/Copy'
+import { ConfirmDialog } from '@/parts/ConfirmDialog'
+import { CopyButton } from '@/parts/CopyButton'
 import { DataTable, type Column } from '@/parts/DataTable'
 import { EmptyState } from '@/parts/EmptyState'
-import { FilterBar, termOf, terms } from '@/parts/FilterBar'
+import { FilterBar, termValue, parseTerms } from '@/parts/FilterBar'
 import { Time } from '@/parts/Time'
 import { DomainNames, useDomains } from './domains'
 import { active, lookOf, scopes } from './look'
@@ -23,14 +23,14 @@ export const stateChoice = { field: 'is', label: 'Any state', values: [{ value: 
 const choices = [stateChoice, { field: 'scope', label: 'Any scope', values: Object.values(scopes).map((s) => ({ value: s.value, name: s.word })) }]
 
 function matches(k: Row, q: string): boolean {
-  const is = termOf(q, 'is')
-  const scope = termOf(q, 'scope')
-  const words = terms(q).filter((t) => t.field !== 'is' && t.field !== 'scope').map((t) => t.text.toLowerCase())
+  const is = termValue(q, 'is')
+  const scope = termValue(q, 'scope')
+  const words = parseTerms(q).filter((t) => t.field !== 'is' && t.field !== 'scope').map((t) => t.text.toLowerCase())
   return (!is || lookOf(k).word.toLowerCase() === is) && (!scope || scopes[k.scope].value === scope) && words.every((w) => k.name.toLowerCase().includes(w) || k.prefix.toLowerCase().startsWith(w) || k.id === w)
 }
 
 export function ApiKeys({ create }: { create?: ReactNode }) {
-  const [address, change] = useAddress()
+  const [address, change] = useSearchParams()
   const { can } = useViewer()
   const queries = useQueryClient()
   const [revoking, setRevoking] = useState<Row>()
@@ -61,16 +61,16 @@ export function ApiKeys({ create }: { create?: ReactNode }) {
       <FilterBar placeholder="Part of the name, or how the key begins" choices={choices} />
       <DataTable label="API keys" rows={rows} columns={columns} idOf={(k) => k.id} nameOf={(k) => k.name} loading={list.isPending} error={list.error} retry={() => void list.refetch()} hasMore={list.hasNextPage} more={() => !list.isFetching && void list.fetchNextPage()} empty={empty} />
       {revoking && (
-        <Confirm
+        <ConfirmDialog
           title={`Revoke ${revoking.name}?`} label="Revoke the key" danger onClose={() => setRevoking(undefined)}
           run={async () => {
-            await done(rest.DELETE('/api-keys/{id}', { params: { path: { id: revoking.id } } }))
+            await unwrap(rest.DELETE('/api-keys/{id}', { params: { path: { id: revoking.id } } }))
             void queries.invalidateQueries({ queryKey: [ApiKeyList.name] })
-            toast.ok(`${revoking.name} is revoked`)
+            toast.success(`${revoking.name} is revoked`)
           }}
         >
           <p>Whoever uses it is refused within five seconds. This cannot be undone. {revoking.lastUsedAt ? <>It was last used <Time at={revoking.lastUsedAt} />.</> : 'It was never used.'}</p>
-        </Confirm>
+        </ConfirmDialog>
       )}
     </>
   )

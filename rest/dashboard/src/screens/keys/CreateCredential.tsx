@@ -1,11 +1,11 @@
 import { useState, type FormEvent } from 'react'
-import { done, rest } from '@/api/rest'
+import { unwrap, rest } from '@/api/rest'
 import type { components } from '@/api/rest.gen'
-import { CopyButton } from '@/parts/Copy'
+import { CopyButton } from '@/parts/CopyButton'
 import { Dialog } from '@/parts/Dialog'
-import { Failure } from '@/parts/Failure'
-import { Field, SecretOnce, useWrite } from '@/parts/Form'
-import { Fact, Facts } from '@/parts/Page'
+import { ErrorAlert } from '@/parts/ErrorAlert'
+import { Field, OneTimeSecret, useWrite } from '@/parts/Form'
+import { Detail, DetailList } from '@/parts/Page'
 import { tlsWord } from './Credentials'
 import { DomainChoice, useDomains } from './domains'
 
@@ -16,7 +16,7 @@ export function CreateCredential({ onClose, made }: { onClose: () => void; made:
   const [name, setName] = useState('')
   const [ids, setIds] = useState<string[]>([])
   const [answer, setAnswer] = useState<Made>()
-  const create = useWrite(() => done(rest.POST('/smtp-credentials', { body: { name: name.trim(), domain_ids: ids } })))
+  const create = useWrite(() => unwrap(rest.POST('/smtp-credentials', { body: { name: name.trim(), domain_ids: ids } })))
   async function submit(e: FormEvent) {
     e.preventDefault()
     const created = await create.run()
@@ -28,24 +28,24 @@ export function CreateCredential({ onClose, made }: { onClose: () => void; made:
     const c = answer.smtp_credential
     return (
       <Dialog wide title={`The credential ${c.name}`} onClose={onClose} actions={<button type="button" className="btn primary" onClick={onClose}>I have copied it</button>}>
-        <SecretOnce secret={answer.password} label="the password" />
-        <Facts>
-          <Fact name="Host"><code>{c.host}</code><CopyButton text={c.host} label="Copy the host" /></Fact>
-          <Fact name="Port"><code>{c.port}</code><CopyButton text={String(c.port)} label="Copy the port" /></Fact>
-          <Fact name="TLS">{tlsWord(c.tls)}</Fact>
-          <Fact name="User name"><code>{c.username}</code><CopyButton text={c.username} label="Copy the user name" /></Fact>
-        </Facts>
+        <OneTimeSecret secret={answer.password} label="the password" />
+        <DetailList>
+          <Detail name="Host"><code>{c.host}</code><CopyButton text={c.host} label="Copy the host" /></Detail>
+          <Detail name="Port"><code>{c.port}</code><CopyButton text={String(c.port)} label="Copy the port" /></Detail>
+          <Detail name="TLS">{tlsWord(c.tls)}</Detail>
+          <Detail name="User name"><code>{c.username}</code><CopyButton text={c.username} label="Copy the user name" /></Detail>
+        </DetailList>
       </Dialog>
     )
   }
   return (
     <Dialog title="Create an SMTP credential" onClose={onClose}>
       <form onSubmit={(e) => void submit(e)} className="grid gap-4">
-        <Field label="Name" hint="To recognise it by: the program that uses it." wrong={create.wrong.name}>
+        <Field label="Name" hint="To recognise it by: the program that uses it." error={create.fieldErrors.name}>
           {(p) => <input {...p} className="input" value={name} onChange={(e) => setName(e.target.value)} placeholder="web shop" required maxLength={200} autoFocus autoComplete="off" />}
         </Field>
         <DomainChoice domains={domains} value={ids} onChange={setIds} />
-        {create.error !== null && <Failure error={create.error} />}
+        {create.error !== null && <ErrorAlert error={create.error} />}
         <div className="flex justify-end gap-2">
           <button type="button" className="btn" onClick={onClose}>Back</button>
           <button type="submit" className="btn primary" disabled={create.busy}>Create credential</button>

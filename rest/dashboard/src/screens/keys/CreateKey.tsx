@@ -1,10 +1,10 @@
 import { useState, type FormEvent } from 'react'
 import { now } from '@/api/clock'
-import { done, rest } from '@/api/rest'
+import { unwrap, rest } from '@/api/rest'
 import { CodeBlock } from '@/parts/CodeBlock'
 import { Dialog } from '@/parts/Dialog'
-import { Failure } from '@/parts/Failure'
-import { Field, SecretOnce, useWrite } from '@/parts/Form'
+import { ErrorAlert } from '@/parts/ErrorAlert'
+import { Field, OneTimeSecret, useWrite } from '@/parts/Form'
 import { DomainChoice, useDomains } from './domains'
 import { scopes } from './look'
 
@@ -20,7 +20,7 @@ export function CreateKey({ onClose, made }: { onClose: () => void; made: () => 
   const [ids, setIds] = useState<string[]>([])
   const [secret, setSecret] = useState<string>()
   const create = useWrite(() =>
-    done(rest.POST('/api-keys', { body: { name: name.trim(), scope, domain_ids: scope === 'read' ? null : ids, expires_at: days ? new Date(now() + days * 86_400_000).toISOString() : null } })),
+    unwrap(rest.POST('/api-keys', { body: { name: name.trim(), scope, domain_ids: scope === 'read' ? null : ids, expires_at: days ? new Date(now() + days * 86_400_000).toISOString() : null } })),
   )
   async function submit(e: FormEvent) {
     e.preventDefault()
@@ -32,7 +32,7 @@ export function CreateKey({ onClose, made }: { onClose: () => void; made: () => 
   if (secret) {
     return (
       <Dialog wide title={`The key ${name.trim()}`} onClose={onClose} actions={<button type="button" className="btn primary" onClick={onClose}>I have copied it</button>}>
-        <SecretOnce secret={secret} label="the key" />
+        <OneTimeSecret secret={secret} label="the key" />
         <p className="text-ink-2">Give it to the program in its environment, then:</p>
         <CodeBlock text={scope === 'read' ? `curl ${location.origin}/api/domains -H "Authorization: Bearer $POSTRIDER_API_KEY"` : `curl ${location.origin}/api/emails \\\n  -H "Authorization: Bearer $POSTRIDER_API_KEY" -H 'Content-Type: application/json' \\\n  -d '{"from":"hello@${domains[0]?.name ?? 'your-domain.example'}","to":["you@example.com"],"subject":"Hello","text":"It works"}'`} />
       </Dialog>
@@ -41,7 +41,7 @@ export function CreateKey({ onClose, made }: { onClose: () => void; made: () => 
   return (
     <Dialog wide title="Create an API key" onClose={onClose}>
       <form onSubmit={(e) => void submit(e)} className="grid gap-4">
-        <Field label="Name" hint="To recognise it by: the program that uses it." wrong={create.wrong.name}>
+        <Field label="Name" hint="To recognise it by: the program that uses it." error={create.fieldErrors.name}>
           {(p) => <input {...p} className="input" value={name} onChange={(e) => setName(e.target.value)} placeholder="web shop" required maxLength={200} autoFocus autoComplete="off" />}
         </Field>
         <fieldset className="grid gap-1.5">
@@ -49,13 +49,13 @@ export function CreateKey({ onClose, made }: { onClose: () => void; made: () => 
           {Object.values(scopes).map((s) => (
             <label key={s.value} className="flex items-start gap-2"><input type="radio" name="scope" className="mt-1 accent-accent-fill" checked={scope === s.value} onChange={() => setScope(s.value)} /><span>{s.word}<span className="block text-xs text-ink-3">{s.means}</span></span></label>
           ))}
-          {create.wrong.scope && <p role="alert" className="text-xs text-bad">{create.wrong.scope}</p>}
+          {create.fieldErrors.scope && <p role="alert" className="text-xs text-bad">{create.fieldErrors.scope}</p>}
         </fieldset>
         {scope !== 'read' && <DomainChoice domains={domains} value={ids} onChange={setIds} />}
-        <Field label="Ends" wrong={create.wrong.expires_at}>
+        <Field label="Ends" error={create.fieldErrors.expires_at}>
           {(p) => <select {...p} className="input max-w-[200px]" value={days} onChange={(e) => setDays(Number(e.target.value))}>{ends.map((x) => <option key={x.days} value={x.days}>{x.name}</option>)}</select>}
         </Field>
-        {create.error !== null && <Failure error={create.error} />}
+        {create.error !== null && <ErrorAlert error={create.error} />}
         <div className="flex justify-end gap-2">
           <button type="button" className="btn" onClick={onClose}>Back</button>
           <button type="submit" className="btn primary" disabled={create.busy}>Create key</button>

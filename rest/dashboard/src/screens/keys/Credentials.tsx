@@ -2,16 +2,16 @@ import { Server } from 'lucide-react'
 import { useEffect, useState, type ReactNode } from 'react'
 import { useQueryClient } from '@tanstack/react-query'
 import { usePages } from '@/api/graphql'
-import { done, rest } from '@/api/rest'
-import { useAddress } from '@/app/address'
+import { unwrap, rest } from '@/api/rest'
+import { useSearchParams } from '@/app/searchParams'
 import { toast } from '@/app/toasts'
 import { useViewer } from '@/app/viewer'
 import { Badge } from '@/parts/Badge'
-import { Confirm } from '@/parts/Confirm'
-import { CopyButton } from '@/parts/Copy'
+import { ConfirmDialog } from '@/parts/ConfirmDialog'
+import { CopyButton } from '@/parts/CopyButton'
 import { DataTable, type Column } from '@/parts/DataTable'
 import { EmptyState } from '@/parts/EmptyState'
-import { FilterBar, termOf, terms } from '@/parts/FilterBar'
+import { FilterBar, termValue, parseTerms } from '@/parts/FilterBar'
 import { Time } from '@/parts/Time'
 import { DomainNames, useDomains } from './domains'
 import { active, lookOf } from './look'
@@ -22,15 +22,15 @@ type Row = SmtpCredentialRowFragment
 const choices = [{ field: 'is', label: 'Any state', values: [{ value: 'active', name: 'Active' }, { value: 'revoked', name: 'Revoked' }] }]
 
 function matches(k: Row, q: string): boolean {
-  const is = termOf(q, 'is')
-  const words = terms(q).filter((t) => t.field !== 'is').map((t) => t.text.toLowerCase())
+  const is = termValue(q, 'is')
+  const words = parseTerms(q).filter((t) => t.field !== 'is').map((t) => t.text.toLowerCase())
   return (!is || lookOf(k).word.toLowerCase() === is) && words.every((w) => k.name.toLowerCase().includes(w) || k.id === w)
 }
 
 export const tlsWord = (tls: string) => (tls.toUpperCase() === 'IMPLICIT' ? 'TLS from the start' : 'STARTTLS')
 
 export function Credentials({ create }: { create?: ReactNode }) {
-  const [address, change] = useAddress()
+  const [address, change] = useSearchParams()
   const { can } = useViewer()
   const queries = useQueryClient()
   const [revoking, setRevoking] = useState<Row>()
@@ -60,16 +60,16 @@ export function Credentials({ create }: { create?: ReactNode }) {
       <FilterBar placeholder="Part of the name" choices={choices} />
       <DataTable label="SMTP credentials" rows={rows} columns={columns} idOf={(k) => k.id} nameOf={(k) => k.name} loading={list.isPending} error={list.error} retry={() => void list.refetch()} hasMore={list.hasNextPage} more={() => !list.isFetching && void list.fetchNextPage()} empty={empty} />
       {revoking && (
-        <Confirm
+        <ConfirmDialog
           title={`Revoke ${revoking.name}?`} label="Revoke the credential" danger onClose={() => setRevoking(undefined)}
           run={async () => {
-            await done(rest.DELETE('/smtp-credentials/{id}', { params: { path: { id: revoking.id } } }))
+            await unwrap(rest.DELETE('/smtp-credentials/{id}', { params: { path: { id: revoking.id } } }))
             void queries.invalidateQueries({ queryKey: [SmtpCredentialList.name] })
-            toast.ok(`${revoking.name} is revoked`)
+            toast.success(`${revoking.name} is revoked`)
           }}
         >
           <p>Programs that use it cannot sign in any more. This cannot be undone. {revoking.lastUsedAt ? <>It was last used <Time at={revoking.lastUsedAt} />.</> : 'It was never used.'}</p>
-        </Confirm>
+        </ConfirmDialog>
       )}
     </>
   )

@@ -1,7 +1,7 @@
 import { Plus } from 'lucide-react'
 import { useState } from 'react'
 import { useQueryClient } from '@tanstack/react-query'
-import { useAddress } from '@/app/address'
+import { useSearchParams } from '@/app/searchParams'
 import { useViewer } from '@/app/viewer'
 import { PageHead } from '@/parts/Page'
 import { Tabs } from '@/parts/Tabs'
@@ -12,7 +12,7 @@ import { Credentials } from './Credentials'
 import { ApiKeyList, SmtpCredentialList } from './queries.gen'
 
 export default function Page() {
-  const [address, change] = useAddress()
+  const [address, change] = useSearchParams()
   const { can, has } = useViewer()
   const queries = useQueryClient()
   const [creating, setCreating] = useState(false)

@@ -1,11 +1,11 @@
-import { useGraph } from '@/api/graphql'
+import { useGraphQL } from '@/api/graphql'
 import { useViewer } from '@/app/viewer'
 import { KeyDomains } from './queries.gen'
 
 // useDomains are the domains of the account, to which a key may be bound.
 export function useDomains() {
   const { has } = useViewer()
-  const { data } = useGraph(KeyDomains, {}, { enabled: has('domains') })
+  const { data } = useGraphQL(KeyDomains, {}, { enabled: has('domains') })
   return data?.domains.nodes ?? []
 }
 

@@ -2,15 +2,15 @@ import { Ban, CircleCheck, CreditCard, Users } from 'lucide-react'
 import { useState } from 'react'
 import { toast } from '@/app/toasts'
 import { Badge } from '@/parts/Badge'
-import { Confirm } from '@/parts/Confirm'
-import { Id } from '@/parts/Copy'
+import { ConfirmDialog } from '@/parts/ConfirmDialog'
+import { CopyableId } from '@/parts/CopyButton'
 import { EmptyState } from '@/parts/EmptyState'
-import { Failure } from '@/parts/Failure'
+import { ErrorAlert } from '@/parts/ErrorAlert'
 import { Menu } from '@/parts/Menu'
-import { Fact, Facts } from '@/parts/Page'
+import { Detail, DetailList } from '@/parts/Page'
 import { SkeletonText } from '@/parts/Skeleton'
 import { Time } from '@/parts/Time'
-import { octets } from '@/parts/file'
+import { formatBytes } from '@/parts/file'
 import { LimitDialog, PlanOfAccountDialog } from './AccountDialogs'
 import { count, useAccount, useChanges, usePlans, type Account, type AccountChange } from './data'
 
@@ -40,7 +40,7 @@ export function AccountSheet({ id }: { id: string }) {
   const changes = useChanges()
   const [asked, setAsked] = useState<Asked | null>(null)
   const [dialog, setDialog] = useState<'plan' | 'limit' | null>(null)
-  if (one.error) return <div className="p-4 md:p-5"><Failure error={one.error} retry={() => void one.refetch()} /></div>
+  if (one.error) return <div className="p-4 md:p-5"><ErrorAlert error={one.error} retry={() => void one.refetch()} /></div>
   if (one.isPending) return <div className="p-4 md:p-5"><SkeletonText lines={6} /></div>
   if (!one.data) return <EmptyState icon={Users} title="No such account" />
   const { account, usage } = one.data
@@ -60,24 +60,24 @@ export function AccountSheet({ id }: { id: string }) {
         </div>
       </div>
       <div className="flex flex-wrap gap-1.5"><AccountState account={account} />{account.unmetered && <Badge>No caps and no rate limit</Badge>}</div>
-      <Facts>
-        <Fact name="Id"><Id id={account.id} /></Fact>
-        <Fact name="Email">{account.email}</Fact>
-        <Fact name="Plan">{plans.data?.find((p) => p.id === account.planId)?.name ?? account.planId}</Fact>
-        <Fact name="Today">{count(usage.day, '0')} emails <span className="text-ink-3">{usage.dailyCap === null ? '(no cap)' : `of ${count(usage.dailyCap)}`}</span></Fact>
-        <Fact name="This month">{count(usage.month, '0')} emails <span className="text-ink-3">{usage.monthlyCap === null ? '(no cap)' : `of ${count(usage.monthlyCap)}`}</span></Fact>
-        <Fact name="Stored data">{usage.storedBytes !== null && <>{octets(usage.storedBytes)} <span className="text-ink-3">{usage.storedBytesCap === null ? '(no cap)' : `of ${octets(usage.storedBytesCap)}`}</span></>}</Fact>
-        <Fact name="Stored today">{usage.dailyBytes !== null && <>{octets(usage.dailyBytes)} <span className="text-ink-3">{usage.dailyBytesCap === null ? '(no cap)' : `of ${octets(usage.dailyBytesCap)}`}</span></>}</Fact>
-        <Fact name="Own limit">{account.monthlyLimit === null ? null : `${account.monthlyLimit.toLocaleString()} emails a month`}</Fact>
-        <Fact name="Suspended">{account.suspendedAt && <Time at={account.suspendedAt} exact />}</Fact>
-        <Fact name="Overdue since">{account.paymentDueAt && <Time at={account.paymentDueAt} exact />}</Fact>
-        <Fact name="Payment">{account.paymentMethodAt ? <>on file since <Time at={account.paymentMethodAt} /></> : 'no payment method'}</Fact>
-        <Fact name="Unlocked">{account.productionUnlocked ? 'by an operator' : 'by the rules of its plan'}</Fact>
-        <Fact name="Since"><Time at={account.createdAt} exact /></Fact>
-      </Facts>
+      <DetailList>
+        <Detail name="Id"><CopyableId id={account.id} /></Detail>
+        <Detail name="Email">{account.email}</Detail>
+        <Detail name="Plan">{plans.data?.find((p) => p.id === account.planId)?.name ?? account.planId}</Detail>
+        <Detail name="Today">{count(usage.day, '0')} emails <span className="text-ink-3">{usage.dailyCap === null ? '(no cap)' : `of ${count(usage.dailyCap)}`}</span></Detail>
+        <Detail name="This month">{count(usage.month, '0')} emails <span className="text-ink-3">{usage.monthlyCap === null ? '(no cap)' : `of ${count(usage.monthlyCap)}`}</span></Detail>
+        <Detail name="Stored data">{usage.storedBytes !== null && <>{formatBytes(usage.storedBytes)} <span className="text-ink-3">{usage.storedBytesCap === null ? '(no cap)' : `of ${formatBytes(usage.storedBytesCap)}`}</span></>}</Detail>
+        <Detail name="Stored today">{usage.dailyBytes !== null && <>{formatBytes(usage.dailyBytes)} <span className="text-ink-3">{usage.dailyBytesCap === null ? '(no cap)' : `of ${formatBytes(usage.dailyBytesCap)}`}</span></>}</Detail>
+        <Detail name="Own limit">{account.monthlyLimit === null ? null : `${account.monthlyLimit.toLocaleString()} emails a month`}</Detail>
+        <Detail name="Suspended">{account.suspendedAt && <Time at={account.suspendedAt} exact />}</Detail>
+        <Detail name="Overdue since">{account.paymentDueAt && <Time at={account.paymentDueAt} exact />}</Detail>
+        <Detail name="Payment">{account.paymentMethodAt ? <>on file since <Time at={account.paymentMethodAt} /></> : 'no payment method'}</Detail>
+        <Detail name="Unlocked">{account.productionUnlocked ? 'by an operator' : 'by the rules of its plan'}</Detail>
+        <Detail name="Since"><Time at={account.createdAt} exact /></Detail>
+      </DetailList>
       {dialog === 'plan' && <PlanOfAccountDialog account={account} onClose={() => setDialog(null)} />}
       {dialog === 'limit' && <LimitDialog account={account} onClose={() => setDialog(null)} />}
-      {asked && <Confirm title={asked.title} label={asked.label} danger={asked.danger} onClose={() => setAsked(null)} run={async () => { await changes.account(account.id, asked.change); toast.ok(asked.done) }}>{asked.text}</Confirm>}
+      {asked && <ConfirmDialog title={asked.title} label={asked.label} danger={asked.danger} onClose={() => setAsked(null)} run={async () => { await changes.account(account.id, asked.change); toast.success(asked.done) }}>{asked.text}</ConfirmDialog>}
     </div>
   )
 }

@@ -1,7 +1,7 @@
 import { useState } from 'react'
 import { toast } from '@/app/toasts'
 import { Dialog } from '@/parts/Dialog'
-import { Failure } from '@/parts/Failure'
+import { ErrorAlert } from '@/parts/ErrorAlert'
 import { Field, useWrite } from '@/parts/Form'
 import { count, useChanges, usePlans, type Account } from './data'
 
@@ -16,18 +16,18 @@ export function PlanOfAccountDialog({ account, onClose }: { account: Account; on
   })
   async function go() {
     if (!(await write.run())) return
-    toast.ok(`${account.name || account.email} is on ${chosen?.name ?? plan}`)
+    toast.success(`${account.name || account.email} is on ${chosen?.name ?? plan}`)
     onClose()
   }
   return (
     <Dialog title="Change plan" onClose={onClose} actions={<><button type="button" className="btn" onClick={onClose}>Back</button><button type="submit" form="account-plan" className="btn primary" disabled={write.busy || plan === account.planId}>Change plan</button></>}>
       <form id="account-plan" className="grid gap-3" onSubmit={(e) => { e.preventDefault(); void go() }}>
-        {plans.error && <Failure error={plans.error} retry={() => void plans.refetch()} />}
-        <Field label="Plan" wrong={write.wrong.plan} hint={chosen && `${count(chosen.dailyEmails)} a day, ${count(chosen.monthlyEmails)} a month, ${chosen.maxDomains} domains`}>
+        {plans.error && <ErrorAlert error={plans.error} retry={() => void plans.refetch()} />}
+        <Field label="Plan" error={write.fieldErrors.plan} hint={chosen && `${count(chosen.dailyEmails)} a day, ${count(chosen.monthlyEmails)} a month, ${chosen.maxDomains} domains`}>
           {(f) => <select {...f} className="input" value={plan} onChange={(e) => setPlan(e.target.value)}>{plans.data?.map((p) => <option key={p.id} value={p.id}>{p.name}</option>)}</select>}
         </Field>
         <p className="text-ink-2">It holds at once, and nothing is charged for it here.</p>
-        {write.error !== null && <Failure error={write.error} retry={() => void go()} />}
+        {write.error !== null && <ErrorAlert error={write.error} retry={() => void go()} />}
       </form>
     </Dialog>
   )
@@ -42,14 +42,14 @@ export function LimitDialog({ account, onClose }: { account: Account; onClose: (
   })
   async function go() {
     if (!(await write.run())) return
-    toast.ok('The limit was changed')
+    toast.success('The limit was changed')
     onClose()
   }
   return (
     <Dialog title="Limit emails a month" onClose={onClose} actions={<><button type="button" className="btn" onClick={onClose}>Back</button><button type="submit" form="account-limit" className="btn primary" disabled={write.busy}>Save</button></>}>
       <form id="account-limit" className="grid gap-3" onSubmit={(e) => { e.preventDefault(); void go() }}>
-        <Field label="Emails a month" hint="Empty: no limit of its own" wrong={write.wrong.monthly_limit}>{(f) => <input {...f} className="input" type="number" min={0} value={limit} onChange={(e) => setLimit(e.target.value)} />}</Field>
-        {write.error !== null && <Failure error={write.error} retry={() => void go()} />}
+        <Field label="Emails a month" hint="Empty: no limit of its own" error={write.fieldErrors.monthly_limit}>{(f) => <input {...f} className="input" type="number" min={0} value={limit} onChange={(e) => setLimit(e.target.value)} />}</Field>
+        {write.error !== null && <ErrorAlert error={write.error} retry={() => void go()} />}
       </form>
     </Dialog>
   )

@@ -1,5 +1,5 @@
 import { useParams } from '@tanstack/react-router'
-import { Id } from '@/parts/Copy'
+import { CopyableId } from '@/parts/CopyButton'
 import { PageHead } from '@/parts/Page'
 import { AccountSheet } from './Account'
 
@@ -7,7 +7,7 @@ export default function AccountPage() {
   const { id = '' } = useParams({ strict: false }) as { id?: string }
   return (
     <>
-      <PageHead title={<Id id={id} />} up={{ to: '/operator', name: 'Accounts' }} />
+      <PageHead title={<CopyableId id={id} />} up={{ to: '/operator', name: 'Accounts' }} />
       <div className="min-h-0 flex-1 overflow-auto" tabIndex={-1}><div className="mx-auto max-w-[960px]"><AccountSheet id={id} /></div></div>
     </>
   )

@@ -1,11 +1,11 @@
 import { Link } from '@tanstack/react-router'
 import { Users } from 'lucide-react'
-import { useAddress } from '@/app/address'
-import { useNarrow } from '@/app/narrow'
+import { useSearchParams } from '@/app/searchParams'
+import { useIsNarrow } from '@/app/viewport'
 import { DataTable, type Column } from '@/parts/DataTable'
 import { EmptyState } from '@/parts/EmptyState'
 import { FilterBar } from '@/parts/FilterBar'
-import { Sheet, Split, neighbours } from '@/parts/Sheet'
+import { Sheet, SplitView, adjacentRows } from '@/parts/Sheet'
 import { Time } from '@/parts/Time'
 import { AccountSheet, AccountState } from './Account'
 import { statuses, useAccounts, usePlans, type Account } from './data'
@@ -29,8 +29,8 @@ const columnsOf = (planName: (id: string) => string): Column<Account>[] => [
 const select = 'h-[34px] max-w-40 rounded-control border border-line bg-raised px-2 text-ink-2 hover:bg-hover'
 
 export function Accounts() {
-  const narrow = useNarrow()
-  const [address, change] = useAddress()
+  const narrow = useIsNarrow()
+  const [address, change] = useSearchParams()
   const plans = usePlans()
   const status = statuses.find((s) => s.value === address.status?.toUpperCase())?.value
   const list = useAccounts({ query: address.q || null, plan: address.plan || null, status: status ?? null })
@@ -49,9 +49,9 @@ export function Accounts() {
           {plans.data?.map((p) => <option key={p.id} value={p.id}>{p.name}</option>)}
         </select>
       </FilterBar>
-      <Split
+      <SplitView
         sheet={address.open && (
-          <Sheet label="Account" head={<h2 className="truncate">Account</h2>} page={`/operator/accounts/${address.open}`} onClose={() => open(null)} {...neighbours(list.rows.map((a) => a.id), address.open, open)}>
+          <Sheet label="Account" head={<h2 className="truncate">Account</h2>} page={`/operator/accounts/${address.open}`} onClose={() => open(null)} {...adjacentRows(list.rows.map((a) => a.id), address.open, open)}>
             <AccountSheet key={address.open} id={address.open} />
           </Sheet>
         )}
@@ -61,7 +61,7 @@ export function Accounts() {
           loading={list.isPending} error={list.error} retry={() => void list.refetch()} more={() => void list.fetchNextPage()} hasMore={list.hasNextPage}
           empty={<EmptyState icon={Users} title={filtered ? 'No account matches' : 'No accounts yet'} command={filtered ? undefined : 'postrider account create --name Example --email ada@example.com'} action={filtered ? <button type="button" className="btn" onClick={() => change({ q: undefined, plan: undefined, status: undefined })}>Clear the filter</button> : undefined} />}
         />
-      </Split>
+      </SplitView>
     </>
   )
 }

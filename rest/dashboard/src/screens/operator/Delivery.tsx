@@ -1,12 +1,12 @@
 import { CircleCheck, Gauge, Pause, Router, TrendingUp } from 'lucide-react'
 import type { ReactNode } from 'react'
-import { useGraph } from '@/api/graphql'
+import { useGraphQL } from '@/api/graphql'
 import { Badge } from '@/parts/Badge'
 import { EmptyState } from '@/parts/EmptyState'
-import { Failure } from '@/parts/Failure'
+import { ErrorAlert } from '@/parts/ErrorAlert'
 import { Card, PageBody } from '@/parts/Page'
 import { SkeletonText } from '@/parts/Skeleton'
-import { duration, Time } from '@/parts/Time'
+import { formatDuration, Time } from '@/parts/Time'
 import { States } from '../queue/state'
 import { OperatorDelivery, type OperatorDeliveryQuery } from './queries.gen'
 import { Grid } from './Grid'
@@ -20,17 +20,17 @@ const whole = (n: number) => Math.round(n).toLocaleString()
 // Delivery is how mail of all accounts leaves the installation: what waits, by which addresses it goes, and how
 // the receiving servers take it. It names no recipient and no account's mail.
 export function Delivery() {
-  const read = useGraph(OperatorDelivery, {}, { refetchInterval: 10_000 })
+  const read = useGraphQL(OperatorDelivery, {}, { refetchInterval: 10_000 })
   const o = read.data?.operator
   return (
     <PageBody>
-      {read.error && <Failure error={read.error} retry={() => void read.refetch()} />}
+      {read.error && <ErrorAlert error={read.error} retry={() => void read.refetch()} />}
       {read.isPending && <SkeletonText lines={8} />}
       {o && (
         <>
-          {o.queueByDestination && <Card title="Queue by destination" pad={false}><Queue rows={o.queueByDestination} /></Card>}
-          {o.sources && <Card title="Sources" pad={false}><Sources rows={o.sources} /></Card>}
-          {o.lanes && <Card title="Lanes" pad={false} foot="As the process sees them that has answered; each has lanes of its own."><Lanes rows={o.lanes} /></Card>}
+          {o.queueByDestination && <Card title="Queue by destination" padded={false}><Queue rows={o.queueByDestination} /></Card>}
+          {o.sources && <Card title="Sources" padded={false}><Sources rows={o.sources} /></Card>}
+          {o.lanes && <Card title="Lanes" padded={false} footer="As the process sees them that has answered; each has lanes of its own."><Lanes rows={o.lanes} /></Card>}
         </>
       )}
     </PageBody>
@@ -44,7 +44,7 @@ function Queue({ rows }: { rows: Operator['queueByDestination'] }) {
   return (
     <Grid label="Queue by destination" heads={['Destination', 'Waiting', 'Oldest', 'Of these', 'Reason']} right={[1, 2]}>
       {rows.map((r) => [
-        <b key="d" className="font-medium">{r.destination}</b>, whole(r.total), duration(r.oldestAgeSeconds * 1000), <States key="s" {...r} wrap />,
+        <b key="d" className="font-medium">{r.destination}</b>, whole(r.total), formatDuration(r.oldestAgeSeconds * 1000), <States key="s" {...r} wrap />,
         <code key="r" className="text-xs text-ink-2 wrap-anywhere">{r.diagnostic ?? 'not tried yet'}</code>,
       ])}
     </Grid>

@@ -1,9 +1,9 @@
 import { CircleCheck, CircleX, Info, RotateCw, TriangleAlert, type LucideIcon } from 'lucide-react'
-import { useGraph } from '@/api/graphql'
+import { useGraphQL } from '@/api/graphql'
 import { Badge, type Tone } from '@/parts/Badge'
-import { CopyButton } from '@/parts/Copy'
+import { CopyButton } from '@/parts/CopyButton'
 import { EmptyState } from '@/parts/EmptyState'
-import { Failure } from '@/parts/Failure'
+import { ErrorAlert } from '@/parts/ErrorAlert'
 import { PageBody } from '@/parts/Page'
 import { SkeletonText } from '@/parts/Skeleton'
 import { OperatorHealth, type HealthLevel } from './queries.gen'
@@ -12,12 +12,12 @@ const levels: Record<HealthLevel, [Tone, LucideIcon, string]> = { ERROR: ['bad',
 
 // Health is what doctor finds.
 export function Health() {
-  const health = useGraph(OperatorHealth, {})
+  const health = useGraphQL(OperatorHealth, {})
   const list = health.data?.health.installation ?? []
   return (
     <PageBody narrow>
       <div className="flex flex-wrap items-center gap-2"><p className="min-w-0 flex-1 text-ink-2">What <code>postrider doctor</code> finds about this installation.</p><button type="button" className="btn" disabled={health.isFetching} onClick={() => void health.refetch()}><RotateCw aria-hidden />Look again</button></div>
-      {health.error && <Failure error={health.error} retry={() => void health.refetch()} />}
+      {health.error && <ErrorAlert error={health.error} retry={() => void health.refetch()} />}
       {health.isPending && <SkeletonText lines={6} />}
       {health.data && list.length === 0 && <EmptyState icon={CircleCheck} title="All is well">Nothing about this installation needs attention.</EmptyState>}
       <ul className="grid gap-3">

@@ -1,4 +1,4 @@
-import { useAddress } from '@/app/address'
+import { useSearchParams } from '@/app/searchParams'
 import { useViewer } from '@/app/viewer'
 import { PageHead } from '@/parts/Page'
 import { Tabs } from '@/parts/Tabs'
@@ -12,7 +12,7 @@ import { Processes } from './Processes'
 
 export default function Operator() {
   const viewer = useViewer()
-  const [address, change] = useAddress()
+  const [address, change] = useSearchParams()
   const billing = useBilling(viewer.has('billing'))
   const tabs = [
     { key: 'accounts', name: 'Accounts' },

@@ -2,10 +2,10 @@ import { Link } from '@tanstack/react-router'
 import { CircleCheck, TriangleAlert } from 'lucide-react'
 import type { ReactNode } from 'react'
 import { Badge } from '@/parts/Badge'
-import { Failure } from '@/parts/Failure'
+import { ErrorAlert } from '@/parts/ErrorAlert'
 import { Card, PageBody } from '@/parts/Page'
 import { SkeletonText } from '@/parts/Skeleton'
-import { duration, Time } from '@/parts/Time'
+import { formatDuration, Time } from '@/parts/Time'
 import { useBilling } from './data'
 
 function Figure({ name, value, bad }: { name: string; value: ReactNode; bad?: boolean }) {
@@ -20,7 +20,7 @@ function Figure({ name, value, bad }: { name: string; value: ReactNode; bad?: bo
 // Payments is how the payment provider and this installation get on.
 export function Payments() {
   const billing = useBilling(true)
-  if (billing.error) return <PageBody><Failure error={billing.error} retry={() => void billing.refetch()} /></PageBody>
+  if (billing.error) return <PageBody><ErrorAlert error={billing.error} retry={() => void billing.refetch()} /></PageBody>
   if (!billing.data) return <PageBody>{billing.isPending && <SkeletonText />}</PageBody>
   const b = billing.data
   return (
@@ -32,12 +32,12 @@ export function Payments() {
         <Figure name="To be asked about now" value={b.due.toLocaleString()} />
         <Figure name="Asked in vain" value={b.failing.toLocaleString()} bad={b.failing > 0} />
         <Figure name="Hours of usage to report" value={b.unreportedHours.toLocaleString()} />
-        <Figure name="The oldest of them" value={b.unreportedHours ? duration(b.oldestUnreportedSeconds * 1000) : 'none'} bad={b.oldestUnreportedSeconds > 86_400} />
+        <Figure name="The oldest of them" value={b.unreportedHours ? formatDuration(b.oldestUnreportedSeconds * 1000) : 'none'} bad={b.oldestUnreportedSeconds > 86_400} />
       </div>
-      <Card title="Accounts to look at" pad={false}>
+      <Card title="Accounts to look at" padded={false}>
         {b.problems.length === 0 ? <p className="p-4 text-ink-3">None.</p> : <ul>{b.problems.map((p, i) => <li key={i} className="flex flex-wrap gap-x-3 border-b border-line-soft px-4 py-2 last:border-0"><Link to={`/operator/accounts/${p.accountId}`} className="link"><code>{p.accountId}</code></Link><span className="wrap-anywhere">{p.what}</span></li>)}</ul>}
       </Card>
-      <Card title="Usage that is not taken" pad={false}>
+      <Card title="Usage that is not taken" padded={false}>
         {b.stuck.length === 0 ? <p className="p-4 text-ink-3">None.</p> : <ul>{b.stuck.map((s, i) => <li key={i} className="grid gap-1 border-b border-line-soft px-4 py-2 last:border-0"><span className="flex flex-wrap gap-x-3"><Link to={`/operator/accounts/${s.accountId}`} className="link"><code>{s.accountId}</code></Link><Time at={s.hour} exact /><span>{s.emails.toLocaleString()} emails</span></span><p className="smtp bad">{s.reason}</p></li>)}</ul>}
       </Card>
     </PageBody>

@@ -1,7 +1,7 @@
 import { useState } from 'react'
 import { toast } from '@/app/toasts'
 import { Dialog } from '@/parts/Dialog'
-import { Failure } from '@/parts/Failure'
+import { ErrorAlert } from '@/parts/ErrorAlert'
 import { Field, useWrite } from '@/parts/Form'
 import { useChanges, type Plan, type PlanChange } from './data'
 
@@ -39,23 +39,23 @@ export function PlanDialog({ plan, onClose }: { plan: Plan; onClose: () => void 
   })
   async function go() {
     if (!(await write.run())) return
-    toast.ok(`${name} was changed`)
+    toast.success(`${name} was changed`)
     onClose()
   }
   return (
     <Dialog wide title={`Change ${plan.name}`} onClose={onClose} actions={<><button type="button" className="btn" onClick={onClose}>Back</button><button type="submit" form="plan" className="btn primary" disabled={write.busy || Object.keys(change).length === 0}>Save</button></>}>
       <form id="plan" className="grid gap-3" onSubmit={(e) => { e.preventDefault(); void go() }}>
         <p className="text-ink-2">What you change holds at once for every account on this plan.</p>
-        <Field label="Name" wrong={write.wrong.name}>{(f) => <input {...f} className="input" required value={name} onChange={(e) => setName(e.target.value)} />}</Field>
+        <Field label="Name" error={write.fieldErrors.name}>{(f) => <input {...f} className="input" required value={name} onChange={(e) => setName(e.target.value)} />}</Field>
         <div className="grid gap-3 sm:grid-cols-2">
           {numbers.map(({ key, label, empty }) => (
-            <Field key={key} label={label} hint={empty && `Empty: ${empty}`} wrong={write.wrong[key]}>
+            <Field key={key} label={label} hint={empty && `Empty: ${empty}`} error={write.fieldErrors[key]}>
               {(f) => <input {...f} className="input" type="number" min={key === 'rank' || key === 'included_emails' ? 0 : 1} required={!empty} value={values[key]} onChange={(e) => setValues({ ...values, [key]: e.target.value })} />}
             </Field>
           ))}
         </div>
         {flags.map(({ key, label }) => <label key={key} className="flex items-center gap-2"><input type="checkbox" className="accent-accent-fill" checked={set[key]} onChange={(e) => setSet({ ...set, [key]: e.target.checked })} />{label}</label>)}
-        {write.error !== null && <Failure error={write.error} retry={() => void go()} />}
+        {write.error !== null && <ErrorAlert error={write.error} retry={() => void go()} />}
       </form>
     </Dialog>
   )

@@ -1,7 +1,7 @@
 import { CircleX, HeartPulse } from 'lucide-react'
-import { useGraph } from '@/api/graphql'
+import { useGraphQL } from '@/api/graphql'
 import { Badge } from '@/parts/Badge'
-import { Failure } from '@/parts/Failure'
+import { ErrorAlert } from '@/parts/ErrorAlert'
 import { Card, PageBody } from '@/parts/Page'
 import { SkeletonText } from '@/parts/Skeleton'
 import { Time } from '@/parts/Time'
@@ -12,15 +12,15 @@ const roles: Record<string, string> = { accepts: 'takes mail', delivers: 'delive
 
 // Processes are what runs of the installation, with what each does and its version.
 export function Processes() {
-  const read = useGraph(OperatorProcesses, {}, { refetchInterval: 10_000 })
+  const read = useGraphQL(OperatorProcesses, {}, { refetchInterval: 10_000 })
   const list = read.data?.operator?.processes ?? []
   const versions = new Set(list.filter((p) => p.alive).map((p) => p.version))
   return (
     <PageBody>
-      {read.error && <Failure error={read.error} retry={() => void read.refetch()} />}
+      {read.error && <ErrorAlert error={read.error} retry={() => void read.refetch()} />}
       {read.isPending && <SkeletonText lines={4} />}
       {read.data && (
-        <Card title="Processes" pad={false} foot={versions.size > 1 ? 'They are of several versions: an upgrade is under way, or was forgotten.' : undefined}>
+        <Card title="Processes" padded={false} footer={versions.size > 1 ? 'They are of several versions: an upgrade is under way, or was forgotten.' : undefined}>
           <Grid label="Processes" heads={['Name', 'State', 'Version', 'Does', 'Started', 'Last seen']}>
             {list.map((p) => [
               <b key="n" className="font-medium wrap-anywhere">{p.name}</b>,

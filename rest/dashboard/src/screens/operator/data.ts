@@ -1,6 +1,6 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { query, usePages } from '@/api/graphql'
-import { done, rest } from '@/api/rest'
+import { unwrap, rest } from '@/api/rest'
 import type { components } from '@/api/rest.gen'
 import { OperatorAccountDetail, OperatorAccounts, OperatorPayments, OperatorPlans, type OperatorAccountFilter, type OperatorAccountRowFragment, type OperatorAccountStatus, type OperatorPlanRowFragment } from './queries.gen'
 
@@ -31,11 +31,11 @@ export function useChanges() {
   const again = (...keys: string[]) => Promise.all(keys.map((key) => queries.invalidateQueries({ queryKey: [key] })))
   return {
     async account(id: string, body: AccountChange) {
-      await done(rest.PATCH('/operator/accounts/{id}', { params: { path: { id } }, body }))
+      await unwrap(rest.PATCH('/operator/accounts/{id}', { params: { path: { id } }, body }))
       await again(OperatorAccountDetail.name, OperatorAccounts.name)
     },
     async plan(id: string, body: PlanChange) {
-      await done(rest.PATCH('/operator/plans/{id}', { params: { path: { id } }, body }))
+      await unwrap(rest.PATCH('/operator/plans/{id}', { params: { path: { id } }, body }))
       await again(OperatorPlans.name)
     },
   }

@@ -1,12 +1,12 @@
 import { KeyRound, Trash2 } from 'lucide-react'
 import { useState, type FormEvent } from 'react'
 import { now } from '@/api/clock'
-import { done, rest } from '@/api/rest'
+import { unwrap, rest } from '@/api/rest'
 import { useStore } from '@/api/store'
 import { toast } from '@/app/toasts'
 import { useViewer } from '@/app/viewer'
-import { CopyButton } from '@/parts/Copy'
-import { Failure } from '@/parts/Failure'
+import { CopyButton } from '@/parts/CopyButton'
+import { ErrorAlert } from '@/parts/ErrorAlert'
 import { useWrite } from '@/parts/Form'
 import { Time } from '@/parts/Time'
 import { key } from './memory'
@@ -19,7 +19,7 @@ export function KeyBar() {
   const held = useStore(key)
   const [text, setText] = useState('')
   const make = useWrite(async () => {
-    const made = await done(rest.POST('/api-keys', { body: { name: 'Playground', scope: 'read', expires_at: new Date(now() + hour).toISOString() } }))
+    const made = await unwrap(rest.POST('/api-keys', { body: { name: 'Playground', scope: 'read', expires_at: new Date(now() + hour).toISOString() } }))
     key.set({ secret: made.secret, id: made.api_key.id, ends: made.api_key.expires_at ?? undefined })
   })
   function take(e: FormEvent) {
@@ -33,10 +33,10 @@ export function KeyBar() {
     key.set(null)
     if (!id) return
     try {
-      await done(rest.DELETE('/api-keys/{id}', { params: { path: { id } } }))
-      toast.ok('The key was revoked')
+      await unwrap(rest.DELETE('/api-keys/{id}', { params: { path: { id } } }))
+      toast.success('The key was revoked')
     } catch (error) {
-      toast.failed(error)
+      toast.error(error)
     }
   }
   return (
@@ -58,7 +58,7 @@ export function KeyBar() {
           <p className="w-full text-xs text-ink-3">Queries run with an API key. This page keeps it in memory only: a reload forgets it.</p>
         </div>
       )}
-      {make.error !== null && <div className="mt-2"><Failure error={make.error} retry={() => void make.run()} /></div>}
+      {make.error !== null && <div className="mt-2"><ErrorAlert error={make.error} retry={() => void make.run()} /></div>}
     </div>
   )
 }

@@ -5,10 +5,10 @@ import { useStore } from '@/api/store'
 import { useViewer } from '@/app/viewer'
 import { Badge } from '@/parts/Badge'
 import { CodeBlock } from '@/parts/CodeBlock'
-import { Failure } from '@/parts/Failure'
+import { ErrorAlert } from '@/parts/ErrorAlert'
 import { useWrite } from '@/parts/Form'
 import { PageHead } from '@/parts/Page'
-import { duration } from '@/parts/Time'
+import { formatDuration } from '@/parts/Time'
 import { examples } from './examples'
 import { KeyBar } from './KeyBar'
 import { draft, key } from './memory'
@@ -56,12 +56,12 @@ export default function Playground() {
         </div>
         <section aria-label="Answer" className="min-h-0 min-w-0 overflow-auto bg-surface p-4 max-md:border-t max-md:border-line" tabIndex={-1}>
           <div className="grid gap-3" aria-live="polite">
-            {ask.error !== null && <Failure error={ask.error} retry={go} />}
+            {ask.error !== null && <ErrorAlert error={ask.error} retry={go} />}
             {result && !ask.error && (
               <>
                 <p className="flex flex-wrap items-center gap-2 text-xs text-ink-3">
                   <Badge tone={result.failed ? 'bad' : 'ok'} icon={result.failed ? CircleAlert : CircleCheck}>{result.failed ? 'Refused' : 'Answered'} {result.status}</Badge>
-                  <span>{duration(result.ms)}</span>{result.requestId && <code>{result.requestId}</code>}
+                  <span>{formatDuration(result.ms)}</span>{result.requestId && <code>{result.requestId}</code>}
                 </p>
                 <CodeBlock text={result.text} wrap max="" />
               </>

@@ -1,5 +1,5 @@
-import { reach } from '@/api/connection'
-import { Failed } from '@/api/failed'
+import { fetchService } from '@/api/connection'
+import { ApiError } from '@/api/errors'
 
 export interface Result {
   status: number
@@ -15,10 +15,10 @@ export async function run(secret: string, query: string, variables: string): Pro
   try {
     given = variables.trim() ? JSON.parse(variables) : {}
   } catch (error) {
-    throw new Failed(`The variables are no JSON: ${error instanceof Error ? error.message : ''}`)
+    throw new ApiError(`The variables are no JSON: ${error instanceof Error ? error.message : ''}`)
   }
   const began = performance.now()
-  const response = await reach('/graphql', {
+  const response = await fetchService('/graphql', {
     method: 'POST', credentials: 'omit', cache: 'no-store',
     headers: { Authorization: `Bearer ${secret}`, 'Content-Type': 'application/json', Accept: 'application/graphql-response+json, application/json' },
     body: JSON.stringify({ query, variables: given }),
@@ -39,7 +39,7 @@ function prettyOf(text: string): { pretty: string; failed: boolean } {
 
 // readSchema is the schema's text; null where the service does not give it.
 export async function readSchema(signal?: AbortSignal): Promise<string | null> {
-  const response = await reach('/graphql/schema.graphql', { signal })
+  const response = await fetchService('/graphql/schema.graphql', { signal })
   if (!response.ok) return null
   const text = await response.text()
   return /\btype Query\b/.test(text) ? text : null

@@ -1,8 +1,8 @@
 import { SquareTerminal } from 'lucide-react'
-import { screen } from '@/app/screen'
+import { defineScreen } from '@/app/screen'
 
-export default screen({
+export default defineScreen({
   routes: [{ path: '/playground', title: 'Playground', load: () => import('./Playground') }],
-  nav: { group: 'Developers', name: 'Playground', icon: SquareTerminal, to: '/playground', order: 8, words: 'graphql editor query api reference explorer' },
+  nav: { group: 'Developers', name: 'Playground', icon: SquareTerminal, to: '/playground', order: 8, keywords: 'graphql editor query api reference explorer' },
   right: 'READ',
 })

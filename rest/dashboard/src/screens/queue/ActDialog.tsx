@@ -2,7 +2,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { toast } from '@/app/toasts'
 import { Dialog } from '@/parts/Dialog'
-import { Failure } from '@/parts/Failure'
+import { ErrorAlert } from '@/parts/ErrorAlert'
 import { Field, useWrite } from '@/parts/Form'
 import { acts, people, sum, type Act, type Target } from './actions'
 import { QueueBacklogs, QueueRecipients } from './queries.gen'
@@ -16,7 +16,7 @@ export function ActDialog({ act, target, onClose, onDone }: { act: Act; target: 
   const count = useQuery({ queryKey: ['queue-count', act, target], queryFn: () => sum(act, target, true, 'count'), staleTime: 0, gcTime: 0 })
   const write = useWrite(async () => {
     const change = await sum(act, target, false, reason.trim(), setStep)
-    toast.ok(`${known.done}: ${change.changed.toLocaleString()} of ${people(change.matched)}`)
+    toast.success(`${known.done}: ${change.changed.toLocaleString()} of ${people(change.matched)}`)
     return change
   })
   async function go() {
@@ -34,11 +34,11 @@ export function ActDialog({ act, target, onClose, onDone }: { act: Act; target: 
     >
       <form id="queue-act" className="grid gap-3" onSubmit={(e) => { e.preventDefault(); void go() }}>
         <p role="status" className="font-medium">{count.data ? (count.data.matched ? `This is about ${people(count.data.matched)}.` : 'Nothing waits there any more.') : count.error ? '' : 'Counting…'}</p>
-        {count.error && <Failure error={count.error} retry={() => void count.refetch()} />}
+        {count.error && <ErrorAlert error={count.error} retry={() => void count.refetch()} />}
         <p className="text-ink-2">{known.about}</p>
-        {act === 'drop' && <Field label="Why" hint="It stands in the timeline of each email." wrong={write.wrong.reason}>{(f) => <input {...f} className="input" required maxLength={500} value={reason} onChange={(e) => setReason(e.target.value)} />}</Field>}
+        {act === 'drop' && <Field label="Why" hint="It stands in the timeline of each email." error={write.fieldErrors.reason}>{(f) => <input {...f} className="input" required maxLength={500} value={reason} onChange={(e) => setReason(e.target.value)} />}</Field>}
         {write.busy && target.selections.length > 1 && <p role="status" className="text-xs text-ink-3">{step} of {target.selections.length} destinations</p>}
-        {write.error !== null && <Failure error={write.error} retry={() => void go()} what="What was done so far stays done." />}
+        {write.error !== null && <ErrorAlert error={write.error} retry={() => void go()} title="What was done so far stays done." />}
       </form>
     </Dialog>
   )

@@ -1,13 +1,13 @@
 import { Link } from '@tanstack/react-router'
 import { CircleCheck } from 'lucide-react'
 import { useMemo, useRef, useState } from 'react'
-import { useGraph } from '@/api/graphql'
-import { useAddress } from '@/app/address'
+import { useGraphQL } from '@/api/graphql'
+import { useSearchParams } from '@/app/searchParams'
 import { useViewer } from '@/app/viewer'
 import { DataTable, type Column } from '@/parts/DataTable'
 import { EmptyState } from '@/parts/EmptyState'
-import { Sheet, Split, neighbours } from '@/parts/Sheet'
-import { duration } from '@/parts/Time'
+import { Sheet, SplitView, adjacentRows } from '@/parts/Sheet'
+import { formatDuration } from '@/parts/Time'
 import { people } from './actions'
 import { Acts, BulkBar } from './BulkBar'
 import { QueueBacklogs, type QueueBacklogsQuery } from './queries.gen'
@@ -19,7 +19,7 @@ type Row = QueueBacklogsQuery['queueByDestination'][number]
 const columns: Column<Row>[] = [
   { key: 'destination', head: 'Destination', width: '24%', cell: (r) => <Link to="/queue" search={{ tab: 'recipients', destination: r.destination } as never} className="link font-medium">{r.destination}</Link> },
   { key: 'total', head: 'Waiting', width: '80px', right: true, cell: (r) => r.total.toLocaleString() },
-  { key: 'oldest', head: 'Oldest', width: '96px', right: true, cell: (r) => <span title={`${r.oldestAgeSeconds.toLocaleString()} seconds`}>{duration(r.oldestAgeSeconds * 1000)}</span> },
+  { key: 'oldest', head: 'Oldest', width: '96px', right: true, cell: (r) => <span title={`${r.oldestAgeSeconds.toLocaleString()} seconds`}>{formatDuration(r.oldestAgeSeconds * 1000)}</span> },
   { key: 'states', head: 'Of these', width: '240px', from: 'mid', cell: (r) => <States {...r} /> },
   { key: 'reason', head: 'Reason', from: 'slim', cell: (r) => <span title={r.diagnostic ?? undefined} className="font-mono text-xs text-ink-2">{r.diagnostic ?? <span className="font-sans text-ink-3">not tried yet</span>}</span> },
 ]
@@ -28,9 +28,9 @@ const count = (rows: Row[], key: 'total' | 'due' | 'running' | 'parked' | 'defer
 
 export function Destinations() {
   const viewer = useViewer()
-  const [address, change] = useAddress()
+  const [address, change] = useSearchParams()
   const [chosen, setChosen] = useState<Set<string>>(new Set())
-  const backlog = useGraph(QueueBacklogs, {}, { refetchInterval: 10_000 })
+  const backlog = useGraphQL(QueueBacklogs, {}, { refetchInterval: 10_000 })
   const rows = useStable(backlog.data?.queueByDestination)
   const may = viewer.can('WRITE')
   const list = rows.filter((r) => chosen.has(r.destination)).map((r) => r.destination)
@@ -39,7 +39,7 @@ export function Destinations() {
   const open = (id: string | null) => change({ open: id ?? undefined })
   return (
     <>
-      <Split sheet={opened && <Sheet label={opened.destination} head={<h2 className="truncate">{opened.destination}</h2>} onClose={() => open(null)} {...neighbours(rows.map((r) => r.destination), address.open, open)}><DestinationFacts backlog={opened} /></Sheet>}>
+      <SplitView sheet={opened && <Sheet label={opened.destination} head={<h2 className="truncate">{opened.destination}</h2>} onClose={() => open(null)} {...adjacentRows(rows.map((r) => r.destination), address.open, open)}><DestinationFacts backlog={opened} /></Sheet>}>
         <DataTable
           label="What waits, by destination" rows={rows} columns={columns} idOf={(r) => r.destination} nameOf={(r) => r.destination} open={address.open} onOpen={open} selected={may ? chosen : undefined} onSelect={may ? setChosen : undefined}
           loading={backlog.isPending} error={backlog.error} retry={() => void backlog.refetch()}
@@ -57,7 +57,7 @@ export function Destinations() {
             >Everything that was sent was delivered, or has ended otherwise.{domain && ' This sends one that waits:'}</EmptyState>
           }
         />
-      </Split>
+      </SplitView>
       {list.length > 0 && <BulkBar words={`${list.length} ${list.length === 1 ? 'destination' : 'destinations'}`} clear={() => setChosen(new Set())} target={{ selections: list.map((destination) => ({ destination, all: false })), words: list.length === 1 ? (list[0] ?? '') : `${list.length} destinations` }} />}
     </>
   )

@@ -1,7 +1,7 @@
 import { useState } from 'react'
 import { now } from '@/api/clock'
 import { Dialog } from '@/parts/Dialog'
-import { Failure } from '@/parts/Failure'
+import { ErrorAlert } from '@/parts/ErrorAlert'
 import { Field, useWrite } from '@/parts/Form'
 
 const zone = Intl.DateTimeFormat().resolvedOptions().timeZone
@@ -26,11 +26,11 @@ export function MoveDialog({ title, at, step, move, onClose }: { title: string; 
   return (
     <Dialog title={title} onClose={onClose} actions={<><button type="button" className="btn" onClick={onClose}>Back</button><button type="submit" form="move" className="btn primary" disabled={!known || write.busy}>Move</button></>}>
       <form id="move" className="grid gap-3" onSubmit={(e) => { e.preventDefault(); void go() }}>
-        <Field label="Goes out at" wrong={write.wrong.scheduled_at} hint={known ? `${zone}; that is ${when.toISOString().slice(0, 16).replace('T', ' ')} UTC` : zone}>
+        <Field label="Goes out at" error={write.fieldErrors.scheduled_at} hint={known ? `${zone}; that is ${when.toISOString().slice(0, 16).replace('T', ' ')} UTC` : zone}>
           {(f) => <input {...f} type="datetime-local" className="input" required value={value} onChange={(e) => setValue(e.target.value)} />}
         </Field>
         {write.busy && step && <p role="status" className="text-xs text-ink-3">{step}</p>}
-        {write.error !== null && <Failure error={write.error} retry={() => void go()} />}
+        {write.error !== null && <ErrorAlert error={write.error} retry={() => void go()} />}
       </form>
     </Dialog>
   )

@@ -1,6 +1,6 @@
 import { RefreshCw } from 'lucide-react'
 import { useQueryClient } from '@tanstack/react-query'
-import { useAddress } from '@/app/address'
+import { useSearchParams } from '@/app/searchParams'
 import { PageHead } from '@/parts/Page'
 import { Tabs } from '@/parts/Tabs'
 import { Destinations } from './Destinations'
@@ -15,7 +15,7 @@ const tabs = [
 ]
 
 export default function Queue() {
-  const [address, change] = useAddress()
+  const [address, change] = useSearchParams()
   const queries = useQueryClient()
   const tab = tabs.find((t) => t.key === address.tab)?.key ?? 'destinations'
   const refresh = () => [QueueBacklogs, QueueRecipients, ScheduledEmails].forEach((d) => void queries.invalidateQueries({ queryKey: [d.name] }))

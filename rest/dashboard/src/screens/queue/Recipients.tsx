@@ -2,11 +2,11 @@ import { Link } from '@tanstack/react-router'
 import { CircleCheck, X } from 'lucide-react'
 import { useState } from 'react'
 import { usePages } from '@/api/graphql'
-import { useAddress } from '@/app/address'
+import { useSearchParams } from '@/app/searchParams'
 import { useViewer } from '@/app/viewer'
 import { DataTable, type Column } from '@/parts/DataTable'
 import { EmptyState } from '@/parts/EmptyState'
-import { Sheet, Split, neighbours } from '@/parts/Sheet'
+import { Sheet, SplitView, adjacentRows } from '@/parts/Sheet'
 import { Time } from '@/parts/Time'
 import { people } from './actions'
 import { Acts, BulkBar } from './BulkBar'
@@ -26,13 +26,13 @@ const columns: Column<Row>[] = [
 ]
 
 export function Recipients() {
-  const [address, change] = useAddress()
+  const [address, change] = useSearchParams()
   const viewer = useViewer()
   const [chosen, setChosen] = useState<Set<string>>(new Set())
   const state = stateNames.find((s) => s.value === address.state)?.value
   const filter: QueueFilter = { ...(address.destination ? { destination: address.destination } : {}), ...(address.email ? { email: address.email } : {}), ...(state ? { state } : {}) }
   const filtered = Object.keys(filter).length > 0
-  const list = usePages(QueueRecipients, { filter: filtered ? filter : null }, (d) => d.queue, { keep: true })
+  const list = usePages(QueueRecipients, { filter: filtered ? filter : null }, (d) => d.queue, { keepPrevious: true })
   const may = viewer.can('WRITE')
   const ids = list.rows.filter((r) => chosen.has(r.id)).map((r) => r.id)
   const opened = list.rows.find((r) => r.id === address.open)
@@ -54,13 +54,13 @@ export function Recipients() {
           <div className="ml-auto flex flex-wrap gap-2"><Acts target={{ selections: [{ destination: address.destination, ...(address.email ? { email: address.email } : {}), all: false }], words: `all at ${address.destination}` }} /></div>
         )}
       </div>
-      <Split sheet={opened && <Sheet label={opened.address} head={<h2 className="truncate">{opened.address}</h2>} page={`/emails/${opened.emailId}`} onClose={() => open(null)} {...neighbours(list.rows.map((r) => r.id), address.open, open)}><RecipientFacts entry={opened} /></Sheet>}>
+      <SplitView sheet={opened && <Sheet label={opened.address} head={<h2 className="truncate">{opened.address}</h2>} page={`/emails/${opened.emailId}`} onClose={() => open(null)} {...adjacentRows(list.rows.map((r) => r.id), address.open, open)}><RecipientFacts entry={opened} /></Sheet>}>
         <DataTable
           label="Recipients that wait" rows={list.rows} columns={columns} idOf={(r) => r.id} nameOf={(r) => r.address} open={address.open} onOpen={open} selected={may ? chosen : undefined} onSelect={may ? setChosen : undefined}
           loading={list.isPending} error={list.error} retry={() => void list.refetch()} more={() => void list.fetchNextPage()} hasMore={list.hasNextPage}
           empty={<EmptyState icon={CircleCheck} title={filtered ? 'Nobody waits there' : 'Nobody waits'} action={filtered ? <button type="button" className="btn" onClick={() => go({ destination: undefined, state: undefined, email: undefined })}>Clear the filter</button> : <Link to="/emails" className="btn">Look at what was sent</Link>}>{filtered ? 'No recipient in the queue matches this filter.' : 'Everything that was sent was delivered, or has ended otherwise.'}</EmptyState>}
         />
-      </Split>
+      </SplitView>
       {ids.length > 0 && <BulkBar words={people(ids.length)} clear={() => setChosen(new Set())} target={{ selections: chunks(ids, 1000).map((recipients) => ({ recipients, all: false })), words: people(ids.length) }} />}
     </>
   )

@@ -4,10 +4,10 @@ import { CalendarClock, CalendarX, X } from 'lucide-react'
 import { useState } from 'react'
 import { now } from '@/api/clock'
 import { keyOf, usePages } from '@/api/graphql'
-import { done, rest } from '@/api/rest'
+import { unwrap, rest } from '@/api/rest'
 import { toast } from '@/app/toasts'
 import { useViewer } from '@/app/viewer'
-import { Confirm } from '@/parts/Confirm'
+import { ConfirmDialog } from '@/parts/ConfirmDialog'
 import { DataTable, type Column } from '@/parts/DataTable'
 import { EmptyState } from '@/parts/EmptyState'
 import { Time } from '@/parts/Time'
@@ -47,7 +47,7 @@ export function Scheduled() {
     setStep(0)
     try {
       for (const id of all) {
-        await done(rest.PATCH('/emails/{id}', { params: { path: { id } }, body }))
+        await unwrap(rest.PATCH('/emails/{id}', { params: { path: { id } }, body }))
         setStep((n) => n + 1)
       }
     } finally {
@@ -71,12 +71,12 @@ export function Scheduled() {
           </div>
         </div>
       )}
-      {doing?.what === 'move' && <MoveDialog title={doing.ids.length === 1 ? 'Move this email' : `Move ${emails(doing.ids.length)}`} at={doing.at} step={doing.ids.length > 1 ? `${step} of ${doing.ids.length}` : ''} onClose={() => setDoing(null)} move={async (at) => { await each(doing.ids, { scheduled_at: at }); toast.ok(`${emails(doing.ids.length)} moved`) }} />}
+      {doing?.what === 'move' && <MoveDialog title={doing.ids.length === 1 ? 'Move this email' : `Move ${emails(doing.ids.length)}`} at={doing.at} step={doing.ids.length > 1 ? `${step} of ${doing.ids.length}` : ''} onClose={() => setDoing(null)} move={async (at) => { await each(doing.ids, { scheduled_at: at }); toast.success(`${emails(doing.ids.length)} moved`) }} />}
       {doing?.what === 'cancel' && (
-        <Confirm title={`Cancel ${doing.ids.length === 1 ? 'this email' : emails(doing.ids.length)}?`} label={doing.ids.length === 1 ? 'Cancel the email' : `Cancel ${emails(doing.ids.length)}`} danger onClose={() => setDoing(null)} run={async () => { await each(doing.ids, { cancel: true }); toast.ok(`${emails(doing.ids.length)} cancelled`) }}>
+        <ConfirmDialog title={`Cancel ${doing.ids.length === 1 ? 'this email' : emails(doing.ids.length)}?`} label={doing.ids.length === 1 ? 'Cancel the email' : `Cancel ${emails(doing.ids.length)}`} danger onClose={() => setDoing(null)} run={async () => { await each(doing.ids, { cancel: true }); toast.success(`${emails(doing.ids.length)} cancelled`) }}>
           It is never sent. A cancelled email cannot be scheduled again.
           {step > 0 && doing.ids.length > 1 && <p role="status">{step} of {doing.ids.length}</p>}
-        </Confirm>
+        </ConfirmDialog>
       )}
     </>
   )

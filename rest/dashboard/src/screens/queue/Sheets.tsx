@@ -1,8 +1,8 @@
 import { Link } from '@tanstack/react-router'
 import { useViewer } from '@/app/viewer'
-import { Id } from '@/parts/Copy'
-import { Fact, Facts } from '@/parts/Page'
-import { duration, Time } from '@/parts/Time'
+import { CopyableId } from '@/parts/CopyButton'
+import { Detail, DetailList } from '@/parts/Page'
+import { formatDuration, Time } from '@/parts/Time'
 import { Acts } from './BulkBar'
 import type { QueueBacklogsQuery, QueueRecipientsQuery } from './queries.gen'
 import { StateBadge, States } from './state'
@@ -23,11 +23,11 @@ export function DestinationFacts({ backlog }: { backlog: QueueBacklogsQuery['que
   return (
     <div className="grid gap-4 p-4 md:p-5">
       <Words text={backlog.diagnostic} />
-      <Facts>
-        <Fact name="Waiting">{backlog.total.toLocaleString()}</Fact>
-        <Fact name="Of these"><States {...backlog} wrap /></Fact>
-        <Fact name="Oldest">{duration(backlog.oldestAgeSeconds * 1000)}</Fact>
-      </Facts>
+      <DetailList>
+        <Detail name="Waiting">{backlog.total.toLocaleString()}</Detail>
+        <Detail name="Of these"><States {...backlog} wrap /></Detail>
+        <Detail name="Oldest">{formatDuration(backlog.oldestAgeSeconds * 1000)}</Detail>
+      </DetailList>
       <div><Link to="/queue" search={{ tab: 'recipients', destination: backlog.destination } as never} className="link under">Show each recipient</Link></div>
       {viewer.can('WRITE') && <div className="flex flex-wrap gap-2"><Acts target={{ selections: [{ destination: backlog.destination, all: false }], words: backlog.destination }} /></div>}
     </div>
@@ -40,15 +40,15 @@ export function RecipientFacts({ entry }: { entry: QueueRecipientsQuery['queue']
     <div className="grid gap-4 p-4 md:p-5">
       <div><StateBadge state={entry.state} running={entry.running} /></div>
       <Words text={entry.diagnostic} />
-      <Facts>
-        <Fact name="To">{entry.address}</Fact>
-        <Fact name="Email"><Link to={`/emails/${entry.emailId}`} className="link">{entry.emailId}</Link></Fact>
-        <Fact name="Attempts">{entry.attempts}</Fact>
-        <Fact name="Next attempt">{entry.nextAttemptAt && <Time at={entry.nextAttemptAt} />}</Fact>
-        <Fact name="Waits since"><Time at={entry.queuedAt} exact /></Fact>
-        <Fact name="Ends"><Time at={new Date(Date.parse(entry.queuedAt) + 72 * 3_600_000).toISOString()} exact /></Fact>
-        <Fact name="Id"><Id id={entry.id} /></Fact>
-      </Facts>
+      <DetailList>
+        <Detail name="To">{entry.address}</Detail>
+        <Detail name="Email"><Link to={`/emails/${entry.emailId}`} className="link">{entry.emailId}</Link></Detail>
+        <Detail name="Attempts">{entry.attempts}</Detail>
+        <Detail name="Next attempt">{entry.nextAttemptAt && <Time at={entry.nextAttemptAt} />}</Detail>
+        <Detail name="Waits since"><Time at={entry.queuedAt} exact /></Detail>
+        <Detail name="Ends"><Time at={new Date(Date.parse(entry.queuedAt) + 72 * 3_600_000).toISOString()} exact /></Detail>
+        <Detail name="Id"><CopyableId id={entry.id} /></Detail>
+      </DetailList>
       {viewer.can('WRITE') && <div className="flex flex-wrap gap-2"><Acts target={{ selections: [{ recipients: [entry.id], all: false }], words: entry.address }} /></div>}
     </div>
   )

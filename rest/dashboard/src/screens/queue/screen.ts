@@ -1,9 +1,9 @@
 import { Hourglass } from 'lucide-react'
-import { screen } from '@/app/screen'
+import { defineScreen } from '@/app/screen'
 
-export default screen({
+export default defineScreen({
   routes: [{ path: '/queue', title: 'Queue', load: () => import('./Queue') }],
-  nav: { group: 'Mail', name: 'Queue', icon: Hourglass, to: '/queue', order: 3, shortcut: 'q', words: 'scheduled waiting retry hold release drop deferred' },
+  nav: { group: 'Email', name: 'Queue', icon: Hourglass, to: '/queue', order: 3, shortcut: 'q', keywords: 'scheduled waiting retry hold release drop deferred' },
   module: 'sending',
   right: 'READ',
 })

@@ -1,11 +1,11 @@
 import { useRef } from 'react'
 import { useNavigate } from '@tanstack/react-router'
-import { done, onceKey, rest } from '@/api/rest'
+import { unwrap, newIdempotencyKey, rest } from '@/api/rest'
 import { toast } from '@/app/toasts'
 import { Dialog } from '@/parts/Dialog'
-import { Failure } from '@/parts/Failure'
+import { ErrorAlert } from '@/parts/ErrorAlert'
 import { Field, useWrite } from '@/parts/Form'
-import { octets } from '@/parts/file'
+import { formatBytes } from '@/parts/file'
 import type { Received } from './Message'
 
 const list = (text: FormDataEntryValue | null) => String(text ?? '').split(/[,;\n]/).map((t) => t.trim()).filter(Boolean)
@@ -14,22 +14,22 @@ const list = (text: FormDataEntryValue | null) => String(text ?? '').split(/[,;\
 export function AnswerDialog({ kind, mail, onClose }: { kind: 'reply' | 'forward'; mail: Received; onClose: () => void }) {
   const navigate = useNavigate()
   const form = useRef<HTMLFormElement>(null)
-  const once = useRef(onceKey())
+  const once = useRef(newIdempotencyKey())
   const write = useWrite(async (data: FormData) => {
     const to = list(data.get('to'))
     const text = String(data.get('text'))
     const common = { params: { path: { id: mail.id }, header: { 'Idempotency-Key': once.current } } }
-    if (kind === 'reply') return done(rest.POST('/received-emails/{id}/reply', { ...common, body: { text, from: String(data.get('from')), ...(to.length ? { to } : {}) } }))
-    return done(rest.POST('/received-emails/{id}/forward', { ...common, body: { to, from: String(data.get('from')), ...(text.trim() ? { text } : {}), with_attachments: data.get('files') === 'on' } }))
+    if (kind === 'reply') return unwrap(rest.POST('/received-emails/{id}/reply', { ...common, body: { text, from: String(data.get('from')), ...(to.length ? { to } : {}) } }))
+    return unwrap(rest.POST('/received-emails/{id}/forward', { ...common, body: { to, from: String(data.get('from')), ...(text.trim() ? { text } : {}), with_attachments: data.get('files') === 'on' } }))
   })
   async function send() {
     if (!form.current?.reportValidity()) return
     const sent = await write.run(new FormData(form.current))
     if (!sent) {
-      once.current = onceKey()
+      once.current = newIdempotencyKey()
       return
     }
-    toast.ok(kind === 'reply' ? 'The answer was sent' : 'The email was sent on', { label: 'Show it', run: () => void navigate({ to: `/emails/${sent.id}` }) })
+    toast.success(kind === 'reply' ? 'The answer was sent' : 'The email was sent on', { label: 'Show it', run: () => void navigate({ to: `/emails/${sent.id}` }) })
     onClose()
   }
   const size = mail.attachments.reduce((sum, a) => sum + a.size, 0)
@@ -39,12 +39,12 @@ export function AnswerDialog({ kind, mail, onClose }: { kind: 'reply' | 'forward
       actions={<><button type="button" className="btn" onClick={onClose}>Back</button><button type="button" className="btn primary" disabled={write.busy} onClick={() => void send()}>{kind === 'reply' ? 'Send the answer' : 'Send it on'}</button></>}
     >
       <form ref={form} className="grid gap-3" onSubmit={(e) => { e.preventDefault(); void send() }}>
-        <Field label="From" wrong={about(write.wrong, 'from')}>{(f) => <input {...f} name="from" className="input" required defaultValue={mail.rcptTo} />}</Field>
-        <Field label="To" hint="Several with commas between them" wrong={about(write.wrong, 'to')}>{(f) => <input {...f} name="to" className="input" required defaultValue={kind === 'reply' ? (mail.replyTo.length ? mail.replyTo : [mail.from || mail.mailFrom]).map(bare).join(', ') : ''} />}</Field>
-        <Field label={kind === 'reply' ? 'Your answer' : 'What you say above it'} wrong={about(write.wrong, 'text') ?? about(write.wrong, 'html')}>{(f) => <textarea {...f} name="text" className="input" rows={kind === 'reply' ? 8 : 4} required={kind === 'reply'} />}</Field>
-        {kind === 'forward' && mail.attachments.length > 0 && <label className="flex items-center gap-2"><input type="checkbox" name="files" defaultChecked className="accent-accent-fill" />With its {mail.attachments.length === 1 ? 'file' : `${mail.attachments.length} files`} ({octets(size)})</label>}
+        <Field label="From" error={about(write.fieldErrors, 'from')}>{(f) => <input {...f} name="from" className="input" required defaultValue={mail.rcptTo} />}</Field>
+        <Field label="To" hint="Several with commas between them" error={about(write.fieldErrors, 'to')}>{(f) => <input {...f} name="to" className="input" required defaultValue={kind === 'reply' ? (mail.replyTo.length ? mail.replyTo : [mail.from || mail.mailFrom]).map(bare).join(', ') : ''} />}</Field>
+        <Field label={kind === 'reply' ? 'Your answer' : 'What you say above it'} error={about(write.fieldErrors, 'text') ?? about(write.fieldErrors, 'html')}>{(f) => <textarea {...f} name="text" className="input" rows={kind === 'reply' ? 8 : 4} required={kind === 'reply'} />}</Field>
+        {kind === 'forward' && mail.attachments.length > 0 && <label className="flex items-center gap-2"><input type="checkbox" name="files" defaultChecked className="accent-accent-fill" />With its {mail.attachments.length === 1 ? 'file' : `${mail.attachments.length} files`} ({formatBytes(size)})</label>}
       </form>
-      {write.error !== null && <Failure error={write.error} retry={() => void send()} />}
+      {write.error !== null && <ErrorAlert error={write.error} retry={() => void send()} />}
     </Dialog>
   )
 }

@@ -1,8 +1,8 @@
 import { Link } from '@tanstack/react-router'
 import { ArrowDownLeft, ArrowUpRight } from 'lucide-react'
-import { useGraph } from '@/api/graphql'
+import { useGraphQL } from '@/api/graphql'
 import { useViewer } from '@/app/viewer'
-import { Failure } from '@/parts/Failure'
+import { ErrorAlert } from '@/parts/ErrorAlert'
 import { Time } from '@/parts/Time'
 import { ReceivedThread, SentThread } from './queries.gen'
 import { idsIn, threadOf, wordsOf, type Letter } from './thread'
@@ -25,8 +25,8 @@ const address = (from: string) => /<([^<>]+)>\s*$/.exec(from)?.[1] ?? from.trim(
 export function useConversation(mail: Named) {
   const viewer = useViewer()
   const query = wordsOf(mail.subject) || null
-  const received = useGraph(ReceivedThread, { filter: query ? { query } : { from: address(mail.from) } })
-  const sent = useGraph(SentThread, { filter: { query, to: address(mail.from) } }, { enabled: viewer.has('sending') && viewer.can('READ_SENT') })
+  const received = useGraphQL(ReceivedThread, { filter: query ? { query } : { from: address(mail.from) } })
+  const sent = useGraphQL(SentThread, { filter: { query, to: address(mail.from) } }, { enabled: viewer.has('sending') && viewer.can('READ_SENT') })
   const others = [
     ...(received.data?.receivedEmails.nodes ?? []).map(letterOf),
     ...(sent.data?.emails.nodes ?? []).map((e): Letter => ({
@@ -41,7 +41,7 @@ export function useConversation(mail: Named) {
 export function Conversation({ letters, open, error, retry }: { letters: Letter[]; open: string; error: unknown; retry: () => void }) {
   return (
     <div className="grid gap-3">
-      {error ? <Failure error={error} retry={retry} /> : null}
+      {error ? <ErrorAlert error={error} retry={retry} /> : null}
       <ol className="card">
         {letters.map((l) => {
           const Icon = l.sent ? ArrowUpRight : ArrowDownLeft

@@ -1,8 +1,8 @@
 import { Download, Paperclip } from 'lucide-react'
 import { useState } from 'react'
-import { Failure } from '@/parts/Failure'
+import { ErrorAlert } from '@/parts/ErrorAlert'
 import { readWhole, type Received } from './Message'
-import { bytesOf, octets, save } from '@/parts/file'
+import { decodeBase64, formatBytes, saveFile } from '@/parts/file'
 
 // Files are what a message brings, to be saved and never shown: a stranger made them.
 export function Files({ mail }: { mail: Received }) {
@@ -16,7 +16,7 @@ export function Files({ mail }: { mail: Received }) {
     try {
       const file = (await readWhole(mail.id)).attachments[index]
       if (!file?.data) throw new Error('What the email said was deleted by age, its files with it.')
-      save([bytesOf(file.data)], file.filename || `file-${index + 1}`)
+      saveFile([decodeBase64(file.data)], file.filename || `file-${index + 1}`)
     } catch (e) {
       setError(e)
     } finally {
@@ -25,14 +25,14 @@ export function Files({ mail }: { mail: Received }) {
   }
   return (
     <div className="grid gap-2">
-      {error !== null && <Failure error={error} retry={() => void download(last)} />}
+      {error !== null && <ErrorAlert error={error} retry={() => void download(last)} />}
       <ul className="grid">
         {mail.attachments.map((a, i) => (
           <li key={i} className="flex min-h-11 items-center gap-2 border-b border-line-soft last:border-0">
             <Paperclip aria-hidden className="text-ink-3" />
             <span className="min-w-0 flex-1">
               <b className="block truncate font-medium">{a.filename || `file-${i + 1}`}</b>
-              <span className="block truncate text-xs text-ink-3">{a.contentType} · {octets(a.size)}{a.inline && ' · inside the page'}</span>
+              <span className="block truncate text-xs text-ink-3">{a.contentType} · {formatBytes(a.size)}{a.inline && ' · inside the page'}</span>
             </span>
             <button type="button" className="btn sm" disabled={busy === i || !mail.content} aria-label={`Download ${a.filename || `file ${i + 1}`}`} onClick={() => void download(i)}><Download aria-hidden />Download</button>
           </li>

@@ -1,19 +1,19 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Download, Forward, MailX, Reply, Trash2 } from 'lucide-react'
 import { useState, type ReactNode } from 'react'
-import { keyOf, useGraph } from '@/api/graphql'
-import { done, rest } from '@/api/rest'
-import { useAddress } from '@/app/address'
+import { keyOf, useGraphQL } from '@/api/graphql'
+import { unwrap, rest } from '@/api/rest'
+import { useSearchParams } from '@/app/searchParams'
 import { toast } from '@/app/toasts'
 import { useViewer } from '@/app/viewer'
 import { Badge } from '@/parts/Badge'
 import { CodeBlock } from '@/parts/CodeBlock'
-import { Confirm } from '@/parts/Confirm'
-import { Id } from '@/parts/Copy'
+import { ConfirmDialog } from '@/parts/ConfirmDialog'
+import { CopyableId } from '@/parts/CopyButton'
 import { EmptyState } from '@/parts/EmptyState'
-import { Failure } from '@/parts/Failure'
+import { ErrorAlert } from '@/parts/ErrorAlert'
 import { Menu } from '@/parts/Menu'
-import { Fact, Facts } from '@/parts/Page'
+import { Detail, DetailList } from '@/parts/Page'
 import { SkeletonText } from '@/parts/Skeleton'
 import { Tabs } from '@/parts/Tabs'
 import { Time } from '@/parts/Time'
@@ -22,21 +22,21 @@ import { Conversation, useConversation } from './Conversation'
 import { Files } from './Files'
 import { Preview } from './Preview'
 import { ReceivedOne, type ReceivedOneQuery } from './queries.gen'
-import { octets, save } from '@/parts/file'
+import { formatBytes, saveFile } from '@/parts/file'
 import { ToldOf } from './ToldOf'
 import { SpamVerdict, Verdict } from './Verdict'
 
 export type Received = NonNullable<ReceivedOneQuery['receivedEmail']>
 
 // readWhole reads a message with its files: only REST has their octets.
-export const readWhole = (id: string) => done(rest.GET('/received-emails/{id}', { params: { path: { id } } })).then((a) => a.received_email)
+export const readWhole = (id: string) => unwrap(rest.GET('/received-emails/{id}', { params: { path: { id } } })).then((a) => a.received_email)
 
-const readRaw = (id: string) => done(rest.GET('/received-emails/{id}/raw', { params: { path: { id } }, parseAs: 'text' }))
+const readRaw = (id: string) => unwrap(rest.GET('/received-emails/{id}/raw', { params: { path: { id } }, parseAs: 'text' }))
 
 // Message is one received email: in the sheet, and on its page.
 export function Message({ id, gone }: { id: string; gone: () => void }) {
-  const one = useGraph(ReceivedOne, { id })
-  if (one.error) return <div className="p-4 md:p-5"><Failure error={one.error} retry={() => void one.refetch()} /></div>
+  const one = useGraphQL(ReceivedOne, { id })
+  if (one.error) return <div className="p-4 md:p-5"><ErrorAlert error={one.error} retry={() => void one.refetch()} /></div>
   if (!one.data) return <div className="p-4 md:p-5"><SkeletonText lines={8} /></div>
   if (!one.data.receivedEmail) return <EmptyState icon={MailX} title="There is no such email">It was deleted, or belongs to another account.</EmptyState>
   return <Shown mail={one.data.receivedEmail} gone={gone} />
@@ -47,7 +47,7 @@ function Shown({ mail, gone }: { mail: Received; gone: () => void }) {
   const [answer, setAnswer] = useState<'reply' | 'forward' | null>(null)
   const [deleting, setDeleting] = useState(false)
   const queries = useQueryClient()
-  const download = () => readRaw(mail.id).then((raw) => save([raw], `${mail.id}.eml`, 'message/rfc822'), toast.failed)
+  const download = () => readRaw(mail.id).then((raw) => saveFile([raw], `${mail.id}.eml`, 'message/rfc822'), toast.error)
   const may = viewer.can('SEND') && viewer.can('WRITE')
   return (
     <div className="grid grid-cols-[minmax(0,1fr)] gap-4 py-4">
@@ -68,33 +68,33 @@ function Shown({ mail, gone }: { mail: Received; gone: () => void }) {
           {mail.autoSubmitted && <Badge>Sent by a machine</Badge>}
         </div>
         {mail.defects.length > 0 && <ul className="grid gap-0.5 rounded-control bg-warn-soft px-3 py-2 text-warn">{mail.defects.map((d) => <li key={d}>{d}</li>)}</ul>}
-        <Facts>
-          <Fact name="From">{mail.from}</Fact>
-          <Fact name="To">{mail.to.join(', ')}</Fact>
-          <Fact name="Cc">{mail.cc.join(', ')}</Fact>
-          <Fact name="Reply to">{mail.replyTo.join(', ')}</Fact>
-          <Fact name="Received"><Time at={mail.receivedAt} /> <span className="text-ink-3">for {mail.rcptTo}</span></Fact>
-        </Facts>
+        <DetailList>
+          <Detail name="From">{mail.from}</Detail>
+          <Detail name="To">{mail.to.join(', ')}</Detail>
+          <Detail name="Cc">{mail.cc.join(', ')}</Detail>
+          <Detail name="Reply to">{mail.replyTo.join(', ')}</Detail>
+          <Detail name="Received"><Time at={mail.receivedAt} /> <span className="text-ink-3">for {mail.rcptTo}</span></Detail>
+        </DetailList>
       </div>
       <Contents mail={mail} />
       {answer && <AnswerDialog kind={answer} mail={mail} onClose={() => setAnswer(null)} />}
       {deleting && (
-        <Confirm
+        <ConfirmDialog
           title="Delete this email?" label="Delete" danger onClose={() => setDeleting(false)}
           run={async () => {
-            await done(rest.DELETE('/received-emails/{id}', { params: { path: { id: mail.id } } }))
+            await unwrap(rest.DELETE('/received-emails/{id}', { params: { path: { id: mail.id } } }))
             queries.removeQueries({ queryKey: keyOf(ReceivedOne, { id: mail.id }) })
-            toast.ok('The email was deleted')
+            toast.success('The email was deleted')
             gone()
           }}
-        >It and its files are gone at once and for good.</Confirm>
+        >It and its files are gone at once and for good.</ConfirmDialog>
       )}
     </div>
   )
 }
 
 function Contents({ mail }: { mail: Received }) {
-  const [address, change] = useAddress()
+  const [address, change] = useSearchParams()
   const { has } = useViewer()
   const { content } = mail
   const thread = useConversation(mail)
@@ -156,11 +156,11 @@ const most = 256 * 1024
 
 function Source({ id }: { id: string }) {
   const raw = useQuery({ queryKey: ['received-raw', id], queryFn: () => readRaw(id), staleTime: Infinity })
-  if (raw.error) return <Failure error={raw.error} retry={() => void raw.refetch()} />
+  if (raw.error) return <ErrorAlert error={raw.error} retry={() => void raw.refetch()} />
   if (raw.data === undefined) return <SkeletonText lines={6} />
   return (
     <div className="grid gap-2">
-      <div><button type="button" className="btn sm" onClick={() => save([raw.data], `${id}.eml`, 'message/rfc822')}><Download aria-hidden />Download</button></div>
+      <div><button type="button" className="btn sm" onClick={() => saveFile([raw.data], `${id}.eml`, 'message/rfc822')}><Download aria-hidden />Download</button></div>
       <CodeBlock text={raw.data.slice(0, most)} wrap max="max-h-[640px]" />
       {raw.data.length > most && <p className="text-xs text-ink-3">This is the beginning. Download it for the rest.</p>}
     </div>
@@ -169,19 +169,19 @@ function Source({ id }: { id: string }) {
 
 function Details({ mail }: { mail: Received }) {
   return (
-    <Facts>
-      <Fact name="Id"><Id id={mail.id} /></Fact>
-      <Fact name="Message-ID">{mail.messageId && <Id id={mail.messageId} />}</Fact>
-      <Fact name="Answers">{mail.inReplyTo && <Id id={mail.inReplyTo} />}</Fact>
-      <Fact name="Thread">{mail.references.length === 0 ? null : <ol>{mail.references.map((r) => <li key={r}><Id id={r} /></li>)}</ol>}</Fact>
-      <Fact name="Envelope from">{mail.mailFrom || '<> (a report, as of a bounce)'}</Fact>
-      <Fact name="Envelope to">{mail.rcptTo}</Fact>
-      <Fact name="Brought by">{mail.remoteIp}{mail.helo && ` (${mail.helo})`}</Fact>
-      <Fact name="Reverse DNS"><Verdict name="" result={mail.authentication.iprev} /></Fact>
-      <Fact name="DMARC policy">{mail.authentication.dmarcPolicy ?? 'none published'}</Fact>
-      <Fact name="TLS">{mail.tls ?? 'in clear'}</Fact>
-      <Fact name="Size">{octets(mail.size)}</Fact>
-      <Fact name="Received"><Time at={mail.receivedAt} exact /></Fact>
-    </Facts>
+    <DetailList>
+      <Detail name="Id"><CopyableId id={mail.id} /></Detail>
+      <Detail name="Message-ID">{mail.messageId && <CopyableId id={mail.messageId} />}</Detail>
+      <Detail name="Answers">{mail.inReplyTo && <CopyableId id={mail.inReplyTo} />}</Detail>
+      <Detail name="Thread">{mail.references.length === 0 ? null : <ol>{mail.references.map((r) => <li key={r}><CopyableId id={r} /></li>)}</ol>}</Detail>
+      <Detail name="Envelope from">{mail.mailFrom || '<> (a report, as of a bounce)'}</Detail>
+      <Detail name="Envelope to">{mail.rcptTo}</Detail>
+      <Detail name="Brought by">{mail.remoteIp}{mail.helo && ` (${mail.helo})`}</Detail>
+      <Detail name="Reverse DNS"><Verdict name="" result={mail.authentication.iprev} /></Detail>
+      <Detail name="DMARC policy">{mail.authentication.dmarcPolicy ?? 'none published'}</Detail>
+      <Detail name="TLS">{mail.tls ?? 'in clear'}</Detail>
+      <Detail name="Size">{formatBytes(mail.size)}</Detail>
+      <Detail name="Received"><Time at={mail.receivedAt} exact /></Detail>
+    </DetailList>
   )
 }

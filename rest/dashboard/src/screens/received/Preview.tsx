@@ -1,7 +1,7 @@
 import { Monitor, Moon, Smartphone } from 'lucide-react'
 import { useMemo, useState } from 'react'
 import { HtmlPreview } from '@/parts/HtmlPreview'
-import { Segments } from '@/parts/Tabs'
+import { SegmentedControl } from '@/parts/Tabs'
 
 interface Picture {
   contentId: string
@@ -17,7 +17,7 @@ export function Preview({ html, title, pictures }: { html: string; title: string
   return (
     <div className="grid gap-3">
       <div className="flex items-center gap-2 max-md:hidden">
-        <Segments label="Preview as" value={on} onChange={setOn} choices={[{ key: 'desktop', name: 'Desktop', icon: <Monitor aria-hidden className="!size-3.5" /> }, { key: 'mobile', name: 'Phone', icon: <Smartphone aria-hidden className="!size-3.5" /> }]} />
+        <SegmentedControl label="Preview as" value={on} onChange={setOn} choices={[{ key: 'desktop', name: 'Desktop', icon: <Monitor aria-hidden className="!size-3.5" /> }, { key: 'mobile', name: 'Phone', icon: <Smartphone aria-hidden className="!size-3.5" /> }]} />
         <button type="button" aria-pressed={dark} className="btn sm aria-pressed:bg-press" onClick={() => setDark(!dark)}><Moon aria-hidden />Dark</button>
       </div>
       <HtmlPreview html={page} label={title} dark={dark} mobile={on === 'mobile'} className="h-[520px]" />

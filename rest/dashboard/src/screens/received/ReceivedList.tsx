@@ -3,17 +3,17 @@ import { Inbox, Paperclip, Trash2 } from 'lucide-react'
 import { useEffect, useState } from 'react'
 import { usePages } from '@/api/graphql'
 import { useLive } from '@/api/live'
-import { done, rest } from '@/api/rest'
-import { useAddress } from '@/app/address'
-import { useNarrow } from '@/app/narrow'
+import { unwrap, rest } from '@/api/rest'
+import { useSearchParams } from '@/app/searchParams'
+import { useIsNarrow } from '@/app/viewport'
 import { useViewer } from '@/app/viewer'
-import { BulkBar, type BulkAction } from '@/parts/Bulk'
-import { DataTable, NewRows, type Column } from '@/parts/DataTable'
+import { BulkBar, type BulkAction } from '@/parts/BulkBar'
+import { DataTable, NewRowsNotice, type Column } from '@/parts/DataTable'
 import { EmptyState } from '@/parts/EmptyState'
-import { everything } from '@/parts/everything'
+import { fetchAll } from '@/parts/fetchAll'
 import { FilterBar } from '@/parts/FilterBar'
 import { PageHead } from '@/parts/Page'
-import { Sheet, Split, neighbours } from '@/parts/Sheet'
+import { Sheet, SplitView, adjacentRows } from '@/parts/Sheet'
 import { Time } from '@/parts/Time'
 import { filterOf, hints } from './filter'
 import { Message } from './Message'
@@ -38,33 +38,33 @@ const columns: Column<Row>[] = [
 const nameOf = (r: Row) => `${r.from || r.mailFrom || '(nobody)'}: ${r.subject || '(no subject)'}`
 
 const remove: BulkAction = {
-  name: 'Delete', icon: Trash2, danger: true, about: 'The messages and their files are gone then. What webhooks were told of them stays.',
-  run: (id) => done(rest.DELETE('/received-emails/{id}', { params: { path: { id } } })),
+  name: 'Delete', icon: Trash2, danger: true, description: 'The messages and their files are gone then. What webhooks were told of them stays.',
+  run: (id) => unwrap(rest.DELETE('/received-emails/{id}', { params: { path: { id } } })),
 }
 
 export default function ReceivedList() {
-  const [address, change] = useAddress()
+  const [address, change] = useSearchParams()
   const viewer = useViewer()
-  const narrow = useNarrow()
+  const narrow = useIsNarrow()
   const { filter, wrong } = filterOf(address.q ?? '')
-  const list = usePages(List, { filter }, (d) => d.receivedEmails, { keep: true })
+  const list = usePages(List, { filter }, (d) => d.receivedEmails, { keepPrevious: true })
   const [fresh, setFresh] = useState(0)
   useLive(['email.received'], () => setFresh((n) => n + 1))
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set())
   useEffect(() => setSelected(new Set()), [address.q])
   const all = (signal: AbortSignal, tell: (read: number) => void) =>
-    everything(List, { filter }, (d) => d.receivedEmails, signal, tell).then(({ nodes, more }) => ({ items: nodes.map((r) => ({ id: r.id, name: nameOf(r) })), more }))
+    fetchAll(List, { filter }, (d) => d.receivedEmails, signal, tell).then(({ nodes, more }) => ({ items: nodes.map((r) => ({ id: r.id, name: nameOf(r) })), more }))
   const may = viewer.can('WRITE')
   const open = (id: string | null) => change({ open: id ?? undefined })
-  const { previous, next } = neighbours(list.rows.map((r) => r.id), address.open, open)
+  const { previous, next } = adjacentRows(list.rows.map((r) => r.id), address.open, open)
   const { domain, inboundUrl } = viewer.development ?? {}
   return (
     <>
       <PageHead title="Received">
         <Link to="/received/rules" className="btn">Address rules</Link>
       </PageHead>
-      <FilterBar placeholder="Words, from:bob@example.net, to:support@…" hints={hints} wrong={wrong} />
-      <Split
+      <FilterBar placeholder="Words, from:bob@example.net, to:support@…" hints={hints} error={wrong} />
+      <SplitView
         sheet={address.open && (
           <Sheet label="Received email" head={<h2 className="truncate">Received email</h2>} page={`/received/${address.open}`} onClose={() => open(null)} previous={previous} next={next}>
             <Message key={address.open} id={address.open} gone={() => { open(null); void list.refetch() }} />
@@ -74,7 +74,7 @@ export default function ReceivedList() {
         <DataTable
           label="Received emails" rows={list.rows} columns={columns} idOf={(r) => r.id} nameOf={(r) => r.subject || r.from} height={narrow ? 52 : 36} open={address.open} onOpen={open}
           loading={list.isPending} error={list.error} retry={() => void list.refetch()} more={() => void list.fetchNextPage()} hasMore={list.hasNextPage}
-          above={<NewRows count={fresh} show={() => { setFresh(0); void list.refetch() }} />} selected={may ? selected : undefined} onSelect={may ? setSelected : undefined}
+          above={<NewRowsNotice count={fresh} show={() => { setFresh(0); void list.refetch() }} />} selected={may ? selected : undefined} onSelect={may ? setSelected : undefined}
           empty={filter ? (
             <EmptyState icon={Inbox} title="Nothing matches" action={<button type="button" className="btn" onClick={() => change({ q: undefined })}>Clear the filter</button>}>No received email matches this filter.</EmptyState>
           ) : (
@@ -84,10 +84,10 @@ export default function ReceivedList() {
           )}
         />
         <BulkBar
-          ids={[...selected]} actions={may ? [remove] : []} onSelect={setSelected} noun={['received email', 'received emails']} all={list.hasNextPage || selected.size < list.rows.length ? all : undefined} after={() => void list.refetch()}
+          ids={[...selected]} actions={may ? [remove] : []} onSelect={setSelected} noun={['received email', 'received emails']} loadAll={list.hasNextPage || selected.size < list.rows.length ? all : undefined} onFinish={() => void list.refetch()}
           nameOf={(id) => { const r = list.rows.find((x) => x.id === id); return r ? nameOf(r) : id }}
         />
-      </Split>
+      </SplitView>
     </>
   )
 }

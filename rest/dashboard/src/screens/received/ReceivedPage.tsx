@@ -1,5 +1,5 @@
 import { useNavigate, useParams } from '@tanstack/react-router'
-import { Id } from '@/parts/Copy'
+import { CopyableId } from '@/parts/CopyButton'
 import { PageHead } from '@/parts/Page'
 import { Message } from './Message'
 
@@ -8,7 +8,7 @@ export default function ReceivedPage() {
   const navigate = useNavigate()
   return (
     <>
-      <PageHead title={<Id id={id} />} up={{ to: '/received', name: 'Received' }} />
+      <PageHead title={<CopyableId id={id} />} up={{ to: '/received', name: 'Received' }} />
       <div className="min-h-0 flex-1 overflow-auto" tabIndex={-1}>
         <div className="mx-auto max-w-[960px]"><Message id={id} gone={() => void navigate({ to: '/received' })} /></div>
       </div>

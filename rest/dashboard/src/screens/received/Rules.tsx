@@ -2,14 +2,14 @@ import { Link } from '@tanstack/react-router'
 import { useQueryClient } from '@tanstack/react-query'
 import { ArrowDown, ArrowUp, CircleSlash, Globe, Plus, Trash2 } from 'lucide-react'
 import { useState } from 'react'
-import { keyOf, useGraph } from '@/api/graphql'
-import { done, rest } from '@/api/rest'
-import { useAddress } from '@/app/address'
+import { keyOf, useGraphQL } from '@/api/graphql'
+import { unwrap, rest } from '@/api/rest'
+import { useSearchParams } from '@/app/searchParams'
 import { toast } from '@/app/toasts'
 import { useViewer } from '@/app/viewer'
 import { Badge } from '@/parts/Badge'
 import { EmptyState } from '@/parts/EmptyState'
-import { Failure } from '@/parts/Failure'
+import { ErrorAlert } from '@/parts/ErrorAlert'
 import { useWrite } from '@/parts/Form'
 import { Card, PageBody, PageHead } from '@/parts/Page'
 import { SkeletonText } from '@/parts/Skeleton'
@@ -23,15 +23,15 @@ interface Rule {
 
 // Rules says for each domain which of its addresses receive.
 export default function Rules() {
-  const [address, change] = useAddress()
-  const domains = useGraph(ReceivedDomains, {})
+  const [address, change] = useSearchParams()
+  const domains = useGraphQL(ReceivedDomains, {})
   const list = domains.data?.domains.nodes ?? []
   const chosen = list.find((d) => d.id === address.domain) ?? list.find((d) => d.inboundEnabled) ?? list[0]
   return (
     <>
       <PageHead title="Address rules" up={{ to: '/received', name: 'Received' }} />
       <PageBody narrow>
-        {domains.error && <Failure error={domains.error} retry={() => void domains.refetch()} />}
+        {domains.error && <ErrorAlert error={domains.error} retry={() => void domains.refetch()} />}
         {domains.isPending && <SkeletonText />}
         {domains.data && !chosen && <EmptyState icon={Globe} title="No domains yet" action={<Link to="/domains" className="btn">Add a domain</Link>}>Rules belong to a domain that receives mail.</EmptyState>}
         {chosen && (
@@ -52,8 +52,8 @@ export default function Rules() {
 }
 
 function Domain({ id, name }: { id: string; name: string }) {
-  const rules = useGraph(ReceivedRules, { domainId: id })
-  if (rules.error) return <Failure error={rules.error} retry={() => void rules.refetch()} />
+  const rules = useGraphQL(ReceivedRules, { domainId: id })
+  if (rules.error) return <ErrorAlert error={rules.error} retry={() => void rules.refetch()} />
   if (!rules.data) return <SkeletonText />
   const found = rules.data.addressRules
   const key = JSON.stringify(found)
@@ -68,9 +68,9 @@ function Editor({ id, name, start, all }: { id: string; name: string; start: Rul
   const may = viewer.can('WRITE')
   const changed = catchAll !== all || JSON.stringify(rules) !== JSON.stringify(start)
   const write = useWrite(async () => {
-    await done(rest.PUT('/domains/{id}/address-rules', { params: { path: { id } }, body: { catch_all: catchAll, rules: rules.map(({ match, action }) => ({ match: match.trim(), action })) } }))
+    await unwrap(rest.PUT('/domains/{id}/address-rules', { params: { path: { id } }, body: { catch_all: catchAll, rules: rules.map(({ match, action }) => ({ match: match.trim(), action })) } }))
     await queries.invalidateQueries({ queryKey: keyOf(ReceivedRules) })
-    toast.ok(`The rules of ${name} are in force`)
+    toast.success(`The rules of ${name} are in force`)
   })
   const put = (i: number, more: Partial<Rule>) => setRules(rules.map((r, j) => (j === i ? { ...r, ...more } : r)))
   function move(i: number, by: number) {
@@ -82,12 +82,12 @@ function Editor({ id, name, start, all }: { id: string; name: string; start: Rul
   return (
     <form onSubmit={(e) => { e.preventDefault(); void write.run() }} className="grid gap-4">
       <p className="text-ink-2">The first rule that matches decides; <code>*</code> stands for any characters. What is not taken is refused at the door, so its sender learns it at once. <code>postmaster@{name}</code> is always taken.</p>
-      <Card title="Rules" pad={false} acts={may && <button type="button" className="btn sm" onClick={() => setRules([...rules, { key: Math.max(-1, ...rules.map((r) => r.key)) + 1, match: '', action: 'accept' }])}><Plus aria-hidden />Add a rule</button>}>
+      <Card title="Rules" padded={false} actions={may && <button type="button" className="btn sm" onClick={() => setRules([...rules, { key: Math.max(-1, ...rules.map((r) => r.key)) + 1, match: '', action: 'accept' }])}><Plus aria-hidden />Add a rule</button>}>
         {rules.length === 0 && <p className="p-4 text-ink-3">No rules: the line below decides for every address.</p>}
         <ol>
           {rules.map((rule, i) => (
             <li key={rule.key} className="flex flex-wrap items-center gap-2 border-b border-line-soft px-4 py-2 last:border-0">
-              <input aria-label={`Address pattern ${i + 1}`} className="input min-w-0 flex-[1_1_140px] font-mono" required maxLength={64} readOnly={!may} placeholder="support or sales*" value={rule.match} onChange={(e) => put(i, { match: e.target.value })} aria-invalid={write.wrong[`rules[${i}].match`] ? true : undefined} />
+              <input aria-label={`Address pattern ${i + 1}`} className="input min-w-0 flex-[1_1_140px] font-mono" required maxLength={64} readOnly={!may} placeholder="support or sales*" value={rule.match} onChange={(e) => put(i, { match: e.target.value })} aria-invalid={write.fieldErrors[`rules[${i}].match`] ? true : undefined} />
               <span className="max-w-40 truncate text-ink-3">@{name}</span>
               <select aria-label={`What becomes of pattern ${i + 1}`} disabled={!may} value={rule.action} onChange={(e) => put(i, { action: e.target.value as Rule['action'] })} className="h-[34px] rounded-control border border-line bg-raised px-2">
                 <option value="accept">is taken</option>
@@ -105,7 +105,7 @@ function Editor({ id, name, start, all }: { id: string; name: string; start: Rul
         </ol>
         <label className="flex items-center gap-2 border-t border-line px-4 py-3"><input type="checkbox" disabled={!may} checked={catchAll} onChange={(e) => setCatchAll(e.target.checked)} className="accent-accent-fill" />Take every other address of {name}</label>
       </Card>
-      {write.error !== null && <Failure error={write.error} retry={() => void write.run()} />}
+      {write.error !== null && <ErrorAlert error={write.error} retry={() => void write.run()} />}
       {may && (
         <div className="flex gap-2">
           <button type="submit" className="btn primary" disabled={!changed || write.busy}>Save</button>

@@ -1,11 +1,11 @@
-import { terms } from '@/parts/FilterBar'
+import { parseTerms } from '@/parts/FilterBar'
 import type { ReceivedEmailFilter } from './queries.gen'
 
 export const hints = ['from:', 'to:', 'domain:', 'after:2026-01-31', 'before:2026-12-31']
 
 // filterOf checks the text of the filter bar, which the server reads: what to ask for, or what is wrong with it.
 export function filterOf(text: string): { filter?: ReceivedEmailFilter; wrong?: string } {
-  for (const term of terms(text)) {
+  for (const term of parseTerms(text)) {
     if ((term.field === 'after' || term.field === 'before') && Number.isNaN(new Date(term.value.replaceAll('"', '')).getTime()))
       return { wrong: `${term.field}: wants a date, as 2026-01-31` }
   }

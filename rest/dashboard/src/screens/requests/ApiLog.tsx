@@ -1,14 +1,14 @@
 import { Logs, RefreshCw } from 'lucide-react'
 import { usePages } from '@/api/graphql'
-import { useAddress } from '@/app/address'
-import { useNarrow } from '@/app/narrow'
+import { useSearchParams } from '@/app/searchParams'
+import { useIsNarrow } from '@/app/viewport'
 import { Badge } from '@/parts/Badge'
 import { DataTable, type Column } from '@/parts/DataTable'
 import { EmptyState } from '@/parts/EmptyState'
-import { FilterBar, withTerm } from '@/parts/FilterBar'
+import { FilterBar, setTerm } from '@/parts/FilterBar'
 import { PageHead } from '@/parts/Page'
-import { Sheet, Split, neighbours } from '@/parts/Sheet'
-import { Segments } from '@/parts/Tabs'
+import { Sheet, SplitView, adjacentRows } from '@/parts/Sheet'
+import { SegmentedControl } from '@/parts/Tabs'
 import { Time } from '@/parts/Time'
 import { filterOf, type Row } from './data'
 import { Errors } from './Errors'
@@ -25,13 +25,13 @@ const choices = [
 const keyOf = (r: Row) => `${r.id} ${r.createdAt}`
 
 export default function ApiLog() {
-  const [address, change] = useAddress()
-  const narrow = useNarrow()
+  const [address, change] = useSearchParams()
+  const narrow = useIsNarrow()
   const q = address.q ?? ''
   const { filter, wrong } = filterOf(q)
   const list = usePages(RequestList, { first: 50, filter }, (d) => d.apiRequests, { enabled: !wrong })
   const open = (key: string | null) => change({ open: key ?? undefined }, !address.open)
-  const filterBy = (field: string, value: string) => change({ q: withTerm(q, field, value), open: undefined }, true)
+  const filterBy = (field: string, value: string) => change({ q: setTerm(q, field, value), open: undefined }, true)
   const errors = address.view === 'errors'
   const row = list.rows.find((r) => keyOf(r) === address.open)
 
@@ -51,15 +51,15 @@ export default function ApiLog() {
   return (
     <>
       <PageHead title="API log"><button type="button" className="btn" onClick={() => void list.refetch()}><RefreshCw aria-hidden />Refresh</button></PageHead>
-      <Split
+      <SplitView
         sheet={address.open && row && (
-          <Sheet label="Request" head={<h2 className="truncate">{row.method} {row.path}</h2>} onClose={() => open(null)} {...neighbours(list.rows.map(keyOf), address.open, open)}>
+          <Sheet label="Request" head={<h2 className="truncate">{row.method} {row.path}</h2>} onClose={() => open(null)} {...adjacentRows(list.rows.map(keyOf), address.open, open)}>
             <Request key={keyOf(row)} row={row} filterBy={filterBy} />
           </Sheet>
         )}
       >
-        <FilterBar placeholder="A path, or method: status: key: email: request:" choices={choices} wrong={wrong} />
-        <div className="flex flex-none items-center border-b border-line px-4 py-2 md:px-6"><Segments label="What is listed" value={errors ? 'errors' : 'all'} onChange={(key) => change({ view: key === 'errors' ? key : undefined, open: undefined })} choices={[{ key: 'all', name: 'Each request' }, { key: 'errors', name: 'Errors by kind' }]} /></div>
+        <FilterBar placeholder="A path, or method: status: key: email: request:" choices={choices} error={wrong} />
+        <div className="flex flex-none items-center border-b border-line px-4 py-2 md:px-6"><SegmentedControl label="What is listed" value={errors ? 'errors' : 'all'} onChange={(key) => change({ view: key === 'errors' ? key : undefined, open: undefined })} choices={[{ key: 'all', name: 'Each request' }, { key: 'errors', name: 'Errors by kind' }]} /></div>
         {errors ? <Errors filter={filter} enabled={!wrong} show={(t) => change({ view: undefined, q: `status:${t.status} method:${t.method} path:${t.last.path.replace(/\b[a-z]{2,4}_01\w{24}.*/, '')}`, open: keyOf(t.last) })} /> : <DataTable
           label="API log" rows={wrong ? [] : list.rows} columns={columns} idOf={keyOf} nameOf={(r) => `${r.method} ${r.path}`} height={narrow ? 44 : 36} open={address.open} onOpen={open}
           loading={list.isPending && !wrong} error={wrong ? null : list.error} retry={() => void list.refetch()} more={() => !list.isFetching && void list.fetchNextPage()} hasMore={list.hasNextPage}
@@ -69,7 +69,7 @@ export default function ApiLog() {
             <EmptyState icon={Logs} title="No requests yet" command={`curl ${location.origin}/api/account -H "Authorization: Bearer $POSTRIDER_API_KEY"`}>Each request of your programs is shown here for seven days, with what it was answered.</EmptyState>
           )}
         />}
-      </Split>
+      </SplitView>
     </>
   )
 }

@@ -3,7 +3,7 @@ import { Check } from 'lucide-react'
 import { Badge } from '@/parts/Badge'
 import { DataTable, type Column } from '@/parts/DataTable'
 import { EmptyState } from '@/parts/EmptyState'
-import { everything } from '@/parts/everything'
+import { fetchAll } from '@/parts/fetchAll'
 import { Time } from '@/parts/Time'
 import type { Filter, Row } from './data'
 import { troublesOf, type Trouble } from './errors'
@@ -15,7 +15,7 @@ const most = 500
 // newest reads the newest requests that failed and that the filter leaves.
 async function newest(filter: Filter, signal: AbortSignal): Promise<Row[]> {
   const failed = { ...filter, status: { gte: Math.max(filter.status?.gte ?? 400, 400), lt: filter.status?.lt ?? null } }
-  return (await everything(RequestList, { first: 100, filter: failed }, (d) => d.apiRequests, signal, () => {}, most)).nodes
+  return (await fetchAll(RequestList, { first: 100, filter: failed }, (d) => d.apiRequests, signal, () => {}, most)).nodes
 }
 
 // Errors are the requests that failed, put together by what went wrong.

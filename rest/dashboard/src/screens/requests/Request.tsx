@@ -1,8 +1,8 @@
 import { Link } from '@tanstack/react-router'
 import { Badge } from '@/parts/Badge'
 import { CodeBlock } from '@/parts/CodeBlock'
-import { Id } from '@/parts/Copy'
-import { Fact, Facts } from '@/parts/Page'
+import { CopyableId } from '@/parts/CopyButton'
+import { Detail, DetailList } from '@/parts/Page'
 import { Time } from '@/parts/Time'
 import type { Row } from './data'
 import { lookOf } from './look'
@@ -20,17 +20,17 @@ function pretty(body: string): string {
 export function Request({ row, filterBy }: { row: Row; filterBy: (field: string, value: string) => void }) {
   return (
     <div className="grid gap-5 p-4 md:p-5">
-      <Facts>
-        <Fact name="Status"><Badge {...lookOf(row.status)}>{row.status}</Badge></Fact>
-        <Fact name="Operation"><code>{row.operation}</code></Fact>
-        <Fact name="When"><Time at={row.createdAt} exact /></Fact>
-        <Fact name="Took">{row.durationMs} ms</Fact>
-        <Fact name="Key">{row.apiKeyId && <span className="flex flex-wrap items-center gap-2"><Id id={row.apiKeyId} /><button type="button" className="link text-xs" onClick={() => filterBy('key', row.apiKeyId!)}>Only this</button></span>}</Fact>
-        <Fact name="Person">{row.userId && <Id id={row.userId} />}</Fact>
-        <Fact name="From">{row.ip}</Fact>
-        <Fact name="Email">{row.email && <Link to={`/emails/${row.email.id}` as never} className="link wrap-anywhere">{row.email.subject || row.email.id}</Link>}</Fact>
-        <Fact name="Request"><Id id={row.id} /></Fact>
-      </Facts>
+      <DetailList>
+        <Detail name="Status"><Badge {...lookOf(row.status)}>{row.status}</Badge></Detail>
+        <Detail name="Operation"><code>{row.operation}</code></Detail>
+        <Detail name="When"><Time at={row.createdAt} exact /></Detail>
+        <Detail name="Took">{row.durationMs} ms</Detail>
+        <Detail name="Key">{row.apiKeyId && <span className="flex flex-wrap items-center gap-2"><CopyableId id={row.apiKeyId} /><button type="button" className="link text-xs" onClick={() => filterBy('key', row.apiKeyId!)}>Only this</button></span>}</Detail>
+        <Detail name="Person">{row.userId && <CopyableId id={row.userId} />}</Detail>
+        <Detail name="From">{row.ip}</Detail>
+        <Detail name="Email">{row.email && <Link to={`/emails/${row.email.id}` as never} className="link wrap-anywhere">{row.email.subject || row.email.id}</Link>}</Detail>
+        <Detail name="Request"><CopyableId id={row.id} /></Detail>
+      </DetailList>
       {row.requestBody ? <CodeBlock title={`Request, ${row.requestOctets} octets`} text={pretty(row.requestBody)} wrap /> : <p className="text-ink-3">No request body.</p>}
       {row.responseBody ? <CodeBlock title={`Answer, ${row.responseOctets} octets`} text={pretty(row.responseBody)} wrap /> : <p className="text-ink-3">The answer's body is not kept.</p>}
     </div>

@@ -1,4 +1,4 @@
-import { terms } from '@/parts/FilterBar'
+import { parseTerms } from '@/parts/FilterBar'
 import type { ApiRequestFilter, RequestListQuery } from './queries.gen'
 
 export type Row = RequestListQuery['apiRequests']['nodes'][number]
@@ -10,7 +10,7 @@ const names = { method: 'method', path: 'path', key: 'apiKeyId', user: 'userId',
 // filterOf reads the text of the filter. wrong says what cannot be.
 export function filterOf(q: string): { filter: Filter; wrong?: string } {
   const filter: Filter = {}
-  for (const { text, field, value } of terms(q)) {
+  for (const { text, field, value } of parseTerms(q)) {
     const bare = value.replaceAll('"', '')
     if (field === 'status') {
       const range = classes[bare.toLowerCase()] ?? (/^[1-5]\d\d$/.test(bare) ? [Number(bare), Number(bare) + 1] : null)

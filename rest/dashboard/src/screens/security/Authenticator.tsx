@@ -1,13 +1,13 @@
 import { CircleCheck, CircleMinus, Smartphone } from 'lucide-react'
 import { lazy, Suspense, useState, type FormEvent } from 'react'
-import { done, rest } from '@/api/rest'
+import { unwrap, rest } from '@/api/rest'
 import { toast } from '@/app/toasts'
 import { Badge } from '@/parts/Badge'
 import { CodeBlock } from '@/parts/CodeBlock'
-import { Confirm } from '@/parts/Confirm'
-import { CopyButton } from '@/parts/Copy'
+import { ConfirmDialog } from '@/parts/ConfirmDialog'
+import { CopyButton } from '@/parts/CopyButton'
 import { Dialog } from '@/parts/Dialog'
-import { Failure } from '@/parts/Failure'
+import { ErrorAlert } from '@/parts/ErrorAlert'
 import { Field, useWrite } from '@/parts/Form'
 import { Card } from '@/parts/Page'
 import { useAgain } from './me'
@@ -21,12 +21,12 @@ export function Authenticator({ on }: { on: boolean }) {
   const again = useAgain()
   const [stage, setStage] = useState<Stage>()
   const [removing, setRemoving] = useState(false)
-  const begin = useWrite(async () => setStage(await done(rest.POST('/user/totp'))))
+  const begin = useWrite(async () => setStage(await unwrap(rest.POST('/user/totp'))))
   return (
-    <Card title="Authenticator app" acts={on ? <Badge tone="ok" icon={CircleCheck}>On</Badge> : <Badge icon={CircleMinus}>Off</Badge>}>
+    <Card title="Authenticator app" actions={on ? <Badge tone="ok" icon={CircleCheck}>On</Badge> : <Badge icon={CircleMinus}>Off</Badge>}>
       <div className="grid justify-items-start gap-3">
         <p className="text-ink-2">{on ? 'After the password, the code of the app is asked for.' : 'A code of an app on your phone, asked for after the password: who steals the password does not get in.'}</p>
-        {begin.error ? <Failure error={begin.error} retry={() => void begin.run()} /> : null}
+        {begin.error ? <ErrorAlert error={begin.error} retry={() => void begin.run()} /> : null}
         {on ? <button type="button" className="btn" onClick={() => setRemoving(true)}>Remove the app</button> : <button type="button" className="btn" disabled={begin.busy} onClick={() => void begin.run()}><Smartphone aria-hidden />Set up an app</button>}
       </div>
       {stage && 'secret' in stage && <Activate {...stage} onClose={() => setStage(undefined)} activated={(codes) => { setStage({ codes }); void again() }} />}
@@ -38,16 +38,16 @@ export function Authenticator({ on }: { on: boolean }) {
         </Dialog>
       )}
       {removing && (
-        <Confirm title="Remove the authenticator app?" label="Remove it" danger onClose={() => setRemoving(false)} run={async () => { await done(rest.DELETE('/user/totp')); await again(); toast.ok('The app is removed') }}>
+        <ConfirmDialog title="Remove the authenticator app?" label="Remove it" danger onClose={() => setRemoving(false)} run={async () => { await unwrap(rest.DELETE('/user/totp')); await again(); toast.success('The app is removed') }}>
           The recovery codes end with it. Where the team needs a second factor, you cannot work there until you set one up again.
-        </Confirm>
+        </ConfirmDialog>
       )}
     </Card>
   )
 }
 
 function Activate({ secret, uri, onClose, activated }: { secret: string; uri: string; onClose: () => void; activated: (codes: string[]) => void }) {
-  const check = useWrite(async (code: string) => activated((await done(rest.POST('/user/totp/activate', { body: { code } }))).recovery_codes))
+  const check = useWrite(async (code: string) => activated((await unwrap(rest.POST('/user/totp/activate', { body: { code } }))).recovery_codes))
   function submit(e: FormEvent<HTMLFormElement>) {
     e.preventDefault()
     void check.run(String(new FormData(e.currentTarget).get('code')).replace(/\s/g, ''))
@@ -64,8 +64,8 @@ function Activate({ secret, uri, onClose, activated }: { secret: string; uri: st
           </li>
           <li>Type the six digits that the app shows.</li>
         </ol>
-        <Field label="Code" wrong={check.wrong.code}>{(p) => <input {...p} name="code" inputMode="numeric" autoComplete="one-time-code" pattern="[0-9 ]{6,7}" title="Six digits" required className="input max-w-40 font-mono" />}</Field>
-        {check.error && !check.wrong.code ? <Failure error={check.error} /> : null}
+        <Field label="Code" error={check.fieldErrors.code}>{(p) => <input {...p} name="code" inputMode="numeric" autoComplete="one-time-code" pattern="[0-9 ]{6,7}" title="Six digits" required className="input max-w-40 font-mono" />}</Field>
+        {check.error && !check.fieldErrors.code ? <ErrorAlert error={check.error} /> : null}
         <div className="flex justify-end gap-2">
           <button type="button" className="btn" onClick={onClose}>Cancel</button>
           <button type="submit" className="btn primary" disabled={check.busy}>Switch it on</button>

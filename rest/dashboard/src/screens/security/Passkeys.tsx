@@ -1,10 +1,10 @@
 import { Fingerprint, Trash2 } from 'lucide-react'
 import { useState } from 'react'
-import { done, rest } from '@/api/rest'
+import { unwrap, rest } from '@/api/rest'
 import { toast } from '@/app/toasts'
-import { Confirm } from '@/parts/Confirm'
+import { ConfirmDialog } from '@/parts/ConfirmDialog'
 import { Dialog } from '@/parts/Dialog'
-import { Failure } from '@/parts/Failure'
+import { ErrorAlert } from '@/parts/ErrorAlert'
 import { Field, useWrite } from '@/parts/Form'
 import { Card } from '@/parts/Page'
 import { SkeletonText } from '@/parts/Skeleton'
@@ -19,8 +19,8 @@ export function Passkeys() {
   const [adding, setAdding] = useState(false)
   const [removing, setRemoving] = useState<{ id: string; name: string }>()
   return (
-    <Card title="Passkeys" pad={false} acts={passkeysWork && <button type="button" className="btn sm" onClick={() => setAdding(true)}><Fingerprint aria-hidden />Add a passkey</button>}>
-      {list.error ? <div className="p-4"><Failure error={list.error} retry={() => void list.refetch()} /></div>
+    <Card title="Passkeys" padded={false} actions={passkeysWork && <button type="button" className="btn sm" onClick={() => setAdding(true)}><Fingerprint aria-hidden />Add a passkey</button>}>
+      {list.error ? <div className="p-4"><ErrorAlert error={list.error} retry={() => void list.refetch()} /></div>
         : !list.data ? <div className="p-4"><SkeletonText lines={2} /></div>
           : list.data.length === 0 ? <p className="p-4 text-ink-2">None yet. A passkey of this device, its fingerprint or a security key signs you in without a password and cannot be phished. {!passkeysWork && 'This page must be opened over https, or at localhost, to add one.'}</p>
             : (
@@ -36,9 +36,9 @@ export function Passkeys() {
             )}
       {adding && <Add onClose={() => setAdding(false)} added={() => void again()} />}
       {removing && (
-        <Confirm title={`Remove ${removing.name || 'the passkey'}?`} label="Remove it" danger onClose={() => setRemoving(undefined)} run={async () => { await done(rest.DELETE('/user/passkeys/{id}', { params: { path: { id: removing.id } } })); await again(); toast.ok('The passkey is removed') }}>
+        <ConfirmDialog title={`Remove ${removing.name || 'the passkey'}?`} label="Remove it" danger onClose={() => setRemoving(undefined)} run={async () => { await unwrap(rest.DELETE('/user/passkeys/{id}', { params: { path: { id: removing.id } } })); await again(); toast.success('The passkey is removed') }}>
           It lets nobody in any more. Sessions that it began go on; remove it on the device, too.
-        </Confirm>
+        </ConfirmDialog>
       )}
     </Card>
   )
@@ -46,19 +46,19 @@ export function Passkeys() {
 
 function Add({ onClose, added }: { onClose: () => void; added: () => void }) {
   const make = useWrite(async (name: string) => {
-    const { challenge_id, options } = await done(rest.POST('/user/passkeys/options'))
+    const { challenge_id, options } = await unwrap(rest.POST('/user/passkeys/options'))
     const credential = await makePasskey(options)
     if (!credential) throw new Error('No passkey was made on the device.')
-    await done(rest.POST('/user/passkeys', { body: { challenge_id, credential, name } }))
+    await unwrap(rest.POST('/user/passkeys', { body: { challenge_id, credential, name } }))
     added()
-    toast.ok('The passkey is added')
+    toast.success('The passkey is added')
     onClose()
   })
   return (
     <Dialog title="Add a passkey" onClose={onClose}>
       <form className="grid gap-3" onSubmit={(e) => { e.preventDefault(); void make.run(String(new FormData(e.currentTarget).get('name')).trim()) }}>
-        <Field label="Name" hint="By which you know it: the device it is on." wrong={make.wrong.name}>{(p) => <input {...p} name="name" required maxLength={200} autoFocus placeholder="Laptop" className="input" />}</Field>
-        {make.error && !make.wrong.name ? <Failure error={make.error} /> : null}
+        <Field label="Name" hint="By which you know it: the device it is on." error={make.fieldErrors.name}>{(p) => <input {...p} name="name" required maxLength={200} autoFocus placeholder="Laptop" className="input" />}</Field>
+        {make.error && !make.fieldErrors.name ? <ErrorAlert error={make.error} /> : null}
         <div className="flex justify-end gap-2">
           <button type="button" className="btn" onClick={onClose}>Cancel</button>
           <button type="submit" className="btn primary" disabled={make.busy}>{make.busy ? 'Go on at the device…' : 'Go on'}</button>

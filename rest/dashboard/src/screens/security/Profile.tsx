@@ -1,4 +1,4 @@
-import { Failure } from '@/parts/Failure'
+import { ErrorAlert } from '@/parts/ErrorAlert'
 import { PageBody, PageHead } from '@/parts/Page'
 import { SkeletonText } from '@/parts/Skeleton'
 import { Authenticator } from './Authenticator'
@@ -14,7 +14,7 @@ export default function Profile() {
     <>
       <PageHead title="Your profile" />
       <PageBody narrow>
-        {me.error && <Failure error={me.error} retry={() => void me.refetch()} />}
+        {me.error && <ErrorAlert error={me.error} retry={() => void me.refetch()} />}
         {me.data ? (
           <>
             <Who name={me.data.name} email={me.data.email} />

@@ -1,10 +1,10 @@
 import { LogOut, Monitor } from 'lucide-react'
 import { useState } from 'react'
-import { done, rest } from '@/api/rest'
+import { unwrap, rest } from '@/api/rest'
 import { toast } from '@/app/toasts'
 import { Badge } from '@/parts/Badge'
-import { Confirm } from '@/parts/Confirm'
-import { Failure } from '@/parts/Failure'
+import { ConfirmDialog } from '@/parts/ConfirmDialog'
+import { ErrorAlert } from '@/parts/ErrorAlert'
 import { Card } from '@/parts/Page'
 import { SkeletonText } from '@/parts/Skeleton'
 import { Time } from '@/parts/Time'
@@ -26,8 +26,8 @@ export function Sessions() {
   const others = list.data?.filter((s) => !s.current).length ?? 0
   const one = list.data?.find((s) => s.id === ending)
   return (
-    <Card title="Where you are signed in" pad={false} acts={others > 0 && <button type="button" className="btn sm" onClick={() => setEnding('others')}><LogOut aria-hidden />Sign out everywhere else</button>}>
-      {list.error ? <div className="p-4"><Failure error={list.error} retry={() => void list.refetch()} /></div>
+    <Card title="Where you are signed in" padded={false} actions={others > 0 && <button type="button" className="btn sm" onClick={() => setEnding('others')}><LogOut aria-hidden />Sign out everywhere else</button>}>
+      {list.error ? <div className="p-4"><ErrorAlert error={list.error} retry={() => void list.refetch()} /></div>
         : !list.data ? <div className="p-4"><SkeletonText lines={3} /></div>
           : (
             <ul>
@@ -45,14 +45,14 @@ export function Sessions() {
             </ul>
           )}
       {ending === 'others' && (
-        <Confirm title="Sign out everywhere else?" label={`End ${others} ${others === 1 ? 'session' : 'sessions'}`} danger onClose={() => setEnding(undefined)} run={async () => { await done(rest.DELETE('/sessions')); await again(); toast.ok('All other sessions have ended') }}>
+        <ConfirmDialog title="Sign out everywhere else?" label={`End ${others} ${others === 1 ? 'session' : 'sessions'}`} danger onClose={() => setEnding(undefined)} run={async () => { await unwrap(rest.DELETE('/sessions')); await again(); toast.success('All other sessions have ended') }}>
           Only this browser stays signed in. The others let nobody in after five seconds.
-        </Confirm>
+        </ConfirmDialog>
       )}
       {one && (
-        <Confirm title={`Sign out ${agentName(one.user_agent)}?`} label="Sign it out" danger onClose={() => setEnding(undefined)} run={async () => { await done(rest.DELETE('/sessions/{id}', { params: { path: { id: one.id } } })); await again(); toast.ok('The session has ended') }}>
+        <ConfirmDialog title={`Sign out ${agentName(one.user_agent)}?`} label="Sign it out" danger onClose={() => setEnding(undefined)} run={async () => { await unwrap(rest.DELETE('/sessions/{id}', { params: { path: { id: one.id } } })); await again(); toast.success('The session has ended') }}>
           It was last used <Time at={one.last_used_at} /> from {one.ip}.
-        </Confirm>
+        </ConfirmDialog>
       )}
     </Card>
   )

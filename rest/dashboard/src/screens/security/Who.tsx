@@ -1,8 +1,8 @@
 import { Mail } from 'lucide-react'
 import { useState, type FormEvent } from 'react'
-import { done, rest } from '@/api/rest'
+import { unwrap, rest } from '@/api/rest'
 import { toast } from '@/app/toasts'
-import { Failure } from '@/parts/Failure'
+import { ErrorAlert } from '@/parts/ErrorAlert'
 import { Field, useWrite } from '@/parts/Form'
 import { Card } from '@/parts/Page'
 import { useAgain } from './me'
@@ -13,11 +13,11 @@ export function Who({ name, email }: { name: string; email: string }) {
   const [asked, setAsked] = useState('')
   const save = useWrite(async (next: { name: string; email: string }) => {
     const body = { ...(next.name !== name ? { name: next.name } : {}), ...(next.email !== email ? { email: next.email } : {}) }
-    if (Object.keys(body).length === 0) return toast.ok('Nothing was changed')
-    await done(rest.PATCH('/user', { body }))
+    if (Object.keys(body).length === 0) return toast.success('Nothing was changed')
+    await unwrap(rest.PATCH('/user', { body }))
     setAsked(body.email ?? '')
     await again()
-    if (!body.email) toast.ok('Your name is saved')
+    if (!body.email) toast.success('Your name is saved')
   })
   function submit(e: FormEvent<HTMLFormElement>) {
     e.preventDefault()
@@ -27,10 +27,10 @@ export function Who({ name, email }: { name: string; email: string }) {
   return (
     <Card title="You">
       <form key={`${name} ${email}`} onSubmit={submit} className="grid max-w-[420px] gap-3">
-        <Field label="Name" wrong={save.wrong.name}>{(p) => <input {...p} name="name" defaultValue={name} maxLength={200} autoComplete="name" className="input" />}</Field>
-        <Field label="Email" hint="A new address counts once you have used the link that is mailed there." wrong={save.wrong.email}>{(p) => <input {...p} name="email" type="email" required defaultValue={email} autoComplete="email" className="input" />}</Field>
+        <Field label="Name" error={save.fieldErrors.name}>{(p) => <input {...p} name="name" defaultValue={name} maxLength={200} autoComplete="name" className="input" />}</Field>
+        <Field label="Email" hint="A new address counts once you have used the link that is mailed there." error={save.fieldErrors.email}>{(p) => <input {...p} name="email" type="email" required defaultValue={email} autoComplete="email" className="input" />}</Field>
         {asked && <p role="status" className="flex gap-2 rounded-control bg-accent-soft px-3 py-2 text-accent"><Mail aria-hidden className="mt-0.5" /><span className="min-w-0 wrap-anywhere">A link was mailed to {asked}. Until it is used you sign in as {email}.</span></p>}
-        {save.error && Object.keys(save.wrong).length === 0 ? <Failure error={save.error} /> : null}
+        {save.error && Object.keys(save.fieldErrors).length === 0 ? <ErrorAlert error={save.error} /> : null}
         <button type="submit" className="btn justify-self-start" disabled={save.busy}>Save</button>
       </form>
     </Card>

@@ -1,10 +1,10 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
-import { done, rest } from '@/api/rest'
+import { unwrap, rest } from '@/api/rest'
 
 // What a person has by themselves, factors and sessions, is REST only.
-export const useMe = () => useQuery({ queryKey: ['me'], queryFn: () => done(rest.GET('/session')).then((s) => s.user) })
-export const useSessions = () => useQuery({ queryKey: ['my-sessions'], queryFn: () => done(rest.GET('/sessions')).then((s) => s.sessions) })
-export const usePasskeys = () => useQuery({ queryKey: ['my-passkeys'], queryFn: () => done(rest.GET('/user/passkeys')).then((s) => s.passkeys) })
+export const useMe = () => useQuery({ queryKey: ['me'], queryFn: () => unwrap(rest.GET('/session')).then((s) => s.user) })
+export const useSessions = () => useQuery({ queryKey: ['my-sessions'], queryFn: () => unwrap(rest.GET('/sessions')).then((s) => s.sessions) })
+export const usePasskeys = () => useQuery({ queryKey: ['my-passkeys'], queryFn: () => unwrap(rest.GET('/user/passkeys')).then((s) => s.passkeys) })
 
 // useAgain reads all of it anew.
 export function useAgain() {

@@ -1,9 +1,9 @@
 import { ShieldCheck } from 'lucide-react'
-import { screen } from '@/app/screen'
+import { defineScreen } from '@/app/screen'
 
-export default screen({
+export default defineScreen({
   routes: [{ path: '/profile', title: 'Your profile', load: () => import('./Profile') }],
-  nav: { group: 'Account', name: 'Your profile', icon: ShieldCheck, to: '/profile', order: 5, words: 'security password passkey authenticator second factor sessions sign out' },
+  nav: { group: 'Account', name: 'Your profile', icon: ShieldCheck, to: '/profile', order: 5, keywords: 'security password passkey authenticator second factor sessions sign out' },
   module: 'signin',
   right: 'PERSON',
 })

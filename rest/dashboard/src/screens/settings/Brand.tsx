@@ -1,12 +1,12 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { ImageUp, X } from 'lucide-react'
 import { useState, type FormEvent } from 'react'
-import { done, rest } from '@/api/rest'
+import { unwrap, rest } from '@/api/rest'
 import { toast } from '@/app/toasts'
 import { useViewer } from '@/app/viewer'
-import { Failure } from '@/parts/Failure'
+import { ErrorAlert } from '@/parts/ErrorAlert'
 import { Field, useWrite } from '@/parts/Form'
-import { Card, Fact, Facts } from '@/parts/Page'
+import { Card, Detail, DetailList } from '@/parts/Page'
 import { SkeletonText } from '@/parts/Skeleton'
 import { Time } from '@/parts/Time'
 import { readLogo } from './logo'
@@ -21,14 +21,14 @@ interface Look {
 // Brand is what recipients see of the account where they unsubscribe. It is not in GraphQL.
 export function Brand() {
   const { can } = useViewer()
-  const brand = useQuery({ queryKey: ['brand'], queryFn: () => done(rest.GET('/account/brand')).then((b) => b.brand) })
+  const brand = useQuery({ queryKey: ['brand'], queryFn: () => unwrap(rest.GET('/account/brand')).then((b) => b.brand) })
   const b = brand.data
   return (
-    <Card title="Unsubscribe page" acts={b?.updated_at && <span className="text-xs text-ink-3">changed <Time at={b.updated_at} /></span>}>
-      {brand.error ? <Failure error={brand.error} retry={() => void brand.refetch()} />
+    <Card title="Unsubscribe page" actions={b?.updated_at && <span className="text-xs text-ink-3">changed <Time at={b.updated_at} /></span>}>
+      {brand.error ? <ErrorAlert error={brand.error} retry={() => void brand.refetch()} />
         : !b ? <SkeletonText />
           : can('SETTINGS') ? <Edit key={b.updated_at ?? ''} begin={{ name: b.name ?? '', color: b.color ?? '', logo: b.logo ?? '' }} />
-            : <Facts><Fact name="Name">{b.name ?? 'Not set'}</Fact><Fact name="Color">{b.color ?? 'Not set'}</Fact><Fact name="Logo">{b.logo ? <Logo logo={b.logo} /> : 'Not set'}</Fact></Facts>}
+            : <DetailList><Detail name="Name">{b.name ?? 'Not set'}</Detail><Detail name="Color">{b.color ?? 'Not set'}</Detail><Detail name="Logo">{b.logo ? <Logo logo={b.logo} /> : 'Not set'}</Detail></DetailList>}
     </Card>
   )
 }
@@ -42,9 +42,9 @@ function Edit({ begin }: { begin: Look }) {
   const [bad, setBad] = useState('')
   const set = (change: Partial<Look>) => setLook((old) => ({ ...old, ...change }))
   const save = useWrite(async () => {
-    await done(rest.PUT('/account/brand', { body: { name: look.name.trim() || null, color: look.color || null, logo: look.logo || null } }))
+    await unwrap(rest.PUT('/account/brand', { body: { name: look.name.trim() || null, color: look.color || null, logo: look.logo || null } }))
     await client.invalidateQueries({ queryKey: ['brand'] })
-    toast.ok('The page is saved')
+    toast.success('The page is saved')
   })
   async function choose(file: File | undefined) {
     setBad('')
@@ -58,8 +58,8 @@ function Edit({ begin }: { begin: Look }) {
   return (
     <div className="grid gap-6 lg:grid-cols-[minmax(0,1fr)_minmax(0,1fr)]">
       <form className="grid content-start gap-3" onSubmit={(e: FormEvent) => { e.preventDefault(); void save.run() }}>
-        <Field label="Name" hint="Stands above the text of the page." wrong={save.wrong.name}>{(p) => <input {...p} value={look.name} onChange={(e) => set({ name: e.target.value })} maxLength={200} placeholder={account?.name} className="input" />}</Field>
-        <Field label="Color of the button" wrong={save.wrong.color}>
+        <Field label="Name" hint="Stands above the text of the page." error={save.fieldErrors.name}>{(p) => <input {...p} value={look.name} onChange={(e) => set({ name: e.target.value })} maxLength={200} placeholder={account?.name} className="input" />}</Field>
+        <Field label="Color of the button" error={save.fieldErrors.color}>
           {(p) => (
             <span className="flex gap-2">
               <input type="color" aria-label="Choose the color" value={/^#[0-9a-f]{6}$/i.test(look.color) ? look.color : '#2350d0'} onChange={(e) => set({ color: e.target.value })} className="h-[34px] w-11 flex-none rounded-control border border-line-strong bg-surface p-1" />
@@ -67,7 +67,7 @@ function Edit({ begin }: { begin: Look }) {
             </span>
           )}
         </Field>
-        <Field label="Logo" hint="A PNG of at most 64 KB and 1024 × 1024 pixels, shown at most 48 pixels high, on white." wrong={bad || save.wrong.logo}>
+        <Field label="Logo" hint="A PNG of at most 64 KB and 1024 × 1024 pixels, shown at most 48 pixels high, on white." error={bad || save.fieldErrors.logo}>
           {(p) => (
             <span className="flex flex-wrap items-center gap-2">
               <input {...p} type="file" accept="image/png" className="peer sr-only" onChange={(e) => void choose(e.target.files?.[0])} />
@@ -76,7 +76,7 @@ function Edit({ begin }: { begin: Look }) {
             </span>
           )}
         </Field>
-        {save.error && Object.keys(save.wrong).length === 0 ? <Failure error={save.error} /> : null}
+        {save.error && Object.keys(save.fieldErrors).length === 0 ? <ErrorAlert error={save.error} /> : null}
         <div className="flex gap-2">
           <button type="submit" className="btn" disabled={save.busy}>Save the page</button>
           <button type="button" className="btn quiet" disabled={save.busy || JSON.stringify(look) === JSON.stringify(begin)} onClick={() => { setLook(begin); setBad('') }}>Undo</button>

@@ -1,9 +1,9 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { query } from '@/api/graphql'
-import { done, rest } from '@/api/rest'
+import { unwrap, rest } from '@/api/rest'
 import type { components } from '@/api/rest.gen'
-import { Confirm } from '@/parts/Confirm'
+import { ConfirmDialog } from '@/parts/ConfirmDialog'
 import { Field } from '@/parts/Form'
 import { Card } from '@/parts/Page'
 import { ErasedYet } from './queries.gen'
@@ -49,12 +49,12 @@ export function Erase() {
         )}
       </form>
       {asking && (
-        <Confirm
+        <ConfirmDialog
           title={`Erase all of ${whom}?`} label="Erase for good" danger onClose={() => setAsking(false)}
           run={async () => {
             setErased(null)
             try {
-              const { erased: of } = await watched(whom, () => done(rest.DELETE('/contacts/{email}/data', { params: { path: { email: whom } } })), (gone, of) => setAt({ gone, of }))
+              const { erased: of } = await watched(whom, () => unwrap(rest.DELETE('/contacts/{email}/data', { params: { path: { email: whom } } })), (gone, of) => setAt({ gone, of }))
               setErased({ email: whom, of })
             } finally {
               setAt(null)
@@ -70,7 +70,7 @@ export function Erase() {
               {at.gone.toLocaleString('en')} of {at.of < most ? '' : 'at least '}{at.of.toLocaleString('en')} emails erased
             </p>
           )}
-        </Confirm>
+        </ConfirmDialog>
       )}
     </Card>
   )

@@ -1,13 +1,13 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useState, type FormEvent } from 'react'
-import { done, rest } from '@/api/rest'
+import { unwrap, rest } from '@/api/rest'
 import { toast } from '@/app/toasts'
 import { useViewer } from '@/app/viewer'
-import { Confirm } from '@/parts/Confirm'
-import { Id } from '@/parts/Copy'
-import { Failure } from '@/parts/Failure'
+import { ConfirmDialog } from '@/parts/ConfirmDialog'
+import { CopyableId } from '@/parts/CopyButton'
+import { ErrorAlert } from '@/parts/ErrorAlert'
 import { Field, useWrite } from '@/parts/Form'
-import { Card, Fact, Facts } from '@/parts/Page'
+import { Card, Detail, DetailList } from '@/parts/Page'
 import type { AccountSettingsQuery } from './queries.gen'
 
 type Account = AccountSettingsQuery['account']
@@ -19,9 +19,9 @@ export function General({ account: a }: { account: Account }) {
   const client = useQueryClient()
   const [shorter, setShorter] = useState<Change>()
   async function write(body: Change) {
-    await done(rest.PATCH('/account', { body }))
+    await unwrap(rest.PATCH('/account', { body }))
     await Promise.all([client.invalidateQueries({ queryKey: ['AccountSettings'] }), client.invalidateQueries({ queryKey: ['viewer'] })])
-    toast.ok('The settings are saved')
+    toast.success('The settings are saved')
   }
   const save = useWrite(write)
   function submit(e: FormEvent<HTMLFormElement>) {
@@ -29,36 +29,36 @@ export function General({ account: a }: { account: Account }) {
     const data = new FormData(e.currentTarget)
     const [name, body, record] = [String(data.get('name')).trim(), Number(data.get('body')), Number(data.get('record'))]
     const change: Change = { ...(name !== a.name ? { name } : {}), ...(body !== a.bodyRetentionDays ? { body_retention_days: body } : {}), ...(record !== a.recordRetentionDays ? { record_retention_days: record } : {}) }
-    if (Object.keys(change).length === 0) return toast.ok('Nothing was changed')
+    if (Object.keys(change).length === 0) return toast.success('Nothing was changed')
     if (body < a.bodyRetentionDays || record < a.recordRetentionDays) setShorter(change)
     else void save.run(change)
   }
   return (
     <Card title="Account">
       <div className="grid gap-4">
-        <Facts>
-          <Fact name="Id"><span className="grid grid-cols-[minmax(0,max-content)]"><Id id={a.id} /></span></Fact>
-          <Fact name="Plan">{a.plan.name}</Fact>
-          {!can('SETTINGS') && <><Fact name="Name">{a.name}</Fact><Fact name="Bodies kept">{a.bodyRetentionDays} days</Fact><Fact name="Emails kept">{a.recordRetentionDays} days</Fact></>}
-        </Facts>
+        <DetailList>
+          <Detail name="Id"><span className="grid grid-cols-[minmax(0,max-content)]"><CopyableId id={a.id} /></span></Detail>
+          <Detail name="Plan">{a.plan.name}</Detail>
+          {!can('SETTINGS') && <><Detail name="Name">{a.name}</Detail><Detail name="Bodies kept">{a.bodyRetentionDays} days</Detail><Detail name="Emails kept">{a.recordRetentionDays} days</Detail></>}
+        </DetailList>
         {can('SETTINGS') && (
           <form key={`${a.name} ${a.bodyRetentionDays} ${a.recordRetentionDays}`} onSubmit={submit} className="grid max-w-[420px] gap-3">
-            <Field label="Name" wrong={save.wrong.name}>{(p) => <input {...p} name="name" required maxLength={200} defaultValue={a.name} className="input" />}</Field>
-            <Field label="Keep bodies and attachments, days" hint="Then what was written is deleted; what became of it stays." wrong={save.wrong.body_retention_days}>
+            <Field label="Name" error={save.fieldErrors.name}>{(p) => <input {...p} name="name" required maxLength={200} defaultValue={a.name} className="input" />}</Field>
+            <Field label="Keep bodies and attachments, days" hint="Then what was written is deleted; what became of it stays." error={save.fieldErrors.body_retention_days}>
               {(p) => <input {...p} name="body" type="number" required min={1} max={365} inputMode="numeric" defaultValue={a.bodyRetentionDays} className="input" />}
             </Field>
-            <Field label="Keep emails, days" hint="Then the whole email is deleted. Not less than its body. Figures of the statistics stay." wrong={save.wrong.record_retention_days}>
+            <Field label="Keep emails, days" hint="Then the whole email is deleted. Not less than its body. Figures of the statistics stay." error={save.fieldErrors.record_retention_days}>
               {(p) => <input {...p} name="record" type="number" required min={1} max={3650} inputMode="numeric" defaultValue={a.recordRetentionDays} className="input" />}
             </Field>
-            {save.error && Object.keys(save.wrong).length === 0 ? <Failure error={save.error} /> : null}
+            {save.error && Object.keys(save.fieldErrors).length === 0 ? <ErrorAlert error={save.error} /> : null}
             <button type="submit" className="btn justify-self-start" disabled={save.busy}>Save</button>
           </form>
         )}
       </div>
       {shorter && (
-        <Confirm title="Keep mail for less time?" label="Keep it for less time" danger onClose={() => setShorter(undefined)} run={() => write(shorter)}>
+        <ConfirmDialog title="Keep mail for less time?" label="Keep it for less time" danger onClose={() => setShorter(undefined)} run={() => write(shorter)}>
           What is stored already and is older than that is deleted, too, and does not come back.
-        </Confirm>
+        </ConfirmDialog>
       )}
     </Card>
   )

@@ -1,6 +1,6 @@
-import { useGraph } from '@/api/graphql'
+import { useGraphQL } from '@/api/graphql'
 import { useViewer } from '@/app/viewer'
-import { Failure } from '@/parts/Failure'
+import { ErrorAlert } from '@/parts/ErrorAlert'
 import { PageBody, PageHead } from '@/parts/Page'
 import { SkeletonText } from '@/parts/Skeleton'
 import { Brand } from './Brand'
@@ -11,12 +11,12 @@ import { AccountSettings } from './queries.gen'
 
 export default function Settings() {
   const { can, has } = useViewer()
-  const settings = useGraph(AccountSettings, {})
+  const settings = useGraphQL(AccountSettings, {})
   return (
     <>
       <PageHead title="Settings" />
       <PageBody narrow>
-        {settings.error && <Failure error={settings.error} retry={() => void settings.refetch()} />}
+        {settings.error && <ErrorAlert error={settings.error} retry={() => void settings.refetch()} />}
         {settings.data ? <General account={settings.data.account} /> : settings.isPending && <SkeletonText lines={6} />}
         {has('signin') && <Factor />}
         <Brand />

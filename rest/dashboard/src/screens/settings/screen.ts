@@ -1,13 +1,13 @@
 import { SlidersHorizontal } from 'lucide-react'
-import { screen } from '@/app/screen'
+import { defineScreen } from '@/app/screen'
 
 // The side bar leads to /settings/account: /settings is the beginning of other paths, too.
-export default screen({
+export default defineScreen({
   routes: [
     { path: '/settings', title: 'Settings', load: () => import('./Settings') },
     { path: '/settings/account', title: 'Settings', load: () => import('./Settings') },
   ],
-  nav: { group: 'Account', name: 'Settings', icon: SlidersHorizontal, to: '/settings/account', order: 6, words: 'account name retention second factor brand logo unsubscribe page' },
+  nav: { group: 'Account', name: 'Settings', icon: SlidersHorizontal, to: '/settings/account', order: 6, keywords: 'account name retention second factor brand logo unsubscribe page' },
   module: 'accounts',
   right: 'READ_ACCOUNT',
 })

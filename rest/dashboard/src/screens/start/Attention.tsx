@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router'
 import { CircleAlert, Info, TriangleAlert } from 'lucide-react'
-import { useGraph } from '@/api/graphql'
-import { Failure } from '@/parts/Failure'
+import { useGraphQL } from '@/api/graphql'
+import { ErrorAlert } from '@/parts/ErrorAlert'
 import { Card } from '@/parts/Page'
 import { StartHealth, type FindingFragment } from './queries.gen'
 
@@ -11,8 +11,8 @@ const places: [string, string][] = [['dom_', '/domains/'], ['wh_', '/webhooks/']
 
 // Attention is what is wrong, in words, with what to do about it.
 export function Attention() {
-  const health = useGraph(StartHealth, {}, { refetchInterval: 60_000 })
-  if (health.error) return <Failure error={health.error} what="What needs attention cannot be told" retry={() => void health.refetch()} />
+  const health = useGraphQL(StartHealth, {}, { refetchInterval: 60_000 })
+  if (health.error) return <ErrorAlert error={health.error} title="What needs attention cannot be told" retry={() => void health.refetch()} />
   const { findings = [], installation = [] } = health.data?.health ?? {}
   return (
     <>
@@ -25,7 +25,7 @@ export function Attention() {
 function List({ title, findings }: { title: string; findings: FindingFragment[] }) {
   if (findings.length === 0) return null
   return (
-    <Card title={title} pad={false} acts={<span className="text-xs text-ink-3">{findings.length}</span>}>
+    <Card title={title} padded={false} actions={<span className="text-xs text-ink-3">{findings.length}</span>}>
       <ul>{findings.map((f, i) => <Finding key={`${f.code} ${f.subjectId ?? i}`} finding={f} />)}</ul>
     </Card>
   )

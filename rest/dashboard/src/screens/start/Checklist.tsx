@@ -28,7 +28,7 @@ export function Checklist({ sent, bounced, verified, domains, webhooks }: { sent
   const left = shown.filter((s) => !s.done).length
   if (left === 0) return null
   return (
-    <Card title="Set up" pad={false} acts={<span className="text-xs text-ink-3">{shown.length - left} of {shown.length} done</span>}>
+    <Card title="Set up" padded={false} actions={<span className="text-xs text-ink-3">{shown.length - left} of {shown.length} done</span>}>
       <ol>
         {shown.map((s, i) => (
           <li key={s.name} className="border-t border-line-soft first:border-t-0">

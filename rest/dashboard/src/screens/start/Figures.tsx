@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { now } from '@/api/clock'
-import { useGraph } from '@/api/graphql'
+import { useGraphQL } from '@/api/graphql'
 import { useLive } from '@/api/live'
 import { useQueryClient } from '@tanstack/react-query'
 import { StartFigures } from './queries.gen'
@@ -13,7 +13,7 @@ export function Figures() {
   const queries = useQueryClient()
   const [until] = useState(() => Math.ceil((now() + 1) / hour) * hour)
   const range = { gte: new Date(until - 24 * hour).toISOString(), lt: new Date(until).toISOString(), timezone: Intl.DateTimeFormat().resolvedOptions().timeZone || 'UTC' }
-  const figures = useGraph(StartFigures, range, { refetchInterval: 60_000 })
+  const figures = useGraphQL(StartFigures, range, { refetchInterval: 60_000 })
   useLive(['email.delivered', 'email.bounced', 'email.complained'], () => {
     if (!figures.isFetching && Date.now() - figures.dataUpdatedAt > 3000) void queries.invalidateQueries({ queryKey: [StartFigures.name] })
   })

@@ -1,11 +1,11 @@
 import { Link } from '@tanstack/react-router'
 import { KeyRound } from 'lucide-react'
 import { useState } from 'react'
-import { useGraph } from '@/api/graphql'
-import { done, onceKey, rest } from '@/api/rest'
+import { useGraphQL } from '@/api/graphql'
+import { unwrap, newIdempotencyKey, rest } from '@/api/rest'
 import { useViewer } from '@/app/viewer'
 import { CodeBlock } from '@/parts/CodeBlock'
-import { Failure } from '@/parts/Failure'
+import { ErrorAlert } from '@/parts/ErrorAlert'
 import { useWrite } from '@/parts/Form'
 import { Card } from '@/parts/Page'
 import { Tabs } from '@/parts/Tabs'
@@ -19,10 +19,10 @@ export function SendOne({ domain }: { domain: string | undefined }) {
   const [language, setLanguage] = useState<Language>('curl')
   const [made, setMade] = useState('')
   const name = `Start, ${new Date().toISOString().slice(0, 10)}`
-  const make = useWrite(() => done(rest.POST('/api-keys', { params: { header: { 'Idempotency-Key': onceKey() } }, body: { name, scope: 'sending' } })))
+  const make = useWrite(() => unwrap(rest.POST('/api-keys', { params: { header: { 'Idempotency-Key': newIdempotencyKey() } }, body: { name, scope: 'sending' } })))
   // Where the relay is, is said by each credential; the password of one is told once, when it is made.
-  const known = useGraph(StartSmtp, {}, { enabled: language === 'smtp' && viewer.has('relay') && viewer.can('WRITE') }).data?.smtpCredentials.nodes[0]
-  const credential = useWrite(() => done(rest.POST('/smtp-credentials', { params: { header: { 'Idempotency-Key': onceKey() } }, body: { name } })))
+  const known = useGraphQL(StartSmtp, {}, { enabled: language === 'smtp' && viewer.has('relay') && viewer.can('WRITE') }).data?.smtpCredentials.nodes[0]
+  const credential = useWrite(() => unwrap(rest.POST('/smtp-credentials', { params: { header: { 'Idempotency-Key': newIdempotencyKey() } }, body: { name } })))
   const [signIn, setSignIn] = useState<{ host: string; port: number; tls: string; username: string; password: string }>()
   const smtp = signIn ?? known
   const key = viewer.development?.apiKey ?? made
@@ -38,13 +38,13 @@ export function SendOne({ domain }: { domain: string | undefined }) {
   }
   return (
     <Card
-      title="Send an email" pad={false}
-      acts={language === 'smtp' ? !signIn && viewer.can('WRITE') && <button type="button" className="btn sm" disabled={credential.busy} onClick={() => void createCredential()}><KeyRound aria-hidden />Make a credential and put it in</button>
+      title="Send an email" padded={false}
+      actions={language === 'smtp' ? !signIn && viewer.can('WRITE') && <button type="button" className="btn sm" disabled={credential.busy} onClick={() => void createCredential()}><KeyRound aria-hidden />Make a credential and put it in</button>
         : !key && viewer.can('WRITE') && <button type="button" className="btn sm" disabled={make.busy} onClick={() => void create()}><KeyRound aria-hidden />Make a key and put it in</button>}
-      foot={language === 'smtp' && signIn ? <span className="text-warn">The password is in the code above and is not shown again: copy it now.</span> : viewer.development ? <span>With the key of development mode. Try <code>bounce@{viewer.development.domain}</code> as well: {viewer.development.failures.join(', ')} each go wrong in their way.</span> : made ? <span className="text-warn">The key is in the code above and is not shown again: copy it now.</span> : <span>Nothing but the library of the language. More in the <a className="link under" href="/api/docs">API reference</a>.</span>}
+      footer={language === 'smtp' && signIn ? <span className="text-warn">The password is in the code above and is not shown again: copy it now.</span> : viewer.development ? <span>With the key of development mode. Try <code>bounce@{viewer.development.domain}</code> as well: {viewer.development.failures.join(', ')} each go wrong in their way.</span> : made ? <span className="text-warn">The key is in the code above and is not shown again: copy it now.</span> : <span>Nothing but the library of the language. More in the <a className="link under" href="/api/docs">API reference</a>.</span>}
     >
-      {make.error !== null && <div className="p-4 pb-0"><Failure error={make.error} retry={() => void create()} /></div>}
-      {credential.error !== null && <div className="p-4 pb-0"><Failure error={credential.error} retry={() => void createCredential()} /></div>}
+      {make.error !== null && <div className="p-4 pb-0"><ErrorAlert error={make.error} retry={() => void create()} /></div>}
+      {credential.error !== null && <div className="p-4 pb-0"><ErrorAlert error={credential.error} retry={() => void createCredential()} /></div>}
       <Tabs label="Language" tabs={languages.map((l) => ({ ...l, hidden: l.key === 'smtp' && !viewer.has('relay') }))} value={language} onChange={(l) => setLanguage(l as Language)} inset="px-4">
         <div className="p-4">
           <CodeBlock text={text} />

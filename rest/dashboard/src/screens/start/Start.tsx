@@ -1,8 +1,8 @@
 import { useQueryClient } from '@tanstack/react-query'
-import { useGraph } from '@/api/graphql'
+import { useGraphQL } from '@/api/graphql'
 import { useLive } from '@/api/live'
 import { useViewer } from '@/app/viewer'
-import { Failure } from '@/parts/Failure'
+import { ErrorAlert } from '@/parts/ErrorAlert'
 import { PageBody, PageHead } from '@/parts/Page'
 import { SkeletonText } from '@/parts/Skeleton'
 import { Attention } from './Attention'
@@ -15,10 +15,10 @@ import { SendOne } from './SendOne'
 export default function Start() {
   const { can, has, development } = useViewer()
   const queries = useQueryClient()
-  const emails = useGraph(StartEmails, {}, { enabled: has('sending') && can('READ_SENT') })
-  const bounced = useGraph(StartBounced, {}, { enabled: has('sending') && can('READ_SENT') && development !== null })
-  const domains = useGraph(StartDomains, {}, { enabled: has('domains') && can('READ') })
-  const webhooks = useGraph(StartWebhooks, {}, { enabled: has('webhooks') && can('READ') })
+  const emails = useGraphQL(StartEmails, {}, { enabled: has('sending') && can('READ_SENT') })
+  const bounced = useGraphQL(StartBounced, {}, { enabled: has('sending') && can('READ_SENT') && development !== null })
+  const domains = useGraphQL(StartDomains, {}, { enabled: has('domains') && can('READ') })
+  const webhooks = useGraphQL(StartWebhooks, {}, { enabled: has('webhooks') && can('READ') })
   const sent = (emails.data?.emails.nodes.length ?? 0) > 0
   useLive(['email.sent', 'email.bounced', 'domain.'], (e) => {
     if (e.type === 'email.bounced') void queries.invalidateQueries({ queryKey: [StartBounced.name] })
@@ -39,7 +39,7 @@ export default function Start() {
             {sent && has('statistics') && can('READ') && <Figures />}
             {can('READ') && <Attention />}
             {unknown.length > 0
-              ? <Failure error={unknown[0]?.error} what="What is set up cannot be told" retry={() => unknown.forEach((q) => void q.refetch())} />
+              ? <ErrorAlert error={unknown[0]?.error} title="What is set up cannot be told" retry={() => unknown.forEach((q) => void q.refetch())} />
               : <Checklist sent={sent} bounced={(bounced.data?.emails.nodes.length ?? 0) > 0} verified={verified !== undefined} domains={(domains.data?.domains.nodes.length ?? 0) > 0} webhooks={(webhooks.data?.webhooks.nodes.length ?? 0) > 0} />}
             {has('sending') && can('SEND') && <SendOne domain={verified?.name} />}
             {has('eventlog') && can('READ') && <Happening first={!sent && unknown.length === 0} />}

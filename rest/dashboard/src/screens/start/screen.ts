@@ -1,7 +1,7 @@
 import { House } from 'lucide-react'
-import { screen } from '@/app/screen'
+import { defineScreen } from '@/app/screen'
 
-export default screen({
+export default defineScreen({
   routes: [{ path: '/', title: 'Start', load: () => import('./Start') }],
   nav: { group: '', name: 'Start', icon: House, to: '/', order: 1, shortcut: 's' },
 })

@@ -1,7 +1,7 @@
-import { useGraph } from '@/api/graphql'
-import { useAddress } from '@/app/address'
+import { useGraphQL } from '@/api/graphql'
+import { useSearchParams } from '@/app/searchParams'
 import { useViewer } from '@/app/viewer'
-import { Failure } from '@/parts/Failure'
+import { ErrorAlert } from '@/parts/ErrorAlert'
 import { Card } from '@/parts/Page'
 import { SkeletonText } from '@/parts/Skeleton'
 import { MailGroups, type MailGroupsQueryVariables } from './queries.gen'
@@ -13,9 +13,9 @@ const without: Record<string, string> = { TAG: 'Without a tag', API_KEY: 'Withou
 
 // Breakdown are the figures by what the mail has in common.
 export function Breakdown({ choice, variables }: { choice: Choice; variables: Omit<MailGroupsQueryVariables, 'groupBy'> }) {
-  const [, change] = useAddress()
+  const [, change] = useSearchParams()
   const { has } = useViewer()
-  const list = useGraph(MailGroups, { ...variables, groupBy: choice.group }, { keep: true })
+  const list = useGraphQL(MailGroups, { ...variables, groupBy: choice.group }, { keepPrevious: true })
   const found = list.data?.emailStatistics
   const rows: TableRow[] = (found?.groups ?? []).map((g) => {
     const only = { dimension: choice.group, key: g.key, name: g.label }
@@ -29,14 +29,14 @@ export function Breakdown({ choice, variables }: { choice: Choice; variables: Om
   if (found?.other) rows.push({ key: 'other', name: <span className="text-ink-3">All others</span>, figures: found.other.totals })
   return (
     <Card
-      title="Break down" pad={false}
-      acts={(
+      title="Break down" padded={false}
+      actions={(
         <select aria-label="Break down by" value={choice.group} onChange={(e) => change({ group: e.target.value })} className="h-[30px] rounded-control border border-line bg-raised px-2 text-ink-2 hover:bg-hover">
           {dimensions.filter((d) => has(modules[d.key] ?? 'statistics')).map((d) => <option key={d.key} value={d.key} disabled={!goTogether(d.key, choice.only?.dimension)}>By {d.name === 'API key' ? d.name : d.name.toLowerCase()}</option>)}
         </select>
       )}
     >
-      {list.error && !found ? <div className="p-4"><Failure error={list.error} retry={() => void list.refetch()} /></div>
+      {list.error && !found ? <div className="p-4"><ErrorAlert error={list.error} retry={() => void list.refetch()} /></div>
         : !found ? <div className="p-4"><SkeletonText /></div>
           : rows.length === 0 ? <p className="p-4 text-ink-3">No mail in this range.</p>
             : <FiguresTable label="Figures by group" first={dimensions.find((d) => d.key === choice.group)?.name ?? ''} rows={rows} />}

@@ -1,7 +1,7 @@
 import { X } from 'lucide-react'
 import { now } from '@/api/clock'
-import { useAddress } from '@/app/address'
-import { Segments } from '@/parts/Tabs'
+import { useSearchParams } from '@/app/searchParams'
+import { SegmentedControl } from '@/parts/Tabs'
 import { dimensions, intervals, ranges, type Choice } from './range'
 import { dayIn, ownZone, zones } from './zone'
 
@@ -9,10 +9,10 @@ const select = 'h-[34px] max-w-full min-w-0 rounded-control border border-line b
 
 // Controls choose time, length of the periods and zone; all of it stands in the URL.
 export function Controls({ choice }: { choice: Choice }) {
-  const [, change] = useAddress()
+  const [, change] = useSearchParams()
   return (
     <div className="flex flex-none flex-wrap items-center gap-2 border-b border-line px-4 py-3 md:px-6">
-      <Segments label="Range" choices={ranges} value={choice.range} onChange={(range) => change({ range, by: undefined, from: range === 'custom' ? choice.from : undefined, to: range === 'custom' ? choice.to : undefined })} />
+      <SegmentedControl label="Range" choices={ranges} value={choice.range} onChange={(range) => change({ range, by: undefined, from: range === 'custom' ? choice.from : undefined, to: range === 'custom' ? choice.to : undefined })} />
       {choice.range === 'custom' && (
         <span className="flex flex-wrap items-center gap-2">
           <input type="date" aria-label="From" value={choice.from} max={choice.to} onChange={(e) => e.target.value && change({ from: e.target.value })} className={select} />

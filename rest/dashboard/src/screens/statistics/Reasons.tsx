@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router'
-import { useGraph } from '@/api/graphql'
-import { useAddress } from '@/app/address'
-import { Failure } from '@/parts/Failure'
+import { useGraphQL } from '@/api/graphql'
+import { useSearchParams } from '@/app/searchParams'
+import { ErrorAlert } from '@/parts/ErrorAlert'
 import { Card } from '@/parts/Page'
 import { SkeletonText } from '@/parts/Skeleton'
 import { count } from './figures'
@@ -10,14 +10,14 @@ import type { Choice } from './range'
 
 // Reasons are why mail was refused, each with the newest example in the server's own words.
 export function Reasons({ choice, variables }: { choice: Choice; variables: MailRefusalsQueryVariables }) {
-  const [, change] = useAddress()
+  const [, change] = useSearchParams()
   const told = choice.only?.dimension !== 'TAG' && choice.only?.dimension !== 'RECIPIENT_DOMAIN'
-  const list = useGraph(MailRefusals, variables, { keep: true, enabled: told })
+  const list = useGraphQL(MailRefusals, variables, { keepPrevious: true, enabled: told })
   const rows = list.data?.topBounceReasons
   return (
-    <Card title="Why mail was refused" pad={false}>
+    <Card title="Why mail was refused" padded={false}>
       {!told ? <p className="p-4 text-ink-3">Reasons are not kept by tag or by recipient's domain. <button type="button" className="link under" onClick={() => change({ only: undefined, called: undefined })}>Show all mail</button></p>
-        : list.error && !rows ? <div className="p-4"><Failure error={list.error} retry={() => void list.refetch()} /></div>
+        : list.error && !rows ? <div className="p-4"><ErrorAlert error={list.error} retry={() => void list.refetch()} /></div>
           : !rows ? <div className="p-4"><SkeletonText /></div>
             : rows.length === 0 ? <p className="p-4 text-ink-3">Nothing was refused in this range.</p>
               : (

@@ -1,14 +1,14 @@
 import { ChartColumn, RotateCw, Table2 } from 'lucide-react'
 import { useMemo } from 'react'
 import { now } from '@/api/clock'
-import { useGraph } from '@/api/graphql'
-import { useAddress } from '@/app/address'
+import { useGraphQL } from '@/api/graphql'
+import { useSearchParams } from '@/app/searchParams'
 import { useViewer } from '@/app/viewer'
 import { EmptyState } from '@/parts/EmptyState'
-import { Failure } from '@/parts/Failure'
+import { ErrorAlert } from '@/parts/ErrorAlert'
 import { Card, PageBody, PageHead } from '@/parts/Page'
 import { SkeletonText } from '@/parts/Skeleton'
-import { Segments } from '@/parts/Tabs'
+import { SegmentedControl } from '@/parts/Tabs'
 import { Breakdown } from './Breakdown'
 import { Chart, type Point } from './Chart'
 import { Controls } from './Controls'
@@ -21,11 +21,11 @@ import { Tiles } from './Tiles'
 import { namesOf } from './when'
 
 export default function Statistics() {
-  const [address] = useAddress()
+  const [address] = useSearchParams()
   const choice = choiceOf(address, now())
   const range = { gte: choice.gte, lt: choice.lt }
   const variables = { range, interval: choice.interval, timezone: choice.zone, filter: choice.filter }
-  const figures = useGraph(MailFigures, variables, { keep: true, refetchInterval: 60_000 })
+  const figures = useGraphQL(MailFigures, variables, { keepPrevious: true, refetchInterval: 60_000 })
   const found = figures.data?.emailStatistics
   return (
     <>
@@ -34,7 +34,7 @@ export default function Statistics() {
       </PageHead>
       <Controls choice={choice} />
       <PageBody>
-        {figures.error && <Failure error={figures.error} retry={() => void figures.refetch()} />}
+        {figures.error && <ErrorAlert error={figures.error} retry={() => void figures.refetch()} />}
         {!found && !figures.error && <SkeletonText lines={8} />}
         {found && (seen(found.totals) ? (
           <>
@@ -52,7 +52,7 @@ export default function Statistics() {
 const seen = (f: Figures) => f.accepted + f.delivered + f.bounced + f.failed + f.complained + f.opened + f.clicked + f.suppressed + f.unsubscribed + f.delayed > 0
 
 function OverTime({ choice, buckets, totals }: { choice: Choice; buckets: { start: string; figures: Figures }[]; totals: Figures }) {
-  const [address, change] = useAddress()
+  const [address, change] = useSearchParams()
   const measure = measures.find((m) => m.key === address.measure) ?? measures[0]
   const points = useMemo<Point[]>(() => {
     const names = namesOf(choice.interval, choice.zone)
@@ -72,9 +72,9 @@ function OverTime({ choice, buckets, totals }: { choice: Choice; buckets: { star
           {measures.map((m) => <option key={m.key} value={m.key}>{m.name}</option>)}
         </select>
       )}
-      pad={!table}
-      acts={<Segments label="Show as" choices={[{ key: 'chart', name: 'Chart', icon: <ChartColumn aria-hidden className="!size-3.5" /> }, { key: 'table', name: 'Table', icon: <Table2 aria-hidden className="!size-3.5" /> }]} value={table ? 'table' : 'chart'} onChange={(view) => change({ view: view === 'table' ? view : undefined })} />}
-      foot={<span>Each figure counts in the period in which it happened, by the clock of {choice.zone}. Kept for 25 months.</span>}
+      padded={!table}
+      actions={<SegmentedControl label="Show as" choices={[{ key: 'chart', name: 'Chart', icon: <ChartColumn aria-hidden className="!size-3.5" /> }, { key: 'table', name: 'Table', icon: <Table2 aria-hidden className="!size-3.5" /> }]} value={table ? 'table' : 'chart'} onChange={(view) => change({ view: view === 'table' ? view : undefined })} />}
+      footer={<span>Each figure counts in the period in which it happened, by the clock of {choice.zone}. Kept for 25 months.</span>}
     >
       {table ? <FiguresTable label="Figures by period" first="When" rows={points.map((p) => ({ key: p.start, name: p.name, figures: p.figures, search: p.search }))} total={totals} />
         : empty ? <p className="py-8 text-center text-ink-3">{measure.none}</p>
@@ -84,7 +84,7 @@ function OverTime({ choice, buckets, totals }: { choice: Choice; buckets: { star
 }
 
 function NoMail({ choice }: { choice: Choice }) {
-  const [, change] = useAddress()
+  const [, change] = useSearchParams()
   const { development } = useViewer()
   if (choice.only) return <EmptyState icon={ChartColumn} title="No mail of this kind in this time" action={<button type="button" className="btn" onClick={() => change({ only: undefined, called: undefined })}>Show all mail</button>} />
   const command = `curl ${location.origin}/api/emails \\

@@ -1,9 +1,9 @@
 import { ChartColumn } from 'lucide-react'
-import { screen } from '@/app/screen'
+import { defineScreen } from '@/app/screen'
 
-export default screen({
+export default defineScreen({
   routes: [{ path: '/statistics', title: 'Statistics', load: () => import('./Statistics') }],
-  nav: { group: 'Mail', name: 'Statistics', icon: ChartColumn, to: '/statistics', order: 6, words: 'figures deliverability bounces complaints opens clicks latency chart rates' },
+  nav: { group: 'Email', name: 'Statistics', icon: ChartColumn, to: '/statistics', order: 6, keywords: 'figures deliverability bounces complaints opens clicks latency chart rates' },
   module: ['statistics', 'sending'],
   right: 'READ_SENT',
 })

@@ -1,11 +1,11 @@
 import { CircleX, Download, Info, Check } from 'lucide-react'
 import { useRef, useState, type FormEvent } from 'react'
-import { done, rest } from '@/api/rest'
+import { unwrap, rest } from '@/api/rest'
 import { Badge } from '@/parts/Badge'
 import { Dialog } from '@/parts/Dialog'
-import { Failure } from '@/parts/Failure'
+import { ErrorAlert } from '@/parts/ErrorAlert'
 import { Field } from '@/parts/Form'
-import { csvOf, save } from '@/parts/file'
+import { toCSV, saveFile } from '@/parts/file'
 import { addressesOf, type Line } from './csv'
 
 interface Result extends Line {
@@ -35,7 +35,7 @@ export function Import({ onClose, done: finished }: { onClose: () => void; done:
     try {
       for (let i = all.length; i < lines.length && !stop.current; i += batch) {
         const part = lines.slice(i, i + batch)
-        const answer = await done(rest.POST('/suppressions/batch', { body: { emails: part.map((l) => l.address) } }))
+        const answer = await unwrap(rest.POST('/suppressions/batch', { body: { emails: part.map((l) => l.address) } }))
         for (const [n, l] of part.entries()) {
           const item = answer.data[n]
           const problem = item?.error
@@ -77,7 +77,7 @@ export function Import({ onClose, done: finished }: { onClose: () => void; done:
     <Dialog wide title={state === 'busy' ? 'Importing…' : 'What came of the import'} onClose={close} actions={state === 'busy' ? <button type="button" className="btn" onClick={() => { stop.current = true }}>Stop</button> : <><button type="button" className="btn" onClick={() => saveReport(results)}><Download aria-hidden />Report as CSV</button><button type="button" className="btn primary" onClick={close}>Close</button></>}>
       <p role="status">{results.length.toLocaleString()} of {lines.length.toLocaleString()} lines: <b className="text-ok">{count('added')} added</b>, {count('existing')} were there already, <b className={count('failed') ? 'text-bad' : ''}>{count('failed')} failed</b>.</p>
       {state === 'busy' && <progress className="h-1.5 w-full accent-accent-fill" aria-label="Lines imported" max={lines.length} value={results.length} />}
-      {error !== undefined && <Failure what="The import stopped" error={error} retry={() => void go()} label="Go on" />}
+      {error !== undefined && <ErrorAlert title="The import stopped" error={error} retry={() => void go()} label="Go on" />}
       {error === undefined && state === 'over' && results.length < lines.length && <button type="button" className="btn justify-self-start" onClick={() => void go()}>Go on with the rest</button>}
       {rows.length > 0 && (
         <div className="max-h-[320px] overflow-auto rounded-control border border-line" tabIndex={0} role="group" aria-label="Lines">
@@ -104,5 +104,5 @@ export function Import({ onClose, done: finished }: { onClose: () => void; done:
 }
 
 function saveReport(results: Result[]) {
-  save([csvOf([['line', 'address', 'result', 'why'], ...results.map((r) => [String(r.line), r.address, r.status, r.why])])], 'suppressions-import.csv', 'text/csv')
+  saveFile([toCSV([['line', 'address', 'result', 'why'], ...results.map((r) => [String(r.line), r.address, r.status, r.why])])], 'suppressions-import.csv', 'text/csv')
 }

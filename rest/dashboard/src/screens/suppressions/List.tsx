@@ -4,17 +4,17 @@ import { Ban, Plus, Trash2 } from 'lucide-react'
 import { useEffect, useState } from 'react'
 import { usePages } from '@/api/graphql'
 import { useLive } from '@/api/live'
-import { done, rest } from '@/api/rest'
-import { useAddress } from '@/app/address'
+import { unwrap, rest } from '@/api/rest'
+import { useSearchParams } from '@/app/searchParams'
 import { useViewer } from '@/app/viewer'
 import { Badge } from '@/parts/Badge'
-import { BulkBar, type BulkAction } from '@/parts/Bulk'
-import { DataTable, NewRows, type Column } from '@/parts/DataTable'
+import { BulkBar, type BulkAction } from '@/parts/BulkBar'
+import { DataTable, NewRowsNotice, type Column } from '@/parts/DataTable'
 import { EmptyState } from '@/parts/EmptyState'
-import { everything } from '@/parts/everything'
+import { fetchAll } from '@/parts/fetchAll'
 import { FilterBar } from '@/parts/FilterBar'
-import { Id } from '@/parts/Copy'
-import { neighbours, Sheet, Split } from '@/parts/Sheet'
+import { CopyableId } from '@/parts/CopyButton'
+import { adjacentRows, Sheet, SplitView } from '@/parts/Sheet'
 import { Time } from '@/parts/Time'
 import { filterOf } from './filter'
 import { erased, reasons } from './look'
@@ -24,8 +24,8 @@ import { SuppressionView } from './View'
 type Row = SuppressionRowFragment
 
 const remove: BulkAction = {
-  name: 'Remove', icon: Trash2, danger: true, about: 'Emails may be sent to these addresses again. Write to people who complained or unsubscribed only when they have asked for it.',
-  run: (id) => done(rest.DELETE('/suppressions/{id}', { params: { path: { id } } })),
+  name: 'Remove', icon: Trash2, danger: true, description: 'Emails may be sent to these addresses again. Write to people who complained or unsubscribed only when they have asked for it.',
+  run: (id) => unwrap(rest.DELETE('/suppressions/{id}', { params: { path: { id } } })),
 }
 
 const choices = [{ field: 'reason', label: 'Any reason', values: (Object.keys(reasons) as SuppressionReason[]).map((r) => ({ value: r.toLowerCase(), name: reasons[r].word })) }]
@@ -38,14 +38,14 @@ const columns: Column<Row>[] = [
 ]
 
 export function List({ add }: { add?: () => void }) {
-  const [address, change] = useAddress()
+  const [address, change] = useSearchParams()
   const { can, has } = useViewer()
   const queries = useQueryClient()
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set())
   const [fresh, setFresh] = useState<string[]>([])
   const q = address.q ?? ''
   const { filter, wrong } = filterOf(q)
-  const list = usePages(SuppressionList, { first: 100, ...filter }, (d) => d.suppressions, { keep: true, enabled: !wrong })
+  const list = usePages(SuppressionList, { first: 100, ...filter }, (d) => d.suppressions, { keepPrevious: true, enabled: !wrong })
   // Those that were added here are in the list already.
   useLive(['suppression.added'], (e) => setFresh((old) => [...new Set([...old, String((e.data as { email?: string }).email ?? e.id)])]))
   const waiting = q ? 0 : fresh.filter((email) => !list.rows.some((s) => s.email === email)).length
@@ -53,7 +53,7 @@ export function List({ add }: { add?: () => void }) {
   const go = (id: string | null) => change({ open: id ?? undefined }, !open)
   useEffect(() => setSelected(new Set()), [q])
   const all = (signal: AbortSignal, tell: (read: number) => void) =>
-    everything(SuppressionList, { first: 100, ...filter }, (d) => d.suppressions, signal, tell).then(({ nodes, more }) => ({ items: nodes.map((s) => ({ id: s.id, name: s.email ?? erased })), more }))
+    fetchAll(SuppressionList, { first: 100, ...filter }, (d) => d.suppressions, signal, tell).then(({ nodes, more }) => ({ items: nodes.map((s) => ({ id: s.id, name: s.email ?? erased })), more }))
   const show = () => { setFresh([]); void list.refetch() }
 
   const empty = q
@@ -61,17 +61,17 @@ export function List({ add }: { add?: () => void }) {
     : <EmptyState icon={Ban} title="Nobody is suppressed" action={add && <button type="button" className="btn" onClick={add}><Plus aria-hidden />Suppress an address</button>}>Addresses that bounce or complain, and people who unsubscribe, get here by themselves. An email to one of them is not sent.</EmptyState>
   return (
     <>
-      <Split sheet={open && <Sheet label="Suppression" head={<Id id={open} />} page={`/suppressions/${open}`} onClose={() => go(null)} {...neighbours(list.rows.map((s) => s.id), open, go)}><SuppressionView key={open} id={open} removed={() => go(null)} /></Sheet>}>
-        <FilterBar placeholder="A whole address, or reason:" choices={choices} wrong={wrong} />
+      <SplitView sheet={open && <Sheet label="Suppression" head={<CopyableId id={open} />} page={`/suppressions/${open}`} onClose={() => go(null)} {...adjacentRows(list.rows.map((s) => s.id), open, go)}><SuppressionView key={open} id={open} removed={() => go(null)} /></Sheet>}>
+        <FilterBar placeholder="A whole address, or reason:" choices={choices} error={wrong} />
         <DataTable
           label="Suppressions" rows={list.rows} columns={has('sending') ? columns : columns.filter((c) => c.key !== 'source')} idOf={(s) => s.id} nameOf={(s) => s.email ?? erased} open={open} onOpen={go} loading={list.isPending && !wrong} error={list.error} retry={() => void list.refetch()}
-          hasMore={list.hasNextPage} more={() => !list.isFetching && void list.fetchNextPage()} empty={wrong ? null : empty} above={<NewRows count={waiting} show={show} />} selected={can('WRITE') ? selected : undefined} onSelect={can('WRITE') ? setSelected : undefined}
+          hasMore={list.hasNextPage} more={() => !list.isFetching && void list.fetchNextPage()} empty={wrong ? null : empty} above={<NewRowsNotice count={waiting} show={show} />} selected={can('WRITE') ? selected : undefined} onSelect={can('WRITE') ? setSelected : undefined}
         />
         <BulkBar
           ids={[...selected]} actions={can('WRITE') ? [remove] : []} onSelect={setSelected} noun={['suppression', 'suppressions']} nameOf={(id) => list.rows.find((s) => s.id === id)?.email ?? id}
-          all={list.hasNextPage || selected.size < list.rows.length ? all : undefined} after={() => void queries.invalidateQueries({ queryKey: [SuppressionList.name] })}
+          loadAll={list.hasNextPage || selected.size < list.rows.length ? all : undefined} onFinish={() => void queries.invalidateQueries({ queryKey: [SuppressionList.name] })}
         />
-      </Split>
+      </SplitView>
     </>
   )
 }

@@ -3,16 +3,16 @@ import { Link } from '@tanstack/react-router'
 import { MailMinus, Trash2 } from 'lucide-react'
 import { useEffect, useState } from 'react'
 import { usePages } from '@/api/graphql'
-import { done, rest } from '@/api/rest'
-import { useAddress } from '@/app/address'
+import { unwrap, rest } from '@/api/rest'
+import { useSearchParams } from '@/app/searchParams'
 import { toast } from '@/app/toasts'
 import { useViewer } from '@/app/viewer'
-import { BulkBar, type BulkAction } from '@/parts/Bulk'
-import { Confirm } from '@/parts/Confirm'
+import { BulkBar, type BulkAction } from '@/parts/BulkBar'
+import { ConfirmDialog } from '@/parts/ConfirmDialog'
 import { DataTable, type Column } from '@/parts/DataTable'
 import { EmptyState } from '@/parts/EmptyState'
-import { everything } from '@/parts/everything'
-import { FilterBar, termOf, terms, withTerm } from '@/parts/FilterBar'
+import { fetchAll } from '@/parts/fetchAll'
+import { FilterBar, termValue, parseTerms, setTerm } from '@/parts/FilterBar'
 import { Time } from '@/parts/Time'
 import { erased } from './look'
 import { OptOutList, type OptOutRowFragment } from './queries.gen'
@@ -20,31 +20,31 @@ import { OptOutList, type OptOutRowFragment } from './queries.gen'
 const nameOf = (o: OptOutRowFragment) => `${o.email ?? erased}: ${o.categoryLabel}`
 
 const remove: BulkAction = {
-  name: 'Remove', icon: Trash2, danger: true, about: 'These people may get mail of the category again. Do so only when they have asked for it.',
-  run: (id) => done(rest.DELETE('/category-opt-outs/{id}', { params: { path: { id } } })),
+  name: 'Remove', icon: Trash2, danger: true, description: 'These people may get mail of the category again. Do so only when they have asked for it.',
+  run: (id) => unwrap(rest.DELETE('/category-opt-outs/{id}', { params: { path: { id } } })),
 }
 
 const sources: Record<string, string> = { one_click: 'Button of the mail client', page: 'Page behind the link' }
 
 export function OptOuts() {
-  const [address, change] = useAddress()
+  const [address, change] = useSearchParams()
   const { can, has } = useViewer()
   const queries = useQueryClient()
   const [asking, setAsking] = useState<OptOutRowFragment>()
   const q = address.q ?? ''
-  const category = termOf(q, 'category')
-  const words = terms(q).filter((t) => t.field !== 'category').map((t) => t.text)
+  const category = termValue(q, 'category')
+  const words = parseTerms(q).filter((t) => t.field !== 'category').map((t) => t.text)
   const wrong = words.length > 1 ? 'One address at a time; a category with spaces is written category:"Product news".' : undefined
   const filter = { email: words[0] ?? null, category: category || null }
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set())
   useEffect(() => setSelected(new Set()), [q])
   const all = (signal: AbortSignal, tell: (read: number) => void) =>
-    everything(OptOutList, { first: 100, ...filter }, (d) => d.categoryOptOuts, signal, tell).then(({ nodes, more }) => ({ items: nodes.map((o) => ({ id: o.id, name: nameOf(o) })), more }))
-  const list = usePages(OptOutList, { first: 100, ...filter }, (d) => d.categoryOptOuts, { keep: true, enabled: !wrong })
+    fetchAll(OptOutList, { first: 100, ...filter }, (d) => d.categoryOptOuts, signal, tell).then(({ nodes, more }) => ({ items: nodes.map((o) => ({ id: o.id, name: nameOf(o) })), more }))
+  const list = usePages(OptOutList, { first: 100, ...filter }, (d) => d.categoryOptOuts, { keepPrevious: true, enabled: !wrong })
 
   const columns: Column<OptOutRowFragment>[] = [
     { key: 'email', head: 'Address', grows: true, cell: (o) => <span className="font-medium" title={o.email ?? erased}>{o.email ?? <i className="text-ink-3">{erased}</i>}</span> },
-    { key: 'category', head: 'Category', width: '180px', cell: (o) => <button type="button" className="chip" title="Filter by this category" onClick={() => change({ q: withTerm(q, 'category', o.category) }, true)}><b>{o.categoryLabel}</b></button> },
+    { key: 'category', head: 'Category', width: '180px', cell: (o) => <button type="button" className="chip" title="Filter by this category" onClick={() => change({ q: setTerm(q, 'category', o.category) }, true)}><b>{o.categoryLabel}</b></button> },
     { key: 'how', head: 'How', width: '180px', from: 'mid', cell: (o) => <span className="text-ink-2">{sources[o.source] ?? o.source}</span> },
     { key: 'source', head: 'Email', width: '220px', from: 'wide', cell: (o) => (o.emailId && has('sending') ? <Link to={`/emails/${o.emailId}`} className="link block truncate font-mono text-xs">{o.emailId}</Link> : <span className="text-ink-3">Unknown</span>) },
     { key: 'at', head: 'Since', width: '104px', right: true, from: 'slim', cell: (o) => <span className="text-xs text-ink-3"><Time at={o.createdAt} /></span> },
@@ -62,26 +62,26 @@ export function OptOuts() {
     )
   return (
     <>
-      <FilterBar placeholder="A whole address, or category:" wrong={wrong} />
+      <FilterBar placeholder="A whole address, or category:" error={wrong} />
       <DataTable
         label="Category opt-outs" rows={list.rows} columns={columns} idOf={(o) => o.id} nameOf={(o) => o.email ?? erased} loading={list.isPending && !wrong} error={list.error} retry={() => void list.refetch()}
         hasMore={list.hasNextPage} more={() => !list.isFetching && void list.fetchNextPage()} empty={wrong ? null : empty} selected={can('WRITE') ? selected : undefined} onSelect={can('WRITE') ? setSelected : undefined}
       />
       <BulkBar
-        ids={[...selected]} actions={can('WRITE') ? [remove] : []} onSelect={setSelected} noun={['opt-out', 'opt-outs']} all={list.hasNextPage || selected.size < list.rows.length ? all : undefined}
-        nameOf={(id) => { const o = list.rows.find((x) => x.id === id); return o ? nameOf(o) : id }} after={() => void queries.invalidateQueries({ queryKey: [OptOutList.name] })}
+        ids={[...selected]} actions={can('WRITE') ? [remove] : []} onSelect={setSelected} noun={['opt-out', 'opt-outs']} loadAll={list.hasNextPage || selected.size < list.rows.length ? all : undefined}
+        nameOf={(id) => { const o = list.rows.find((x) => x.id === id); return o ? nameOf(o) : id }} onFinish={() => void queries.invalidateQueries({ queryKey: [OptOutList.name] })}
       />
       {asking && (
-        <Confirm
+        <ConfirmDialog
           title="Remove the opt-out?" label="Remove the opt-out" danger onClose={() => setAsking(undefined)}
           run={async () => {
-            await done(rest.DELETE('/category-opt-outs/{id}', { params: { path: { id: asking.id } } }))
+            await unwrap(rest.DELETE('/category-opt-outs/{id}', { params: { path: { id: asking.id } } }))
             void queries.invalidateQueries({ queryKey: [OptOutList.name] })
-            toast.ok('The opt-out is removed')
+            toast.success('The opt-out is removed')
           }}
         >
           <p className="wrap-anywhere">{asking.email ?? 'The address'} may get {asking.categoryLabel} again. Do so only when the person has asked for it.</p>
-        </Confirm>
+        </ConfirmDialog>
       )}
     </>
   )

@@ -1,9 +1,9 @@
 import { Plus, Upload } from 'lucide-react'
 import { useState } from 'react'
 import { useQueryClient } from '@tanstack/react-query'
-import { useAddress } from '@/app/address'
+import { useSearchParams } from '@/app/searchParams'
 import { useViewer } from '@/app/viewer'
-import { ExportButton } from '@/parts/Export'
+import { ExportButton } from '@/parts/ExportButton'
 import { PageHead } from '@/parts/Page'
 import { Tabs } from '@/parts/Tabs'
 import { Add } from './Add'
@@ -14,7 +14,7 @@ import { OptOuts } from './OptOuts'
 import { SuppressionList } from './queries.gen'
 
 export default function Page() {
-  const [address, change] = useAddress()
+  const [address, change] = useSearchParams()
   const { can } = useViewer()
   const queries = useQueryClient()
   const [dialog, setDialog] = useState<'add' | 'import'>()

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { csvOf } from '@/parts/file'
+import { toCSV } from '@/parts/file'
 import { addressesOf } from './csv'
 
 describe('addressesOf', () => {
@@ -18,5 +18,5 @@ describe('addressesOf', () => {
 })
 
 it('csvOf escapes quotes and formulas', () => {
-  expect(csvOf([['1', '=cmd()', 'say "no"']])).toBe('"1","\'=cmd()","say ""no"""\r\n')
+  expect(toCSV([['1', '=cmd()', 'say "no"']])).toBe('"1","\'=cmd()","say ""no"""\r\n')
 })

@@ -1,8 +1,8 @@
 import { MailPlus, RotateCw, X } from 'lucide-react'
 import { useState } from 'react'
-import { done, rest } from '@/api/rest'
+import { unwrap, rest } from '@/api/rest'
 import { toast } from '@/app/toasts'
-import { Confirm } from '@/parts/Confirm'
+import { ConfirmDialog } from '@/parts/ConfirmDialog'
 import { Card } from '@/parts/Page'
 import { Time } from '@/parts/Time'
 import type { TeamInvitationsQuery } from './queries.gen'
@@ -17,17 +17,17 @@ export function Invitations({ rows, nameOf, again, invite }: { rows: Invitation[
   async function resend(i: Invitation) {
     setBusy(i.id)
     try {
-      await done(rest.POST('/invitations/{id}/resend', { params: { path: { id: i.id } } }))
+      await unwrap(rest.POST('/invitations/{id}/resend', { params: { path: { id: i.id } } }))
       again()
-      toast.ok(`Mailed to ${i.email} again`)
+      toast.success(`Mailed to ${i.email} again`)
     } catch (error) {
-      toast.failed(error, { label: 'Try again', run: () => void resend(i) })
+      toast.error(error, { label: 'Try again', run: () => void resend(i) })
     } finally {
       setBusy('')
     }
   }
   return (
-    <Card title="Open invitations" acts={<span className="text-xs text-ink-3">{rows.length}</span>} pad={false}>
+    <Card title="Open invitations" actions={<span className="text-xs text-ink-3">{rows.length}</span>} padded={false}>
       {rows.length === 0 ? (
         <p className="flex flex-wrap items-center gap-3 p-4 text-ink-3">Nobody is invited now. <button type="button" className="btn sm" onClick={invite}><MailPlus aria-hidden />Invite somebody</button></p>
       ) : (
@@ -62,9 +62,9 @@ export function Invitations({ rows, nameOf, again, invite }: { rows: Invitation[
         </table>
       )}
       {revoking && (
-        <Confirm title={`Revoke the invitation of ${revoking.email}?`} label="Revoke" danger onClose={() => setRevoking(undefined)} run={async () => { await done(rest.DELETE('/invitations/{id}', { params: { path: { id: revoking.id } } })); again(); toast.ok('The invitation is revoked') }}>
+        <ConfirmDialog title={`Revoke the invitation of ${revoking.email}?`} label="Revoke" danger onClose={() => setRevoking(undefined)} run={async () => { await unwrap(rest.DELETE('/invitations/{id}', { params: { path: { id: revoking.id } } })); again(); toast.success('The invitation is revoked') }}>
           The link that was mailed works no more.
-        </Confirm>
+        </ConfirmDialog>
       )}
     </Card>
   )

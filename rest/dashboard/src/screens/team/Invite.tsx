@@ -1,9 +1,9 @@
 import { useState, type FormEvent } from 'react'
-import { done, onceKey, rest } from '@/api/rest'
+import { unwrap, newIdempotencyKey, rest } from '@/api/rest'
 import { toast } from '@/app/toasts'
 import { useViewer } from '@/app/viewer'
 import { Dialog } from '@/parts/Dialog'
-import { Failure } from '@/parts/Failure'
+import { ErrorAlert } from '@/parts/ErrorAlert'
 import { Field, useWrite } from '@/parts/Form'
 import { givable, restRole, type Role } from './roles'
 
@@ -13,9 +13,9 @@ export function Invite({ onClose, invited }: { onClose: () => void; invited: () 
   const choices = givable(mine)
   const [role, setRole] = useState<Role>('DEVELOPER')
   const send = useWrite(async (email: string) => {
-    await done(rest.POST('/invitations', { body: { email, role: restRole(role) }, params: { header: { 'Idempotency-Key': onceKey() } } }))
+    await unwrap(rest.POST('/invitations', { body: { email, role: restRole(role) }, params: { header: { 'Idempotency-Key': newIdempotencyKey() } } }))
     invited()
-    toast.ok(`${email} has been invited`)
+    toast.success(`${email} has been invited`)
     onClose()
   })
   function submit(e: FormEvent<HTMLFormElement>) {
@@ -26,7 +26,7 @@ export function Invite({ onClose, invited }: { onClose: () => void; invited: () 
     <Dialog title="Invite somebody" onClose={onClose}>
       <form onSubmit={submit} className="grid gap-3">
         <p className="text-ink-2">They get a mail with a link that works once, for seven days.</p>
-        <Field label="Email" wrong={send.wrong.email}>{(p) => <input {...p} name="email" type="email" required autoFocus autoComplete="off" className="input" />}</Field>
+        <Field label="Email" error={send.fieldErrors.email}>{(p) => <input {...p} name="email" type="email" required autoFocus autoComplete="off" className="input" />}</Field>
         <fieldset className="grid gap-1">
           <legend className="mb-1 font-medium">Role</legend>
           {choices.map((r) => (
@@ -36,7 +36,7 @@ export function Invite({ onClose, invited }: { onClose: () => void; invited: () 
             </label>
           ))}
         </fieldset>
-        {send.error && !send.wrong.email ? <Failure error={send.error} /> : null}
+        {send.error && !send.fieldErrors.email ? <ErrorAlert error={send.error} /> : null}
         <div className="flex justify-end gap-2">
           <button type="button" className="btn" onClick={onClose}>Cancel</button>
           <button type="submit" className="btn primary" disabled={send.busy}>Send the invitation</button>

@@ -1,10 +1,10 @@
 import { LogOut, UserMinus } from 'lucide-react'
 import { useState } from 'react'
-import { done, rest } from '@/api/rest'
+import { unwrap, rest } from '@/api/rest'
 import { toast } from '@/app/toasts'
 import { useViewer } from '@/app/viewer'
 import { Badge } from '@/parts/Badge'
-import { Confirm } from '@/parts/Confirm'
+import { ConfirmDialog } from '@/parts/ConfirmDialog'
 import { Card } from '@/parts/Page'
 import { Time } from '@/parts/Time'
 import type { TeamMembersQuery } from './queries.gen'
@@ -21,7 +21,7 @@ export function Members({ rows, again }: { rows: Member[]; again: () => void }) 
   const self = (m: Member) => m.user.id === user?.id
   const choices = givable(mine)
   return (
-    <Card title="Members" acts={<span className="text-xs text-ink-3">{rows.length}</span>} pad={false}>
+    <Card title="Members" actions={<span className="text-xs text-ink-3">{rows.length}</span>} padded={false}>
       <table className="w-full table-fixed border-collapse text-left">
         <thead>
           <tr className="h-8 border-b border-line text-xs text-ink-3">
@@ -60,30 +60,30 @@ export function Members({ rows, again }: { rows: Member[]; again: () => void }) 
         </tbody>
       </table>
       {changing && (
-        <Confirm
+        <ConfirmDialog
           title={`Make ${changing.member.user.name || changing.member.user.email} ${roleName(changing.role).toLowerCase()}?`} label="Change the role" danger={changing.role === 'OWNER'} onClose={() => setChanging(undefined)}
           run={async () => {
-            await done(rest.PATCH('/members/{id}', { params: { path: { id: changing.member.user.id } }, body: { role: restRole(changing.role) } }))
+            await unwrap(rest.PATCH('/members/{id}', { params: { path: { id: changing.member.user.id } }, body: { role: restRole(changing.role) } }))
             if (self(changing.member)) location.reload()
             again()
-            toast.ok('The role is changed')
+            toast.success('The role is changed')
           }}
         >
           {choices.find((r) => r.key === changing.role)?.about}. {self(changing.member) && 'This is you: what the new role may not do, you lose at once.'}{changing.role === 'OWNER' && ' Owners can remove you.'}
-        </Confirm>
+        </ConfirmDialog>
       )}
       {removing && (
-        <Confirm
+        <ConfirmDialog
           title={self(removing) ? `Leave ${account?.name ?? 'this account'}?` : `Remove ${removing.user.name || removing.user.email}?`} label={self(removing) ? 'Leave' : 'Remove'} danger onClose={() => setRemoving(undefined)}
           run={async () => {
-            await done(rest.DELETE('/members/{id}', { params: { path: { id: removing.user.id } } }))
+            await unwrap(rest.DELETE('/members/{id}', { params: { path: { id: removing.user.id } } }))
             if (self(removing)) return location.assign('/')
             again()
-            toast.ok(`${removing.user.email} is no member any more`)
+            toast.success(`${removing.user.email} is no member any more`)
           }}
         >
           {self(removing) ? 'You see nothing of it any more, until somebody invites you again.' : 'Within five seconds they see nothing of the account any more.'} API keys that {self(removing) ? 'you' : 'they'} made belong to the account and go on working.
-        </Confirm>
+        </ConfirmDialog>
       )}
     </Card>
   )

@@ -2,7 +2,7 @@ import { MailPlus } from 'lucide-react'
 import { useEffect, useState } from 'react'
 import { usePages } from '@/api/graphql'
 import { useViewer } from '@/app/viewer'
-import { Failure } from '@/parts/Failure'
+import { ErrorAlert } from '@/parts/ErrorAlert'
 import { PageBody, PageHead } from '@/parts/Page'
 import { SkeletonText } from '@/parts/Skeleton'
 import { Invitations } from './Invitations'
@@ -24,9 +24,9 @@ export default function Team() {
     <>
       <PageHead title="Team">{can('TEAM') && <button type="button" className="btn primary" onClick={() => setInviting(true)}><MailPlus aria-hidden />Invite</button>}</PageHead>
       <PageBody narrow>
-        {members.error && <Failure error={members.error} retry={() => void members.refetch()} />}
+        {members.error && <ErrorAlert error={members.error} retry={() => void members.refetch()} />}
         {rows ? <Members rows={rows} again={() => void members.refetch()} /> : members.isPending && <SkeletonText />}
-        {can('TEAM') && invitations.error && <Failure error={invitations.error} retry={() => void invitations.refetch()} />}
+        {can('TEAM') && invitations.error && <ErrorAlert error={invitations.error} retry={() => void invitations.refetch()} />}
         {can('TEAM') && invitations.data && (
           <Invitations
             rows={invitations.rows} again={() => void invitations.refetch()} invite={() => setInviting(true)}

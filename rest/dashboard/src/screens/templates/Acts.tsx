@@ -2,12 +2,12 @@ import { Link, useNavigate } from '@tanstack/react-router'
 import { useQueryClient } from '@tanstack/react-query'
 import { useRef, useState } from 'react'
 import { keyOf } from '@/api/graphql'
-import { done, onceKey, rest } from '@/api/rest'
+import { unwrap, newIdempotencyKey, rest } from '@/api/rest'
 import { toast } from '@/app/toasts'
 import { useViewer } from '@/app/viewer'
-import { Confirm } from '@/parts/Confirm'
+import { ConfirmDialog } from '@/parts/ConfirmDialog'
 import { Dialog } from '@/parts/Dialog'
-import { Failure } from '@/parts/Failure'
+import { ErrorAlert } from '@/parts/ErrorAlert'
 import { Field, useWrite } from '@/parts/Form'
 import type { Template } from './draft'
 import { Templates } from './templates.gen'
@@ -15,18 +15,18 @@ import type { Editor } from './useEditor'
 
 // PublishDialog makes the draft the version that sends use; what is unsaved is saved first.
 export function PublishDialog({ template, editor, onClose }: { template: Template; editor: Editor; onClose: () => void }) {
-  const once = useRef(onceKey())
+  const once = useRef(newIdempotencyKey())
   async function publish() {
     if (!(await editor.save())) return // the page says why
-    const answer = await done(rest.POST('/templates/{id}/publish', { params: { path: { id: template.id }, header: { 'Idempotency-Key': once.current } } }))
+    const answer = await unwrap(rest.POST('/templates/{id}/publish', { params: { path: { id: template.id }, header: { 'Idempotency-Key': once.current } } }))
     editor.took(answer.template)
-    toast.ok(`Version ${answer.template.version} is published`)
-    for (const w of answer.warnings) toast.failed(new Error(w))
+    toast.success(`Version ${answer.template.version} is published`)
+    for (const w of answer.warnings) toast.error(new Error(w))
   }
   return (
-    <Confirm title="Publish the draft?" label={editor.dirty ? 'Save and publish' : 'Publish'} onClose={onClose} run={publish}>
+    <ConfirmDialog title="Publish the draft?" label={editor.dirty ? 'Save and publish' : 'Publish'} onClose={onClose} run={publish}>
       Sends use what the draft says from now on{template.version ? `, in place of version ${template.version}` : ''}. You can roll back under Versions.
-    </Confirm>
+    </ConfirmDialog>
   )
 }
 
@@ -35,16 +35,16 @@ export function DeleteDialog({ template, editor, onClose }: { template: Template
   const navigate = useNavigate()
   const client = useQueryClient()
   async function remove() {
-    await done(rest.DELETE('/templates/{id}', { params: { path: { id: template.id } } }))
+    await unwrap(rest.DELETE('/templates/{id}', { params: { path: { id: template.id } } }))
     editor.drop()
     void client.invalidateQueries({ queryKey: keyOf(Templates) })
-    toast.ok(`${template.name} is deleted`)
+    toast.success(`${template.name} is deleted`)
     setTimeout(() => void navigate({ to: '/templates' as string }))
   }
   return (
-    <Confirm title={`Delete ${template.name}?`} label="Delete the template" danger onClose={onClose} run={remove}>
+    <ConfirmDialog title={`Delete ${template.name}?`} label="Delete the template" danger onClose={onClose} run={remove}>
       Sends that name it{template.alias ? <> by <code>{template.alias}</code></> : ''} are refused from then on. Its versions are gone. This cannot be undone.
-    </Confirm>
+    </ConfirmDialog>
   )
 }
 
@@ -56,19 +56,19 @@ export function TestSend({ template, values, dirty, onClose }: { template: Templ
   const [subject, setSubject] = useState(template.subject ?? 'Test')
   const [what, setWhat] = useState<'draft' | 'published'>(template.hasUnpublishedChanges || template.status === 'DRAFT' ? 'draft' : 'published')
   const [sent, setSent] = useState<string | null>(null)
-  const once = useRef(onceKey())
-  const edit = (set: (v: string) => void) => (e: { target: { value: string } }) => { once.current = onceKey(); set(e.target.value) }
+  const once = useRef(newIdempotencyKey())
+  const edit = (set: (v: string) => void) => (e: { target: { value: string } }) => { once.current = newIdempotencyKey(); set(e.target.value) }
   const write = useWrite(async () => {
     const header = { 'Idempotency-Key': once.current }
     if (what === 'published') {
       const body = { to, ...(from && from !== template.from ? { from } : {}), ...(template.subject ? {} : { subject }), template: { id: template.id, variables: values }, tags: [{ name: 'test', value: 'template' }] }
-      setSent((await done(rest.POST('/emails', { params: { header }, body }))).id)
+      setSent((await unwrap(rest.POST('/emails', { params: { header }, body }))).id)
       return
     }
     // A draft is rendered by the service, and the result is sent.
-    const { rendered } = await done(rest.POST('/templates/{id}/render', { params: { path: { id: template.id } }, body: { version: 'draft', variables: values } }))
+    const { rendered } = await unwrap(rest.POST('/templates/{id}/render', { params: { path: { id: template.id } }, body: { version: 'draft', variables: values } }))
     const body = { to, from, subject: rendered.subject ?? subject, html: rendered.html, text: rendered.text, tags: [{ name: 'test', value: 'template' }] }
-    setSent((await done(rest.POST('/emails', { params: { header }, body }))).id)
+    setSent((await unwrap(rest.POST('/emails', { params: { header }, body }))).id)
   })
   return (
     <Dialog
@@ -80,16 +80,16 @@ export function TestSend({ template, values, dirty, onClose }: { template: Templ
       ) : (
         <form id="test-send" className="grid gap-3" onSubmit={(e) => { e.preventDefault(); void write.run() }}>
           <Field label="What">{(p) => (
-            <select {...p} className="input" value={what} onChange={(e) => { once.current = onceKey(); setWhat(e.target.value as 'draft' | 'published') }}>
+            <select {...p} className="input" value={what} onChange={(e) => { once.current = newIdempotencyKey(); setWhat(e.target.value as 'draft' | 'published') }}>
               <option value="draft">The draft, as it is saved</option>
               {template.version !== null && <option value="published">Version {template.version}, as sends use it</option>}
             </select>
           )}</Field>
           {dirty && what === 'draft' && <p className="rounded-control bg-warn-soft px-3 py-2 text-warn">What you have not saved is not in it.</p>}
-          <Field label="To" hint={development ? 'In development it stays in the inbox.' : 'It is a real email and counts as one.'} wrong={write.wrong.to}>{(p) => <input {...p} type="email" className="input" autoFocus required value={to} onChange={edit(setTo)} />}</Field>
-          {(what === 'draft' || !template.from) && <Field label="From" hint="On a verified domain." wrong={write.wrong.from}>{(p) => <input {...p} className="input" required value={from} onChange={edit(setFrom)} />}</Field>}
-          {!template.subject && <Field label="Subject" hint="The template has none." wrong={write.wrong.subject}>{(p) => <input {...p} className="input" required value={subject} onChange={edit(setSubject)} />}</Field>}
-          {write.error !== null && <Failure error={write.error} retry={() => void write.run()} />}
+          <Field label="To" hint={development ? 'In development it stays in the inbox.' : 'It is a real email and counts as one.'} error={write.fieldErrors.to}>{(p) => <input {...p} type="email" className="input" autoFocus required value={to} onChange={edit(setTo)} />}</Field>
+          {(what === 'draft' || !template.from) && <Field label="From" hint="On a verified domain." error={write.fieldErrors.from}>{(p) => <input {...p} className="input" required value={from} onChange={edit(setFrom)} />}</Field>}
+          {!template.subject && <Field label="Subject" hint="The template has none." error={write.fieldErrors.subject}>{(p) => <input {...p} className="input" required value={subject} onChange={edit(setSubject)} />}</Field>}
+          {write.error !== null && <ErrorAlert error={write.error} retry={() => void write.run()} />}
         </form>
       )}
     </Dialog>

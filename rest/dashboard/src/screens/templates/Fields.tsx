@@ -13,16 +13,16 @@ export function Fields({ draft, wrong, locked, change }: { draft: Draft; wrong: 
   return (
     <div className="grid gap-3">
       <div className="grid gap-3 sm:grid-cols-2">
-        <Field label="Name" wrong={wrong.name}>{input('name')}</Field>
-        <Field label="Alias" wrong={wrong.alias}>{input('alias', 'font-mono')}</Field>
+        <Field label="Name" error={wrong.name}>{input('name')}</Field>
+        <Field label="Alias" error={wrong.alias}>{input('alias', 'font-mono')}</Field>
       </div>
-      <Field label="Subject" wrong={wrong.subject}>{input('subject')}</Field>
-      <Field label="From" wrong={wrong.from}>{input('from')}</Field>
+      <Field label="Subject" error={wrong.subject}>{input('subject')}</Field>
+      <Field label="From" error={wrong.from}>{input('from')}</Field>
       {open && (
         <>
           <div className="grid gap-3 sm:grid-cols-2">
-            <Field label="Reply to" hint="Several with a comma between them." wrong={wrong.reply_to}>{input('replyTo')}</Field>
-            <Field label="Category" hint="What an unsubscribe is about." wrong={wrong.category}>{input('category')}</Field>
+            <Field label="Reply to" hint="Several with a comma between them." error={wrong.reply_to}>{input('replyTo')}</Field>
+            <Field label="Category" hint="What an unsubscribe is about." error={wrong.category}>{input('category')}</Field>
           </div>
           <label className="flex items-center gap-2"><input type="checkbox" checked={draft.unsubscribe} disabled={locked} onChange={(e) => change({ unsubscribe: e.target.checked })} className="accent-accent-fill" />Sends have a managed unsubscribe link</label>
         </>

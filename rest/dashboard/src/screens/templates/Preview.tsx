@@ -1,10 +1,10 @@
 import { useQuery } from '@tanstack/react-query'
 import { useDeferredValue, useEffect, useState, type ReactNode } from 'react'
-import { done, rest } from '@/api/rest'
-import { Failure } from '@/parts/Failure'
+import { unwrap, rest } from '@/api/rest'
+import { ErrorAlert } from '@/parts/ErrorAlert'
 import { HtmlPreview } from '@/parts/HtmlPreview'
 import { SkeletonText } from '@/parts/Skeleton'
-import { Segments } from '@/parts/Tabs'
+import { SegmentedControl } from '@/parts/Tabs'
 
 type View = 'desktop' | 'mobile' | 'text'
 
@@ -14,7 +14,7 @@ export function Preview({ id, stamp, values, version = 'draft', note }: { id: st
   const settled = useSettled(JSON.stringify(values))
   const rendered = useQuery({
     queryKey: ['render', id, stamp, version, settled],
-    queryFn: () => done(rest.POST('/templates/{id}/render', { params: { path: { id } }, body: { version, variables: JSON.parse(settled) as Record<string, unknown> } })).then((a) => a.rendered),
+    queryFn: () => unwrap(rest.POST('/templates/{id}/render', { params: { path: { id } }, body: { version, variables: JSON.parse(settled) as Record<string, unknown> } })).then((a) => a.rendered),
     placeholderData: (old) => old,
     staleTime: Infinity,
     retry: false,
@@ -26,9 +26,9 @@ export function Preview({ id, stamp, values, version = 'draft', note }: { id: st
       <div className="flex flex-wrap items-center gap-2">
         <h2>Preview</h2>
         {note}
-        <div className="ml-auto"><Segments<View> label="View" choices={[{ key: 'desktop', name: 'Desktop' }, { key: 'mobile', name: 'Mobile' }, { key: 'text', name: 'Text' }]} value={view} onChange={setView} /></div>
+        <div className="ml-auto"><SegmentedControl<View> label="View" choices={[{ key: 'desktop', name: 'Desktop' }, { key: 'mobile', name: 'Mobile' }, { key: 'text', name: 'Text' }]} value={view} onChange={setView} /></div>
       </div>
-      {rendered.error && <Failure error={rendered.error} retry={() => void rendered.refetch()} what="The service cannot render this" />}
+      {rendered.error && <ErrorAlert error={rendered.error} retry={() => void rendered.refetch()} title="The service cannot render this" />}
       {!rendered.data && !rendered.error && <SkeletonText />}
       {rendered.data && (
         <div className={`overflow-hidden rounded-card border border-line bg-sunken ${rendered.isPlaceholderData ? 'opacity-60' : ''}`}>

@@ -1,14 +1,14 @@
 import { Link, useNavigate, useParams } from '@tanstack/react-router'
 import { Copy, LayoutTemplate, Save, Send, Trash2, TriangleAlert } from 'lucide-react'
 import { useCallback, useMemo, useState, type ReactNode } from 'react'
-import { Failed } from '@/api/failed'
-import { done, onceKey, rest } from '@/api/rest'
-import { useAddress } from '@/app/address'
+import { ApiError } from '@/api/errors'
+import { unwrap, newIdempotencyKey, rest } from '@/api/rest'
+import { useSearchParams } from '@/app/searchParams'
 import { toast } from '@/app/toasts'
 import { useViewer } from '@/app/viewer'
-import { Id } from '@/parts/Copy'
+import { CopyableId } from '@/parts/CopyButton'
 import { EmptyState } from '@/parts/EmptyState'
-import { Failure } from '@/parts/Failure'
+import { ErrorAlert } from '@/parts/ErrorAlert'
 import { Menu } from '@/parts/Menu'
 import { PageHead } from '@/parts/Page'
 import { SkeletonRows } from '@/parts/Skeleton'
@@ -33,12 +33,12 @@ export default function TemplatePage() {
   const { id } = useParams({ strict: false }) as { id: string }
   const read = useTemplate(id)
   if (read.data) return <EditorPage key={read.data.id} template={read.data} />
-  const missing = read.error instanceof Failed && read.error.status === 404
+  const missing = read.error instanceof ApiError && read.error.status === 404
   return (
     <>
       <PageHead up={up} title={read.isLoading ? '' : 'Template'} />
       {read.isLoading && <SkeletonRows rows={6} />}
-      {read.error && !missing && <div className="p-4 md:p-6"><Failure error={read.error} retry={() => void read.refetch()} /></div>}
+      {read.error && !missing && <div className="p-4 md:p-6"><ErrorAlert error={read.error} retry={() => void read.refetch()} /></div>}
       {missing && <EmptyState icon={LayoutTemplate} title="There is no such template" action={<Link className="btn" to={'/templates' as string}>All templates</Link>}>It was deleted, or it belongs to another account.</EmptyState>}
     </>
   )
@@ -49,7 +49,7 @@ function EditorPage({ template }: { template: Template }) {
   const write = can('WRITE')
   const editor = useEditor(template)
   const { draft, dirty, change, wrong } = editor
-  const [address, setAddress] = useAddress()
+  const [address, setAddress] = useSearchParams()
   const tab = address.tab ?? 'html'
   const navigate = useNavigate()
   const [asks, setAsks] = useState<'publish' | 'delete' | 'send' | null>(null)
@@ -59,10 +59,10 @@ function EditorPage({ template }: { template: Template }) {
   useSaveKey(saveNow)
   async function duplicate() {
     try {
-      const { template: copy } = await done(rest.POST('/templates/{id}/duplicate', { params: { path: { id: template.id }, header: { 'Idempotency-Key': onceKey() } } }))
-      toast.ok(`${copy.name} is made`, { label: 'Open it', run: () => void navigate({ to: `/templates/${copy.id}` as string }) })
+      const { template: copy } = await unwrap(rest.POST('/templates/{id}/duplicate', { params: { path: { id: template.id }, header: { 'Idempotency-Key': newIdempotencyKey() } } }))
+      toast.success(`${copy.name} is made`, { label: 'Open it', run: () => void navigate({ to: `/templates/${copy.id}` as string }) })
     } catch (e) {
-      toast.failed(e, { label: 'Try again', run: () => void duplicate() })
+      toast.error(e, { label: 'Try again', run: () => void duplicate() })
     }
   }
   const missing = undeclared(draft).length
@@ -81,11 +81,11 @@ function EditorPage({ template }: { template: Template }) {
         <div className="grid min-w-0 gap-4 p-4 md:p-6 lg:grid-cols-[minmax(0,1fr)_minmax(0,1fr)] lg:gap-6">
           <div className="grid min-w-0 content-start gap-4">
             <div className="flex flex-wrap items-center gap-x-3 gap-y-1 text-xs text-ink-3">
-              <StatusBadge status={template.status} version={template.version} pending={template.hasUnpublishedChanges} /><Id id={template.id} /><span>changed <Time at={template.updatedAt} /></span>
+              <StatusBadge status={template.status} version={template.version} pending={template.hasUnpublishedChanges} /><CopyableId id={template.id} /><span>changed <Time at={template.updatedAt} /></span>
             </div>
             {editor.restored && dirty && <Notice text="What you had not saved in this tab is here again." act="Discard it" run={editor.drop} />}
             {editor.changedAt && <Notice text={<>Somebody else has saved this template <Time at={editor.changedAt} />. You will be asked before you save over it.</>} act="Discard mine, load theirs" run={editor.drop} />}
-            {editor.error !== null && <Failure what="It is not saved. Your text is still here." error={editor.error} retry={saveNow} />}
+            {editor.error !== null && <ErrorAlert title="It is not saved. Your text is still here." error={editor.error} retry={saveNow} />}
             <Fields draft={draft} wrong={wrong} locked={!write} change={change} />
             <div className="grid min-w-0">
               <Tabs

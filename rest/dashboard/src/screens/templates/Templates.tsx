@@ -3,14 +3,14 @@ import { useQueryClient } from '@tanstack/react-query'
 import { LayoutTemplate, Plus } from 'lucide-react'
 import { useEffect, useRef, useState } from 'react'
 import { keyOf, usePages } from '@/api/graphql'
-import { done, onceKey, rest } from '@/api/rest'
-import { useAddress } from '@/app/address'
+import { unwrap, newIdempotencyKey, rest } from '@/api/rest'
+import { useSearchParams } from '@/app/searchParams'
 import { useViewer } from '@/app/viewer'
 import { DataTable, type Column } from '@/parts/DataTable'
 import { Dialog } from '@/parts/Dialog'
 import { EmptyState } from '@/parts/EmptyState'
-import { Failure } from '@/parts/Failure'
-import { FilterBar, termOf, terms } from '@/parts/FilterBar'
+import { ErrorAlert } from '@/parts/ErrorAlert'
+import { FilterBar, termValue, parseTerms } from '@/parts/FilterBar'
 import { Field, useWrite } from '@/parts/Form'
 import { PageHead } from '@/parts/Page'
 import { Time } from '@/parts/Time'
@@ -29,7 +29,7 @@ const columns: Column<Row>[] = [
 
 // matches judges by what the filter field says: words, `status:` and `alias:`.
 function matches(t: Row, q: string): boolean {
-  return terms(q).every(({ field, value }) => {
+  return parseTerms(q).every(({ field, value }) => {
     const wanted = value.replaceAll('"', '').toLowerCase()
     if (field === 'status') return wanted === 'changed' ? t.status === 'PUBLISHED' && t.hasUnpublishedChanges : t.status.toLowerCase() === wanted
     if (field === 'alias') return (t.alias ?? '').toLowerCase().includes(wanted)
@@ -39,7 +39,7 @@ function matches(t: Row, q: string): boolean {
 
 export default function Templates() {
   const { can } = useViewer()
-  const [address, change] = useAddress()
+  const [address, change] = useSearchParams()
   const navigate = useNavigate()
   const q = address.q ?? ''
   const list = usePages(TemplatesDocument, {}, (d) => d.templates)
@@ -55,7 +55,7 @@ export default function Templates() {
       <FilterBar
         placeholder="Name, alias or subject" hints={['status:draft', 'status:published', 'status:changed', 'alias:receipt']}
         choices={[{ field: 'status', label: 'Any status', values: [{ value: 'draft', name: 'Draft' }, { value: 'published', name: 'Published' }, { value: 'changed', name: 'With changes' }] }]}
-        wrong={termOf(q, 'status') && !['draft', 'published', 'changed'].includes(termOf(q, 'status')) ? 'status: draft, published or changed' : undefined}
+        error={termValue(q, 'status') && !['draft', 'published', 'changed'].includes(termValue(q, 'status')) ? 'status: draft, published or changed' : undefined}
       />
       <DataTable
         label="Templates" rows={rows} columns={columns} idOf={(t) => t.id} nameOf={(t) => t.name} loading={list.isLoading} error={list.error} retry={() => void list.refetch()}
@@ -83,22 +83,22 @@ function NewTemplate({ onClose }: { onClose: () => void }) {
   const client = useQueryClient()
   const [name, setName] = useState('')
   const [alias, setAlias] = useState('')
-  const once = useRef(onceKey())
+  const once = useRef(newIdempotencyKey())
   const write = useWrite(async () => {
-    const { template } = await done(rest.POST('/templates', {
+    const { template } = await unwrap(rest.POST('/templates', {
       params: { header: { 'Idempotency-Key': once.current } },
       body: { name: name.trim(), alias: alias.trim() || null, subject: name.trim(), html: starter, variables: [{ key: 'name', type: 'string', fallback: 'there' }] },
     }))
     void client.invalidateQueries({ queryKey: keyOf(TemplatesDocument) })
     void navigate({ to: `/templates/${template.id}` as string })
   })
-  const edit = (set: (v: string) => void) => (e: { target: { value: string } }) => { once.current = onceKey(); set(e.target.value) }
+  const edit = (set: (v: string) => void) => (e: { target: { value: string } }) => { once.current = newIdempotencyKey(); set(e.target.value) }
   return (
     <Dialog title="New template" onClose={onClose} actions={<><button type="button" className="btn" onClick={onClose}>Back</button><button type="submit" form="new-template" className="btn primary" disabled={write.busy || !name.trim()}>Create the draft</button></>}>
       <form id="new-template" className="grid gap-3" onSubmit={(e) => { e.preventDefault(); void write.run() }}>
-        <Field label="Name" hint="For people, as “Receipt”." wrong={write.wrong.name}>{(p) => <input {...p} className="input" autoFocus value={name} onChange={edit(setName)} />}</Field>
-        <Field label="Alias" hint="For your programs, as “receipt”. It may stay empty." wrong={write.wrong.alias}>{(p) => <input {...p} className="input font-mono" value={alias} onChange={edit(setAlias)} />}</Field>
-        {write.error !== null && <Failure error={write.error} retry={() => void write.run()} />}
+        <Field label="Name" hint="For people, as “Receipt”." error={write.fieldErrors.name}>{(p) => <input {...p} className="input" autoFocus value={name} onChange={edit(setName)} />}</Field>
+        <Field label="Alias" hint="For your programs, as “receipt”. It may stay empty." error={write.fieldErrors.alias}>{(p) => <input {...p} className="input font-mono" value={alias} onChange={edit(setAlias)} />}</Field>
+        {write.error !== null && <ErrorAlert error={write.error} retry={() => void write.run()} />}
       </form>
     </Dialog>
   )

@@ -2,16 +2,16 @@ import { useQuery } from '@tanstack/react-query'
 import { Eye, GitCommitVertical, History } from 'lucide-react'
 import { useState } from 'react'
 import { usePages } from '@/api/graphql'
-import { done, onceKey, rest } from '@/api/rest'
+import { unwrap, newIdempotencyKey, rest } from '@/api/rest'
 import type { components } from '@/api/rest.gen'
 import { toast } from '@/app/toasts'
 import { Badge } from '@/parts/Badge'
 import { CodeBlock } from '@/parts/CodeBlock'
-import { Confirm } from '@/parts/Confirm'
+import { ConfirmDialog } from '@/parts/ConfirmDialog'
 import { Dialog } from '@/parts/Dialog'
 import { EmptyState } from '@/parts/EmptyState'
-import { Failure } from '@/parts/Failure'
-import { Fact, Facts } from '@/parts/Page'
+import { ErrorAlert } from '@/parts/ErrorAlert'
+import { Detail, DetailList } from '@/parts/Page'
 import { SkeletonRows, SkeletonText } from '@/parts/Skeleton'
 import { Tabs } from '@/parts/Tabs'
 import { Time } from '@/parts/Time'
@@ -34,14 +34,14 @@ export function Versions({ template, editor, values, write }: Props) {
   const list = usePages(TemplateVersions, { id }, (d) => d.template?.versions ?? { nodes: [], pageInfo: { hasNextPage: false } })
   const [look, setLook] = useState<number | null>(null)
   const [back, setBack] = useState<{ version: number; once: string } | null>(null)
-  if (list.error) return <Failure error={list.error} retry={() => void list.refetch()} />
+  if (list.error) return <ErrorAlert error={list.error} retry={() => void list.refetch()} />
   if (list.isLoading) return <SkeletonRows rows={3} />
   if (list.rows.length === 0) return <EmptyState icon={History} title="Never published">Publish the draft to make version 1, which sends use from then on.</EmptyState>
   async function rollBack(version: number, once: string) {
-    const answer = await done(rest.POST('/templates/{id}/rollback', { params: { path: { id }, header: { 'Idempotency-Key': once } }, body: { version } }))
+    const answer = await unwrap(rest.POST('/templates/{id}/rollback', { params: { path: { id }, header: { 'Idempotency-Key': once } }, body: { version } }))
     editor.drop()
     editor.took(answer.template)
-    toast.ok(`Version ${version} is published again, as version ${answer.template.version}`)
+    toast.success(`Version ${version} is published again, as version ${answer.template.version}`)
   }
   return (
     <>
@@ -54,22 +54,22 @@ export function Versions({ template, editor, values, write }: Props) {
             <span className="min-w-0 flex-1 truncate text-ink-2">{v.subject ?? 'subject given by the send'}</span>
             <span className="text-xs text-ink-3"><Time at={v.publishedAt} /></span>
             <button type="button" className="btn sm" onClick={() => setLook(v.version)}><Eye aria-hidden />Look</button>
-            {write && v.version !== template.version && <button type="button" className="btn sm" onClick={() => setBack({ version: v.version, once: onceKey() })}><History aria-hidden />Roll back</button>}
+            {write && v.version !== template.version && <button type="button" className="btn sm" onClick={() => setBack({ version: v.version, once: newIdempotencyKey() })}><History aria-hidden />Roll back</button>}
           </li>
         ))}
       </ul>
       {list.hasNextPage && <button type="button" className="btn mt-3" onClick={() => void list.fetchNextPage()}>Show older versions</button>}
       {look !== null && <VersionDialog id={id} version={look} template={template} values={values} write={write} onClose={() => setLook(null)} />}
       {back && (
-        <Confirm title={`Roll back to version ${back.version}?`} label="Roll back and publish" danger onClose={() => setBack(null)} run={() => rollBack(back.version, back.once)}>
+        <ConfirmDialog title={`Roll back to version ${back.version}?`} label="Roll back and publish" danger onClose={() => setBack(null)} run={() => rollBack(back.version, back.once)}>
           What version {back.version} said becomes the draft and a new version, and sends use it from then on. {editor.dirty ? 'What you have not saved is gone.' : template.hasUnpublishedChanges ? 'Changes that are not published are gone.' : ''}
-        </Confirm>
+        </ConfirmDialog>
       )}
     </>
   )
 }
 
-const versionOf = (id: string, version: number) => ({ queryKey: ['template version', id, version], queryFn: () => done(rest.GET('/templates/{id}/versions/{version}', { params: { path: { id, version: String(version) } } })).then((a) => a.version), staleTime: Infinity })
+const versionOf = (id: string, version: number) => ({ queryKey: ['template version', id, version], queryFn: () => unwrap(rest.GET('/templates/{id}/versions/{version}', { params: { path: { id, version: String(version) } } })).then((a) => a.version), staleTime: Infinity })
 type Version = components['schemas']['VersionRecord']
 
 function VersionDialog({ id, version, template, values, write, onClose }: { id: string; version: number; template: Template; values: Record<string, unknown>; write: boolean; onClose: () => void }) {
@@ -79,20 +79,20 @@ function VersionDialog({ id, version, template, values, write, onClose }: { id: 
   const v = read.data
   return (
     <Dialog title={`Version ${version} of ${template.name}`} wide onClose={onClose} actions={<button type="button" className="btn" onClick={onClose}>Close</button>}>
-      {read.error && <Failure error={read.error} retry={() => void read.refetch()} />}
+      {read.error && <ErrorAlert error={read.error} retry={() => void read.refetch()} />}
       {read.isLoading && <SkeletonText />}
       {v && (
         <>
-          <Facts>
-            <Fact name="Subject">{v.subject}</Fact>
-            <Fact name="From">{v.from}</Fact>
-            <Fact name="Published"><Time at={v.published_at} exact /></Fact>
-            <Fact name="Variables">{v.variables.map((x) => x.key).join(', ')}</Fact>
-          </Facts>
+          <DetailList>
+            <Detail name="Subject">{v.subject}</Detail>
+            <Detail name="From">{v.from}</Detail>
+            <Detail name="Published"><Time at={v.published_at} exact /></Detail>
+            <Detail name="Variables">{v.variables.map((x) => x.key).join(', ')}</Detail>
+          </DetailList>
           <Tabs label="The version" inset="" tabs={[{ key: 'preview', name: 'Preview', hidden: !write }, { key: 'html', name: 'HTML' }, { key: 'text', name: 'Text' }, { key: 'difference', name: `Since version ${version - 1}`, hidden: version === 1 }]} value={tab} onChange={setTab}>
             <div className="pt-3">
               {tab === 'preview' && <Preview id={id} stamp={v.published_at} values={values} version={version} />}
-              {tab === 'difference' && before.error && <Failure error={before.error} retry={() => void before.refetch()} />}
+              {tab === 'difference' && before.error && <ErrorAlert error={before.error} retry={() => void before.refetch()} />}
               {tab === 'difference' && before.isLoading && <SkeletonText />}
               {tab === 'difference' && before.data && <Since before={before.data} after={v} />}
               {tab === 'html' && <CodeBlock text={v.html ?? ''} title={v.html ? 'HTML' : 'There is no html'} wrap />}

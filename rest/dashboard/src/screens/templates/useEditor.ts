@@ -1,8 +1,8 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useCallback, useEffect, useRef, useState } from 'react'
-import { Failed } from '@/api/failed'
-import { keyOf, useGraph } from '@/api/graphql'
-import { done, rest } from '@/api/rest'
+import { ApiError } from '@/api/errors'
+import { keyOf, useGraphQL } from '@/api/graphql'
+import { unwrap, rest } from '@/api/rest'
 import { toast } from '@/app/toasts'
 import { useWrite } from '@/parts/Form'
 import { useUnsaved } from '@/screens/code/unsaved'
@@ -18,7 +18,7 @@ export interface Conflict {
 }
 
 const templateKey = (id: string) => ['template draft', id]
-const readTemplate = (id: string) => done(rest.GET('/templates/{id}', { params: { path: { id } } })).then((a) => fromRest(a.template))
+const readTemplate = (id: string) => unwrap(rest.GET('/templates/{id}', { params: { path: { id } } })).then((a) => fromRest(a.template))
 
 // useTemplate reads the draft with its etag, which GraphQL does not have.
 export const useTemplate = (id: string) => useQuery({ queryKey: templateKey(id), queryFn: () => readTemplate(id) })
@@ -70,7 +70,7 @@ export function useEditor(template: Template) {
     const mine = merged && conflict ? { draft: merged, base: draftOf(conflict.theirs), etag: conflict.theirs.etag } : held
     try {
       const body = bodyOf(mine.draft, mine.base)
-      const record = Object.keys(body).length > 0 || !conflict ? (await done(rest.PATCH('/templates/{id}', { params: { path: { id }, header: { 'If-Match': mine.etag } }, body }))).template : null
+      const record = Object.keys(body).length > 0 || !conflict ? (await unwrap(rest.PATCH('/templates/{id}', { params: { path: { id }, header: { 'If-Match': mine.etag } }, body }))).template : null
       if (record) took(record)
       const written = record ? fromRest(record) : (conflict as Conflict).theirs
       // What was typed while it was saved is still unsaved.
@@ -79,7 +79,7 @@ export function useEditor(template: Template) {
       setConflict(null)
       return true
     } catch (e) {
-      if (!(e instanceof Failed) || e.status !== 409 || !e.details.changed_at) throw e
+      if (!(e instanceof ApiError) || e.status !== 409 || !e.details.changed_at) throw e
       const theirs = await readTemplate(id)
       client.setQueryData(templateKey(id), theirs)
       setConflict({ theirs, base: held.base, mine: held.draft, by: typeof e.details.changed_by === 'string' ? e.details.changed_by : null })
@@ -97,26 +97,26 @@ export function useEditor(template: Template) {
   const takeTheirs = useCallback(() => {
     const mine = latest.current
     drop()
-    if (mine && conflict) toast.ok('This is their draft', { label: 'Back to mine', run: () => hold({ draft: mine.draft, base: draftOf(conflict.theirs), etag: conflict.theirs.etag }) })
+    if (mine && conflict) toast.success('This is their draft', { label: 'Back to mine', run: () => hold({ draft: mine.draft, base: draftOf(conflict.theirs), etag: conflict.theirs.etag }) })
   }, [drop, hold, conflict])
 
   // save answers whether all is saved now.
   const save = async (merged: Draft | null = null) => {
     const dirty = latest.current !== null
     const ok = (await write.run(merged)) === true
-    if (ok && dirty) toast.ok('Saved')
+    if (ok && dirty) toast.success('Saved')
     return ok
   }
 
   // While something is unsaved, others are looked after.
   const dirty = unsaved.value !== null
-  const stamp = useGraph(TemplateStamp, { id }, { enabled: dirty, refetchInterval: 20_000 })
+  const stamp = useGraphQL(TemplateStamp, { id }, { enabled: dirty, refetchInterval: 20_000 })
   const stamped = stamp.data?.template?.updatedAt
   useEffect(() => {
     if (dirty && stamped && stamped > template.updatedAt) void client.invalidateQueries({ queryKey: templateKey(id) })
   }, [client, id, dirty, stamped, template.updatedAt])
   const changedAt = unsaved.value && unsaved.value.etag !== template.etag ? template.updatedAt : null
-  return { id, draft, dirty, change, save, drop, takeTheirs, took, busy: write.busy, error: write.error, wrong: write.wrong, conflict, setConflict, changedAt, restored: unsaved.restored, leaving: unsaved.leaving }
+  return { id, draft, dirty, change, save, drop, takeTheirs, took, busy: write.busy, error: write.error, wrong: write.fieldErrors, conflict, setConflict, changedAt, restored: unsaved.restored, leaving: unsaved.leaving }
 }
 
 export type Editor = ReturnType<typeof useEditor>

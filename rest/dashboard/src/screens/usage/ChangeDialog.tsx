@@ -1,8 +1,8 @@
 import { useQuery } from '@tanstack/react-query'
-import { done, rest } from '@/api/rest'
+import { unwrap, rest } from '@/api/rest'
 import { toast } from '@/app/toasts'
 import { Dialog } from '@/parts/Dialog'
-import { Failure } from '@/parts/Failure'
+import { ErrorAlert } from '@/parts/ErrorAlert'
 import { useWrite } from '@/parts/Form'
 import { SkeletonText } from '@/parts/Skeleton'
 import { dayOf, money } from './money'
@@ -10,11 +10,11 @@ import type { Plan } from './Plans'
 
 // ChangeDialog says what a change of the plan costs, and makes it.
 export function ChangeDialog({ plan, onClose, changed }: { plan: Plan; onClose: () => void; changed: () => void }) {
-  const quote = useQuery({ queryKey: ['plan-quote', plan.id], queryFn: () => done(rest.POST('/billing/plan/preview', { body: { plan: plan.id } })), staleTime: 0, gcTime: 0 })
+  const quote = useQuery({ queryKey: ['plan-quote', plan.id], queryFn: () => unwrap(rest.POST('/billing/plan/preview', { body: { plan: plan.id } })), staleTime: 0, gcTime: 0 })
   const change = useWrite(async () => {
-    const { effective } = await done(rest.PUT('/billing/plan', { body: { plan: plan.id } }))
+    const { effective } = await unwrap(rest.PUT('/billing/plan', { body: { plan: plan.id } }))
     changed()
-    toast.ok(effective === 'now' ? `The plan is ${plan.name} now` : `The plan will be ${plan.name} when the period ends`)
+    toast.success(effective === 'now' ? `The plan is ${plan.name} now` : `The plan will be ${plan.name} when the period ends`)
     onClose()
   })
   const q = quote.data
@@ -23,7 +23,7 @@ export function ChangeDialog({ plan, onClose, changed }: { plan: Plan; onClose: 
       title={`Change to ${plan.name}`} onClose={onClose}
       actions={<><button type="button" className="btn" onClick={onClose}>Back</button><button type="button" className="btn primary" disabled={!q || change.busy} onClick={() => void change.run()}>{q && q.amount_due > 0 ? `Pay ${money(q.amount_due, q.currency)} and change` : 'Change the plan'}</button></>}
     >
-      {quote.error ? <Failure error={quote.error} retry={() => void quote.refetch()} /> : !q ? <SkeletonText lines={3} /> : (
+      {quote.error ? <ErrorAlert error={quote.error} retry={() => void quote.refetch()} /> : !q ? <SkeletonText lines={3} /> : (
         <div className="grid gap-2 text-ink-2">
           <p>{q.effective === 'now' ? 'It holds at once.' : `It holds from ${dayOf(q.effective_at) || 'the end of the period'}; until then everything stays as it is.`}</p>
           {q.lines.length > 0 && (
@@ -35,7 +35,7 @@ export function ChangeDialog({ plan, onClose, changed }: { plan: Plan; onClose: 
           <p className="font-medium text-ink">To pay now: {money(q.amount_due, q.currency)}</p>
         </div>
       )}
-      {change.error ? <Failure error={change.error} /> : null}
+      {change.error ? <ErrorAlert error={change.error} /> : null}
     </Dialog>
   )
 }

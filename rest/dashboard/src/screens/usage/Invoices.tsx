@@ -1,8 +1,8 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
-import { done, rest } from '@/api/rest'
+import { unwrap, rest } from '@/api/rest'
 import { Badge, type Tone } from '@/parts/Badge'
 import { CircleAlert, CircleCheck, Clock, CircleMinus, type LucideIcon } from 'lucide-react'
-import { Failure } from '@/parts/Failure'
+import { ErrorAlert } from '@/parts/ErrorAlert'
 import { Card } from '@/parts/Page'
 import { SkeletonText } from '@/parts/Skeleton'
 import { dayOf, money } from './money'
@@ -13,14 +13,14 @@ const looks: Record<string, [Tone, LucideIcon, string]> = { paid: ['ok', CircleC
 export function Invoices() {
   const list = useInfiniteQuery({
     queryKey: ['invoices'],
-    queryFn: ({ pageParam }) => done(rest.GET('/billing/invoices', { params: { query: { limit: 12, ...(pageParam ? { cursor: pageParam } : {}) } } })),
+    queryFn: ({ pageParam }) => unwrap(rest.GET('/billing/invoices', { params: { query: { limit: 12, ...(pageParam ? { cursor: pageParam } : {}) } } })),
     initialPageParam: '',
     getNextPageParam: (last) => last.next_cursor,
   })
   const rows = list.data?.pages.flatMap((p) => p.invoices) ?? []
   return (
-    <Card title="Invoices" pad={false} foot={list.hasNextPage && <button type="button" className="btn sm" disabled={list.isFetching} onClick={() => void list.fetchNextPage()}>Show older ones</button>}>
-      {list.error ? <div className="p-4"><Failure error={list.error} retry={() => void list.refetch()} /></div>
+    <Card title="Invoices" padded={false} footer={list.hasNextPage && <button type="button" className="btn sm" disabled={list.isFetching} onClick={() => void list.fetchNextPage()}>Show older ones</button>}>
+      {list.error ? <div className="p-4"><ErrorAlert error={list.error} retry={() => void list.refetch()} /></div>
         : list.isPending ? <div className="p-4"><SkeletonText lines={3} /></div>
           : rows.length === 0 ? <p className="p-4 text-ink-3">No invoice yet. The first one comes with a paid plan.</p>
             : (

@@ -2,7 +2,7 @@ import { CircleAlert, CircleCheck, TriangleAlert } from 'lucide-react'
 import { Badge } from '@/parts/Badge'
 import { Card } from '@/parts/Page'
 import { Time } from '@/parts/Time'
-import { octets } from '@/parts/file'
+import { formatBytes } from '@/parts/file'
 import { count, dayOf } from './money'
 import type { UsageNowQuery } from './queries.gen'
 
@@ -12,15 +12,15 @@ export function Meter({ usage: u, account }: { usage: UsageNowQuery['usage']; ac
   const share = cap ? u.emails / cap : 0
   const ahead = cap && u.projected !== null ? u.projected / cap : 0
   return (
-    <Card title="This month" acts={<span className="text-xs text-ink-3">In UTC; begins again <Time at={account.usage.monthResetsAt} /></span>}>
+    <Card title="This month" actions={<span className="text-xs text-ink-3">In UTC; begins again <Time at={account.usage.monthResetsAt} /></span>}>
       <div className="grid gap-4">
         <div className="flex flex-wrap items-end gap-x-8 gap-y-3">
           <Figure name="Emails handed to delivery" value={count(u.emails)} about={cap ? `of ${count(cap)} ${u.limit === null ? 'included' : 'allowed'}` : 'no limit'} />
           {u.projected !== null && <Figure name="By the end of the month" value={count(u.projected)} about="if it goes on as in the last 7 days" />}
           {u.included !== null && <Figure name="Beyond the included" value={count(u.over)} about={`${count(u.included)} are in the price`} />}
           {account.usage.dailyCap !== null && <Figure name="Today" value={count(account.usage.day ?? 0)} about={`of ${count(account.usage.dailyCap)} a day`} />}
-          {account.usage.storedBytes !== null && <Figure name="Stored data" value={octets(account.usage.storedBytes)} about={account.usage.storedBytesCap === null ? 'no limit' : `of ${octets(account.usage.storedBytesCap)}`} />}
-          {account.usage.dailyBytes !== null && account.usage.dailyBytesCap !== null && <Figure name="Stored today" value={octets(account.usage.dailyBytes)} about={`of ${octets(account.usage.dailyBytesCap)} a day`} />}
+          {account.usage.storedBytes !== null && <Figure name="Stored data" value={formatBytes(account.usage.storedBytes)} about={account.usage.storedBytesCap === null ? 'no limit' : `of ${formatBytes(account.usage.storedBytesCap)}`} />}
+          {account.usage.dailyBytes !== null && account.usage.dailyBytesCap !== null && <Figure name="Stored today" value={formatBytes(account.usage.dailyBytes)} about={`of ${formatBytes(account.usage.dailyBytesCap)} a day`} />}
         </div>
         {cap !== null && cap > 0 && (
           <div className="grid gap-1.5">

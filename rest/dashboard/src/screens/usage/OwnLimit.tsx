@@ -1,9 +1,9 @@
 import { useQueryClient } from '@tanstack/react-query'
 import type { FormEvent } from 'react'
-import { done, rest } from '@/api/rest'
+import { unwrap, rest } from '@/api/rest'
 import { toast } from '@/app/toasts'
 import { useViewer } from '@/app/viewer'
-import { Failure } from '@/parts/Failure'
+import { ErrorAlert } from '@/parts/ErrorAlert'
 import { Field, useWrite } from '@/parts/Form'
 import { Card } from '@/parts/Page'
 import { count } from './money'
@@ -13,10 +13,10 @@ export function OwnLimit({ limit }: { limit: number | null }) {
   const { can } = useViewer()
   const client = useQueryClient()
   const save = useWrite(async (monthly_limit: number | null) => {
-    await done(rest.PATCH('/billing', { body: { monthly_limit } }))
+    await unwrap(rest.PATCH('/billing', { body: { monthly_limit } }))
     await client.invalidateQueries({ queryKey: ['BillingNow'] })
     void client.invalidateQueries({ queryKey: ['UsageNow'] })
-    toast.ok(monthly_limit === null ? 'There is no limit of your own any more' : `At most ${count(monthly_limit)} emails a month`)
+    toast.success(monthly_limit === null ? 'There is no limit of your own any more' : `At most ${count(monthly_limit)} emails a month`)
   })
   function submit(e: FormEvent<HTMLFormElement>) {
     e.preventDefault()
@@ -28,10 +28,10 @@ export function OwnLimit({ limit }: { limit: number | null }) {
       <p className="mb-3 text-ink-2">{limit === null ? 'None is set.' : `${count(limit)} emails a month.`} Emails beyond it are refused until the month ends, so that a mistake in a program costs no more than you want.</p>
       {can('BILLING') && (
         <form key={String(limit)} onSubmit={submit} className="grid max-w-[420px] gap-3">
-          <Field label="Emails a month" hint="Empty: no limit of your own." wrong={save.wrong.monthly_limit}>
+          <Field label="Emails a month" hint="Empty: no limit of your own." error={save.fieldErrors.monthly_limit}>
             {(p) => <input {...p} name="limit" type="number" min={1} max={1_000_000_000} step={1} inputMode="numeric" defaultValue={limit ?? ''} className="input" />}
           </Field>
-          {save.error && !save.wrong.monthly_limit ? <Failure error={save.error} /> : null}
+          {save.error && !save.fieldErrors.monthly_limit ? <ErrorAlert error={save.error} /> : null}
           <div className="flex gap-2">
             <button type="submit" className="btn" disabled={save.busy}>Save the limit</button>
             {limit !== null && <button type="button" className="btn quiet" disabled={save.busy} onClick={() => void save.run(null)}>Remove it</button>}

@@ -1,7 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { CircleCheck } from 'lucide-react'
 import { useState } from 'react'
-import { done, rest } from '@/api/rest'
+import { unwrap, rest } from '@/api/rest'
 import { toast } from '@/app/toasts'
 import { useViewer } from '@/app/viewer'
 import { Badge } from '@/parts/Badge'
@@ -26,16 +26,16 @@ export function Plans({ plans, billing }: { plans: Plan[]; billing: Billing }) {
     if (billing.status !== 'none' || !plan.price) return setWanted(plan)
     setBusy(plan.id)
     try {
-      const page = await done(rest.POST('/billing/checkout', { body: { plan: plan.id } }))
+      const page = await unwrap(rest.POST('/billing/checkout', { body: { plan: plan.id } }))
       location.assign(page.url)
     } catch (error) {
-      toast.failed(error)
+      toast.error(error)
       setBusy('')
     }
   }
 
   return (
-    <Card title="Plans" pad={false} foot={billing.enabled ? <span>Up holds at once, down at the end of the period.</span> : <span>Payments are off in this installation: its operator gives plans.</span>}>
+    <Card title="Plans" padded={false} footer={billing.enabled ? <span>Up holds at once, down at the end of the period.</span> : <span>Payments are off in this installation: its operator gives plans.</span>}>
       <ul className="grid gap-px bg-line lg:grid-cols-[repeat(auto-fit,minmax(168px,1fr))]">
         {plans.map((p, i) => (
           <li key={p.id} className={`grid content-start gap-1 p-4 ${p.current ? 'bg-accent-soft' : 'bg-surface'}`}>

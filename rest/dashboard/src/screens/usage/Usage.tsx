@@ -1,7 +1,7 @@
-import { useGraph } from '@/api/graphql'
+import { useGraphQL } from '@/api/graphql'
 import { useViewer } from '@/app/viewer'
-import { Failure } from '@/parts/Failure'
-import { Card, Fact, Facts, PageBody, PageHead } from '@/parts/Page'
+import { ErrorAlert } from '@/parts/ErrorAlert'
+import { Card, Detail, DetailList, PageBody, PageHead } from '@/parts/Page'
 import { SkeletonText } from '@/parts/Skeleton'
 import { Invoices } from './Invoices'
 import { Meter } from './Meter'
@@ -13,15 +13,15 @@ import { BillingNow, UsageNow } from './queries.gen'
 
 export default function Usage() {
   const { has } = useViewer()
-  const usage = useGraph(UsageNow, {})
-  const billing = useGraph(BillingNow, {}, { enabled: has('billing') })
+  const usage = useGraphQL(UsageNow, {})
+  const billing = useGraphQL(BillingNow, {}, { enabled: has('billing') })
   return (
     <>
       <PageHead title="Usage and billing" />
       <PageBody narrow>
-        {usage.error && <Failure what="Usage could not be read" error={usage.error} retry={() => void usage.refetch()} />}
+        {usage.error && <ErrorAlert title="Usage could not be read" error={usage.error} retry={() => void usage.refetch()} />}
         {usage.data ? <Meter usage={usage.data.usage} account={usage.data.account} /> : usage.isPending && <SkeletonText lines={6} />}
-        {billing.error && <Failure what="Billing could not be read" error={billing.error} retry={() => void billing.refetch()} />}
+        {billing.error && <ErrorAlert title="Billing could not be read" error={billing.error} retry={() => void billing.refetch()} />}
         {billing.data ? (
           <>
             {billing.data.billing.enabled && <Payment billing={billing.data.billing} plans={billing.data.plans} />}
@@ -37,12 +37,12 @@ export default function Usage() {
 
 function OnlyPlan({ account: { plan } }: { account: { plan: { name: string; requestsPerSecond: number; maxDomains: number } } }) {
   return (
-    <Card title="Plan" foot={<span>Payments are off in this installation: its operator gives plans.</span>}>
-      <Facts>
-        <Fact name="Plan">{plan.name}</Fact>
-        <Fact name="Domains">At most {count(plan.maxDomains)}</Fact>
-        <Fact name="Requests">{count(plan.requestsPerSecond)} a second</Fact>
-      </Facts>
+    <Card title="Plan" footer={<span>Payments are off in this installation: its operator gives plans.</span>}>
+      <DetailList>
+        <Detail name="Plan">{plan.name}</Detail>
+        <Detail name="Domains">At most {count(plan.maxDomains)}</Detail>
+        <Detail name="Requests">{count(plan.requestsPerSecond)} a second</Detail>
+      </DetailList>
     </Card>
   )
 }

@@ -4,11 +4,11 @@ import { useEffect, useMemo, useRef } from 'react'
 import { now } from '@/api/clock'
 import { usePages } from '@/api/graphql'
 import { useLive } from '@/api/live'
-import { useAddress } from '@/app/address'
+import { useSearchParams } from '@/app/searchParams'
 import { Badge } from '@/parts/Badge'
 import { DataTable, type Column } from '@/parts/DataTable'
 import { EmptyState } from '@/parts/EmptyState'
-import { Segments } from '@/parts/Tabs'
+import { SegmentedControl } from '@/parts/Tabs'
 import { Time } from '@/parts/Time'
 import { eventGroups } from './events'
 import { lookOfDelivery } from './look'
@@ -32,13 +32,13 @@ const columns: Column<Row>[] = [
 
 // Deliveries are what the endpoint was told; `listed` hears of which they are.
 export function Deliveries({ endpoint, listed, recover, test }: { endpoint: WebhookRowFragment; listed: (ids: string[]) => void; recover?: () => void; test?: () => void }) {
-  const [address, change] = useAddress()
+  const [address, change] = useSearchParams()
   const state = (choices.find((c) => c.key === address.state)?.key ?? '') as Choice
   const { event = '', since = '' } = address
   const gte = useMemo(() => (spans[since] ? new Date(Math.floor(now() / 60_000) * 60_000 - spans[since] * 3_600_000).toISOString() : null), [since])
   const filter = { state: state ? (state.toUpperCase() as WebhookDeliveryState) : null, event: event || null, createdAt: gte ? { gte } : null }
   const filtered = Boolean(state || event || gte)
-  const list = usePages(WebhookDeliveryList, { webhookId: endpoint.id, first: 50, filter }, (d) => d.webhookDeliveries ?? nothing, { keep: true })
+  const list = usePages(WebhookDeliveryList, { webhookId: endpoint.id, first: 50, filter }, (d) => d.webhookDeliveries ?? nothing, { keepPrevious: true })
   const refetch = useRef(() => {})
   refetch.current = () => void (!list.isFetching && list.refetch())
   const moving = list.rows.some((d) => d.state === 'PENDING')
@@ -60,7 +60,7 @@ export function Deliveries({ endpoint, listed, recover, test }: { endpoint: Webh
     <>
       <div className="flex flex-none flex-wrap items-center gap-2 border-b border-line px-4 py-2 md:px-6">
         <h2 className="mr-2 max-sm:sr-only">Deliveries</h2>
-        <Segments label="State of deliveries" choices={[...choices]} value={state} onChange={(key) => change({ state: key || undefined, open: undefined })} />
+        <SegmentedControl label="State of deliveries" choices={[...choices]} value={state} onChange={(key) => change({ state: key || undefined, open: undefined })} />
         <select aria-label="Type of event" className="h-[34px] max-w-44 rounded-control border border-line bg-raised px-2 text-ink-2 hover:bg-hover" value={event} onChange={(e) => change({ event: e.target.value || undefined, open: undefined })}>
           <option value="">Any event</option>
           {eventGroups.map((g) => <optgroup key={g.key} label={g.title}>{g.types.map((t) => <option key={t} value={t}>{t}</option>)}</optgroup>)}

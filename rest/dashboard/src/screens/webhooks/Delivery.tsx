@@ -2,20 +2,20 @@ import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { Check, CircleHelp, CircleX, Clock, Inbox, RotateCw } from 'lucide-react'
 import { useEffect } from 'react'
-import { keyOf, useGraph } from '@/api/graphql'
-import { done, rest } from '@/api/rest'
+import { keyOf, useGraphQL } from '@/api/graphql'
+import { unwrap, rest } from '@/api/rest'
 import { toast } from '@/app/toasts'
 import { useViewer } from '@/app/viewer'
 import { Badge, type Tone } from '@/parts/Badge'
 import { CodeBlock } from '@/parts/CodeBlock'
-import { Id } from '@/parts/Copy'
+import { CopyableId } from '@/parts/CopyButton'
 import { EmptyState } from '@/parts/EmptyState'
-import { Failure } from '@/parts/Failure'
+import { ErrorAlert } from '@/parts/ErrorAlert'
 import { useWrite } from '@/parts/Form'
-import { Fact, Facts } from '@/parts/Page'
+import { Detail, DetailList } from '@/parts/Page'
 import { SkeletonText } from '@/parts/Skeleton'
-import { duration, Time } from '@/parts/Time'
-import { Moment, Timeline } from '@/parts/Timeline'
+import { formatDuration, Time } from '@/parts/Time'
+import { TimelineEntry, Timeline } from '@/parts/Timeline'
 import { lookOfDelivery } from './look'
 import { WebhookFigures, WebhookDeliveryDetail, WebhookDeliveryList, type WebhookDeliveryDetailQuery, type WebhookRowFragment } from './queries.gen'
 
@@ -32,8 +32,8 @@ function lookOfAttempt(a: Attempt): { word: string; tone: Tone; icon: typeof Che
 export function Delivery({ id, endpoint }: { id: string; endpoint: WebhookRowFragment }) {
   const { can, has } = useViewer()
   const queries = useQueryClient()
-  const detail = useGraph(WebhookDeliveryDetail, { id })
-  const body = useQuery({ queryKey: ['WebhookDeliveryBody', id], queryFn: () => done(rest.GET('/webhook-deliveries/{id}', { params: { path: { id } } })).then((a) => a.delivery.body), staleTime: Infinity })
+  const detail = useGraphQL(WebhookDeliveryDetail, { id })
+  const body = useQuery({ queryKey: ['WebhookDeliveryBody', id], queryFn: () => unwrap(rest.GET('/webhook-deliveries/{id}', { params: { path: { id } } })).then((a) => a.delivery.body), staleTime: Infinity })
   const d = detail.data?.webhookDelivery
   const moving = d?.state === 'PENDING'
   useEffect(() => {
@@ -42,11 +42,11 @@ export function Delivery({ id, endpoint }: { id: string; endpoint: WebhookRowFra
     return () => clearInterval(timer)
   }, [moving])
   const replay = useWrite(async () => {
-    await done(rest.POST('/webhook-deliveries/{id}/replay', { params: { path: { id } } }))
+    await unwrap(rest.POST('/webhook-deliveries/{id}/replay', { params: { path: { id } } }))
     for (const queryKey of [keyOf(WebhookDeliveryDetail, { id }), [WebhookDeliveryList.name], [WebhookFigures.name]]) void queries.invalidateQueries({ queryKey })
-    toast.ok('Queued again')
+    toast.success('Queued again')
   })
-  if (detail.error && !d) return <div className="p-5"><Failure error={detail.error} retry={() => void detail.refetch()} /></div>
+  if (detail.error && !d) return <div className="p-5"><ErrorAlert error={detail.error} retry={() => void detail.refetch()} /></div>
   if (detail.isPending) return <div className="p-5"><SkeletonText lines={6} /></div>
   if (!d) return <EmptyState icon={Inbox} title="No such delivery">Deliveries are kept for 30 days.</EmptyState>
   const look = lookOfDelivery(d)
@@ -58,15 +58,15 @@ export function Delivery({ id, endpoint }: { id: string; endpoint: WebhookRowFra
         <code className="min-w-0 font-medium wrap-anywhere">{d.eventType}</code>
         {can('WRITE') && endpoint.enabled && d.state !== 'PENDING' && <button type="button" className="btn sm ml-auto" disabled={replay.busy} onClick={() => void replay.run()}><RotateCw aria-hidden />Replay</button>}
       </div>
-      {replay.error !== null && <Failure what="Not queued" error={replay.error} retry={() => void replay.run()} />}
-      <Facts>
-        <Fact name="Event"><Id id={d.eventId} /></Fact>
-        <Fact name="Email">{about && has('sending') ? <Link to={`/emails/${about}`} className="link wrap-anywhere">{about}</Link> : null}</Fact>
-        <Fact name="Queued"><Time at={d.createdAt} exact /></Fact>
-        <Fact name="Settled">{d.settledAt && <Time at={d.settledAt} exact />}</Fact>
-        <Fact name="Next attempt">{d.nextAttemptAt && <Time at={d.nextAttemptAt} />}</Fact>
-        <Fact name="Queued again">{d.replays > 0 ? `${d.replays} ${d.replays === 1 ? 'time' : 'times'}` : null}</Fact>
-      </Facts>
+      {replay.error !== null && <ErrorAlert title="Not queued" error={replay.error} retry={() => void replay.run()} />}
+      <DetailList>
+        <Detail name="Event"><CopyableId id={d.eventId} /></Detail>
+        <Detail name="Email">{about && has('sending') ? <Link to={`/emails/${about}`} className="link wrap-anywhere">{about}</Link> : null}</Detail>
+        <Detail name="Queued"><Time at={d.createdAt} exact /></Detail>
+        <Detail name="Settled">{d.settledAt && <Time at={d.settledAt} exact />}</Detail>
+        <Detail name="Next attempt">{d.nextAttemptAt && <Time at={d.nextAttemptAt} />}</Detail>
+        <Detail name="Queued again">{d.replays > 0 ? `${d.replays} ${d.replays === 1 ? 'time' : 'times'}` : null}</Detail>
+      </DetailList>
       <section className="grid gap-2">
         <h2>Attempts</h2>
         {d.attempts.length === 0 ? <p className="text-ink-3">None was begun yet.</p> : (
@@ -74,9 +74,9 @@ export function Delivery({ id, endpoint }: { id: string; endpoint: WebhookRowFra
             {[...d.attempts].reverse().map((a) => {
               const l = lookOfAttempt(a)
               return (
-                <Moment
-                  key={a.number} icon={l.icon} tone={l.tone} what={`${a.number}. ${l.word}`} at={a.startedAt} words={a.error ?? (a.response || null)}
-                  small={[a.durationMs !== null && duration(a.durationMs), a.remoteAddr && `by ${a.remoteAddr}`, a.outcome === 'UNKNOWN' && 'whether it was heard is not known', a.outcome === 'DELIVERED' && !a.response && 'without a body'].filter(Boolean).join(', ')}
+                <TimelineEntry
+                  key={a.number} icon={l.icon} tone={l.tone} title={`${a.number}. ${l.word}`} at={a.startedAt} reply={a.error ?? (a.response || null)}
+                  details={[a.durationMs !== null && formatDuration(a.durationMs), a.remoteAddr && `by ${a.remoteAddr}`, a.outcome === 'UNKNOWN' && 'whether it was heard is not known', a.outcome === 'DELIVERED' && !a.response && 'without a body'].filter(Boolean).join(', ')}
                 />
               )
             })}
@@ -86,7 +86,7 @@ export function Delivery({ id, endpoint }: { id: string; endpoint: WebhookRowFra
       <section className="grid min-w-0 gap-2">
         <h2>Request</h2>
         <CodeBlock copy={false} wrap text={[`POST ${endpoint.url}`, 'Content-Type: application/json', `Service-Event-Id: ${d.eventId}`, 'Service-Signature: t=…,v1=…'].join('\n')} />
-        {body.error ? <Failure error={body.error} retry={() => void body.refetch()} /> : body.isPending ? <SkeletonText lines={3} /> : body.data ? <CodeBlock title="Body" text={JSON.stringify(body.data, null, 2)} /> : <p className="text-ink-3">The event was erased.</p>}
+        {body.error ? <ErrorAlert error={body.error} retry={() => void body.refetch()} /> : body.isPending ? <SkeletonText lines={3} /> : body.data ? <CodeBlock title="Body" text={JSON.stringify(body.data, null, 2)} /> : <p className="text-ink-3">The event was erased.</p>}
       </section>
     </div>
   )

@@ -1,8 +1,8 @@
 import { useState, type FormEvent } from 'react'
-import { done, rest } from '@/api/rest'
+import { unwrap, rest } from '@/api/rest'
 import { Dialog } from '@/parts/Dialog'
-import { Failure } from '@/parts/Failure'
-import { Field, SecretOnce, useWrite } from '@/parts/Form'
+import { ErrorAlert } from '@/parts/ErrorAlert'
+import { Field, OneTimeSecret, useWrite } from '@/parts/Form'
 import { EventChoice } from './EventChoice'
 import { eventTypes, type EventType } from './events'
 import type { WebhookRowFragment } from './queries.gen'
@@ -16,10 +16,10 @@ export function EndpointDialog({ endpoint, onClose, made }: { endpoint?: Webhook
   const save = useWrite(async () => {
     const rate = Number(limit) || 0
     if (endpoint) {
-      await done(rest.PATCH('/webhooks/{id}', { params: { path: { id: endpoint.id } }, body: { url: url.trim(), events, rate_limit: rate } }))
+      await unwrap(rest.PATCH('/webhooks/{id}', { params: { path: { id: endpoint.id } }, body: { url: url.trim(), events, rate_limit: rate } }))
       return { id: endpoint.id, secret: '' }
     }
-    const answer = await done(rest.POST('/webhooks', { body: { url: url.trim(), events, rate_limit: rate || null } }))
+    const answer = await unwrap(rest.POST('/webhooks', { body: { url: url.trim(), events, rate_limit: rate || null } }))
     return { id: answer.webhook.id, secret: answer.secret }
   })
   async function submit(e: FormEvent) {
@@ -34,22 +34,22 @@ export function EndpointDialog({ endpoint, onClose, made }: { endpoint?: Webhook
     return (
       <Dialog wide title="The endpoint is added" onClose={onClose} actions={<button type="button" className="btn primary" onClick={onClose}>I have copied it</button>}>
         <p className="text-ink-2">Every delivery is signed with this secret. Check <code>Service-Signature</code> with it before you believe a request.</p>
-        <SecretOnce secret={fresh.secret} label="the secret" />
+        <OneTimeSecret secret={fresh.secret} label="the secret" />
       </Dialog>
     )
   }
   return (
     <Dialog wide title={endpoint ? 'Change the endpoint' : 'Add an endpoint'} onClose={onClose}>
       <form onSubmit={(e) => void submit(e)} className="grid gap-4">
-        <Field label="URL" hint="Where to POST: https, at a public address." wrong={save.wrong.url}>
+        <Field label="URL" hint="Where to POST: https, at a public address." error={save.fieldErrors.url}>
           {(p) => <input {...p} className="input" type="url" required value={url} onChange={(e) => setUrl(e.target.value)} placeholder="https://example.com/hooks" autoFocus spellCheck={false} autoComplete="off" />}
         </Field>
         <EventChoice value={events} onChange={setEvents} />
-        {save.wrong.events && <p role="alert" className="text-xs text-bad">{save.wrong.events}</p>}
-        <Field label={<>Deliveries per second <span className="font-normal text-ink-3">(optional)</span></>} hint="Empty: no limit." wrong={save.wrong.rate_limit}>
+        {save.fieldErrors.events && <p role="alert" className="text-xs text-bad">{save.fieldErrors.events}</p>}
+        <Field label={<>Deliveries per second <span className="font-normal text-ink-3">(optional)</span></>} hint="Empty: no limit." error={save.fieldErrors.rate_limit}>
           {(p) => <input {...p} className="input max-w-[160px]" type="number" min={1} max={1000} value={limit} onChange={(e) => setLimit(e.target.value)} />}
         </Field>
-        {save.error !== null && Object.keys(save.wrong).length === 0 && <Failure error={save.error} />}
+        {save.error !== null && Object.keys(save.fieldErrors).length === 0 && <ErrorAlert error={save.error} />}
         <div className="flex justify-end gap-2">
           <button type="button" className="btn" onClick={onClose}>Back</button>
           <button type="submit" className="btn primary" disabled={save.busy}>{save.busy ? 'Saving…' : endpoint ? 'Save' : 'Add endpoint'}</button>

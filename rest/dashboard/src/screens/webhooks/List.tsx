@@ -2,14 +2,14 @@ import { Link, useNavigate } from '@tanstack/react-router'
 import { Plus, Webhook } from 'lucide-react'
 import { useState } from 'react'
 import { usePages } from '@/api/graphql'
-import { useAddress } from '@/app/address'
+import { useSearchParams } from '@/app/searchParams'
 import { useViewer } from '@/app/viewer'
 import { Badge, toneText } from '@/parts/Badge'
 import { DataTable, type Column } from '@/parts/DataTable'
 import { EmptyState } from '@/parts/EmptyState'
-import { FilterBar, termOf, terms } from '@/parts/FilterBar'
+import { FilterBar, termValue, parseTerms } from '@/parts/FilterBar'
 import { PageHead } from '@/parts/Page'
-import { duration, Time } from '@/parts/Time'
+import { formatDuration, Time } from '@/parts/Time'
 import { EndpointDialog } from './EndpointDialog'
 import { eventsText } from './events'
 import { lookOfWebhook, rateText, rateTone, whyOff, type Figures } from './look'
@@ -19,13 +19,13 @@ import { WebhookList, type WebhookRowFragment } from './queries.gen'
 const choices = [{ field: 'is', label: 'On or off', values: [{ value: 'on', name: 'On' }, { value: 'off', name: 'Off' }] }]
 
 function matches(w: WebhookRowFragment, q: string): boolean {
-  const is = termOf(q, 'is')
-  const words = terms(q).filter((t) => t.field !== 'is').map((t) => t.text.toLowerCase())
+  const is = termValue(q, 'is')
+  const words = parseTerms(q).filter((t) => t.field !== 'is').map((t) => t.text.toLowerCase())
   return (!is || (is === 'on') === w.enabled) && words.every((word) => w.url.toLowerCase().includes(word) || w.id === word || w.events.includes(word))
 }
 
 export default function List() {
-  const [address, change] = useAddress()
+  const [address, change] = useSearchParams()
   const { can } = useViewer()
   const navigate = useNavigate()
   const [adding, setAdding] = useState(false)
@@ -40,7 +40,7 @@ export default function List() {
     { key: 'url', head: 'URL', cell: (w) => <Link to={`/webhooks/${w.id}`} className="block truncate font-medium" title={w.url}>{w.url}</Link> },
     { key: 'events', head: 'Events', width: '160px', from: 'mid', cell: (w) => <span className="text-ink-2" title={w.events.join('\n')}>{eventsText(w.events)}</span> },
     { key: 'rate', head: `Success, ${read.choice.name}`, width: '124px', right: true, from: 'slim', cell: (w) => { const f = figures.get(w.id); return <span className={toneText[rateTone(f)]} title={f ? `${f.succeeded} of ${f.successRate.denominator} succeeded, ${f.failed} failed` : undefined}>{rateText(f)}</span> } },
-    { key: 'p95', head: 'p95', width: '84px', right: true, from: 'slim', cell: (w) => { const l = figures.get(w.id)?.latency; return <span className="text-ink-2">{l ? duration(l.p95 * 1000) : '–'}</span> } },
+    { key: 'p95', head: 'p95', width: '84px', right: true, from: 'slim', cell: (w) => { const l = figures.get(w.id)?.latency; return <span className="text-ink-2">{l ? formatDuration(l.p95 * 1000) : '–'}</span> } },
     { key: 'count', head: 'Deliveries', width: '92px', right: true, from: 'wide', cell: (w) => <span className="text-ink-2">{figures.get(w.id)?.deliveries.toLocaleString() ?? '–'}</span> },
     { key: 'at', head: 'Added', width: '112px', right: true, from: 'wide', cell: (w) => <span className="text-xs text-ink-3"><Time at={w.createdAt} /></span> },
   ]

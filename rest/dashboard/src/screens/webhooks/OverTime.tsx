@@ -2,9 +2,9 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useMemo } from 'react'
 import { now } from '@/api/clock'
 import { query } from '@/api/graphql'
-import { useAddress } from '@/app/address'
-import { Failure } from '@/parts/Failure'
-import { Segments } from '@/parts/Tabs'
+import { useSearchParams } from '@/app/searchParams'
+import { ErrorAlert } from '@/parts/ErrorAlert'
+import { SegmentedControl } from '@/parts/Tabs'
 import { Chart, type Point } from '@/screens/statistics/Chart'
 import { count, type Measure } from '@/screens/statistics/figures'
 import { namesOf } from '@/screens/statistics/when'
@@ -14,7 +14,7 @@ import { chosen, intervalsOf, ranges } from './range'
 
 // useFigures reads how endpoints have answered in the range of the URL: of one, or of all.
 export function useFigures(id: string | null) {
-  const [address] = useAddress()
+  const [address] = useSearchParams()
   const choice = chosen(address, now())
   const { gte, lt, interval, zone } = choice
   const read = useQuery({
@@ -37,7 +37,7 @@ const names = { HOUR: 'By hour', DAY: 'By day' }
 
 // OverTime shows what became of deliveries, period by period.
 export function OverTime({ figures }: { figures: ReturnType<typeof useFigures> }) {
-  const [, change] = useAddress()
+  const [, change] = useSearchParams()
   const { choice, found } = figures
   const points = useMemo<Point<Figures>[]>(() => {
     const write = namesOf(choice.interval, choice.zone)
@@ -48,10 +48,10 @@ export function OverTime({ figures }: { figures: ReturnType<typeof useFigures> }
   return (
     <section aria-label="Deliveries over time" className="grid flex-none grid-cols-1 gap-3 border-b border-line px-4 py-3 md:px-6">
       <div className="flex flex-wrap items-center gap-2">
-        <Segments label="Range" choices={ranges} value={choice.range} onChange={(range) => change({ range: range === '24h' ? undefined : range, by: undefined })} />
-        {fitting.length > 1 && <Segments label="Interval" choices={fitting.map((key) => ({ key, name: names[key] }))} value={choice.interval} onChange={(by) => change({ by: by === fitting[0] ? undefined : by })} />}
+        <SegmentedControl label="Range" choices={ranges} value={choice.range} onChange={(range) => change({ range: range === '24h' ? undefined : range, by: undefined })} />
+        {fitting.length > 1 && <SegmentedControl label="Interval" choices={fitting.map((key) => ({ key, name: names[key] }))} value={choice.interval} onChange={(by) => change({ by: by === fitting[0] ? undefined : by })} />}
       </div>
-      {figures.error && <Failure error={figures.error} retry={() => void figures.refetch()} />}
+      {figures.error && <ErrorAlert error={figures.error} retry={() => void figures.refetch()} />}
       {nothing ? <p className="py-2 text-ink-3">{found ? measure.none : 'Counting…'}</p> : <Chart measure={measure} points={points} height={150} />}
     </section>
   )

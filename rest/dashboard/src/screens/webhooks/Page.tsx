@@ -2,21 +2,21 @@ import { useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate, useParams } from '@tanstack/react-router'
 import { KeyRound, Pause, Pencil, Play, Send, Trash2, Undo2, Webhook } from 'lucide-react'
 import { useState } from 'react'
-import { keyOf, useGraph } from '@/api/graphql'
-import { done, rest } from '@/api/rest'
-import { useAddress } from '@/app/address'
+import { keyOf, useGraphQL } from '@/api/graphql'
+import { unwrap, rest } from '@/api/rest'
+import { useSearchParams } from '@/app/searchParams'
 import { toast } from '@/app/toasts'
 import { useViewer } from '@/app/viewer'
 import { Badge, toneText } from '@/parts/Badge'
-import { Confirm } from '@/parts/Confirm'
-import { CopyButton, Id } from '@/parts/Copy'
+import { ConfirmDialog } from '@/parts/ConfirmDialog'
+import { CopyButton, CopyableId } from '@/parts/CopyButton'
 import { EmptyState } from '@/parts/EmptyState'
-import { Failure } from '@/parts/Failure'
+import { ErrorAlert } from '@/parts/ErrorAlert'
 import { Menu } from '@/parts/Menu'
 import { PageBody, PageHead } from '@/parts/Page'
-import { neighbours, Sheet, Split } from '@/parts/Sheet'
+import { adjacentRows, Sheet, SplitView } from '@/parts/Sheet'
 import { SkeletonText } from '@/parts/Skeleton'
-import { duration, Time } from '@/parts/Time'
+import { formatDuration, Time } from '@/parts/Time'
 import { Deliveries } from './Deliveries'
 import { Delivery } from './Delivery'
 import { EndpointDialog } from './EndpointDialog'
@@ -32,14 +32,14 @@ const up = { to: '/webhooks', name: 'Webhooks' }
 
 export default function Page() {
   const { id } = useParams({ strict: false }) as { id: string }
-  const detail = useGraph(WebhookDetail, { id })
+  const detail = useGraphQL(WebhookDetail, { id })
   const endpoint = detail.data?.webhook
   if (endpoint) return <View key={id} endpoint={endpoint} />
   return (
     <>
       <PageHead title="Endpoint" up={up} />
       <PageBody>
-        {detail.error ? <Failure error={detail.error} retry={() => void detail.refetch()} /> : detail.isPending ? <SkeletonText lines={8} /> : <EmptyState icon={Webhook} title="No such endpoint">It may have been deleted. Back to <Link to="/webhooks" className="link">Webhooks</Link>.</EmptyState>}
+        {detail.error ? <ErrorAlert error={detail.error} retry={() => void detail.refetch()} /> : detail.isPending ? <SkeletonText lines={8} /> : <EmptyState icon={Webhook} title="No such endpoint">It may have been deleted. Back to <Link to="/webhooks" className="link">Webhooks</Link>.</EmptyState>}
       </PageBody>
     </>
   )
@@ -48,7 +48,7 @@ export default function Page() {
 type Open = 'edit' | 'rotate' | 'test' | 'recover' | 'delete' | 'off'
 
 function View({ endpoint: w }: { endpoint: WebhookRowFragment }) {
-  const [address, change] = useAddress()
+  const [address, change] = useSearchParams()
   const { can } = useViewer()
   const navigate = useNavigate()
   const queries = useQueryClient()
@@ -60,14 +60,14 @@ function View({ endpoint: w }: { endpoint: WebhookRowFragment }) {
   const again = () => void Promise.all([keyOf(WebhookDetail, { id: w.id }), [WebhookList.name], [WebhookFigures.name], [WebhookDeliveryList.name]].map((queryKey) => queries.invalidateQueries({ queryKey })))
 
   async function enable(enabled: boolean) {
-    await done(rest.PATCH('/webhooks/{id}', { params: { path }, body: { enabled } }))
+    await unwrap(rest.PATCH('/webhooks/{id}', { params: { path }, body: { enabled } }))
     again()
-    toast.ok(enabled ? 'The endpoint is on' : 'The endpoint is off', enabled ? { label: 'Bring it what it missed', run: () => setDialog('recover') } : undefined)
+    toast.success(enabled ? 'The endpoint is on' : 'The endpoint is off', enabled ? { label: 'Bring it what it missed', run: () => setDialog('recover') } : undefined)
   }
   async function remove() {
-    await done(rest.DELETE('/webhooks/{id}', { params: { path } }))
+    await unwrap(rest.DELETE('/webhooks/{id}', { params: { path } }))
     void queries.invalidateQueries({ queryKey: [WebhookList.name] })
-    toast.ok('The endpoint is deleted')
+    toast.success('The endpoint is deleted')
     void navigate({ to: '/webhooks' })
   }
   const open = address.open
@@ -75,7 +75,7 @@ function View({ endpoint: w }: { endpoint: WebhookRowFragment }) {
   return (
     <>
       <PageHead title={w.url.replace(/^https?:\/\//, '')} up={up}>
-        {may && (w.enabled ? <button type="button" className="btn" onClick={() => setDialog('test')}><Send aria-hidden />Test event</button> : <button type="button" className="btn primary" onClick={() => void enable(true).catch(toast.failed)}><Play aria-hidden />Switch on</button>)}
+        {may && (w.enabled ? <button type="button" className="btn" onClick={() => setDialog('test')}><Send aria-hidden />Test event</button> : <button type="button" className="btn primary" onClick={() => void enable(true).catch(toast.error)}><Play aria-hidden />Switch on</button>)}
         <Menu
           entries={[
             { name: 'Recover what failed', icon: Undo2, run: () => setDialog('recover'), hidden: !may || !w.enabled },
@@ -86,20 +86,20 @@ function View({ endpoint: w }: { endpoint: WebhookRowFragment }) {
           ]}
         />
       </PageHead>
-      <Split sheet={open && <Sheet label="Delivery" head={<Id id={open} />} onClose={() => change({ open: undefined })} {...neighbours(ids, open, (next) => change({ open: next }))}><Delivery key={open} id={open} endpoint={w} /></Sheet>}>
+      <SplitView sheet={open && <Sheet label="Delivery" head={<CopyableId id={open} />} onClose={() => change({ open: undefined })} {...adjacentRows(ids, open, (next) => change({ open: next }))}><Delivery key={open} id={open} endpoint={w} /></Sheet>}>
         <Summary endpoint={w} read={read} />
         <OverTime figures={read} />
         <Deliveries endpoint={w} listed={setIds} recover={may && w.enabled ? () => setDialog('recover') : undefined} test={may && w.enabled ? () => setDialog('test') : undefined} />
-      </Split>
-      {dialog === 'edit' && <EndpointDialog endpoint={w} onClose={close} made={() => { again(); toast.ok('Saved') }} />}
+      </SplitView>
+      {dialog === 'edit' && <EndpointDialog endpoint={w} onClose={close} made={() => { again(); toast.success('Saved') }} />}
       {dialog === 'rotate' && <Rotate id={w.id} onClose={close} />}
       {dialog === 'test' && <TestEvent endpoint={w} onClose={close} sent={again} />}
       {dialog === 'recover' && <Recover id={w.id} onClose={close} done={again} />}
       {dialog === 'off' && (
-        <Confirm title="Switch the endpoint off?" label="Switch off" onClose={close} run={() => enable(false)}><p>Nothing is delivered to it until it is on again. What it misses can then be recovered, 30 days back.</p></Confirm>
+        <ConfirmDialog title="Switch the endpoint off?" label="Switch off" onClose={close} run={() => enable(false)}><p>Nothing is delivered to it until it is on again. What it misses can then be recovered, 30 days back.</p></ConfirmDialog>
       )}
       {dialog === 'delete' && (
-        <Confirm title="Delete the endpoint?" label="Delete the endpoint" danger onClose={close} run={remove}><p className="wrap-anywhere">{w.url} is told nothing more, and its secret ends.</p></Confirm>
+        <ConfirmDialog title="Delete the endpoint?" label="Delete the endpoint" danger onClose={close} run={remove}><p className="wrap-anywhere">{w.url} is told nothing more, and its secret ends.</p></ConfirmDialog>
       )}
     </>
   )
@@ -110,8 +110,8 @@ function Summary({ endpoint: w, read }: { endpoint: WebhookRowFragment; read: Re
   const look = lookOfWebhook(w)
   const figures = [
     [`Success, ${read.choice.name}`, <span key="r" className={toneText[rateTone(f)]}>{rateText(f)}</span>],
-    ['p95', f?.latency ? duration(f.latency.p95 * 1000) : '–'],
-    ['p50', f?.latency ? duration(f.latency.p50 * 1000) : '–'],
+    ['p95', f?.latency ? formatDuration(f.latency.p95 * 1000) : '–'],
+    ['p50', f?.latency ? formatDuration(f.latency.p50 * 1000) : '–'],
     ['Delivered', f?.succeeded.toLocaleString() ?? '–'],
     ['Failed', f?.failed.toLocaleString() ?? '–'],
   ] as const

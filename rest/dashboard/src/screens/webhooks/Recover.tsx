@@ -1,8 +1,8 @@
 import { useState, type FormEvent } from 'react'
 import { now } from '@/api/clock'
-import { done, rest } from '@/api/rest'
+import { unwrap, rest } from '@/api/rest'
 import { Dialog } from '@/parts/Dialog'
-import { Failure } from '@/parts/Failure'
+import { ErrorAlert } from '@/parts/ErrorAlert'
 import { Field, useWrite } from '@/parts/Form'
 
 const local = (at: Date) => new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 16)
@@ -18,7 +18,7 @@ export function Recover({ id, onClose, done: finished }: { id: string; onClose: 
     let total = 0
     let more = true
     while (more) {
-      const answer = await done(rest.POST('/webhooks/{id}/recover', { params: { path: { id } }, body: { since: new Date(since).toISOString(), only_failed: !missed } }))
+      const answer = await unwrap(rest.POST('/webhooks/{id}/recover', { params: { path: { id } }, body: { since: new Date(since).toISOString(), only_failed: !missed } }))
       total += answer.recovered
       more = answer.has_more && answer.recovered > 0
       setCount(total)
@@ -41,13 +41,13 @@ export function Recover({ id, onClose, done: finished }: { id: string; onClose: 
   return (
     <Dialog title="Recover deliveries" onClose={onClose}>
       <form onSubmit={(e) => void submit(e)} className="grid gap-4">
-        <Field label="Since" hint="In your time zone; 30 days back at most. Nothing is queued twice." wrong={recover.wrong.since}>
+        <Field label="Since" hint="In your time zone; 30 days back at most. Nothing is queued twice." error={recover.fieldErrors.since}>
           {(p) => <input {...p} className="input" type="datetime-local" required value={since} max={ago(0)} onChange={(e) => setSince(e.target.value)} />}
         </Field>
         <div className="flex flex-wrap gap-1">{([['1 hour', 1], ['24 hours', 24], ['7 days', 168], ['30 days', 719]] as const).map(([name, hours]) => <button key={name} type="button" className="btn sm" onClick={() => setSince(ago(hours))}>{name}</button>)}</div>
         <label className="flex items-start gap-2"><input type="checkbox" className="mt-1 accent-accent-fill" checked={missed} onChange={(e) => setMissed(e.target.checked)} /><span>Also what it missed while it was switched off<span className="block text-xs text-ink-3">Otherwise only what was tried and failed.</span></span></label>
         {recover.busy && <p role="status" className="text-ink-2">{count === undefined ? 'Queuing…' : `${count.toLocaleString()} queued…`}</p>}
-        {recover.error !== null && Object.keys(recover.wrong).length === 0 && <Failure error={recover.error} />}
+        {recover.error !== null && Object.keys(recover.fieldErrors).length === 0 && <ErrorAlert error={recover.error} />}
         <div className="flex justify-end gap-2">
           <button type="button" className="btn" onClick={onClose}>Back</button>
           <button type="submit" className="btn primary" disabled={recover.busy}>Recover</button>

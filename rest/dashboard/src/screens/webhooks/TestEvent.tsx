@@ -1,28 +1,28 @@
 import { useState, type FormEvent } from 'react'
-import { done, rest } from '@/api/rest'
-import { useAddress } from '@/app/address'
+import { unwrap, rest } from '@/api/rest'
+import { useSearchParams } from '@/app/searchParams'
 import { toast } from '@/app/toasts'
 import { CodeBlock } from '@/parts/CodeBlock'
 import { Dialog } from '@/parts/Dialog'
-import { Failure } from '@/parts/Failure'
+import { ErrorAlert } from '@/parts/ErrorAlert'
 import { Field, useWrite } from '@/parts/Form'
 import { eventTypes, type EventType } from './events'
 import type { WebhookRowFragment } from './queries.gen'
 
 // TestEvent sends a sample of an event, or shows what would be sent.
 export function TestEvent({ endpoint, onClose, sent }: { endpoint: WebhookRowFragment; onClose: () => void; sent: () => void }) {
-  const [, change] = useAddress()
+  const [, change] = useSearchParams()
   const types = eventTypes.filter((t) => endpoint.events.includes(t))
   const [type, setType] = useState<EventType>(types.includes('email.delivered') ? 'email.delivered' : (types[0] ?? 'email.delivered'))
   const [email, setEmail] = useState('')
   const [look, setLook] = useState<string>()
-  const test = useWrite((deliver: boolean) => done(rest.POST('/emails/test', { body: { event: type, deliver, email_id: email.trim() || null } })))
+  const test = useWrite((deliver: boolean) => unwrap(rest.POST('/emails/test', { body: { event: type, deliver, email_id: email.trim() || null } })))
   async function submit(e: FormEvent) {
     e.preventDefault()
     const answer = await test.run(true)
     if (!answer) return
     sent()
-    toast.ok('The test event is queued')
+    toast.success('The test event is queued')
     onClose()
     const only = answer.deliveries.length === 1 ? answer.deliveries[0] : undefined
     change({ open: only, state: undefined })
@@ -31,14 +31,14 @@ export function TestEvent({ endpoint, onClose, sent }: { endpoint: WebhookRowFra
     <Dialog wide title="Send a test event" onClose={onClose}>
       <form onSubmit={(e) => void submit(e)} className="grid gap-4">
         <p className="text-ink-2">A sample goes to every endpoint of the account that subscribes to the type. Nothing else happens.</p>
-        <Field label="Event" wrong={test.wrong.event}>
+        <Field label="Event" error={test.fieldErrors.event}>
           {(p) => <select {...p} className="input" value={type} onChange={(e) => { setType(e.target.value as EventType); setLook(undefined) }}>{types.map((t) => <option key={t}>{t}</option>)}</select>}
         </Field>
-        <Field label={<>Id of an email <span className="font-normal text-ink-3">(optional)</span></>} hint="Its values are taken in the place of sample ones; nothing happens to it." wrong={test.wrong.email_id}>
+        <Field label={<>Id of an email <span className="font-normal text-ink-3">(optional)</span></>} hint="Its values are taken in the place of sample ones; nothing happens to it." error={test.fieldErrors.email_id}>
           {(p) => <input {...p} className="input" value={email} onChange={(e) => { setEmail(e.target.value); setLook(undefined) }} placeholder="msg_…" spellCheck={false} autoComplete="off" />}
         </Field>
         {look && <CodeBlock title="Body" text={look} max="max-h-[260px]" />}
-        {test.error !== null && Object.keys(test.wrong).length === 0 && <Failure error={test.error} />}
+        {test.error !== null && Object.keys(test.fieldErrors).length === 0 && <ErrorAlert error={test.error} />}
         <div className="flex flex-wrap justify-end gap-2">
           <button type="button" className="btn" onClick={onClose}>Back</button>
           <button type="button" className="btn" disabled={test.busy} onClick={() => void test.run(false).then((a) => a && setLook(JSON.stringify(a.event, null, 2)))}>Show the body</button>

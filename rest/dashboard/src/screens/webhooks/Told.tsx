@@ -1,10 +1,10 @@
 import { Link } from '@tanstack/react-router'
 import { RotateCw } from 'lucide-react'
-import { done, rest } from '@/api/rest'
+import { unwrap, rest } from '@/api/rest'
 import { toast } from '@/app/toasts'
 import { useViewer } from '@/app/viewer'
 import { Badge } from '@/parts/Badge'
-import { Failure } from '@/parts/Failure'
+import { ErrorAlert } from '@/parts/ErrorAlert'
 import { useWrite } from '@/parts/Form'
 import { Time } from '@/parts/Time'
 import { lookOfDelivery } from './look'
@@ -32,8 +32,8 @@ export function Told({ list, again }: { list: Delivery[]; again: () => void }) {
 function One({ delivery: d, again }: { delivery: Delivery; again: () => void }) {
   const { can } = useViewer()
   const write = useWrite(async () => {
-    await done(rest.POST('/webhook-deliveries/{id}/replay', { params: { path: { id: d.id } } }))
-    toast.ok('Queued again')
+    await unwrap(rest.POST('/webhook-deliveries/{id}/replay', { params: { path: { id: d.id } } }))
+    toast.success('Queued again')
     again()
   })
   const look = lookOfDelivery(d)
@@ -51,7 +51,7 @@ function One({ delivery: d, again }: { delivery: Delivery; again: () => void }) 
       </p>
       {d.error && <p className={`smtp ${look.tone}`}>{d.error}</p>}
       {d.nextAttemptAt && <p className="mt-1 text-xs text-ink-2">Next try <Time at={d.nextAttemptAt} /></p>}
-      {write.error !== null && <Failure error={write.error} retry={() => void write.run()} />}
+      {write.error !== null && <ErrorAlert error={write.error} retry={() => void write.run()} />}
     </li>
   )
 }

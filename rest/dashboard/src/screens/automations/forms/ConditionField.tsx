@@ -1,7 +1,7 @@
 import { Plus, Trash2 } from 'lucide-react'
 import { useEffect, useId, useRef, useState, type ReactNode } from 'react'
 import { CircleAlert } from 'lucide-react'
-import { Segments } from '@/parts/Tabs'
+import { SegmentedControl } from '@/parts/Tabs'
 import { rowsOf, signs, textOfRows, type Row, type Rows, type Sign } from '../model/expression'
 import { outcomesOf, valuesOf } from '../model/hints'
 import { textOf, useStepForm } from './form'
@@ -40,7 +40,7 @@ export function ConditionField({ field, label, hint, optional, arriving }: { fie
         <textarea className="input font-mono text-xs" rows={3} aria-label={`${label}, as an expression`} data-field={field} aria-invalid={wrong ? true : undefined} readOnly={form.readOnly} value={source} onChange={(e) => { written.current = e.target.value; form.set(field, e.target.value); setRows(rowsOf(e.target.value)) }} />
       ) : (
         <div className="grid gap-2" data-field={field} tabIndex={-1}>
-          {shown.rows.length > 1 && <Segments label="How the lines count together" value={shown.all ? 'all' : 'any'} onChange={(k) => write({ ...shown, all: k === 'all' })} choices={[{ key: 'all', name: 'All of these' }, { key: 'any', name: 'Any of these' }]} />}
+          {shown.rows.length > 1 && <SegmentedControl label="How the lines count together" value={shown.all ? 'all' : 'any'} onChange={(k) => write({ ...shown, all: k === 'all' })} choices={[{ key: 'all', name: 'All of these' }, { key: 'any', name: 'Any of these' }]} />}
           {shown.rows.map((r, i) => (
             <div key={i} className="grid grid-cols-[minmax(0,1fr)_auto] gap-1.5 rounded-control border border-line p-2">
               <input className="input font-mono !text-xs" list={`${id}-paths`} placeholder="event.data.plan" aria-label={`Line ${i + 1}: what`} readOnly={form.readOnly} value={r.left} onChange={(e) => change(i, { left: e.target.value.trim() })} />

@@ -47,8 +47,8 @@ export function SplitForm() {
         <section key={i} aria-label={`Variant ${i + 1}`} className="grid gap-3 rounded-card border border-line p-3">
           <div className="flex items-center"><h3 className="font-medium">Variant {textOf(v.key)}</h3><span className="ml-2 text-xs text-ink-3">{sum > 0 ? `${Math.round((100 * (Number(v.weight) || 0)) / sum)} % of people` : ''}</span>{variants.length > 2 && !form.readOnly && <button type="button" className="btn quiet sm square ml-auto" aria-label={`Delete variant ${textOf(v.key)}`} onClick={() => form.dropOne('variants', i)}><Trash2 aria-hidden /></button>}</div>
           <div className="grid grid-cols-2 gap-2">
-            <Field label="Key" wrong={form.wrong(`variants[${i}].key`)}>{(p) => <input {...p} className="input font-mono" data-field={`variants[${i}].key`} readOnly={form.readOnly} value={textOf(v.key)} onChange={(e) => form.set(`variants[${i}].key`, e.target.value)} />}</Field>
-            <Field label="Weight" wrong={form.wrong(`variants[${i}].weight`)}>{(p) => <input {...p} className="input" type="number" min={1} data-field={`variants[${i}].weight`} readOnly={form.readOnly} value={textOf(v.weight)} onChange={(e) => form.set(`variants[${i}].weight`, e.target.value === '' ? undefined : Number(e.target.value))} />}</Field>
+            <Field label="Key" error={form.wrong(`variants[${i}].key`)}>{(p) => <input {...p} className="input font-mono" data-field={`variants[${i}].key`} readOnly={form.readOnly} value={textOf(v.key)} onChange={(e) => form.set(`variants[${i}].key`, e.target.value)} />}</Field>
+            <Field label="Weight" error={form.wrong(`variants[${i}].weight`)}>{(p) => <input {...p} className="input" type="number" min={1} data-field={`variants[${i}].weight`} readOnly={form.readOnly} value={textOf(v.weight)} onChange={(e) => form.set(`variants[${i}].weight`, e.target.value === '' ? undefined : Number(e.target.value))} />}</Field>
           </div>
           <TargetField slot={`variants[${i}].goto`} label="Then" />
         </section>

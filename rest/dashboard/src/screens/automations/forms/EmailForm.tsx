@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { Field } from '@/parts/Form'
-import { Segments } from '@/parts/Tabs'
+import { SegmentedControl } from '@/parts/Tabs'
 import { Code } from '@/screens/code/Code'
 import type { TemplateHint } from '../useHints'
 import { CheckField, ListField, More, SpanField, TextField, Values } from './fields'
@@ -25,7 +25,7 @@ export function EmailForm() {
   }
   return (
     <>
-      <div><Segments label="What is sent" value={mode} onChange={turn} choices={[{ key: 'template', name: 'A template' }, { key: 'own', name: 'Written here' }]} /></div>
+      <div><SegmentedControl label="What is sent" value={mode} onChange={turn} choices={[{ key: 'template', name: 'A template' }, { key: 'own', name: 'Written here' }]} /></div>
       {mode === 'template' ? <TemplateFields /> : <OwnFields />}
       <TextField field="from" label="From" hint={mode === 'template' ? "The template's sender if left empty." : 'On a verified domain, as Ada <ada@example.com>.'} list={form.hints.senders} />
       <More title="Recipients and replies" fields={['to', 'cc', 'bcc', 'reply_to']}>
@@ -62,7 +62,7 @@ function TemplateFields() {
   }
   return (
     <>
-      <Field label="Template" wrong={form.wrong('template') ?? form.wrong('template.id') ?? form.wrong('template.alias')} hint={chosen ? (chosen.version === null ? 'It was never published: publish it before you activate.' : (chosen.subject ?? undefined)) : list.length === 0 && form.hints.templates ? 'There are no templates yet.' : undefined}>{(p) => (
+      <Field label="Template" error={form.wrong('template') ?? form.wrong('template.id') ?? form.wrong('template.alias')} hint={chosen ? (chosen.version === null ? 'It was never published: publish it before you activate.' : (chosen.subject ?? undefined)) : list.length === 0 && form.hints.templates ? 'There are no templates yet.' : undefined}>{(p) => (
         <select {...p} className="input" data-field="template" disabled={form.readOnly} value={chosen?.id ?? named} onChange={(e) => choose(e.target.value)}>
           <option value="">Choose a template</option>
           {named !== '' && !chosen && <option value={named}>{named}</option>}
@@ -95,7 +95,7 @@ function Variables({ template }: { template: TemplateHint }) {
         const structured = typeof value === 'object' && value !== null
         return (
           <div key={key} className="relative">
-            <Field label={<><code>{key}</code>{v?.required && !event && <span className="text-ink-3"> needed</span>}</>} wrong={form.wrong(`template.variables.${key}`)} hint={event ? 'Taken from the event.' : structured ? 'A list or an object: see the JSON.' : !v ? 'The template has no such variable.' : undefined}>{(p) => (
+            <Field label={<><code>{key}</code>{v?.required && !event && <span className="text-ink-3"> needed</span>}</>} error={form.wrong(`template.variables.${key}`)} hint={event ? 'Taken from the event.' : structured ? 'A list or an object: see the JSON.' : !v ? 'The template has no such variable.' : undefined}>{(p) => (
               <input {...p} className="input" data-field={`template.variables.${key}`} readOnly={form.readOnly || structured} placeholder={suggestion && !event ? `{{ ${suggestion} }}` : undefined} value={structured ? JSON.stringify(value) : textOf(value)} onChange={(e) => write(key, e.target.value)} />
             )}</Field>
             {!form.readOnly && !structured && <div className="absolute -top-1 right-0"><Values into={(text) => write(key, textOf(value) + text)} /></div>}

@@ -96,7 +96,7 @@ function Names() {
   return (
     <div className="grid grid-cols-[minmax(0,1fr)_120px] gap-2">
       <TextField field="name" label="Name" placeholder={lookOfStep(textOf(form.value.type)).word} />
-      <Field label="Key" wrong={wrong}>{(p) => (
+      <Field label="Key" error={wrong}>{(p) => (
         <input {...p} className="input font-mono" data-field="key" title="By which other steps and expressions name this one" readOnly={form.readOnly} value={key} onChange={(e) => setKey(e.target.value)}
           onBlur={() => { if (wrong) setKey(form.at); else if (key !== form.at) form.rename(key) }} onKeyDown={(e) => { if (e.key === 'Enter' && !wrong && key !== form.at) form.rename(key) }} />
       )}</Field>

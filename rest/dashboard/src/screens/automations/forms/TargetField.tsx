@@ -17,7 +17,7 @@ export function TargetField({ slot, label, hint }: { slot: string; label: string
   const same = side && slot !== 'on_error' && form.get(slot) === undefined
   const choices = useMemo(() => new Set(goals(steps, at)), [steps, at])
   return (
-    <Field label={label} hint={hint} wrong={form.wrong(slot) ?? form.wrong(`${slot}.goto`)}>{(p) => (
+    <Field label={label} hint={hint} error={form.wrong(slot) ?? form.wrong(`${slot}.goto`)}>{(p) => (
       <select {...p} className="input" data-field={slot} disabled={form.readOnly} value={same ? '' : goal} onChange={(e) => (e.target.value === '' ? form.set(slot, undefined) : form.aim(slot, e.target.value))}>
         {same && <option value="">goes on as usual</option>}
         {side && slot !== 'on_error' && !same && <option value="">go on as usual</option>}

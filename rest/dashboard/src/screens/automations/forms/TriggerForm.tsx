@@ -20,7 +20,7 @@ export function TriggerForm() {
     <>
       <TextField field="event" label="Event" mono list={form.hints.events} hint="As your program names it in POST /events, or one of the service's own, as $email.bounced." />
       <ConditionField field="conditions" label="Only an event with" optional />
-      <Field label="Somebody who has had a run" wrong={form.wrong('re_entry')}>{(p) => (
+      <Field label="Somebody who has had a run" error={form.wrong('re_entry')}>{(p) => (
         <select {...p} className="input" data-field="re_entry" disabled={form.readOnly} value={mode} onChange={(e) => form.set('re_entry', e.target.value === 'every_time' ? undefined : e.target.value === 'at_most_every' ? { at_most_every: 'P30D' } : e.target.value)}>
           <option value="every_time">has another one for each event</option>
           <option value="once">never has another one</option>

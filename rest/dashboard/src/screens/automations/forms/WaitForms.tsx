@@ -46,7 +46,7 @@ export function WaitUntilForm() {
 
 function Time({ field, label }: { field: string; label: string }) {
   const form = useStepForm()
-  return <Field label={label} wrong={form.wrong(field)}>{(p) => <input {...p} type="time" className="input" data-field={field} readOnly={form.readOnly} value={textOf(form.get(field))} onChange={(e) => form.set(field, e.target.value)} />}</Field>
+  return <Field label={label} error={form.wrong(field)}>{(p) => <input {...p} type="time" className="input" data-field={field} readOnly={form.readOnly} value={textOf(form.get(field))} onChange={(e) => form.set(field, e.target.value)} />}</Field>
 }
 
 export function WaitForEventForm() {
@@ -63,12 +63,12 @@ export function WaitForEventForm() {
       <TargetField slot="on_timeout" label="When it does not come in time" />
       <ConditionField field="conditions" label="Only an event with" optional arriving hint="event is the one that arrives, trigger the one that has started the run." />
       {own && (
-        <Field label="Only about the mail of" wrong={form.wrong('step')}>{(p) => (
+        <Field label="Only about the mail of" error={form.wrong('step')}>{(p) => (
           <select {...p} className="input" data-field="step" disabled={form.readOnly} value={textOf(form.get('step'))} onChange={(e) => form.set('step', e.target.value)}><option value="">any mail to the person</option>{mails.map((s) => <option key={s.key} value={s.key}>{s.name ?? s.key}</option>)}</select>
         )}</Field>
       )}
       <More title="Which events count" fields={['since']}>
-        <Field label="Events count" wrong={form.wrong('since')} hint={since && since !== 'step' && since !== 'run' ? 'From so long before the start of the run on.' : undefined}>{(p) => (
+        <Field label="Events count" error={form.wrong('since')} hint={since && since !== 'step' && since !== 'run' ? 'From so long before the start of the run on.' : undefined}>{(p) => (
           <select {...p} className="input" data-field="since" disabled={form.readOnly} value={since === '' || since === 'run' ? 'run' : since === 'step' ? 'step' : 'before'} onChange={(e) => form.set('since', e.target.value === 'run' ? undefined : e.target.value === 'step' ? 'step' : 'P1D')}>
             <option value="run">from the start of the run on</option><option value="step">only from this step on</option><option value="before">also before the run has started</option>
           </select>

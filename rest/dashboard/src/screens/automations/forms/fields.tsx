@@ -23,7 +23,7 @@ export function TextField({ field, label, hint, liquid, rows, mono, list, placeh
   const shared = { className: `input ${mono ? 'font-mono' : ''}`, value, placeholder, readOnly: form.readOnly, 'data-field': field, onChange: (e: { target: { value: string } }) => form.set(field, e.target.value) }
   return (
     <div className="relative">
-      <Field label={label} hint={hint} wrong={form.wrong(field)}>{(p) => (rows ? <textarea {...p} {...shared} ref={input} rows={rows} /> : <input {...p} {...shared} ref={input} list={list && names} />)}</Field>
+      <Field label={label} hint={hint} error={form.wrong(field)}>{(p) => (rows ? <textarea {...p} {...shared} ref={input} rows={rows} /> : <input {...p} {...shared} ref={input} list={list && names} />)}</Field>
       {list && <datalist id={names}>{list.map((v) => <option key={v} value={v} />)}</datalist>}
       {liquid && !form.readOnly && <div className="absolute -top-1 right-0"><Values into={(text) => form.set(field, spliced(input.current, value, text))} /></div>}
     </div>
@@ -57,7 +57,7 @@ export function SpanField({ field, label, hint, empty }: Props & { empty?: strin
   if (odd) return <TextField field={field} label={label} hint={<>{wordsOfSpan(text) === text ? 'As PT30M, PT2H, P3D or P1DT12H.' : wordsOfSpan(text)}{hint && <> {hint}</>}</>} mono />
   const name = span?.unit ?? unit
   return (
-    <Field label={label} hint={hint ?? (text === '' ? empty : undefined)} wrong={form.wrong(field)}>{(p) => (
+    <Field label={label} hint={hint ?? (text === '' ? empty : undefined)} error={form.wrong(field)}>{(p) => (
       <span className="flex gap-2">
         <input {...p} className="input !w-24" type="number" min={1} data-field={field} readOnly={form.readOnly} value={span?.n ?? ''} onChange={(e) => form.set(field, e.target.value === '' ? undefined : textOfSpan(Math.max(0, Math.trunc(Number(e.target.value))), name))} />
         <select className="input" aria-label="Unit" disabled={form.readOnly} value={name} onChange={(e) => { const u = e.target.value as Unit; setUnit(u); if (span) form.set(field, textOfSpan(span.n, u)) }}>{units.map((u) => <option key={u.unit} value={u.unit}>{span?.n === 1 ? u.one : u.name}</option>)}</select>
@@ -69,7 +69,7 @@ export function SpanField({ field, label, hint, empty }: Props & { empty?: strin
 export function ChoiceField({ field, label, hint, choices, fallback }: Props & { choices: [string, string][]; fallback?: string }) {
   const form = useStepForm()
   return (
-    <Field label={label} hint={hint} wrong={form.wrong(field)}>{(p) => (
+    <Field label={label} hint={hint} error={form.wrong(field)}>{(p) => (
       <select {...p} className="input" data-field={field} disabled={form.readOnly} value={textOf(form.get(field)) || fallback} onChange={(e) => form.set(field, e.target.value === fallback ? undefined : e.target.value)}>{choices.map(([v, name]) => <option key={v} value={v}>{name}</option>)}</select>
     )}</Field>
   )
@@ -99,7 +99,7 @@ export function ListField({ field, label, hint, list, placeholder }: Props & { l
     form.set(field, all.length > 1 ? all : (all[0] ?? undefined))
   }
   return (
-    <Field label={label} hint={hint} wrong={form.wrong(field)}>{(p) => <><input {...p} className="input" data-field={field} list={list && names} placeholder={placeholder} readOnly={form.readOnly} value={typed ?? value} onChange={(e) => write(e.target.value)} onBlur={() => setTyped(null)} />{list && <datalist id={names}>{list.map((v) => <option key={v} value={v} />)}</datalist>}</>}</Field>
+    <Field label={label} hint={hint} error={form.wrong(field)}>{(p) => <><input {...p} className="input" data-field={field} list={list && names} placeholder={placeholder} readOnly={form.readOnly} value={typed ?? value} onChange={(e) => write(e.target.value)} onBlur={() => setTyped(null)} />{list && <datalist id={names}>{list.map((v) => <option key={v} value={v} />)}</datalist>}</>}</Field>
   )
 }
 

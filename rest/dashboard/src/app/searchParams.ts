@@ -3,8 +3,8 @@ import { useCallback } from 'react'
 
 type Values = Record<string, string | undefined>
 
-// useAddress is the state that stands in the URL, so that a link shows the same to a colleague.
-export function useAddress(): [Record<string, string>, (change: Values, push?: boolean) => void] {
+// useSearchParams returns state that is kept in the URL, so that links can be shared.
+export function useSearchParams(): [Record<string, string>, (change: Values, push?: boolean) => void] {
   const search = useSearch({ strict: false }) as Record<string, string>
   const navigate = useNavigate()
   const change = useCallback(

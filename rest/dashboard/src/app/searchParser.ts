@@ -1,4 +1,4 @@
-// Search parameters are plain texts: TanStack's own serializer quotes what looks like a number.
+// Search parameters are plain text. TanStack's own serializer quotes values that look like numbers.
 export const parseSearch = (text: string): Record<string, string> => Object.fromEntries(new URLSearchParams(text))
 
 export function stringifySearch(search: Record<string, unknown>): string {

@@ -2,7 +2,7 @@ import { Check, Copy } from 'lucide-react'
 import { useEffect, useState } from 'react'
 import { toast } from '@/app/toasts'
 
-// copyText works without a secure context as well: many installations begin on plain http.
+// copyText also works without a secure context, because many installations start on plain HTTP.
 export async function copyText(text: string): Promise<void> {
   if (navigator.clipboard) return navigator.clipboard.writeText(text)
   const area = document.createElement('textarea')
@@ -13,10 +13,10 @@ export async function copyText(text: string): Promise<void> {
   area.select()
   const ok = document.execCommand('copy')
   area.remove()
-  if (!ok) throw new Error('The browser does not let this page copy. Select the text and copy it.')
+  if (!ok) throw new Error('Your browser blocked copying. Select the text and copy it manually.')
 }
 
-// CopyButton copies a text; `label` says what it is, for those who do not see what stands beside it.
+// CopyButton copies text. `label` describes the text for screen readers.
 export function CopyButton({ text, label = 'Copy', word, className = '' }: { text: string; label?: string; word?: boolean; className?: string }) {
   const [done, setDone] = useState(false)
   useEffect(() => {
@@ -28,7 +28,7 @@ export function CopyButton({ text, label = 'Copy', word, className = '' }: { tex
   return (
     <button
       type="button" aria-label={word ? undefined : label} title={label}
-      onClick={(e) => { e.stopPropagation(); copyText(text).then(() => setDone(true), toast.failed) }}
+      onClick={(e) => { e.stopPropagation(); copyText(text).then(() => setDone(true), toast.error) }}
       className={word ? `btn sm ${className}` : `inline-grid size-6 flex-none place-items-center rounded-control align-middle text-ink-3 hover:bg-hover hover:text-ink ${className}`}
     >
       <Icon aria-hidden className={`!size-3.5 ${done ? 'text-ok' : ''}`} />
@@ -38,7 +38,7 @@ export function CopyButton({ text, label = 'Copy', word, className = '' }: { tex
   )
 }
 
-// Id is an id in full, copyable.
-export function Id({ id }: { id: string }) {
-  return <span className="inline-flex max-w-full min-w-0 items-center gap-0.5"><code className="truncate text-ink-2">{id}</code><CopyButton text={id} label="Copy id" /></span>
+// CopyableId shows a full id with a button to copy it.
+export function CopyableId({ id }: { id: string }) {
+  return <span className="inline-flex max-w-full min-w-0 items-center gap-0.5"><code className="truncate text-ink-2">{id}</code><CopyButton text={id} label="Copy ID" /></span>
 }

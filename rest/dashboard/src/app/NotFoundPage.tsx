@@ -2,15 +2,15 @@ import { Link } from '@tanstack/react-router'
 import { Compass } from 'lucide-react'
 import { PageHead } from '@/parts/Page'
 
-// Pages that stand for any screen.
-export default function MissingPage() {
+// NotFoundPage is shown for unknown paths and for screens that the user cannot access.
+export default function NotFoundPage() {
   return (
     <>
       <PageHead title="Not found" />
       <div className="grid justify-items-center gap-3 px-6 py-16 text-center text-ink-2">
         <Compass aria-hidden className="text-ink-3" />
-        <p>There is no page here, or your role or a module that is switched off keeps it from you.</p>
-        <Link to="/" className="btn">Go to the start</Link>
+        <p>Page not found, or you don’t have access.</p>
+        <Link to="/" className="btn">Go to Home</Link>
       </div>
     </>
   )

@@ -1,5 +1,5 @@
-// Mark is the post horn.
-export function Mark() {
+// Logo is the post horn.
+export function Logo() {
   return (
     <svg aria-hidden viewBox="0 0 16 16" className="size-[18px] fill-none stroke-current stroke-[1.5] [stroke-linecap:round] [stroke-linejoin:round]">
       <circle cx="6" cy="9.5" r="3.5" />
