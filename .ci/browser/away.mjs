@@ -78,7 +78,7 @@ await fresh.route('**/graphql', route => (stored || !/"Start/.test(route.request
   : route.fulfill({ status: 503, contentType: 'application/json', body: '{"error":{"message":"The service cannot read this right now; try again","code":"delivery_unavailable"}}' })))
 cutOff = true
 await fresh.goto(base + '/')
-const unknown = fresh.getByRole('alert').filter({ hasText: 'What is set up cannot be told' })
+const unknown = fresh.getByRole('alert').filter({ hasText: 'Couldn’t load the setup' })
 await unknown.waitFor()
 check((await unknown.textContent()).includes('The service cannot read this right now'), 'a refusal is told in the words of the service')
 check(await fresh.getByText('Send a first email').count() === 0, 'what is not known is not called undone')

@@ -36,7 +36,7 @@ export default function AuditLog() {
 
   const columns: Column<Row>[] = [
     {
-      key: 'action', head: 'What', width: '240px', grows: true,
+      key: 'action', head: 'Action', width: '240px', grows: true,
       cell: (r) => (
         <>
           <button type="button" className="block max-w-full truncate text-left font-medium" title={r.action} onClick={() => open(address.open === r.id ? null : r.id)}>{actionWords(r.action)}</button>
@@ -44,10 +44,10 @@ export default function AuditLog() {
         </>
       ),
     },
-    { key: 'actor', head: 'Who', from: 'slim', cell: (r) => <Actor row={r} filterBy={filterBy} /> },
-    { key: 'target', head: 'Of what', width: '250px', from: 'wide', cell: (r) => <code className="text-ink-2">{r.target}</code> },
+    { key: 'actor', head: 'Actor', from: 'slim', cell: (r) => <Actor row={r} filterBy={filterBy} /> },
+    { key: 'target', head: 'Target', width: '250px', from: 'wide', cell: (r) => <code className="text-ink-2">{r.target}</code> },
     { key: 'ip', head: 'From', width: '130px', from: 'mid', cell: (r) => <span className="text-ink-3">{r.ip}</span> },
-    { key: 'at', head: 'When', width: '104px', right: true, cell: (r) => <span className="text-xs text-ink-3"><Time at={r.createdAt} /></span> },
+    { key: 'at', head: 'Time', width: '104px', right: true, cell: (r) => <span className="text-xs text-ink-3"><Time at={r.createdAt} /></span> },
   ]
 
   return (
@@ -57,21 +57,21 @@ export default function AuditLog() {
       </PageHead>
       <SplitView
         sheet={address.open && row && (
-          <Sheet label="Audit entry" head={<h2 className="truncate">{actionWords(row.action)}</h2>} onClose={() => open(null)} {...adjacentRows(list.rows.map((r) => r.id), address.open, open)}>
+          <Sheet label="Audit log entry" head={<h2 className="truncate">{actionWords(row.action)}</h2>} onClose={() => open(null)} {...adjacentRows(list.rows.map((r) => r.id), address.open, open)}>
             <Entry key={row.id} row={row} filterBy={filterBy} />
           </Sheet>
         )}
       >
         <FilterBar placeholder="action: by: after: before:" choices={choices} hints={hints} error={wrong}>
-          {user && <button type="button" className="btn !h-[34px]" onClick={() => filterBy('by', user.id)}>Mine</button>}
+          {user && <button type="button" className="btn !h-[34px]" onClick={() => filterBy('by', user.id)}>My activity</button>}
         </FilterBar>
         <DataTable
           label="Audit log" rows={wrong ? [] : list.rows} columns={columns} idOf={(r) => r.id} nameOf={(r) => r.action} height={narrow ? 52 : 36} open={address.open} onOpen={open}
           loading={list.isPending && !wrong} error={wrong ? null : list.error} retry={() => void list.refetch()} more={() => !list.isFetching && void list.fetchNextPage()} hasMore={list.hasNextPage}
           empty={wrong ? null : filter ? (
-            <EmptyState icon={ScrollText} title="Nothing matches" action={<button type="button" className="btn" onClick={() => change({ q: undefined })}>Clear the filter</button>}>An action is found by its whole name, or by its beginning up to the dot, as action:member.</EmptyState>
+            <EmptyState icon={ScrollText} title="No matches" action={<button type="button" className="btn" onClick={() => change({ q: undefined })}>Clear filter</button>}>Search by full action name, or by the part before the dot, such as action:member.</EmptyState>
           ) : (
-            <EmptyState icon={ScrollText} title="Nothing yet">Who signs in and what is changed in this account is written down here by itself.</EmptyState>
+            <EmptyState icon={ScrollText} title="No entries yet">Sign-ins and changes to this account are recorded here.</EmptyState>
           )}
         />
       </SplitView>
@@ -84,7 +84,7 @@ function Actor({ row, filterBy }: { row: Row; filterBy: (field: string, value: s
   return (
     <span className="flex min-w-0 items-center gap-2" title={name}>
       <Icon aria-label={name} className="!size-3.5 text-ink-3" />
-      {row.actor.id ? <button type="button" className="truncate hover:underline" title="Only theirs" onClick={() => filterBy('by', row.actor.id)}>{row.actor.name || row.actor.id}</button> : <span className="truncate">{row.actor.name || name}</span>}
+      {row.actor.id ? <button type="button" className="truncate hover:underline" title="Filter by this actor" onClick={() => filterBy('by', row.actor.id)}>{row.actor.name || row.actor.id}</button> : <span className="truncate">{row.actor.name || name}</span>}
     </span>
   )
 }

@@ -19,17 +19,17 @@ export function Entry({ row, filterBy }: { row: Row; filterBy: (field: string, v
   return (
     <div className="grid gap-5 p-4 md:p-5">
       <DetailList>
-        <Detail name="Action"><code>{row.action}</code> <button type="button" className="link ml-2 text-xs" onClick={() => filterBy('action', row.action)}>Only this</button></Detail>
-        <Detail name="When"><Time at={row.createdAt} exact /></Detail>
-        <Detail name="Who">{row.actor.name || name} <span className="text-ink-3">({name.toLowerCase()})</span>{row.actor.id && <button type="button" className="link ml-2 text-xs" onClick={() => filterBy('by', row.actor.id)}>Only theirs</button>}</Detail>
-        <Detail name="Their id">{row.actor.id && <Id id={row.actor.id} />}</Detail>
-        <Detail name="Of what">{row.target && <span className="flex flex-wrap items-center gap-2"><Id id={row.target} />{page && <Link to={page as never} className="link text-xs">Open it</Link>}</span>}</Detail>
+        <Detail name="Action"><code>{row.action}</code> <button type="button" className="link ml-2 text-xs" onClick={() => filterBy('action', row.action)}>Filter by this action</button></Detail>
+        <Detail name="Time"><Time at={row.createdAt} exact /></Detail>
+        <Detail name="Actor">{row.actor.name || name} <span className="text-ink-3">({name.toLowerCase()})</span>{row.actor.id && <button type="button" className="link ml-2 text-xs" onClick={() => filterBy('by', row.actor.id)}>Filter by this actor</button>}</Detail>
+        <Detail name="Actor ID">{row.actor.id && <Id id={row.actor.id} />}</Detail>
+        <Detail name="Target">{row.target && <span className="flex flex-wrap items-center gap-2"><Id id={row.target} />{page && <Link to={page as never} className="link text-xs">Open</Link>}</span>}</Detail>
         <Detail name="From">{row.ip}</Detail>
-        <Detail name="Program">{row.userAgent}</Detail>
+        <Detail name="User agent">{row.userAgent}</Detail>
         <Detail name="Request">{row.requestId && <Id id={row.requestId} />}</Detail>
-        <Detail name="Entry"><Id id={row.id} /></Detail>
+        <Detail name="Entry ID"><Id id={row.id} /></Detail>
       </DetailList>
-      {changed && <CodeBlock title="What was changed" text={JSON.stringify(row.changes, null, 2)} wrap />}
+      {changed && <CodeBlock title="Changes" text={JSON.stringify(row.changes, null, 2)} wrap />}
     </div>
   )
 }

@@ -13,10 +13,10 @@ export function filterOf(text: string): { filter?: AuditLogFilter; wrong?: strin
     else if (term.field === 'action') filter.action = value
     else if (term.field === 'after' || term.field === 'before') {
       const at = new Date(value)
-      if (Number.isNaN(at.getTime())) return { wrong: `${term.field}: wants a day, as 2026-01-31` }
+      if (Number.isNaN(at.getTime())) return { wrong: `${term.field}: must be a date, such as 2026-01-31` }
       time[term.field === 'after' ? 'gte' : 'lt'] = at.toISOString()
     } else if (!term.field && /^[a-z]+\.?[a-z_]*$/i.test(value) && !filter.action) filter.action = value
-    else return { wrong: `“${term.text}” is not understood: write ${hints[0]}, ${hints[1]}, after: or before:` }
+    else return { wrong: `Unknown term “${term.text}”. Use ${hints[0]}, ${hints[1]}, after: or before:` }
   }
   if (time.gte || time.lt) filter.createdAt = time
   return { filter: Object.keys(filter).length ? filter : undefined }

@@ -37,14 +37,14 @@ export function ActivateDialog({ automation: a, dirty, problems, changed, onClos
   const [runs, setRuns] = useState<'continue' | 'cancel'>('continue')
   async function activate() {
     const { automation } = await act({ action: 'activate', ...(version ? { version } : {}), ...(held && runs === 'cancel' ? { runs } : {}) })
-    toast.success(`Version ${automation.version} is active`)
+    toast.success(`Version ${automation.version} activated`)
   }
   return (
-    <ConfirmDialog title={resumes ? 'Start again?' : version ? `Go back to version ${version}?` : 'Activate the draft?'} label="Activate" danger={held && runs === 'cancel'} onClose={onClose} run={activate}>
+    <ConfirmDialog title={resumes ? 'Activate again?' : version ? `Restore version ${version}?` : 'Activate the draft?'} label="Activate" danger={held && runs === 'cancel'} onClose={onClose} run={activate}>
       <div className="grid gap-2">
-        <p>{version ? `Events start runs of version ${version} from now on.` : resumes ? 'Events start runs again.' : 'Events start runs of what the draft says from now on. Live runs keep the version that they began with.'}</p>
-        {dirty && !version && <p className="rounded-control bg-warn-soft px-3 py-2 text-warn">What you have not saved is not in it.</p>}
-        {held && <Choose label="Held runs" value={runs} set={setRuns} choices={[['continue', `Let the ${live} held runs go on`], ['cancel', 'Cancel the held runs']]} />}
+        <p>{version ? `Events start runs of version ${version} from now on.` : resumes ? 'Events start runs again.' : 'Events start runs of the draft from now on. Runs in progress keep their version.'}</p>
+        {dirty && !version && <p className="rounded-control bg-warn-soft px-3 py-2 text-warn">Unsaved changes aren’t included.</p>}
+        {held && <Choose label="Held runs" value={runs} set={setRuns} choices={[['continue', `Resume the ${live} held runs`], ['cancel', 'Cancel the held runs']]} />}
         {problems.length > 0 && !version && <ProblemList problems={problems} />}
       </div>
     </ConfirmDialog>
@@ -58,12 +58,12 @@ export function PauseDialog({ automation: a, changed, onClose }: Props) {
   const live = a.stats.running + a.stats.waiting
   async function pause() {
     const answer = await act({ action: 'pause', runs })
-    toast.success(runs === 'hold' && answer.held_runs ? `Paused; ${answer.held_runs} runs are held` : 'Paused')
+    toast.success(runs === 'hold' && answer.held_runs ? `Paused. ${answer.held_runs} runs are held.` : 'Paused')
   }
   return (
     <ConfirmDialog title={`Pause ${a.name}?`} label="Pause" onClose={onClose} run={pause}>
-      <p>Events start no more runs. {live === 0 ? 'No run is live now.' : `What do the ${live} live runs do meanwhile?`}</p>
-      <Choose label="Live runs" value={runs} set={setRuns} choices={[['hold', 'Hold them until it is activated again'], ['continue', 'Let them go on to their end']]} />
+      <p>Events won’t start new runs. {live === 0 ? 'No runs are in progress.' : `What should happen to the ${live} runs in progress?`}</p>
+      <Choose label="Runs in progress" value={runs} set={setRuns} choices={[['hold', 'Hold them until the automation is activated again'], ['continue', 'Let them finish']]} />
     </ConfirmDialog>
   )
 }
@@ -86,7 +86,7 @@ export function ArchiveDialog({ automation: a, changed, onClose }: Props) {
   }
   return (
     <ConfirmDialog title={`Archive ${a.name}?`} label="Archive" danger onClose={onClose} run={archive}>
-      It starts no more runs, its {a.stats.running + a.stats.waiting} live runs are cancelled, and its draft cannot be changed.
+      It won’t start new runs, its {a.stats.running + a.stats.waiting} runs in progress are cancelled, and its draft can’t be changed.
     </ConfirmDialog>
   )
 }
@@ -98,12 +98,12 @@ export function DeleteDialog({ automation: a, onClose }: { automation: Detail; o
   async function remove() {
     await unwrap(rest.DELETE('/automations/{id}', { params: { path: { id: a.id } } }))
     void client.invalidateQueries({ queryKey: keyOf(Automations) })
-    toast.success(`${a.name} is deleted`)
+    toast.success(`${a.name} deleted`)
     void navigate({ to: '/automations' as string })
   }
   return (
-    <ConfirmDialog title={`Delete ${a.name}?`} label="Delete the automation" danger onClose={onClose} run={remove}>
-      Its live runs end and its figures are gone. This cannot be undone.
+    <ConfirmDialog title={`Delete ${a.name}?`} label="Delete automation" danger onClose={onClose} run={remove}>
+      Its runs end and its statistics are deleted. This cannot be undone.
     </ConfirmDialog>
   )
 }

@@ -43,7 +43,7 @@ export default function AutomationPage() {
       <PageHead up={up} title={read.isLoading ? '' : 'Automation'} />
       {read.isLoading && <SkeletonRows rows={6} />}
       {read.error && <div className="p-4 md:p-6"><ErrorAlert error={read.error} retry={() => void read.refetch()} /></div>}
-      {read.data && <EmptyState icon={Workflow} title="There is no such automation" action={<Link className="btn" to={'/automations' as string}>All automations</Link>}>It was deleted, or it belongs to another account.</EmptyState>}
+      {read.data && <EmptyState icon={Workflow} title="Automation not found" action={<Link className="btn" to={'/automations' as string}>All automations</Link>}>It was deleted, or it belongs to another account.</EmptyState>}
     </>
   )
 }
@@ -79,7 +79,7 @@ function Loaded({ automation: a }: { automation: Detail }) {
     try {
       const { automation } = await unwrap(rest.POST('/automations/{id}', { params: { path: { id: a.id }, header: { 'Idempotency-Key': newIdempotencyKey() } }, body: { action: 'duplicate' } }))
       void client.invalidateQueries({ queryKey: keyOf(Automations) })
-      toast.success(`${automation.name} is made`, { label: 'Open it', run: () => void navigate({ to: `/automations/${automation.id}` as string }) })
+      toast.success(`${automation.name} created`, { label: 'Open', run: () => void navigate({ to: `/automations/${automation.id}` as string }) })
     } catch (e) {
       toast.error(e, { label: 'Try again', run: () => void duplicate() })
     }
@@ -99,16 +99,16 @@ function Loaded({ automation: a }: { automation: Detail }) {
         <div className="grid gap-2 px-4 py-3 md:px-6">
           <div className="flex flex-wrap items-center gap-x-3 gap-y-1 text-xs text-ink-3">
             <Badge tone={look.tone} icon={look.icon}>{look.word}{a.version !== null && a.status !== 'DRAFT' ? ` v${a.version}` : ''}</Badge>
-            {a.hasUnpublishedChanges && a.version !== null && <span className="text-warn">The draft has changes that are not active.</span>}
-            {a.draining && <span className="text-warn">{a.draining === 'CANCEL' ? 'Live runs are being cancelled.' : 'Held runs are being let go.'}</span>}
+            {a.hasUnpublishedChanges && a.version !== null && <span className="text-warn">The draft has changes that aren’t active.</span>}
+            {a.draining && <span className="text-warn">{a.draining === 'CANCEL' ? 'Cancelling runs in progress.' : 'Resuming held runs.'}</span>}
             <CopyableId id={a.id} /><span>changed <Time at={a.updatedAt} /></span>
             {a.stats.started > 0 && <Figures stats={a.stats} go={(status) => change({ tab: 'runs', q: `status:${status}`, step: undefined })} />}
           </div>
           {a.description && <p className="text-ink-2">{a.description}</p>}
-          {elsewhere && <p role="status" className="flex flex-wrap items-center gap-2 rounded-control bg-warn-soft px-3 py-1.5 text-warn"><span>Somebody else has changed this draft since you began. Nothing of yours is lost.</span><button type="button" className="btn sm ml-auto" onClick={() => void draft.save()}>See the difference</button></p>}
+          {elsewhere && <p role="status" className="flex flex-wrap items-center gap-2 rounded-control bg-warn-soft px-3 py-1.5 text-warn"><span>Someone else changed this draft since you opened it. Your changes are kept.</span><button type="button" className="btn sm ml-auto" onClick={() => void draft.save()}>Compare changes</button></p>}
         </div>
         <Tabs
-          label="The automation" value={tab} onChange={(key) => change({ tab: key === 'steps' ? undefined : key, q: undefined, step: undefined })}
+          label="Automation" value={tab} onChange={(key) => change({ tab: key === 'steps' ? undefined : key, q: undefined, step: undefined })}
           tabs={[{ key: 'steps', name: dirty ? 'Steps *' : 'Steps', count: open > 0 ? open : undefined }, { key: 'definition', name: 'JSON' }, { key: 'try', name: 'Dry run', hidden: !write }, { key: 'runs', name: 'Runs' }, { key: 'versions', name: 'Versions', count: a.versions.length || undefined }]}
         >
           {draft.read.error && !draft.doc && (tab === 'steps' || tab === 'definition') && <div className="p-4 md:p-6"><ErrorAlert error={draft.read.error} retry={() => void draft.read.refetch()} /></div>}
@@ -138,7 +138,7 @@ function Figures({ stats, go }: { stats: Detail['stats']; go: (status: string) =
     <ul aria-label="Runs" className="flex flex-wrap gap-x-4 gap-y-1 text-sm text-ink-2 md:ml-auto">
       <li><b className="font-semibold text-ink tabular-nums">{stats.started.toLocaleString()}</b> runs</li>
       {list.filter(([, , n]) => n > 0).map(([key, name, n]) => (
-        <li key={key}><button type="button" onClick={() => go(key)} title="Show these runs" className={`hover:underline ${key === 'failed' ? 'text-bad' : ''}`}><b className="font-semibold tabular-nums">{n.toLocaleString()}</b> {name}</button></li>
+        <li key={key}><button type="button" onClick={() => go(key)} title="View these runs" className={`hover:underline ${key === 'failed' ? 'text-bad' : ''}`}><b className="font-semibold tabular-nums">{n.toLocaleString()}</b> {name}</button></li>
       ))}
     </ul>
   )

@@ -41,7 +41,7 @@ export function Builder({ automation: a, draft, write, trace }: Props) {
   back.current = undo
 
   const apply = useCallback((edited: Edited | null, say?: string) => {
-    if (!edited) return toast.error(new Error('That cannot be done: a run only goes forward.'))
+    if (!edited) return toast.error(new Error('Not possible: a run can only move forward.'))
     change((d) => ({ ...d, steps: edited.steps }))
     if (say) toast.success(say, { label: 'Undo', run: () => back.current?.() })
     return undefined
@@ -71,7 +71,7 @@ export function Builder({ automation: a, draft, write, trace }: Props) {
       remove: (key) => {
         const gone = removed(steps, key)
         const edited = remove(steps, key)
-        apply(edited, gone.length > 1 ? gone.length > 2 ? `Deleted with ${gone.length - 1} steps that only it led to` : 'Deleted with a step that only it led to' : undefined)
+        apply(edited, gone.length > 1 ? gone.length > 2 ? `Deleted, along with ${gone.length - 1} steps that only it led to` : 'Deleted, along with a step that only it led to' : undefined)
         if (!edited) return
         if (selected && gone.includes(selected)) select(null)
         toStep(edited.key || 'trigger')
@@ -109,21 +109,21 @@ export function Builder({ automation: a, draft, write, trace }: Props) {
   }), [doc, figures, draft.troubles, shown.marks, shown.taken, selected, select, edit, go])
 
   if (!doc) return null
-  if (draft.broken) return <p className="m-4 rounded-control bg-warn-soft px-3 py-2 text-warn md:m-6">The JSON of the draft is not finished. Go on in the tab JSON, or discard it there.</p>
+  if (draft.broken) return <p className="m-4 rounded-control bg-warn-soft px-3 py-2 text-warn md:m-6">The draft’s JSON is incomplete. Finish it in the JSON tab, or discard it there.</p>
   const known = selected === 'settings' || selected === 'trigger' || doc.steps.some((s, i) => keyOfStep(s, i) === selected)
   const panel = selected && known
   return (
     <SceneContext value={scene}>
       <div className="flex min-h-0 flex-col md:h-full">
         <Toolbar draft={draft} write={write} view={view} setView={(v) => go({ view: v === 'canvas' ? v : undefined, step: undefined })} settings={() => select('settings')} />
-        {carried && <p role="status" className="flex flex-none items-center gap-2 border-b border-line bg-accent-soft px-4 py-1.5 text-accent">Choose a place for {carried}.<button type="button" className="btn sm ml-auto" onClick={() => setCarried(null)}>Leave it where it is</button></p>}
-        {trace && <p className="flex flex-none items-center gap-2 border-b border-line bg-accent-soft px-4 py-1.5 text-accent">This is the way of the last dry run.<button type="button" className="btn sm ml-auto" onClick={trace.clear}><X aria-hidden />Hide it</button></p>}
-        {draft.refusal && draft.refusal.error !== null && draft.troubles.length === 0 && <div className="p-3"><ErrorAlert title="It is not saved. Your changes are still here." error={draft.refusal.error} retry={() => void draft.save()} /></div>}
+        {carried && <p role="status" className="flex flex-none items-center gap-2 border-b border-line bg-accent-soft px-4 py-1.5 text-accent">Choose a new position for {carried}.<button type="button" className="btn sm ml-auto" onClick={() => setCarried(null)}>Cancel move</button></p>}
+        {trace && <p className="flex flex-none items-center gap-2 border-b border-line bg-accent-soft px-4 py-1.5 text-accent">Path of the last dry run.<button type="button" className="btn sm ml-auto" onClick={trace.clear}><X aria-hidden />Hide</button></p>}
+        {draft.refusal && draft.refusal.error !== null && draft.troubles.length === 0 && <div className="p-3"><ErrorAlert title="Not saved. Your changes are still here." error={draft.refusal.error} retry={() => void draft.save()} /></div>}
         <div className={`grid min-h-0 flex-1 ${panel ? 'md:grid-cols-[minmax(320px,2fr)_minmax(0,3fr)] lg:grid-cols-[300px_minmax(0,1fr)_360px]' : 'md:grid-cols-[minmax(300px,360px)_minmax(0,1fr)]'}`}>
           <div className={`min-h-0 min-w-0 overflow-auto border-line p-4 md:border-r ${panel ? 'max-lg:hidden' : view === 'canvas' ? 'max-md:hidden' : ''}`} tabIndex={-1}>
             <Outline />
-            {write && <p className="mt-3 text-xs text-ink-3 max-md:hidden"><kbd className="key">↑</kbd> <kbd className="key">↓</kbd> go from step to step, <kbd className="key">Enter</kbd> opens one, <kbd className="key">+</kbd> adds one, <kbd className="key">Alt</kbd> with an arrow moves it, <kbd className="key">Del</kbd> deletes it.</p>}
-            <p className="mt-2 text-xs text-ink-3">Figures are of all versions, counted at most every ten seconds.</p>
+            {write && <p className="mt-3 text-xs text-ink-3 max-md:hidden"><kbd className="key">↑</kbd> <kbd className="key">↓</kbd> move between steps, <kbd className="key">Enter</kbd> opens one, <kbd className="key">+</kbd> adds one, <kbd className="key">Alt</kbd> with an arrow moves it, <kbd className="key">Del</kbd> deletes it.</p>}
+            <p className="mt-2 text-xs text-ink-3">All versions. Updates every 10 seconds.</p>
           </div>
           <div className={`h-[64vh] min-h-[360px] min-w-0 md:h-auto md:min-h-0 ${view === 'canvas' && !panel ? '' : 'max-md:hidden'} ${panel ? 'max-lg:order-2' : ''}`}><CanvasPane /></div>
           {panel && (
@@ -144,10 +144,10 @@ const lastFrom = (steps: Step[]): string => String(steps.map((s) => s.from).filt
 
 function Toolbar({ draft: d, write, view, setView, settings }: { draft: Draft; write: boolean; view: 'outline' | 'canvas'; setView: (v: 'outline' | 'canvas') => void; settings: () => void }) {
   return (
-    <div role="toolbar" aria-label="The draft" className="flex flex-none flex-wrap items-center gap-2 border-b border-line px-4 py-2 md:px-6">
+    <div role="toolbar" aria-label="Draft" className="flex flex-none flex-wrap items-center gap-2 border-b border-line px-4 py-2 md:px-6">
       {write && (
         <>
-          <button type="button" className={`btn ${d.dirty ? 'primary' : ''}`} disabled={!d.dirty || d.busy || d.broken} onClick={() => void d.save()} title="Ctrl S"><Save aria-hidden />{d.dirty ? 'Save the draft' : 'Saved'}</button>
+          <button type="button" className={`btn ${d.dirty ? 'primary' : ''}`} disabled={!d.dirty || d.busy || d.broken} onClick={() => void d.save()} title="Ctrl S"><Save aria-hidden />{d.dirty ? 'Save draft' : 'Saved'}</button>
           <button type="button" className="btn square" aria-label="Undo" title="Undo (Ctrl Z)" disabled={!d.undo} onClick={d.undo}><Undo2 aria-hidden /></button>
           <button type="button" className="btn square" aria-label="Redo" title="Redo (Ctrl Y)" disabled={!d.redo} onClick={d.redo}><Redo2 aria-hidden /></button>
           {d.dirty && <button type="button" className="btn quiet max-md:hidden" onClick={d.drop}>Discard changes</button>}

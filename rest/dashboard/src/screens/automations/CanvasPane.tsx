@@ -4,6 +4,6 @@ import { SkeletonText } from '@/parts/Skeleton'
 const Canvas = lazy(() => import('./canvas/Canvas'))
 
 // CanvasPane is the canvas, which is loaded once it is shown.
-export function CanvasPane({ label = 'The automation, drawn', whole }: { label?: string; whole?: boolean }) {
+export function CanvasPane({ label = 'Automation canvas', whole }: { label?: string; whole?: boolean }) {
   return <Suspense fallback={<div className="p-6"><SkeletonText lines={4} /></div>}><Canvas label={label} whole={whole} /></Suspense>
 }

@@ -15,7 +15,7 @@ export function Conditions({ list }: { list: Condition[] }) {
         <li key={i} className="min-w-0 rounded-control border border-line bg-sunken px-3 py-2">
           <p className="flex items-start gap-2">
             {c.result ? <Check aria-hidden className="mt-0.5 text-ok" /> : <X aria-hidden className="mt-0.5 text-bad" />}
-            <span className="min-w-0 flex-1"><code className="wrap-anywhere">{c.text}</code> <b className={c.result ? 'font-medium text-ok' : 'font-medium text-bad'}>{c.result ? 'is true' : 'is not true'}</b></span>
+            <span className="min-w-0 flex-1"><code className="wrap-anywhere">{c.text}</code> <b className={c.result ? 'font-medium text-ok' : 'font-medium text-bad'}>{c.result ? 'is true' : 'is false'}</b></span>
           </p>
           {c.error && <p className="mt-1 text-xs text-bad wrap-anywhere">{c.error}</p>}
           {c.parts.length > 1 && (

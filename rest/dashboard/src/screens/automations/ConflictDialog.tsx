@@ -19,14 +19,14 @@ export function ConflictDialog({ draft }: { draft: Draft }) {
   if (!conflict || !theirs || !merged) return null
   const both = merged.changes.filter((c) => c.by === 'both')
   const close = () => draft.setConflict(null)
-  const who = conflict.by ?? 'Somebody else'
+  const who = conflict.by ?? 'Someone else'
   const steps = [...conflict.mine.steps, ...theirs.steps, ...conflict.base.steps]
   return (
     <Dialog
-      title={`${who} has changed this draft`} wide onClose={close}
-      actions={<><button type="button" className="btn" onClick={close}>Go on editing</button><button type="button" className="btn" onClick={draft.takeTheirs}>Take theirs</button><button type="button" className="btn primary" disabled={draft.busy} onClick={() => void draft.save({ doc: merged.doc, etag: conflict.theirs.etag })}>{both.length > 0 ? 'Save as chosen' : 'Save both'}</button></>}
+      title={`${who} changed this draft`} wide onClose={close}
+      actions={<><button type="button" className="btn" onClick={close}>Keep editing</button><button type="button" className="btn" onClick={draft.takeTheirs}>Use theirs</button><button type="button" className="btn primary" disabled={draft.busy} onClick={() => void draft.save({ doc: merged.doc, etag: conflict.theirs.etag })}>{both.length > 0 ? 'Save selection' : 'Save both'}</button></>}
     >
-      <p className="text-ink-2">It was saved at <Time at={conflict.theirs.updated_at} exact />, after you had opened it. {both.length > 0 ? 'Where both of you have changed the same, choose which one counts; everything else is put together.' : 'You have changed different things, so both can be kept.'} Undo brings either state back.</p>
+      <p className="text-ink-2">It was saved at <Time at={conflict.theirs.updated_at} exact />, after you opened it. {both.length > 0 ? 'Choose a version for each conflicting change. All other changes are merged.' : 'Your changes don’t conflict, so both can be kept.'} Undo restores either state.</p>
       <Changes changes={merged.changes} by={conflict.by} chosen={chosen} choose={(path, side) => setChosen({ ...chosen, [path]: side })} nameOf={(path) => nameOf(path, steps)} said={said} />
     </Dialog>
   )
@@ -37,7 +37,7 @@ function said(value: unknown): string {
   return plain(value)
 }
 
-const words: Record<string, string> = { name: 'The name', description: 'The description', timezone: 'The time zone', order: 'The order of the steps' }
+const words: Record<string, string> = { name: 'Name', description: 'Description', timezone: 'Time zone', order: 'Order of steps' }
 
 function nameOf(path: string, steps: Step[]) {
   if (words[path]) return words[path]
@@ -45,5 +45,5 @@ function nameOf(path: string, steps: Step[]) {
   if (key === 'trigger') return <>Trigger: <code>{field.join('.')}</code></>
   const step = steps.find((s, i) => keyOfStep(s, i) === key)
   const name = step?.name ?? lookOfStep(step?.type ?? '').word
-  return field.length === 0 ? <>The step {name} <code className="text-ink-3">{key}</code></> : <>{name} <code className="text-ink-3">{key}</code>: <code>{field.join('.')}</code></>
+  return field.length === 0 ? <>Step {name} <code className="text-ink-3">{key}</code></> : <>{name} <code className="text-ink-3">{key}</code>: <code>{field.join('.')}</code></>
 }

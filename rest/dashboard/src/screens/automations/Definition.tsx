@@ -15,7 +15,7 @@ export function Definition({ draft: d, write }: { draft: Draft; write: boolean }
   const json = useMemo(() => placesOf(text), [text])
   const list = useMemo<Problem[]>(() => {
     if (json.error) return [{ path: '', message: json.error.message, severity: 'error' }]
-    if (d.broken) return [{ path: '', message: 'A definition has a name, a trigger and a list of steps, each with its type.', severity: 'error' }]
+    if (d.broken) return [{ path: '', message: 'A definition needs a name, a trigger and a list of steps, each with a type.', severity: 'error' }]
     return troubles.map((t) => {
       const i = doc?.steps.findIndex((s, n) => keyOfStep(s, n) === t.at) ?? -1
       const path = t.at === 'trigger' ? 'trigger' : i >= 0 ? `steps[${i}]` : ''
@@ -29,12 +29,12 @@ export function Definition({ draft: d, write }: { draft: Draft; write: boolean }
     <div className="grid gap-3 p-4 md:p-6">
       {write && (
         <div className="flex flex-wrap items-center gap-2">
-          <button type="button" className={`btn ${ready ? 'primary' : ''}`} disabled={!ready} onClick={() => void d.save()} title="Ctrl S"><Save aria-hidden />{d.dirty ? 'Save the draft' : 'Saved'}</button>
+          <button type="button" className={`btn ${ready ? 'primary' : ''}`} disabled={!ready} onClick={() => void d.save()} title="Ctrl S"><Save aria-hidden />{d.dirty ? 'Save draft' : 'Saved'}</button>
           {d.dirty && <button type="button" className="btn" onClick={d.drop}>Discard changes</button>}
-          <span className="text-xs text-ink-3">Runs go on as they are until you activate the draft.</span>
+          <span className="text-xs text-ink-3">Runs aren’t affected until you activate the draft.</span>
         </div>
       )}
-      {d.refusal && d.refusal.list.length === 0 && <ErrorAlert title="It is not saved. Your text is still here." error={d.refusal.error} retry={() => void d.save()} />}
+      {d.refusal && d.refusal.list.length === 0 && <ErrorAlert title="Not saved. Your text is still here." error={d.refusal.error} retry={() => void d.save()} />}
       {list.length > 0 && (
         <section aria-label="Problems" aria-live="polite">
           <ProblemList problems={list} line={(p) => lineOf(text, find(p).from)} go={(p) => setAt({ ...find(p) })} />

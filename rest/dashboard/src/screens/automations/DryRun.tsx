@@ -34,7 +34,7 @@ const objectOf = (text: string, what: string): Record<string, unknown> => {
   } catch {
     // said below
   }
-  throw new Error(`${what} must be a JSON object, as {"name": "Bob"}`)
+  throw new Error(`${what} must be a JSON object, such as {"name": "Bob"}`)
 }
 
 // sampleOf makes data of what a definition reads of its event: what a text is compared with, or else
@@ -110,27 +110,27 @@ export function DryRun({ automation: a, dirty, save, onPlayed }: { automation: D
     const answer = await unwrap(rest.POST('/events', { params: { header: { 'Idempotency-Key': once.current } }, body: { name: event, email: email.trim() || null, user_id: userId.trim() || null, data: objectOf(data, 'Data'), automation_id: a.id, test_send: true } }))
     once.current = newIdempotencyKey()
     const run = answer.run?.id
-    toast.success('It runs', run ? { label: 'See the run', run: () => void navigate({ to: `/automations/runs/${run}` as string }) } : undefined)
+    toast.success('Test run started', run ? { label: 'View run', run: () => void navigate({ to: `/automations/runs/${run}` as string }) } : undefined)
   }
   const change = (i: number, more: Partial<Later>) => setLater(later.map((l, j) => (j === i ? { ...l, ...more } : l)))
   return (
     <div className="grid items-start gap-6 p-4 md:p-6 lg:grid-cols-[minmax(0,380px)_minmax(0,1fr)]">
       <form className="grid gap-3" onSubmit={(e) => { e.preventDefault(); void go() }}>
-        <h2>A sample event</h2>
-        {a.version !== null && <Field label="Play">{(p) => <select {...p} className="input" value={which} onChange={(e) => setWhich(e.target.value as 'draft' | 'active')}><option value="draft">The draft, as it is saved</option><option value="active">Version {a.version}</option></select>}</Field>}
-        {dirty && which === 'draft' && <p className="flex flex-wrap items-center gap-2 rounded-control bg-warn-soft px-3 py-2 text-warn">What you have not saved is not in it.{save && <button type="button" className="btn sm ml-auto" onClick={() => void save()}>Save the draft</button>}</p>}
+        <h2>Sample event</h2>
+        {a.version !== null && <Field label="Version">{(p) => <select {...p} className="input" value={which} onChange={(e) => setWhich(e.target.value as 'draft' | 'active')}><option value="draft">Saved draft</option><option value="active">Version {a.version}</option></select>}</Field>}
+        {dirty && which === 'draft' && <p className="flex flex-wrap items-center gap-2 rounded-control bg-warn-soft px-3 py-2 text-warn">Unsaved changes aren’t included.{save && <button type="button" className="btn sm ml-auto" onClick={() => void save()}>Save draft</button>}</p>}
         <div className="grid gap-3 sm:grid-cols-2">
           <Field label="Email" error={play.fieldErrors['event.email']}>{(p) => <input {...p} className="input" value={email} onChange={(e) => setEmail(e.target.value)} />}</Field>
-          <Field label="User id" error={play.fieldErrors['event.user_id']}>{(p) => <input {...p} className="input" value={userId} onChange={(e) => setUserId(e.target.value)} />}</Field>
+          <Field label="User ID" error={play.fieldErrors['event.user_id']}>{(p) => <input {...p} className="input" value={userId} onChange={(e) => setUserId(e.target.value)} />}</Field>
         </div>
         {samples.length > 0 && (
-          <Field label="Take an event that has come" hint="Its person and its data are filled in below.">{(p) => (
+          <Field label="Use a received event" hint="Fills in the user and the data below.">{(p) => (
             <select {...p} className="input" defaultValue="" onChange={(e) => take(e.target.value)}><option value="">none</option>{samples.map((s) => <option key={s.id} value={s.id}>{s.email ?? s.userId ?? s.id}, {formatRelative(s.createdAt, Date.now())}</option>)}</select>
           )}</Field>
         )}
-        <div className="grid gap-1"><span className="font-medium">Data</span><Code label="Data of the event, JSON" language="json" value={data} onChange={setData} height="h-36" /></div>
+        <div className="grid gap-1"><span className="font-medium">Data</span><Code label="Event data, JSON" language="json" value={data} onChange={setData} height="h-36" /></div>
         <fieldset className="grid gap-2">
-          <legend className="mb-1 font-medium">Events that come later</legend>
+          <legend className="mb-1 font-medium">Later events</legend>
           {later.map((l, i) => (
             <div key={i} className="grid gap-2 rounded-control border border-line p-2">
               <div className="flex gap-2">
@@ -146,11 +146,11 @@ export function DryRun({ automation: a, dirty, save, onPlayed }: { automation: D
         </fieldset>
         {sends.length > 0 && (
           <details>
-            <summary className="cursor-pointer font-medium">What steps come to</summary>
+            <summary className="cursor-pointer font-medium">Step outcomes</summary>
             <ul className="mt-2 grid gap-2">
               {sends.map((s) => (
                 <li key={s.key}><label className="flex items-center gap-2"><code className="min-w-0 flex-1 truncate">{s.key}</code>
-                  <select className="input !w-44" value={outcomes[s.key] ?? ''} onChange={(e) => setOutcomes({ ...outcomes, [s.key]: e.target.value })}><option value="">succeeds</option>{s.type !== 'webhook' && <option value="suppressed">is suppressed</option>}<option value="error">is refused</option></select>
+                  <select className="input !w-44" value={outcomes[s.key] ?? ''} onChange={(e) => setOutcomes({ ...outcomes, [s.key]: e.target.value })}><option value="">succeeds</option>{s.type !== 'webhook' && <option value="suppressed">is suppressed</option>}<option value="error">is rejected</option></select>
                 </label></li>
               ))}
             </ul>
@@ -162,10 +162,10 @@ export function DryRun({ automation: a, dirty, save, onPlayed }: { automation: D
           {can('SEND') && <button type="button" className="btn" onClick={() => setAsks(true)}>Test send</button>}
         </div>
       </form>
-      {result ? <Trace played={result} /> : <p className="text-ink-2">A dry run plays one run on a virtual clock, with the machine of live runs. Nothing is stored and nothing is sent. You see each step, what it waited for, its conditions part by part and the emails as they would be.</p>}
+      {result ? <Trace played={result} /> : <p className="text-ink-2">A dry run simulates one run on a virtual clock, with the same engine as real runs. Nothing is stored or sent. You see each step, what it waited for, how its conditions were evaluated, and the emails it would send.</p>}
       {asks && (
-        <ConfirmDialog title="Send for real?" label="Send" onClose={() => setAsks(false)} run={testSend}>
-          The automation runs once with this event, without its delays and waits. Its emails really go to <b>{email || user?.email || 'the person of the event'}</b>.
+        <ConfirmDialog title="Send real emails?" label="Send" onClose={() => setAsks(false)} run={testSend}>
+          The automation runs once with this event, skipping delays and waits. Its emails are really sent to <b>{email || user?.email || 'the user of the event'}</b>.
         </ConfirmDialog>
       )}
     </div>

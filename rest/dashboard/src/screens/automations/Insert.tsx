@@ -13,7 +13,7 @@ export function Insert({ place, label, word }: { place: Place; label: string; wo
   if (!edit) return null
   if (edit.carried) {
     if (('after' in place ? place.after : place.within) === edit.carried) return null
-    return <button type="button" className="btn sm nodrag nopan !h-6 !border-accent !text-accent" onClick={() => edit.put(place)} aria-label={`Put it here: ${label}`}><ArrowDownToLine aria-hidden />Put it here</button>
+    return <button type="button" className="btn sm nodrag nopan !h-6 !border-accent !text-accent" onClick={() => edit.put(place)} aria-label={`Move here: ${label}`}><ArrowDownToLine aria-hidden />Move here</button>
   }
   return (
     <Menu align="start" entries={kinds.filter((k) => k.type !== 'send_sms' || has('sms')).map((k) => ({ name: `${lookOfStep(k.type).word}: ${k.about}`, icon: lookOfStep(k.type).icon, run: () => edit.insert(place, k.type) }))}>

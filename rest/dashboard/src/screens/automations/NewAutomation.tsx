@@ -30,9 +30,9 @@ export function NewAutomation({ onClose }: { onClose: () => void }) {
     void navigate({ to: `/automations/${automation.id}` as string })
   })
   return (
-    <Dialog title="New automation" wide onClose={onClose} actions={<><button type="button" className="btn" onClick={onClose}>Back</button><button type="submit" form="new-automation" className="btn primary" disabled={write.busy || !name.trim() || !event.trim() || !from.trim()}>Create the draft</button></>}>
+    <Dialog title="New automation" wide onClose={onClose} actions={<><button type="button" className="btn" onClick={onClose}>Cancel</button><button type="submit" form="new-automation" className="btn primary" disabled={write.busy || !name.trim() || !event.trim() || !from.trim()}>Create draft</button></>}>
       <form id="new-automation" className="grid gap-3" onSubmit={(e) => { e.preventDefault(); void write.run() }}>
-        <fieldset className="grid gap-2"><legend className="mb-1 font-medium">Begin with</legend>
+        <fieldset className="grid gap-2"><legend className="mb-1 font-medium">Start from</legend>
           <div className="grid gap-2 sm:grid-cols-2">
             {recipes.map((r) => (
               <label key={r.key} className="flex cursor-pointer items-start gap-2 rounded-card border border-line p-2.5 hover:border-line-strong has-checked:border-accent has-checked:shadow-[0_0_0_1px_var(--color-accent)] has-focus-visible:outline-2 has-focus-visible:outline-accent">
@@ -43,10 +43,10 @@ export function NewAutomation({ onClose }: { onClose: () => void }) {
           </div>
         </fieldset>
         <Field label="Name" error={write.fieldErrors.name}>{(p) => <input {...p} className="input" autoFocus value={name} onChange={edit(setName)} />}</Field>
-        <Field label="Event that starts it" hint="As your program names it in POST /events." error={write.fieldErrors['trigger.event']}>{(p) => <input {...p} className="input font-mono" value={event} onChange={edit(setEvent)} />}</Field>
-        <Field label="From" hint="On a verified domain, as Ada <ada@example.com>.">{(p) => <input {...p} className="input" value={from} onChange={edit(setFrom)} />}</Field>
+        <Field label="Trigger event" hint="The event name your app sends to POST /events." error={write.fieldErrors['trigger.event']}>{(p) => <input {...p} className="input font-mono" value={event} onChange={edit(setEvent)} />}</Field>
+        <Field label="From" hint="Must be on a verified domain, such as Ada <ada@example.com>.">{(p) => <input {...p} className="input" value={from} onChange={edit(setFrom)} />}</Field>
         {write.error !== null && <ErrorAlert error={write.error} retry={() => void write.run()} />}
-        <p className="text-xs text-ink-3">It starts nothing until you activate it.</p>
+        <p className="text-xs text-ink-3">Nothing runs until you activate it.</p>
       </form>
     </Dialog>
   )

@@ -16,12 +16,12 @@ export function Outline() {
   const tree = useMemo(() => outlineOf(steps), [steps])
   const cancels = cancelsOf(trigger)
   return (
-    <div onKeyDown={(e) => press(e, edit)} role="group" aria-label="Outline of the automation" className="min-w-0">
+    <div onKeyDown={(e) => press(e, edit)} role="group" aria-label="Automation outline" className="min-w-0">
       <Block at="trigger" icon={<Play aria-hidden />} name={eventOf(trigger) ? <>On <code>{eventOf(trigger)}</code></> : 'Choose an event'}>
         {typeof trigger.conditions === 'string' && <p className="wrap-anywhere">Only if {wordsOfExpression(trigger.conditions)}</p>}
         <p>Runs {againOf(trigger)}.{cancels.length > 0 && <> Cancelled by {cancels.map((c, i) => <span key={c}>{i > 0 && ', '}<code>{c}</code></span>)}.</>}</p>
       </Block>
-      {steps.length === 0 && <div className="grid justify-items-start gap-2 py-3 pl-3 text-ink-2">There are no steps yet.<Insert place={{ before: '' }} label="the first one" word /></div>}
+      {steps.length === 0 && <div className="grid justify-items-start gap-2 py-3 pl-3 text-ink-2">No steps yet.<Insert place={{ before: '' }} label="at the start" word /></div>}
       <Sequence nodes={tree.nodes} end={steps.length === 0 ? '' : tree.end} first />
     </div>
   )
@@ -56,7 +56,7 @@ function Sequence({ nodes, end, first }: { nodes: Node[]; end: string; first?: b
     <ol>
       {nodes.map((n, i) => (
         <li key={n.key}>
-          <Gap>{i === 0 && first ? <Insert place={{ before: n.key }} label="as the first one" /> : i > 0 && <Behind node={nodes[i - 1]} />}</Gap>
+          <Gap>{i === 0 && first ? <Insert place={{ before: n.key }} label="at the start" /> : i > 0 && <Behind node={nodes[i - 1]} />}</Gap>
           <StepItem node={n} />
         </li>
       ))}
@@ -81,7 +81,7 @@ function StepItem({ node: n }: { node: Node }) {
   const setting = settingOf(n.step)
   return (
     <>
-      {n.lost && <p className="pb-1 text-xs text-warn">No step leads here:</p>}
+      {n.lost && <p className="pb-1 text-xs text-warn">Not reachable:</p>}
       <Block at={n.key} icon={<look.icon aria-hidden />} name={n.step.name ?? look.word}>
         {(setting || n.step.name) && <p className="wrap-anywhere">{n.step.name && setting ? `${look.word}: ${setting}` : setting || look.word}</p>}
       </Block>

@@ -20,14 +20,14 @@ export function Block({ at, icon, name, children }: { at: string; icon: ReactNod
             {mark && <MarkBadge mark={mark} />}
             {edit && at !== 'trigger' && (
               <div className="relative z-1 -my-1 -mr-2">
-                <Menu label={`What to do with ${at}`} entries={[
+                <Menu label={`Actions for ${at}`} entries={[
                   { name: 'Move up (Alt ↑)', icon: ArrowUp, run: () => edit.shift(at, -1) },
                   { name: 'Move down (Alt ↓)', icon: ArrowDown, run: () => edit.shift(at, 1) },
-                  { name: 'Move to another place (Ctrl X)', icon: Move, run: () => edit.carry(at) },
+                  { name: 'Move to… (Ctrl X)', icon: Move, run: () => edit.carry(at) },
                   { name: 'Duplicate (Ctrl D)', icon: Copy, run: () => edit.duplicate(at) },
                   { name: 'Delete (Del)', icon: Trash2, run: () => edit.remove(at), danger: true },
                 ]}>
-                  <button type="button" className="btn quiet sm square" aria-label={`What to do with the step ${at}`}>⋯</button>
+                  <button type="button" className="btn quiet sm square" aria-label={`Actions for step ${at}`}>⋯</button>
                 </Menu>
               </div>
             )}
@@ -56,7 +56,7 @@ function StepFigures({ figures, runs }: { figures: Figures; runs?: () => void })
   return (
     <div className="mt-1.5 flex flex-wrap items-center gap-x-3 gap-y-0.5 border-t border-line-soft pt-1.5 text-xs text-ink-2">
       {figuresOf(figures).map(([name, n, tone]) => <span key={name} className={tone}><b className="font-medium tabular-nums">{n.toLocaleString()}</b> {name}</span>)}
-      {runs && <button type="button" className="link relative z-1 ml-auto" onClick={runs}>Runs here</button>}
+      {runs && <button type="button" className="link relative z-1 ml-auto" onClick={runs}>Runs at this step</button>}
     </div>
   )
 }

@@ -40,7 +40,7 @@ export default function RunPage() {
       <PageHead up={up} title={read.isLoading ? '' : 'Run'} />
       {read.isLoading && <SkeletonRows rows={6} />}
       {read.error && <div className="p-4 md:p-6"><ErrorAlert error={read.error} retry={() => void read.refetch()} /></div>}
-      {read.data && <EmptyState icon={Route} title="There is no such run" action={<Link className="btn" to={'/automations' as string}>All automations</Link>}>It is older than what is kept, or it belongs to another account.</EmptyState>}
+      {read.data && <EmptyState icon={Route} title="Run not found" action={<Link className="btn" to={'/automations' as string}>All automations</Link>}>It was deleted after the retention period, or it belongs to another account.</EmptyState>}
     </>
   )
 }
@@ -57,7 +57,7 @@ function Loaded({ run: r, up }: { run: Run; up: { to: string; name: string } }) 
     if (what === 'cancel') await unwrap(rest.POST('/automation-runs/{id}/cancel', { params }))
     else await unwrap(rest.POST('/automation-runs/{id}/retry', { params }))
     once.current = newIdempotencyKey()
-    toast.success(what === 'cancel' ? 'The run is cancelled' : 'The run goes on')
+    toast.success(what === 'cancel' ? 'Run cancelled' : 'Run resumed')
     for (const d of [AutomationRunDetail, AutomationRuns, AutomationDetail]) void client.invalidateQueries({ queryKey: [keyOf(d)[0]] })
   }
   const newest = [...r.timeline].reverse()
@@ -69,12 +69,12 @@ function Loaded({ run: r, up }: { run: Run; up: { to: string; name: string } }) 
   const steps = useMemo(() => stepsOf(definition?.steps), [definition])
   const taken = useMemo(() => r.steps.map((s) => ({ key: s.key, status: s.status, output: s.output as Record<string, unknown> | null, error: s.error })), [r.steps])
   const now = live ? steps[r.stepIndex] : undefined
-  const at = useMemo(() => (now ? { key: keyOfStep(now, r.stepIndex), word: r.status === 'WAITING' ? 'Waits here' : 'Is next' } : null), [now, r.stepIndex, r.status])
+  const at = useMemo(() => (now ? { key: keyOfStep(now, r.stepIndex), word: r.status === 'WAITING' ? 'Waiting here' : 'Next' } : null), [now, r.stepIndex, r.status])
   return (
     <>
       <PageHead up={up} title={r.email ?? r.userId ?? 'Run'}>
         {can('WRITE') && live && <button type="button" className="btn" onClick={() => setAsks('cancel')}><Ban aria-hidden />Cancel</button>}
-        {can('WRITE') && r.status === 'FAILED' && <button type="button" className="btn primary" onClick={() => setAsks('retry')}><RotateCw aria-hidden />Try again</button>}
+        {can('WRITE') && r.status === 'FAILED' && <button type="button" className="btn primary" onClick={() => setAsks('retry')}><RotateCw aria-hidden />Retry</button>}
       </PageHead>
       <PageBody narrow>
         <div className="grid gap-3">
@@ -87,13 +87,13 @@ function Loaded({ run: r, up }: { run: Run; up: { to: string; name: string } }) 
               {r.waitingFor.reason.code === 'plan_limit' && can('READ_BILLING') && <Link className="link" to={'/settings/billing' as string}>View plans</Link>}
             </div>
           )}
-          {r.waitingFor && !r.waitingFor.reason && <p>Waits at <code>{r.waitingFor.step}</code>{r.waitingFor.events.length > 0 && <> for <code>{r.waitingFor.events.join(', ')}</code></>}. The wait is over <Time at={r.waitingFor.until} /> at the latest.</p>}
-          {live && !r.waitingFor && r.nextAt && <p>The next step begins <Time at={r.nextAt} />.</p>}
+          {r.waitingFor && !r.waitingFor.reason && <p>Waiting at <code>{r.waitingFor.step}</code>{r.waitingFor.events.length > 0 && <> for <code>{r.waitingFor.events.join(', ')}</code></>}. Times out <Time at={r.waitingFor.until} />.</p>}
+          {live && !r.waitingFor && r.nextAt && <p>Next step <Time at={r.nextAt} />.</p>}
           <DetailList>
             <Detail name="Run"><CopyableId id={r.id} /></Detail>
             <Detail name="Automation"><Link className="link under" to={up.to as string}>{up.name}</Link>, version {r.version}</Detail>
-            <Detail name="Started by"><Link className="link" to={`/events/${r.eventId}` as string}>{r.eventId}</Link></Detail>
-            <Detail name="User id">{r.userId}</Detail>
+            <Detail name="Trigger"><Link className="link" to={`/events/${r.eventId}` as string}>{r.eventId}</Link></Detail>
+            <Detail name="User ID">{r.userId}</Detail>
             <Detail name="Email">{r.email}</Detail>
             <Detail name="Started"><Time at={r.startedAt} exact /></Detail>
             <Detail name="Ended">{r.endedAt && <Time at={r.endedAt} exact />}</Detail>
@@ -101,17 +101,17 @@ function Loaded({ run: r, up }: { run: Run; up: { to: string; name: string } }) 
         </div>
         {definition && <Way steps={steps} trigger={definition.trigger} taken={taken} at={at} />}
         <Card title="Timeline">
-          {newest.length === 0 ? <p className="text-ink-2">Nothing yet.</p> : <Timeline>{newest.map((e, i) => <Happened key={i} entry={e} />)}</Timeline>}
+          {newest.length === 0 ? <p className="text-ink-2">No steps yet.</p> : <Timeline>{newest.map((e, i) => <Happened key={i} entry={e} />)}</Timeline>}
         </Card>
         {r.emails.length > 0 && (
           <Card title="Emails" padded={false}>
             <ul>{r.emails.map((e) => <li key={e.id} className="flex items-center gap-3 border-b border-line-soft px-4 py-2 last:border-0"><Mail aria-hidden className="text-ink-3" /><Link className="min-w-0 flex-1 truncate font-medium hover:underline" to={`/emails/${e.id}` as string}>{e.subject}</Link><span className="text-ink-2">{e.status.toLowerCase()}</span></li>)}</ul>
           </Card>
         )}
-        <CodeBlock title="The event that started it" text={JSON.stringify(r.event, null, 2)} />
+        <CodeBlock title="Trigger event" text={JSON.stringify(r.event, null, 2)} />
       </PageBody>
-      {asks === 'cancel' && <ConfirmDialog title="Cancel this run?" label="Cancel the run" danger onClose={() => setAsks(null)} run={() => act('cancel')}>It sends nothing any more. This cannot be undone.</ConfirmDialog>}
-      {asks === 'retry' && <ConfirmDialog title="Try this run again?" label="Try again" onClose={() => setAsks(null)} run={() => act('retry')}>It goes on from the step that failed, and may send email.</ConfirmDialog>}
+      {asks === 'cancel' && <ConfirmDialog title="Cancel this run?" label="Cancel run" danger onClose={() => setAsks(null)} run={() => act('cancel')}>It won’t send anything else. This cannot be undone.</ConfirmDialog>}
+      {asks === 'retry' && <ConfirmDialog title="Retry this run?" label="Retry" onClose={() => setAsks(null)} run={() => act('retry')}>It resumes at the failed step and may send email.</ConfirmDialog>}
     </>
   )
 }

@@ -23,8 +23,8 @@ type Row = NonNullable<AutomationRunsQuery['automationRuns']>['nodes'][number]
 
 const columns: Column<Row>[] = [
   { key: 'status', head: 'Status', width: '124px', cell: (r) => { const look = lookOfRun[r.status]; return <Badge tone={r.held ? 'warn' : look.tone} icon={look.icon}>{r.held ? 'Held' : look.word}</Badge> } },
-  { key: 'who', head: 'Person', cell: (r) => <Link to={`/automations/runs/${r.id}` as string} className="font-medium hover:underline">{r.email ?? r.userId ?? 'nobody'}</Link> },
-  { key: 'why', head: 'Why', width: '34%', from: 'wide', cell: (r) => (r.error ? <span className="text-bad" title={r.error}>{r.error}</span> : <span className="text-warn" title={r.waitingFor?.reason?.message}>{r.waitingFor?.reason?.message}</span>) },
+  { key: 'who', head: 'User', cell: (r) => <Link to={`/automations/runs/${r.id}` as string} className="font-medium hover:underline">{r.email ?? r.userId ?? 'no user'}</Link> },
+  { key: 'why', head: 'Reason', width: '34%', from: 'wide', cell: (r) => (r.error ? <span className="text-bad" title={r.error}>{r.error}</span> : <span className="text-warn" title={r.waitingFor?.reason?.message}>{r.waitingFor?.reason?.message}</span>) },
   { key: 'version', head: 'Version', width: '80px', right: true, from: 'mid', cell: (r) => r.version },
   { key: 'next', head: 'Next step', width: '112px', right: true, from: 'mid', cell: (r) => <span className="text-ink-2">{r.endedAt ? '' : <Time at={r.nextAt} />}</span> },
   { key: 'started', head: 'Started', width: '112px', right: true, from: 'slim', cell: (r) => <span className="text-ink-2"><Time at={r.startedAt} /></span> },
@@ -53,12 +53,12 @@ export function Runs({ automation: a }: { automation: Detail }) {
   async function retryFailed() {
     const { runs } = await unwrap(rest.POST('/automations/{id}/retry-failed', { params: { path: { id: a.id }, header: { 'Idempotency-Key': once.current } }, body: { since: new Date(now() - 30 * 86_400_000).toISOString(), ...(filter.step ? { step: filter.step } : {}) } }))
     once.current = newIdempotencyKey()
-    toast.success(`${runs} runs go on`)
+    toast.success(`${runs} runs resumed`)
     void client.invalidateQueries({ queryKey: keyOf(AutomationRuns) })
   }
   return (
     <div className="flex h-[70vh] min-h-[360px] flex-col">
-      <FilterBar placeholder="Email address or user id" error={wrong} hints={['status:failed', ...a.steps.slice(0, 2).map((s) => `step:${s.key}`), 'version:1', 'user:user-17']}
+      <FilterBar placeholder="Email address or user ID" error={wrong} hints={['status:failed', ...a.steps.slice(0, 2).map((s) => `step:${s.key}`), 'version:1', 'user:user-17']}
         choices={[{ field: 'status', label: 'Any status', values: statuses.map((value) => ({ value, name: value.charAt(0).toUpperCase() + value.slice(1) })) }, { field: 'step', label: 'Any step', values: a.steps.map((s) => ({ value: s.key, name: s.key })) }]}
       >
         {can('WRITE') && a.stats.failed > 0 && <button type="button" className="btn" onClick={() => setRetry(true)}>Retry failed</button>}
@@ -67,14 +67,14 @@ export function Runs({ automation: a }: { automation: Detail }) {
         label="Runs" rows={list.rows} columns={columns} idOf={(r) => r.id} nameOf={(r) => r.email ?? r.userId ?? r.id} loading={list.isLoading} error={list.error} retry={() => void list.refetch()}
         more={() => void list.fetchNextPage()} hasMore={list.hasNextPage} onOpen={(id) => id && void navigate({ to: `/automations/runs/${id}` as string })}
         empty={q ? (
-          <EmptyState icon={Route} title="No run matches" action={<button type="button" className="btn" onClick={() => change({ q: undefined })}>Clear the filter</button>} />
+          <EmptyState icon={Route} title="No runs match" action={<button type="button" className="btn" onClick={() => change({ q: undefined })}>Clear filter</button>} />
         ) : (
           <EmptyState icon={Route} title="No runs yet" command={a.status === 'ACTIVE' ? `curl ${location.origin}/api/events -H "Authorization: Bearer $KEY" \\\n  -d '{"name": "${eventOf(definition.data?.trigger) || 'user.created'}", "user_id": "user-17", "email": "bob@example.net", "data": {"name": "Bob"}}'` : undefined}>
-            {a.status === 'ACTIVE' ? 'It waits for its event. Your program reports one so:' : 'Events start runs once the automation is active.'}
+            {a.status === 'ACTIVE' ? 'Waiting for its trigger event. Send one from your app:' : 'Events start runs once the automation is active.'}
           </EmptyState>
         )}
       />
-      {retry && <ConfirmDialog title="Let failed runs go on?" label="Retry" onClose={() => setRetry(false)} run={retryFailed}>Runs that have failed in the last 30 days{filter.step ? <> at <code>{filter.step}</code></> : ''} go on from the step that failed. They may send email.</ConfirmDialog>}
+      {retry && <ConfirmDialog title="Retry failed runs?" label="Retry" onClose={() => setRetry(false)} run={retryFailed}>Runs that failed in the last 30 days{filter.step ? <> at <code>{filter.step}</code></> : ''} resume at the failed step. They may send email.</ConfirmDialog>}
     </div>
   )
 }

@@ -15,7 +15,7 @@ import type { Detail } from './definition'
 export function Versions({ automation: a, write, changed }: { automation: Detail; write: boolean; changed: () => Promise<unknown> }) {
   const [open, setOpen] = useState<number | null>(null)
   const [back, setBack] = useState<number | null>(null)
-  if (a.versions.length === 0) return <EmptyState icon={History} title="Never activated">Activate the draft to make version 1.</EmptyState>
+  if (a.versions.length === 0) return <EmptyState icon={History} title="Never activated">Activate the draft to create version 1.</EmptyState>
   return (
     <>
       <ul className="grid">
@@ -25,8 +25,8 @@ export function Versions({ automation: a, write, changed }: { automation: Detail
               <GitCommitVertical aria-hidden className="text-ink-3" /><b className="font-medium">Version {v.number}</b>
               {v.number === a.version && <Badge tone={a.status === 'ACTIVE' ? 'ok' : 'quiet'} icon={GitCommitVertical}>{a.status === 'ACTIVE' ? 'Active' : 'Last active'}</Badge>}
               <span className="flex-1 text-xs text-ink-3"><Time at={v.createdAt} /></span>
-              <button type="button" className="btn sm" aria-expanded={open === v.number} onClick={() => setOpen(open === v.number ? null : v.number)}>{open === v.number ? 'Close' : 'What it says'}</button>
-              {write && a.status !== 'ARCHIVED' && v.number !== a.version && <button type="button" className="btn sm" onClick={() => setBack(v.number)}><History aria-hidden />Go back to it</button>}
+              <button type="button" className="btn sm" aria-expanded={open === v.number} onClick={() => setOpen(open === v.number ? null : v.number)}>{open === v.number ? 'Close' : 'View definition'}</button>
+              {write && a.status !== 'ARCHIVED' && v.number !== a.version && <button type="button" className="btn sm" onClick={() => setBack(v.number)}><History aria-hidden />Restore</button>}
             </div>
             {open === v.number && <div className="grid gap-3 py-2"><Difference id={a.id} number={v.number} /><CodeBlock title="Definition" text={JSON.stringify(v.definition, null, 2)} /></div>}
           </li>
@@ -46,8 +46,8 @@ function Difference({ id, number }: { id: string; number: number }) {
   const said = (value: unknown) => (value === null || value === undefined ? 'nothing' : JSON.stringify(value))
   return (
     <div className="grid gap-1">
-      <h3 className="text-xs text-ink-3">What it changed of version {from}</h3>
-      {fields.length + steps.length === 0 && <p className="text-ink-2">Nothing.</p>}
+      <h3 className="text-xs text-ink-3">Changes since version {from}</h3>
+      {fields.length + steps.length === 0 && <p className="text-ink-2">No changes.</p>}
       <ul className="grid gap-1">
         {fields.map((f) => <li key={f.path} className="wrap-anywhere"><code>{f.path}</code>: <span className="text-bad">{said(f.before)}</span> → <span className="text-ok">{said(f.after)}</span></li>)}
         {steps.map((s) => (

@@ -15,5 +15,5 @@ export function Way({ steps, trigger, taken, at, chosen }: { steps: Step[]; trig
     select: (key) => { setSelected(key); if (key) chosen?.(key) },
   }), [steps, trigger, taken, at, selected, chosen])
   if (steps.length === 0) return null
-  return <SceneContext value={scene}><div className="h-[26rem] overflow-hidden rounded-card border border-line max-md:hidden"><CanvasPane label="The way of the run" whole /></div></SceneContext>
+  return <SceneContext value={scene}><div className="h-[26rem] overflow-hidden rounded-card border border-line max-md:hidden"><CanvasPane label="Path of the run" whole /></div></SceneContext>
 }

@@ -25,7 +25,7 @@ export function placesOf(text: string): Read {
   }
   const expect = (c: string) => {
     blank()
-    if (text[at] !== c) throw new Wrong(at >= text.length ? `The text ends where ${c} should be` : `${c} should be here`, at)
+    if (text[at] !== c) throw new Wrong(at >= text.length ? `Text ends where ${c} is expected` : `Expected ${c}`, at)
     at++
   }
   const scalar = /"(?:[^"\\\n]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/y
@@ -33,7 +33,7 @@ export function placesOf(text: string): Read {
     blank()
     scalar.lastIndex = at
     const m = scalar.exec(text)
-    if (!m) throw new Wrong(`${what} should be here`, at)
+    if (!m) throw new Wrong(`Expected ${what}`, at)
     at = scalar.lastIndex
     return m[0]
   }
@@ -58,26 +58,26 @@ export function placesOf(text: string): Read {
     if (text[at] === '{') {
       list('}', () => {
         blank()
-        if (text[at] !== '"') throw new Wrong('A name in quotes should be here', at)
-        const key = JSON.parse(take('A name')) as string
+        if (text[at] !== '"') throw new Wrong('Expected a quoted name', at)
+        const key = JSON.parse(take('a name')) as string
         expect(':')
         value(path ? `${path}.${key}` : key)
       })
     } else if (text[at] === '[') {
       let index = 0
       list(']', () => value(`${path}[${index++}]`))
-    } else take('A value')
+    } else take('a value')
     places.set(path, { from, to: at })
   }
   try {
     value('')
     blank()
-    if (at < text.length) throw new Wrong('Nothing should follow here', at)
+    if (at < text.length) throw new Wrong('Unexpected text after the end', at)
     JSON.parse(text)
     return { places }
   } catch (e) {
     const from = e instanceof Wrong ? Math.min(e.at, text.length) : 0
-    const message = e instanceof Error ? e.message : 'This is not JSON'
+    const message = e instanceof Error ? e.message : 'Invalid JSON'
     return { places, error: { from: Math.max(0, Math.min(from, text.length - 1)), to: Math.min(from + 1, text.length), message } }
   }
 }

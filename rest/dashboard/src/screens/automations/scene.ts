@@ -55,7 +55,7 @@ export function useScene(): Scene {
 // figuresOf are the figures of a step that say something, the most telling first.
 export function figuresOf(f: Figures): [string, number, string?][] {
   const s = f.stats
-  const said: [string, number, string?][] = [['came here', s.entered], ['here now', s.waiting, 'text-accent'], ['done', s.completed === s.entered ? 0 : s.completed], ['failed', s.failed, 'text-bad'], ['timed out', s.timedOut], ['skipped', s.skipped], ['cancelled', s.cancelled]]
+  const said: [string, number, string?][] = [['entered', s.entered], ['waiting', s.waiting, 'text-accent'], ['done', s.completed === s.entered ? 0 : s.completed], ['failed', s.failed, 'text-bad'], ['timed out', s.timedOut], ['skipped', s.skipped], ['cancelled', s.cancelled]]
   if (s.emails) {
     said.push(['delivered', s.emails.delivered], ['bounced', s.emails.bounced, 'text-bad'])
     if (s.emails.opened !== null) said.push(['opened', s.emails.opened])

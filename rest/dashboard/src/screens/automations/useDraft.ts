@@ -98,7 +98,7 @@ export function useDraft(id: string, problems: Problem[], saved: () => void) {
       // What was typed while it was saved is still unsaved.
       put({ history: same(history.now, mine) ? { ...history, now: base } : history, base, etag: record.etag, text: after.text !== null && docOfText(after.text) === null ? after.text : null })
       setConflict(null)
-      toast.success('Saved as the draft')
+      toast.success('Draft saved')
       saved()
       return true
     } catch (e) {
@@ -127,7 +127,7 @@ export function useDraft(id: string, problems: Problem[], saved: () => void) {
     put({ history: changed(now.history, base), base, etag: theirs.etag, text: null })
     setConflict(null)
     setRefusal(null)
-    toast.success('This is their draft', { label: 'Back to mine', run: () => travel(undone) })
+    toast.success('Loaded their draft', { label: 'Restore mine', run: () => travel(undone) })
   }, [client, id, put, travel])
 
   const drop = useCallback(() => {

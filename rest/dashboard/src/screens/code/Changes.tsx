@@ -25,7 +25,7 @@ interface Props {
 // Changes lists what two people have changed in one draft. Where both have changed the same, the reader chooses.
 export function Changes({ changes, by, chosen, choose, nameOf, said = plain }: Props) {
   const of = (side: Change['by']) => changes.filter((c) => c.by === side)
-  const groups: [string, Change[]][] = [['Both of you have changed', of('both')], [`${by ?? 'They'} changed`, of('theirs')], ['You changed', of('mine')]]
+  const groups: [string, Change[]][] = [['Changed by both', of('both')], [`${by ?? 'They'} changed`, of('theirs')], ['You changed', of('mine')]]
   return (
     <div className="grid gap-4">
       {groups.filter(([, list]) => list.length > 0).map(([title, list]) => (
@@ -34,7 +34,7 @@ export function Changes({ changes, by, chosen, choose, nameOf, said = plain }: P
           <ul className="grid gap-2">
             {list.map((c) => (
               <li key={c.path} className="min-w-0 rounded-control border border-line p-2.5">
-                <div className="flex flex-wrap items-center gap-2"><span className="min-w-0 flex-1 wrap-anywhere">{nameOf(c.path)}</span>{c.by === 'both' && <SegmentedControl label={`What counts for ${c.path}`} value={chosen[c.path] ?? 'mine'} onChange={(side) => choose(c.path, side)} choices={[{ key: 'mine', name: 'Mine' }, { key: 'theirs', name: 'Theirs' }]} />}</div>
+                <div className="flex flex-wrap items-center gap-2"><span className="min-w-0 flex-1 wrap-anywhere">{nameOf(c.path)}</span>{c.by === 'both' && <SegmentedControl label={`Version to keep for ${c.path}`} value={chosen[c.path] ?? 'mine'} onChange={(side) => choose(c.path, side)} choices={[{ key: 'mine', name: 'Mine' }, { key: 'theirs', name: 'Theirs' }]} />}</div>
                 <dl className="mt-1.5 grid grid-cols-[56px_minmax(0,1fr)] gap-x-2 gap-y-1 text-xs">
                   <Line name="Before" value={said(c.base)} />
                   {c.by !== 'theirs' && <Line name="Mine" value={said(c.mine)} counts={c.by === 'mine' || (chosen[c.path] ?? 'mine') === 'mine'} />}
@@ -45,7 +45,7 @@ export function Changes({ changes, by, chosen, choose, nameOf, said = plain }: P
           </ul>
         </section>
       ))}
-      {changes.length === 0 && <p className="text-ink-2">Both drafts say the same.</p>}
+      {changes.length === 0 && <p className="text-ink-2">The drafts are identical.</p>}
     </div>
   )
 }

@@ -30,7 +30,7 @@ export function Code({ height = 'h-[480px]', ...p }: CodeProps & { height?: stri
       <Fallback fallback={<Plain {...p} />}>
         <Suspense fallback={<Plain {...p} />}><CodeMirror {...p} /></Suspense>
       </Fallback>
-      <span id={hint} className="sr-only">Code editor. Tab moves on to the next control.</span>
+      <span id={hint} className="sr-only">Code editor. Tab moves to the next control.</span>
     </div>
   )
 }

@@ -7,9 +7,9 @@ export function LeaveDialog({ leaving, drop }: { leaving: Leaving; drop: () => v
   return (
     <Dialog
       title="Leave without saving?" onClose={leaving.reset}
-      actions={<><button type="button" className="btn" onClick={leaving.reset}>Stay here</button><button type="button" className="btn danger" onClick={() => { drop(); leaving.proceed() }}>Leave and discard</button></>}
+      actions={<><button type="button" className="btn" onClick={leaving.reset}>Stay</button><button type="button" className="btn danger" onClick={() => { drop(); leaving.proceed() }}>Discard and leave</button></>}
     >
-      <p className="text-ink-2">What you changed here is not saved.</p>
+      <p className="text-ink-2">Your changes aren’t saved.</p>
     </Dialog>
   )
 }

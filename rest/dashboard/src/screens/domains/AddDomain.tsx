@@ -12,6 +12,8 @@ import { Claim, type ClaimRecord } from './Claim'
 import { DomainList } from './queries.gen'
 
 // AddDomain takes a name; where another account has it, it can be claimed.
+const domainShape = /^[^\s.@/]+(\.[^\s.@/]+)+$/
+
 export function AddDomain({ onClose }: { onClose: () => void }) {
   const navigate = useNavigate()
   const queries = useQueryClient()
@@ -28,7 +30,7 @@ export function AddDomain({ onClose }: { onClose: () => void }) {
     const made = await add.run()
     if (!made) return
     void queries.invalidateQueries({ queryKey: [DomainList.name] })
-    toast.success(`${made.domain.name} is added`)
+    toast.success(`${made.domain.name} added`)
     onClose()
     void navigate({ to: `/domains/${made.domain.id}` })
   }
@@ -38,24 +40,24 @@ export function AddDomain({ onClose }: { onClose: () => void }) {
   return (
     <Dialog title="Add a domain" onClose={onClose}>
       <form onSubmit={(e) => void submit(e)} className="grid gap-4">
-        <Field label="Name" hint="The domain of your From addresses, as example.com or mail.example.com." error={add.fieldErrors.name}>
+        <Field label="Name" hint="The domain in your From addresses, such as example.com or mail.example.com." error={add.fieldErrors.name && !domainShape.test(name.trim()) ? 'Enter a valid domain, such as example.com' : add.fieldErrors.name}>
           {(p) => <input {...p} className="input" value={name} onChange={(e) => { setName(e.target.value); add.clear() }} placeholder="example.com" autoFocus required autoComplete="off" autoCapitalize="none" spellCheck={false} />}
         </Field>
         {has('inbound') && (
           <label className="flex items-start gap-2">
             <input type="checkbox" checked={inbound} onChange={(e) => setInbound(e.target.checked)} className="mt-1 accent-accent-fill" />
-            <span>Receive mail of it here<span className="block text-xs text-ink-3">Adds an MX record. Not for a domain whose mailboxes are elsewhere.</span></span>
+            <span>Receive email for this domain<span className="block text-xs text-ink-3">Adds an MX record. Don’t enable this if its mailboxes are hosted elsewhere.</span></span>
           </label>
         )}
         {error !== null && Object.keys(add.fieldErrors).length === 0 && <ErrorAlert error={error} />}
         {taken && (
           <div className="grid gap-2 text-ink-2">
-            <p>Where another account has it and you control its DNS, you can claim it.</p>
-            <button type="button" className="btn justify-self-start" disabled={start.busy} onClick={() => void start.run().then((made) => made && setClaim(made.claim))}>Claim the domain</button>
+            <p>If another account has this domain and you control its DNS, you can claim it.</p>
+            <button type="button" className="btn justify-self-start" disabled={start.busy} onClick={() => void start.run().then((made) => made && setClaim(made.claim))}>Claim domain</button>
           </div>
         )}
         <div className="flex justify-end gap-2">
-          <button type="button" className="btn" onClick={onClose}>Back</button>
+          <button type="button" className="btn" onClick={onClose}>Cancel</button>
           <button type="submit" className="btn primary" disabled={add.busy}>{add.busy ? 'Adding…' : 'Add domain'}</button>
         </div>
       </form>

@@ -13,7 +13,7 @@ export function Checks({ id }: { id: string }) {
   if (checks.error) return <ErrorAlert error={checks.error} retry={() => void checks.refetch()} />
   if (checks.isPending) return <SkeletonText />
   const list = checks.data.domain?.health ?? []
-  if (list.length === 0) return <EmptyState icon={History} title="No check yet">Press “Verify now” above. Checks that find a change, and one of each day, are kept for 90 days.</EmptyState>
+  if (list.length === 0) return <EmptyState icon={History} title="No checks yet">Select “Verify now” above. Checks that find a change, plus one per day, are kept for 90 days.</EmptyState>
   return (
     <Timeline>
       {list.map((c) => {

@@ -27,18 +27,18 @@ export function Claim({ claim: first, onClose }: { claim: ClaimRecord; onClose: 
     setClaim(answer.claim)
     if (!answer.domain) return
     void queries.invalidateQueries({ queryKey: [DomainList.name] })
-    toast.success(`${answer.domain.name} is yours`)
+    toast.success(`${answer.domain.name} claimed`)
     onClose()
     void navigate({ to: `/domains/${answer.domain.id}` })
   }
   const { record } = claim
   return (
-    <Dialog wide title={`Claim ${claim.name}`} onClose={onClose} actions={<><button type="button" className="btn" onClick={onClose}>Later</button><button type="button" className="btn primary" disabled={verify.busy} onClick={() => void go()}>{verify.busy ? 'Looking…' : 'Verify claim'}</button></>}>
-      <p className="text-ink-2">Publish this record beside those that are there, then verify. The claim ends <Time at={claim.expires_at} />. To come back to it, add the domain again.</p>
+    <Dialog wide title={`Claim ${claim.name}`} onClose={onClose} actions={<><button type="button" className="btn" onClick={onClose}>Not now</button><button type="button" className="btn primary" disabled={verify.busy} onClick={() => void go()}>{verify.busy ? 'Checking…' : 'Verify claim'}</button></>}>
+      <p className="text-ink-2">Publish this record in addition to the existing ones, then verify. The claim expires <Time at={claim.expires_at} />. To return to it, add the domain again.</p>
       <DetailList>
         <Detail name="Type">{record.type}</Detail>
-        <Detail name="Name"><code>{record.name}</code><CopyButton text={record.name} label="Copy the name" /></Detail>
-        <Detail name="Value"><code className="wrap-anywhere">{record.value}</code><CopyButton text={record.value} label="Copy the value" /></Detail>
+        <Detail name="Name"><code>{record.name}</code><CopyButton text={record.name} label="Copy name" /></Detail>
+        <Detail name="Value"><code className="wrap-anywhere">{record.value}</code><CopyButton text={record.value} label="Copy value" /></Detail>
         <Detail name="Last check">{claim.last_checked_at && <Time at={claim.last_checked_at} />}</Detail>
       </DetailList>
       {claim.error && <p role="alert" className="smtp bad">{claim.error}</p>}

@@ -12,30 +12,30 @@ export function Dmarc({ domain }: { domain: Domain }) {
   const now = policy(published)
   const reports = /rua\s*=/i.test(published)
   const steps = [
-    { p: 'none', title: 'Watch', words: 'Mail is delivered as before, and reports tell who sends in the name of the domain. Stay here for two to four weeks.', value: `v=DMARC1; p=none; rua=mailto:dmarc@${domain.name}` },
-    { p: 'quarantine', title: 'Send failing mail to spam', words: 'Once the reports show that all of your own mail passes SPF or DKIM.', value: `v=DMARC1; p=quarantine; rua=mailto:dmarc@${domain.name}` },
-    { p: 'reject', title: 'Refuse failing mail', words: 'After some weeks without a complaint: nobody can forge the domain any more.', value: `v=DMARC1; p=reject; rua=mailto:dmarc@${domain.name}` },
+    { p: 'none', title: 'Monitor', words: 'Mail is delivered as usual, and reports show who sends as your domain. Stay here for two to four weeks.', value: `v=DMARC1; p=none; rua=mailto:dmarc@${domain.name}` },
+    { p: 'quarantine', title: 'Send failing mail to spam', words: 'Once the reports show that all your own mail passes SPF or DKIM.', value: `v=DMARC1; p=quarantine; rua=mailto:dmarc@${domain.name}` },
+    { p: 'reject', title: 'Reject failing mail', words: 'After a few weeks without problems: the domain can no longer be spoofed.', value: `v=DMARC1; p=reject; rua=mailto:dmarc@${domain.name}` },
   ]
   return (
     <Card title="DMARC advice">
       <div className="grid gap-3">
         <p className="max-w-[720px] text-ink-2">
-          {now === undefined && 'No DMARC policy is known of this domain. Gmail and Yahoo ask every bulk sender for one: begin with p=none.'}
-          {now === 'none' && 'The policy is p=none: receivers only watch. That satisfies Gmail and Yahoo, but does not stop forged mail.'}
-          {now === 'quarantine' && 'The policy is p=quarantine: failing mail goes to spam. The last step is p=reject.'}
-          {now === 'reject' && 'The policy is p=reject, the strictest. There is nothing to do.'}
-          {now !== undefined && !reports && ' It asks for no reports: add rua= with a mailbox to get them.'}
+          {now === undefined && 'No DMARC policy found. Gmail and Yahoo require one from bulk senders. Start with p=none.'}
+          {now === 'none' && 'The policy is p=none, which only monitors. This satisfies Gmail and Yahoo, but doesn’t stop spoofing.'}
+          {now === 'quarantine' && 'The policy is p=quarantine: failing mail goes to spam. The final step is p=reject.'}
+          {now === 'reject' && 'The policy is p=reject, the strictest. Nothing to do.'}
+          {now !== undefined && !reports && ' It doesn’t request reports: add rua= with a mailbox to receive them.'}
         </p>
         <ol className="grid gap-3 md:grid-cols-3">
           {steps.map((s, i) => (
             <li key={s.p} aria-current={s.p === now ? 'step' : undefined} className={`grid content-start gap-1 rounded-card border p-3 ${s.p === now ? 'border-accent bg-accent-soft' : 'border-line'}`}>
-              <p className="font-medium">{i + 1}. {s.title}{s.p === now && <span className="font-normal text-accent">: here now</span>}</p>
+              <p className="font-medium">{i + 1}. {s.title}{s.p === now && <span className="font-normal text-accent">: current policy</span>}</p>
               <p className="text-xs text-ink-2">{s.words}</p>
               <p className="flex items-start gap-0.5"><code className="min-w-0 flex-1 text-xs wrap-anywhere">{s.value}</code><CopyButton text={s.value} label={`Copy the record for p=${s.p}`} /></p>
             </li>
           ))}
         </ol>
-        <p className="text-xs text-ink-3">Publish it as TXT at <code>{record.name}</code>. Use a mailbox that exists in the place of dmarc@{domain.name}.</p>
+        <p className="text-xs text-ink-3">Publish it as a TXT record at <code>{record.name}</code>. Use an existing mailbox instead of dmarc@{domain.name}.</p>
       </div>
     </Card>
   )

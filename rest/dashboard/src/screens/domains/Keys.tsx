@@ -12,8 +12,8 @@ import { Time } from '@/parts/Time'
 import type { Domain } from './Page'
 
 const looks: Record<string, { word: string; tone: Tone; icon: LucideIcon }> = {
-  active: { word: 'Signs', tone: 'ok', icon: Check },
-  pending: { word: 'Waits for its record', tone: 'warn', icon: Clock },
+  active: { word: 'Active', tone: 'ok', icon: Check },
+  pending: { word: 'Waiting for DNS record', tone: 'warn', icon: Clock },
   retired: { word: 'Retired', tone: 'quiet', icon: History },
 }
 
@@ -25,26 +25,26 @@ export function Keys({ domain, read }: { domain: Domain; read: () => Promise<unk
   async function rotate() {
     await unwrap(rest.POST('/domains/{id}/dkim/rotate', { params: { path: { id: domain.id }, header: { 'Idempotency-Key': asking } } }))
     await read()
-    toast.success('A new key is made. Publish its record, then verify.')
+    toast.success('New key created. Publish its record, then verify.')
   }
-  const act = can('WRITE') && !waits ? <button type="button" className="btn sm" onClick={() => setAsking(newIdempotencyKey())}><RotateCw aria-hidden />Rotate the key</button> : undefined
+  const act = can('WRITE') && !waits ? <button type="button" className="btn sm" onClick={() => setAsking(newIdempotencyKey())}><RotateCw aria-hidden />Rotate key</button> : undefined
   return (
-    <Card title="DKIM keys" actions={act} padded={false} footer={waits && <span className="py-1.5">The key <code>{waits.selector}</code> waits for its record: publish it (tab DNS records), then verify. Mail is signed with the present key until then.</span>}>
-      {domain.dkimKeys.length === 0 ? <EmptyState icon={KeyRound} title="No key yet">Verify the domain to make one.</EmptyState> : (
+    <Card title="DKIM keys" actions={act} padded={false} footer={waits && <span className="py-1.5">The key <code>{waits.selector}</code> is waiting for its DNS record. Publish it (DNS records tab), then verify. Until then, mail is signed with the current key.</span>}>
+      {domain.dkimKeys.length === 0 ? <EmptyState icon={KeyRound} title="No keys yet">Verify the domain to create one.</EmptyState> : (
         <div className="overflow-x-auto">
           <table aria-label="DKIM keys" className="w-full min-w-[640px] border-collapse text-left">
             <thead>
-              <tr className="h-8 border-b border-line text-xs text-ink-3">{['Selector', 'Status', 'Algorithm', 'Record', 'Made', 'In use'].map((h) => <th key={h} scope="col" className="px-2 font-medium first:pl-4 last:pr-4">{h}</th>)}</tr>
+              <tr className="h-8 border-b border-line text-xs text-ink-3">{['Selector', 'Status', 'Algorithm', 'Record', 'Created', 'In use'].map((h) => <th key={h} scope="col" className="px-2 font-medium first:pl-4 last:pr-4">{h}</th>)}</tr>
             </thead>
             <tbody>
               {domain.dkimKeys.map((k) => {
                 const look = looks[k.status] ?? { word: k.status, tone: 'quiet' as const, icon: Clock }
                 return (
                   <tr key={k.selector} className="h-10 border-b border-line-soft last:border-0">
-                    <td className="px-2 pl-4 whitespace-nowrap"><code>{k.selector}</code><CopyButton text={k.selector} label={`Copy the selector ${k.selector}`} /></td>
+                    <td className="px-2 pl-4 whitespace-nowrap"><code>{k.selector}</code><CopyButton text={k.selector} label={`Copy selector ${k.selector}`} /></td>
                     <td className="px-2"><Badge tone={look.tone} icon={look.icon}>{look.word}</Badge></td>
                     <td className="px-2 text-ink-2">{k.algorithm}</td>
-                    <td className="px-2 text-ink-2">{k.ready ? 'Seen to verify' : 'Not seen yet'}</td>
+                    <td className="px-2 text-ink-2">{k.ready ? 'Found' : 'Not found yet'}</td>
                     <td className="px-2 text-xs text-ink-3"><Time at={k.createdAt} /></td>
                     <td className="px-2 pr-4 text-xs text-ink-3">
                       {k.activatedAt ? <>from <Time at={k.activatedAt} /></> : 'not yet'}
@@ -59,8 +59,8 @@ export function Keys({ domain, read }: { domain: Domain; read: () => Promise<unk
         </div>
       )}
       {asking && (
-        <ConfirmDialog title="Rotate the DKIM key?" label="Make a new key" onClose={() => setAsking(undefined)} run={rotate}>
-          <p>You get a new record to publish. Mail is signed with the present key until the new record is found, so there is no gap.</p>
+        <ConfirmDialog title="Rotate the DKIM key?" label="Create new key" onClose={() => setAsking(undefined)} run={rotate}>
+          <p>You get a new record to publish. Mail is signed with the current key until the new record is found, so nothing is interrupted.</p>
         </ConfirmDialog>
       )}
     </Card>

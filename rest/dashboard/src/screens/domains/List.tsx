@@ -58,13 +58,13 @@ export default function List() {
 
   const add = can('WRITE') ? <button type="button" className="btn primary" onClick={() => setAdding(true)}><Plus aria-hidden />Add a domain</button> : undefined
   const empty = q
-    ? <EmptyState icon={Globe} title="Nothing matches" action={<button type="button" className="btn" onClick={() => change({ q: undefined })}>Clear the filter</button>}>No domain is as the filter says.</EmptyState>
-    : <EmptyState icon={Globe} title="No domain yet" action={add} command={`curl ${location.origin}/api/domains \\\n  -H "Authorization: Bearer $POSTRIDER_API_KEY" -H 'Content-Type: application/json' \\\n  -d '{"name":"example.com"}'`}>Add the domain that you send from. You then get the DNS records to publish, and it sends once they are found.</EmptyState>
+    ? <EmptyState icon={Globe} title="No matches" action={<button type="button" className="btn" onClick={() => change({ q: undefined })}>Clear filter</button>}>No domains match this filter.</EmptyState>
+    : <EmptyState icon={Globe} title="No domains yet" action={add} command={`curl ${location.origin}/api/domains \\\n  -H "Authorization: Bearer $POSTRIDER_API_KEY" -H 'Content-Type: application/json' \\\n  -d '{"name":"example.com"}'`}>Add the domain you send from and publish its DNS records. You can send once they’re verified.</EmptyState>
 
   return (
     <>
       <PageHead title="Domains">{list.rows.length > 0 && add}</PageHead>
-      <FilterBar placeholder="Part of the name" choices={statuses} />
+      <FilterBar placeholder="Domain name" choices={statuses} />
       <DataTable
         label="Domains" rows={rows} columns={columns} idOf={(d) => d.id} nameOf={(d) => d.name} onOpen={(id) => id && void navigate({ to: `/domains/${id}` })}
         loading={list.isPending} error={list.error} retry={() => void list.refetch()} hasMore={list.hasNextPage} more={() => !list.isFetching && void list.fetchNextPage()} empty={empty}

@@ -46,7 +46,7 @@ export default function Page() {
     <>
       <PageHead title="Domain" up={up} />
       <PageBody>
-        {detail.error ? <ErrorAlert error={detail.error} retry={() => void detail.refetch()} /> : detail.isPending ? <SkeletonText lines={8} /> : <EmptyState icon={Globe} title="No such domain">It may have been deleted. The list of <Link to="/domains" className="link">domains</Link> has those that there are.</EmptyState>}
+        {detail.error ? <ErrorAlert error={detail.error} retry={() => void detail.refetch()} /> : detail.isPending ? <SkeletonText lines={8} /> : <EmptyState icon={Globe} title="Domain not found">It may have been deleted. Back to <Link to="/domains" className="link">Domains</Link>.</EmptyState>}
       </PageBody>
     </>
   )
@@ -63,7 +63,7 @@ function View({ domain, read }: { domain: Domain; read: () => Promise<unknown> }
     const answer = await unwrap(rest.POST('/domains/{id}/verify', { params: { path } }))
     await read()
     const open = answer.domain.records.filter((r) => r.required && r.status !== 'verified').length
-    if (open === 0) toast.success(`${domain.name}: every required record was found`)
+    if (open === 0) toast.success(`${domain.name} verified: all required records found`)
   })
   const look = domainLooks[domain.status]
   const may = can('WRITE')
@@ -72,18 +72,18 @@ function View({ domain, read }: { domain: Domain; read: () => Promise<unknown> }
   async function remove() {
     await unwrap(rest.DELETE('/domains/{id}', { params: { path } }))
     void queries.invalidateQueries({ queryKey: [DomainList.name] })
-    toast.success(`${domain.name} is deleted`)
+    toast.success(`${domain.name} deleted`)
     void navigate({ to: '/domains' })
   }
   return (
     <>
       <PageHead title={domain.name} up={up}>
-        {may && <button type="button" className="btn primary" disabled={verify.busy} onClick={() => void verify.run()}><RefreshCw aria-hidden className={verify.busy ? 'animate-spin motion-reduce:animate-none' : ''} />{verify.busy ? 'Looking…' : 'Verify now'}</button>}
+        {may && <button type="button" className="btn primary" disabled={verify.busy} onClick={() => void verify.run()}><RefreshCw aria-hidden className={verify.busy ? 'animate-spin motion-reduce:animate-none' : ''} />{verify.busy ? 'Checking…' : 'Verify now'}</button>}
         <Menu
           entries={[
-            { name: 'Publish at the DNS provider', icon: Upload, run: () => setDialog('publish'), hidden: !may },
-            { name: 'Download the zone file', icon: Download, run: () => void saveZoneFile(domain).catch(toast.error) },
-            { name: 'Delete the domain', icon: Trash2, run: () => setDialog('delete'), danger: true, hidden: !may },
+            { name: 'Publish to DNS provider', icon: Upload, run: () => setDialog('publish'), hidden: !may },
+            { name: 'Download zone file', icon: Download, run: () => void saveZoneFile(domain).catch(toast.error) },
+            { name: 'Delete domain', icon: Trash2, run: () => setDialog('delete'), danger: true, hidden: !may },
           ]}
         />
       </PageHead>
@@ -91,13 +91,13 @@ function View({ domain, read }: { domain: Domain; read: () => Promise<unknown> }
         <div className="grid gap-2 px-4 py-4 md:px-6">
           <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
             <Badge tone={look.tone} icon={look.icon}>{look.word}</Badge>
-            <span className="inline-flex min-w-0 items-center gap-0.5 text-md font-medium"><span className="wrap-anywhere">{domain.name}</span><CopyButton text={domain.name} label="Copy the name" /></span>
+            <span className="inline-flex min-w-0 items-center gap-0.5 text-md font-medium"><span className="wrap-anywhere">{domain.name}</span><CopyButton text={domain.name} label="Copy name" /></span>
             <CopyableId id={domain.id} />
           </div>
           <p className="text-ink-2">
-            {look.means} <span className="text-ink-3" role="status">{domain.lastCheckedAt ? <>DNS was last asked <Time at={domain.lastCheckedAt} />.</> : domain.status === 'VERIFIED' ? 'Development mode has set it up; DNS was not asked.' : 'DNS was not asked yet.'}</span>
+            {look.means} <span className="text-ink-3" role="status">{domain.lastCheckedAt ? <>Last checked <Time at={domain.lastCheckedAt} />.</> : domain.status === 'VERIFIED' ? 'Set up by development mode, without a DNS check.' : 'DNS not checked yet.'}</span>
           </p>
-          {verify.error !== null && <ErrorAlert title="DNS could not be checked" error={verify.error} retry={() => void verify.run()} />}
+          {verify.error !== null && <ErrorAlert title="Couldn’t check DNS" error={verify.error} retry={() => void verify.run()} />}
         </div>
         <Tabs
           label={domain.name} value={tab} onChange={(key) => change({ tab: key === 'records' ? undefined : key })}
@@ -113,8 +113,8 @@ function View({ domain, read }: { domain: Domain; read: () => Promise<unknown> }
       </div>
       {dialog === 'publish' && <Publish domain={domain} onClose={() => setDialog(undefined)} read={read} />}
       {dialog === 'delete' && (
-        <ConfirmDialog title={`Delete ${domain.name}?`} label="Delete the domain" danger onClose={() => setDialog(undefined)} run={remove}>
-          <p>Its signing keys go with it, and mail of it that is not delivered yet fails. Emails that were sent can still be read. Added anew, it has new keys and records to publish.</p>
+        <ConfirmDialog title={`Delete ${domain.name}?`} label="Delete domain" danger onClose={() => setDialog(undefined)} run={remove}>
+          <p>Its signing keys are deleted too, and its queued emails fail. Sent emails stay available. If you add it again, you get new keys and records to publish.</p>
         </ConfirmDialog>
       )}
     </>

@@ -34,16 +34,16 @@ export function Publish({ domain, onClose, read }: { domain: Domain; onClose: ()
     const answer = await apply.run(false)
     if (!answer) return
     setPlan(answer)
-    toast.success(`${answer.applied.length} records were published`)
+    toast.success(`${answer.applied.length} records published`)
     await read()
   }
   const finished = plan && !plan.dry_run
   return (
-    <Dialog wide title="Publish at the DNS provider" onClose={onClose}>
+    <Dialog wide title="Publish to DNS provider" onClose={onClose}>
       {!finished && (
         <form onSubmit={(e) => void dryRun(e)} className="grid gap-4">
           <p className="text-ink-2">
-            {found.isPending ? 'Looking who runs the zone…' : found.data?.name ? <>The zone <code>{found.data.zone}</code> is run by <b className="font-medium">{found.data.name}</b>.</> : 'Who runs the zone was not recognised: choose.'} The dry run writes nothing. The credentials are used for one request and kept nowhere.
+            {found.isPending ? 'Detecting your DNS provider…' : found.data?.name ? <>The zone <code>{found.data.zone}</code> is hosted by <b className="font-medium">{found.data.name}</b>.</> : 'We couldn’t detect your DNS provider. Choose one.'} A dry run writes nothing. Credentials are used for one request and never stored.
           </p>
           <Field label="Provider">
             {(p) => <select {...p} className="input" value={provider} onChange={(e) => { setChosen(e.target.value as Provider); setValues({}); setPlan(undefined); apply.clear() }}>{(Object.keys(providers) as Provider[]).map((k) => <option key={k} value={k}>{providers[k].name}</option>)}</select>}
@@ -56,8 +56,8 @@ export function Publish({ domain, onClose, read }: { domain: Domain; onClose: ()
           {apply.error !== null && <ErrorAlert error={apply.error} />}
           {plan && <Plan plan={plan} />}
           <div className="flex flex-wrap justify-end gap-2">
-            <button type="button" className="btn" onClick={onClose}>Back</button>
-            <button type="submit" className={`btn ${plan ? '' : 'primary'}`} disabled={apply.busy}>{apply.busy ? 'Asking…' : 'Dry run'}</button>
+            <button type="button" className="btn" onClick={onClose}>Cancel</button>
+            <button type="submit" className={`btn ${plan ? '' : 'primary'}`} disabled={apply.busy}>{apply.busy ? 'Checking…' : 'Dry run'}</button>
             {plan && plan.applied.length > 0 && <button type="button" className="btn primary" disabled={apply.busy} onClick={() => void publish()}>Publish {plan.applied.length} {plan.applied.length === 1 ? 'record' : 'records'}</button>}
           </div>
         </form>
@@ -65,7 +65,7 @@ export function Publish({ domain, onClose, read }: { domain: Domain; onClose: ()
       {finished && (
         <>
           <Plan plan={plan} />
-          <p className="text-ink-2">Name servers can take some minutes to answer with them. Then press “Verify now”.</p>
+          <p className="text-ink-2">Name servers can take a few minutes to update. Then select “Verify now”.</p>
           <div className="flex justify-end"><button type="button" className="btn primary" onClick={onClose}>Close</button></div>
         </>
       )}
@@ -76,10 +76,10 @@ export function Publish({ domain, onClose, read }: { domain: Domain; onClose: ()
 function Plan({ plan }: { plan: Applied }) {
   return (
     <div role="status" className="grid gap-3">
-      <Part title={plan.dry_run ? 'Would be written' : 'Written'} changes={plan.applied} mark="+" />
-      <Part title="In the way, left alone" changes={plan.conflicts} mark="!" />
-      <Part title="There already" changes={plan.unchanged} mark="=" />
-      {plan.applied.length === 0 && <p className="text-ink-2">There is nothing to write.</p>}
+      <Part title={plan.dry_run ? 'Will be written' : 'Written'} changes={plan.applied} mark="+" />
+      <Part title="Conflicting records, left unchanged" changes={plan.conflicts} mark="!" />
+      <Part title="Already published" changes={plan.unchanged} mark="=" />
+      {plan.applied.length === 0 && <p className="text-ink-2">Nothing to write.</p>}
     </div>
   )
 }

@@ -19,17 +19,17 @@ export function Records({ domain, publish }: { domain: Domain; publish?: () => v
   const acts = (
     <>
       <button type="button" className="btn sm" onClick={() => void saveZoneFile(domain).catch(toast.error)}><Download aria-hidden />Zone file</button>
-      {publish && <button type="button" className="btn sm" onClick={publish}><Upload aria-hidden />Publish at the provider</button>}
+      {publish && <button type="button" className="btn sm" onClick={publish}><Upload aria-hidden />Publish to DNS provider</button>}
     </>
   )
   return (
-    <Card title="DNS records" actions={acts} padded={false} footer={<span className="py-1.5">Names are short for the zone <code className="text-ink-2">{zone}</code>{provider.data?.name ? `, which ${provider.data.name} runs` : ''}. Take the full name where your provider asks for it.</span>}>
+    <Card title="DNS records" actions={acts} padded={false} footer={<span className="py-1.5">Names are relative to the zone <code className="text-ink-2">{zone}</code>{provider.data?.name ? `, hosted by ${provider.data.name}` : ''}. Use the full name if your provider asks for it.</span>}>
       <table role="table" aria-label="DNS records" className="block w-full border-collapse text-left md:table md:table-fixed">
         <thead role="rowgroup" className="sr-only md:not-sr-only md:table-header-group">
           <tr role="row" className="h-8 border-b border-line text-xs text-ink-3">
             <th role="columnheader" scope="col" className="w-[19%] px-4 font-medium">Record</th>
             <th role="columnheader" scope="col" className="w-[25%] px-4 font-medium">Name</th>
-            <th role="columnheader" scope="col" className="px-4 font-medium">Value, and what DNS has</th>
+            <th role="columnheader" scope="col" className="px-4 font-medium">Value</th>
             <th role="columnheader" scope="col" className="w-[128px] px-4 font-medium">Status</th>
           </tr>
         </thead>
@@ -52,19 +52,19 @@ function Row({ record: r, zone, checkedAt }: { record: DomainDnsRecordFragment; 
         <p className="mt-1 text-xs text-ink-3">{why}</p>
       </td>
       <td role="cell" className={cell}>
-        <Value text={short} label={`Copy the short name of ${name}`} />
-        <Value text={r.name} label={`Copy the full name of ${name}`} small />
+        <Value text={short} label={`Copy relative name of ${name}`} />
+        <Value text={r.name} label={`Copy full name of ${name}`} small />
         <p className="text-xs text-ink-3">TTL {r.ttl}{r.priority !== null && <>, priority <b className="font-medium text-ink-2">{r.priority}</b></>}</p>
       </td>
       <td role="cell" className={cell}>
-        <Value text={r.value} label={`Copy the value of ${name}`} />
+        <Value text={r.value} label={`Copy value of ${name}`} />
         {r.status !== 'verified' && r.found.length > 0 && (
           <div className="mt-2">
-            <p className="text-xs text-ink-3">DNS has</p>
+            <p className="text-xs text-ink-3">Found:</p>
             {r.found.map((f) => <p key={f} className={`smtp ${r.status === 'mismatch' ? 'bad' : ''}`}>{f}</p>)}
           </div>
         )}
-        {r.status === 'missing' && checkedAt && r.found.length === 0 && <p className="mt-1 text-xs text-ink-3">DNS has nothing at this name.</p>}
+        {r.status === 'missing' && checkedAt && r.found.length === 0 && <p className="mt-1 text-xs text-ink-3">No record found.</p>}
         {r.error && checkedAt && <p className={`mt-1.5 wrap-anywhere ${r.status === 'mismatch' ? 'text-bad' : 'text-ink-2'}`}>{r.error}</p>}
       </td>
       <td role="cell" className={`${cell} max-md:order-first`}>

@@ -22,25 +22,25 @@ export function Settings({ domain, read }: { domain: Domain; read: () => Promise
   const early = domain.status === 'PENDING'
   const ed25519 = domain.dkimKeys.some((k) => k.algorithm.startsWith('ed25519') && k.status !== 'retired')
   return (
-    <Card title="Settings" footer={<span>{can('WRITE') ? 'Changes are saved at once and hold for mail from now on.' : 'Your role may read these, not change them.'}</span>}>
+    <Card title="Settings" footer={<span>{can('WRITE') ? 'Changes are saved immediately and apply to new mail.' : 'Your role can view these settings but not change them.'}</span>}>
       <div className="grid max-w-[640px] gap-5">
-        {early && <p className="rounded-control bg-warn-soft px-3 py-2 text-warn">Tracking and TLS can be set once the domain is verified.</p>}
+        {early && <p className="rounded-control bg-warn-soft px-3 py-2 text-warn">Tracking and TLS are available once the domain is verified.</p>}
         {has('tracking') && (
           <>
-            <Switch label="Count opens" on={domain.openTracking} disabled={locked || early} set={(on) => void save.run({ open_tracking: on })}>Adds an invisible picture to HTML. Mail services load it too; those are marked as machines.</Switch>
-            <Switch label="Count clicks" on={domain.clickTracking} disabled={locked || early} set={(on) => void save.run({ click_tracking: on })}>Links lead through this service.</Switch>
+            <Switch label="Track opens" on={domain.openTracking} disabled={locked || early} set={(on) => void save.run({ open_tracking: on })}>Adds an invisible image to HTML. Loads by mail proxies are marked as automated.</Switch>
+            <Switch label="Track clicks" on={domain.clickTracking} disabled={locked || early} set={(on) => void save.run({ click_tracking: on })}>Links redirect through Postrider.</Switch>
           </>
         )}
-        <Field label="TLS to receiving servers" hint={domain.tlsMode === 'ENFORCED' ? 'A verified certificate, or the mail is not delivered.' : 'Used where the receiving server offers it.'} error={save.fieldErrors.tls_mode}>
+        <Field label="TLS to receiving servers" hint={domain.tlsMode === 'ENFORCED' ? 'Without a verified certificate, mail isn’t delivered.' : 'Used when the receiving server supports it.'} error={save.fieldErrors.tls_mode}>
           {(p) => (
             <select {...p} className="input max-w-[320px]" value={domain.tlsMode} disabled={locked || early} onChange={(e) => void save.run({ tls_mode: e.target.value === 'ENFORCED' ? 'enforced' : 'opportunistic' })}>
-              <option value="OPPORTUNISTIC">Where it is offered</option>
-              <option value="ENFORCED">Always, with a verified certificate</option>
+              <option value="OPPORTUNISTIC">Opportunistic</option>
+              <option value="ENFORCED">Required (verified certificate)</option>
             </select>
           )}
         </Field>
-        {has('inbound') && <Switch label="Receive mail" on={domain.inboundEnabled} disabled={locked} set={(on) => void save.run({ inbound_enabled: on })}>Once the domain is verified there is an MX record to publish. All mail to the domain then comes here.</Switch>}
-        <Switch label="Sign with Ed25519 too" on={ed25519} disabled={locked} set={(on) => void save.run({ ed25519: on })}>A second, shorter signature beside RSA (RFC 8463). It has a record of its own.</Switch>
+        {has('inbound') && <Switch label="Receive email for this domain" on={domain.inboundEnabled} disabled={locked} set={(on) => void save.run({ inbound_enabled: on })}>Once the domain is verified, you get an MX record to publish. All email to the domain then arrives here.</Switch>}
+        <Switch label="Also sign with Ed25519" on={ed25519} disabled={locked} set={(on) => void save.run({ ed25519: on })}>A second, shorter signature in addition to RSA (RFC 8463). It needs its own DNS record.</Switch>
         {save.error !== null && <ErrorAlert title="Not saved" error={save.error} />}
       </div>
     </Card>

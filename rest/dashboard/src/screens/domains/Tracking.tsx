@@ -20,11 +20,11 @@ type Host = components['schemas']['TrackingHost']
 
 const looks: Record<Host['status'], { word: string; tone: Tone; icon: typeof Check }> = {
   verified: { word: 'In use', tone: 'ok', icon: Check },
-  pending: { word: 'Waits for its record', tone: 'warn', icon: Clock },
-  failed: { word: 'Record gone', tone: 'bad', icon: CircleX },
+  pending: { word: 'Waiting for DNS record', tone: 'warn', icon: Clock },
+  failed: { word: 'Record missing', tone: 'bad', icon: CircleX },
 }
 const certificates: Record<Host['certificate']['status'], string> = {
-  not_needed: 'Not needed here', unavailable: 'This service gets none', pending: 'Is being got', issued: 'Issued', failed: 'Failed',
+  not_needed: 'Not needed', unavailable: 'Not available', pending: 'Requesting', issued: 'Issued', failed: 'Failed',
 }
 
 // Tracking is the host name under which tracked links of the domain stand.
@@ -47,29 +47,29 @@ export function Tracking({ domain }: { domain: Domain }) {
   })
   const verify = useWrite(async () => {
     const answer = await unwrap(rest.POST('/domains/{id}/tracking-host/verify', { params: { path } }))
-    if (answer.tracking_host.status === 'verified') toast.success(`${answer.tracking_host.host} is verified`)
+    if (answer.tracking_host.status === 'verified') toast.success(`${answer.tracking_host.host} verified`)
     await host.refetch()
   })
   const h = host.data
   const may = can('WRITE')
   const acts = h && may && (
     <>
-      <button type="button" className="btn sm" disabled={verify.busy} onClick={() => void verify.run()}><RefreshCw aria-hidden />{verify.busy ? 'Looking…' : 'Verify now'}</button>
-      <button type="button" className="btn sm square" aria-label="Remove the tracking host" title="Remove" onClick={() => setAsking(true)}><Trash2 aria-hidden /></button>
+      <button type="button" className="btn sm" disabled={verify.busy} onClick={() => void verify.run()}><RefreshCw aria-hidden />{verify.busy ? 'Checking…' : 'Verify now'}</button>
+      <button type="button" className="btn sm square" aria-label="Remove tracking host" title="Remove" onClick={() => setAsking(true)}><Trash2 aria-hidden /></button>
     </>
   )
   return (
-    <Card title="Host of tracked links" actions={acts}>
+    <Card title="Tracking host" actions={acts}>
       <div className="grid max-w-[640px] gap-4">
         {host.isPending && <SkeletonText lines={3} />}
         {host.error && <ErrorAlert error={host.error} retry={() => void host.refetch()} />}
         {h && <HostFacts host={h} />}
         {verify.error !== null && <ErrorAlert error={verify.error} retry={() => void verify.run()} />}
-        {h === null && domain.status === 'PENDING' && <p className="text-ink-2">Tracked links stand under the name of this service. Once the domain is verified they can have a name of the domain.</p>}
-        {h === null && domain.status !== 'PENDING' && !may && <p className="text-ink-2">Tracked links stand under the name of this service.</p>}
+        {h === null && domain.status === 'PENDING' && <p className="text-ink-2">Tracked links use Postrider’s host name. Once the domain is verified, you can use your own.</p>}
+        {h === null && domain.status !== 'PENDING' && !may && <p className="text-ink-2">Tracked links use Postrider’s host name.</p>}
         {h === null && domain.status !== 'PENDING' && may && (
           <form onSubmit={(e: FormEvent) => { e.preventDefault(); void set.run() }} className="grid gap-3">
-            <Field label="Host" hint="Tracked links stand under the name of this service. With a name below the domain they stand under that; you get one CNAME record to publish." error={set.fieldErrors.host}>
+            <Field label="Host" hint="Tracked links use Postrider’s host name. To use a subdomain of yours instead, publish one CNAME record." error={set.fieldErrors.host}>
               {(p) => <input {...p} className="input" value={name} onChange={(e) => setName(e.target.value)} required autoComplete="off" spellCheck={false} />}
             </Field>
             {set.error !== null && Object.keys(set.fieldErrors).length === 0 && <ErrorAlert error={set.error} />}
@@ -79,13 +79,13 @@ export function Tracking({ domain }: { domain: Domain }) {
       </div>
       {asking && h && (
         <ConfirmDialog
-          title={`Remove ${h.host}?`} label="Remove the host" danger onClose={() => setAsking(false)}
+          title={`Remove ${h.host}?`} label="Remove host" danger onClose={() => setAsking(false)}
           run={async () => {
             await unwrap(rest.DELETE('/domains/{id}/tracking-host', { params: { path } }))
             await host.refetch()
           }}
         >
-          <p>Links of new mail stand under the name of this service again.</p>
+          <p>Links in new emails use Postrider’s host name again.</p>
         </ConfirmDialog>
       )}
     </Card>
@@ -99,9 +99,9 @@ function HostFacts({ host: h }: { host: Host }) {
       <p className="flex flex-wrap items-center gap-2"><Badge tone={look.tone} icon={look.icon}>{look.word}</Badge><span className="font-medium wrap-anywhere">{h.host}</span></p>
       <DetailList>
         <Detail name="Type">{h.record.type}</Detail>
-        <Detail name="Name"><code>{h.record.name}</code><CopyButton text={h.record.name} label="Copy the name" /></Detail>
-        <Detail name="Value"><code>{h.record.value}</code><CopyButton text={h.record.value} label="Copy the value" /></Detail>
-        <Detail name="DNS has">{h.record.found.length > 0 ? <code>{h.record.found.join(' → ')}</code> : h.last_checked_at ? 'Nothing' : null}</Detail>
+        <Detail name="Name"><code>{h.record.name}</code><CopyButton text={h.record.name} label="Copy name" /></Detail>
+        <Detail name="Value"><code>{h.record.value}</code><CopyButton text={h.record.value} label="Copy value" /></Detail>
+        <Detail name="Found in DNS">{h.record.found.length > 0 ? <code>{h.record.found.join(' → ')}</code> : h.last_checked_at ? 'Nothing' : null}</Detail>
         <Detail name="Certificate">{certificates[h.certificate.status] ?? h.certificate.status}{h.certificate.expires_at && <>, until <Time at={h.certificate.expires_at} /></>}</Detail>
         <Detail name="Last check">{h.last_checked_at ? <Time at={h.last_checked_at} /> : 'Never'}</Detail>
       </DetailList>

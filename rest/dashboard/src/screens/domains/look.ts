@@ -11,10 +11,10 @@ export interface Look {
 }
 
 export const domainLooks: Record<DomainStatus, Look> = {
-  PENDING: { word: 'Pending', tone: 'warn', icon: Clock, means: 'It cannot send yet: publish the records below, then verify.' },
-  VERIFIED: { word: 'Verified', tone: 'ok', icon: Check, means: 'All required records were found. It may send.' },
-  TEMPORARY_FAILURE: { word: 'Records broken', tone: 'warn', icon: TriangleAlert, means: 'It was verified, but records broke. It still sends for 72 hours from the first failed check.' },
-  FAILED: { word: 'Failed', tone: 'bad', icon: CircleX, means: 'Its records stayed broken, so it sends no more. Put them back, then verify.' },
+  PENDING: { word: 'Pending', tone: 'warn', icon: Clock, means: 'Can’t send yet. Publish the records below, then verify.' },
+  VERIFIED: { word: 'Verified', tone: 'ok', icon: Check, means: 'Ready to send.' },
+  TEMPORARY_FAILURE: { word: 'Records broken', tone: 'warn', icon: TriangleAlert, means: 'Was verified, but records are now missing or wrong. Sending continues for 72 hours after the first failed check.' },
+  FAILED: { word: 'Failed', tone: 'bad', icon: CircleX, means: 'Records stayed invalid, so sending is disabled. Restore them, then verify.' },
 }
 
 const recordLooks: Record<string, Omit<Look, 'means'>> = {
@@ -30,12 +30,12 @@ export function lookOfRecord(status: string, checked: boolean): Omit<Look, 'mean
 }
 
 const purposes: Record<string, { name: string; why: string }> = {
-  ownership: { name: 'Ownership', why: 'Proves that the domain is yours.' },
-  dkim: { name: 'DKIM', why: 'The public key by which receivers check our signature.' },
-  return_path: { name: 'Return path', why: 'Where bounces come back to.' },
-  spf: { name: 'SPF', why: 'Names us as a sender of the domain. One SPF record only: join ours to yours.' },
-  dmarc: { name: 'DMARC', why: 'What receivers do with mail that fails. Gmail and Yahoo ask for one.' },
-  inbound_mx: { name: 'Inbound MX', why: 'Brings mail to the domain here.' },
+  ownership: { name: 'Ownership', why: 'Proves that you own the domain.' },
+  dkim: { name: 'DKIM', why: 'Public key that receivers use to verify our signature.' },
+  return_path: { name: 'Return path', why: 'Where bounces are returned.' },
+  spf: { name: 'SPF', why: 'Authorizes us to send. Merge with your existing SPF record if you have one.' },
+  dmarc: { name: 'DMARC', why: 'Tells receivers what to do with mail that fails authentication. Required by Gmail and Yahoo.' },
+  inbound_mx: { name: 'Inbound MX', why: 'Routes email for the domain to Postrider.' },
 }
 
 export const purposeOf = (purpose: string) => purposes[purpose] ?? { name: purpose, why: '' }

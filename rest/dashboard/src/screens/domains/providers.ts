@@ -13,20 +13,20 @@ interface Credential {
 
 // The providers at which records can be published, and what each wants to know.
 export const providers: Record<Provider, { name: string; fields: Credential[] }> = {
-  cloudflare: { name: 'Cloudflare', fields: [{ name: 'api_token', label: 'API token', hint: 'With Zone.DNS:Edit, and Zone:Read unless the zone token below is given.' }, { name: 'zone_token', label: 'Zone token', hint: 'With Zone:Read.', optional: true }] },
-  digitalocean: { name: 'DigitalOcean', fields: [{ name: 'api_token', label: 'Personal access token', hint: 'With the scopes domain:read, domain:create and domain:delete.' }] },
-  gandi: { name: 'Gandi', fields: [{ name: 'bearer_token', label: 'Personal access token', hint: 'That may manage the technical configuration of the domain.' }] },
-  hetzner: { name: 'Hetzner', fields: [{ name: 'api_token', label: 'API token', hint: 'Of the Hetzner Cloud project, with read and write access.' }] },
+  cloudflare: { name: 'Cloudflare', fields: [{ name: 'api_token', label: 'API token', hint: 'Needs Zone.DNS:Edit, and Zone:Read unless you enter a zone token below.' }, { name: 'zone_token', label: 'Zone token', hint: 'Needs Zone:Read.', optional: true }] },
+  digitalocean: { name: 'DigitalOcean', fields: [{ name: 'api_token', label: 'Personal access token', hint: 'Needs the scopes domain:read, domain:create and domain:delete.' }] },
+  gandi: { name: 'Gandi', fields: [{ name: 'bearer_token', label: 'Personal access token', hint: 'Must be allowed to manage the domain’s technical configuration.' }] },
+  hetzner: { name: 'Hetzner', fields: [{ name: 'api_token', label: 'API token', hint: 'From the Hetzner Cloud project, with read and write access.' }] },
   ovh: {
     name: 'OVH',
-    fields: [{ name: 'endpoint', label: 'Endpoint', hint: 'ovh-eu, ovh-ca or ovh-us.', open: true }, { name: 'application_key', label: 'Application key', open: true }, { name: 'application_secret', label: 'Application secret' }, { name: 'consumer_key', label: 'Consumer key', hint: 'With GET, POST and DELETE on /domain/zone/*.' }],
+    fields: [{ name: 'endpoint', label: 'Endpoint', hint: 'ovh-eu, ovh-ca or ovh-us.', open: true }, { name: 'application_key', label: 'Application key', open: true }, { name: 'application_secret', label: 'Application secret' }, { name: 'consumer_key', label: 'Consumer key', hint: 'Needs GET, POST and DELETE on /domain/zone/*.' }],
   },
   rfc2136: {
-    name: 'Own name server (RFC 2136)',
-    fields: [{ name: 'server', label: 'Primary name server', hint: 'Host or address, with :port unless it is 53.', open: true }, { name: 'key_name', label: 'Name of the TSIG key', open: true }, { name: 'key', label: 'TSIG key', hint: 'In base64.' }, { name: 'key_algorithm', label: 'Algorithm of the key', hint: 'hmac-sha256 unless it is hmac-sha1, hmac-sha224, hmac-sha384 or hmac-sha512.', optional: true, open: true }],
+    name: 'Your own name server (RFC 2136)',
+    fields: [{ name: 'server', label: 'Primary name server', hint: 'Host name or address, with :port unless it’s 53.', open: true }, { name: 'key_name', label: 'TSIG key name', open: true }, { name: 'key', label: 'TSIG key', hint: 'Base64-encoded.' }, { name: 'key_algorithm', label: 'Key algorithm', hint: 'Defaults to hmac-sha256. Also hmac-sha1, hmac-sha224, hmac-sha384 or hmac-sha512.', optional: true, open: true }],
   },
   route53: {
     name: 'Amazon Route 53',
-    fields: [{ name: 'access_key_id', label: 'Access key id', hint: 'With ListHostedZonesByName, ListResourceRecordSets, ChangeResourceRecordSets and GetChange.', open: true }, { name: 'secret_access_key', label: 'Secret access key' }, { name: 'session_token', label: 'Session token', hint: 'Of temporary credentials.', optional: true }, { name: 'hosted_zone_id', label: 'Id of the hosted zone', hint: 'Where several have the same name.', optional: true, open: true }],
+    fields: [{ name: 'access_key_id', label: 'Access key ID', hint: 'Needs ListHostedZonesByName, ListResourceRecordSets, ChangeResourceRecordSets and GetChange.', open: true }, { name: 'secret_access_key', label: 'Secret access key' }, { name: 'session_token', label: 'Session token', hint: 'For temporary credentials.', optional: true }, { name: 'hosted_zone_id', label: 'Hosted zone ID', hint: 'Needed if several zones have the same name.', optional: true, open: true }],
   },
 }

@@ -30,8 +30,8 @@ export function Actions({ email }: { email: Email }) {
       <Menu
         entries={[
           { name: 'Send a copy now', icon: Send, run: () => setAsked('resend'), hidden: !scheduled || !can('SEND') },
-          { name: 'Suppress the recipient', icon: Ban, run: () => setAsked('suppress'), hidden: !write || !has('suppression') || email.recipients.length !== 1, danger: true },
-          { name: 'Copy a link to it', icon: Link2, run: () => void copyText(`${location.origin}/emails/${email.id}`).then(() => toast.success('The link is copied'), toast.error) },
+          { name: 'Suppress recipient', icon: Ban, run: () => setAsked('suppress'), hidden: !write || !has('suppression') || email.recipients.length !== 1, danger: true },
+          { name: 'Copy link', icon: Link2, run: () => void copyText(`${location.origin}/emails/${email.id}`).then(() => toast.success('Link copied'), toast.error) },
         ]}
       />
       {asked === 'resend' && <Resend email={email} onClose={close} />}
@@ -57,11 +57,11 @@ function Resend({ email, onClose }: Asking) {
   const key = useRef(newIdempotencyKey())
   async function run() {
     const sent = await unwrap(rest.POST('/emails/{id}/resend', { params: { path: { id: email.id }, header: { 'Idempotency-Key': key.current } } }))
-    toast.success('Sent again as a new email', { label: 'Show it', run: () => void navigate({ to: `/emails/${sent.id}` }) })
+    toast.success('Sent again as a new email', { label: 'View', run: () => void navigate({ to: `/emails/${sent.id}` }) })
   }
   return (
     <ConfirmDialog title="Send this email again?" label="Send" onClose={onClose} run={run}>
-      A new email with the same subject, body and tags goes to {email.recipients.length === 1 ? email.recipients[0]?.address : `all ${email.recipients.length} recipients`} at once. Attachments are left out.
+      A new email with the same subject, body and tags is sent to {email.recipients.length === 1 ? email.recipients[0]?.address : `all ${email.recipients.length} recipients`} immediately. Attachments are not included.
     </ConfirmDialog>
   )
 }
@@ -71,9 +71,9 @@ function Cancel({ email, onClose }: Asking) {
   async function run() {
     await unwrap(rest.PATCH('/emails/{id}', { params: { path: { id: email.id } }, body: { cancel: true } }))
     await reread()
-    toast.success('Cancelled: it is never sent')
+    toast.success('Email cancelled')
   }
-  return <ConfirmDialog title="Cancel this email?" label="Cancel the email" danger onClose={onClose} run={run}>It is then never sent, and cannot be scheduled again.</ConfirmDialog>
+  return <ConfirmDialog title="Cancel this email?" label="Cancel email" danger onClose={onClose} run={run}>It won’t be sent, and can’t be scheduled again.</ConfirmDialog>
 }
 
 function Reschedule({ email, onClose }: Asking) {
@@ -82,11 +82,11 @@ function Reschedule({ email, onClose }: Asking) {
   async function run() {
     await unwrap(rest.PATCH('/emails/{id}', { params: { path: { id: email.id } }, body: { scheduled_at: new Date(at).toISOString() } }))
     await reread()
-    toast.success('Rescheduled')
+    toast.success('Email rescheduled')
   }
   return (
-    <ConfirmDialog title="When is it to be sent?" label="Reschedule" onClose={onClose} run={run}>
-      <Field label="Time" hint={`In your zone, ${Intl.DateTimeFormat().resolvedOptions().timeZone}.`}>{(p) => <input {...p} type="datetime-local" className="input" value={at} onChange={(e) => setAt(e.target.value)} />}</Field>
+    <ConfirmDialog title="Reschedule email" label="Reschedule" onClose={onClose} run={run}>
+      <Field label="Time" hint={`In your time zone, ${Intl.DateTimeFormat().resolvedOptions().timeZone}.`}>{(p) => <input {...p} type="datetime-local" className="input" value={at} onChange={(e) => setAt(e.target.value)} />}</Field>
     </ConfirmDialog>
   )
 }
@@ -97,7 +97,7 @@ function Suppress({ email, onClose }: Asking) {
   const address = email.recipients[0]?.address ?? ''
   async function run() {
     await unwrap(rest.POST('/suppressions', { body: { email: address } }))
-    toast.success(`Nothing more is sent to ${address}`)
+    toast.success(`${address} suppressed`)
   }
-  return <ConfirmDialog title="Suppress this recipient?" label="Suppress" danger onClose={onClose} run={run}>Nothing more is sent to <b className="text-ink">{address}</b> until somebody takes it off the list.</ConfirmDialog>
+  return <ConfirmDialog title="Suppress this recipient?" label="Suppress" danger onClose={onClose} run={run}>No more emails are sent to <b className="text-ink">{address}</b> until the suppression is removed.</ConfirmDialog>
 }

@@ -22,7 +22,7 @@ function With({ content, children }: { content: Content; children: (body: Body) 
   return body ? children(body) : null
 }
 
-const gone = <p className="text-ink-3">There is none: the email was sent without it, or its body was deleted after the time for which bodies are kept.</p>
+const gone = <p className="text-ink-3">No content: the email was sent without it, or it was deleted after the retention period.</p>
 
 export function Preview({ content, tall }: { content: Content; tall?: boolean }) {
   const [on, setOn] = useState<'desktop' | 'mobile'>('desktop')
@@ -37,7 +37,7 @@ export function Preview({ content, tall }: { content: Content; tall?: boolean })
               <SegmentedControl label="Preview as" value={on} onChange={setOn} choices={[{ key: 'desktop', name: 'Desktop', icon: <Monitor aria-hidden className="!size-3.5" /> }, { key: 'mobile', name: 'Phone', icon: <Smartphone aria-hidden className="!size-3.5" /> }]} />
               <button type="button" aria-pressed={dark} className="btn sm aria-pressed:bg-press" onClick={() => setDark(!dark)}><Moon aria-hidden />Dark</button>
             </div>
-            <HtmlPreview html={body.html} label="The email as its reader sees it" dark={dark} mobile={on === 'mobile'} className={tall ? 'h-[min(720px,calc(100dvh-240px))] min-h-[420px]' : 'h-[520px]'} />
+            <HtmlPreview html={body.html} label="Email preview" dark={dark} mobile={on === 'mobile'} className={tall ? 'h-[min(720px,calc(100dvh-240px))] min-h-[420px]' : 'h-[520px]'} />
           </div>
         )
       }}
@@ -74,7 +74,7 @@ export function Attachments({ content }: { content: Content }) {
     <With content={content}>
       {(body) =>
         body.attachments.length === 0 ? (
-          <p className="text-ink-3">No file came with it.</p>
+          <p className="text-ink-3">No attachments.</p>
         ) : (
           <ul className="card">
             {body.attachments.map((a, i) => (

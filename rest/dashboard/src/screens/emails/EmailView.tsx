@@ -32,7 +32,7 @@ export function EmailView({ id, beside }: { id: string; beside?: boolean }) {
   if (detail.error) return <div className="p-4"><ErrorAlert error={detail.error} retry={() => void detail.refetch()} /></div>
   if (detail.isPending) return <div className="p-5"><SkeletonText lines={8} /></div>
   const email = detail.data.email
-  if (!email) return <p className="p-5 text-ink-2">There is no email with this id in your account, or it was deleted after the time for which records are kept.</p>
+  if (!email) return <p className="p-5 text-ink-2">This email doesn’t exist in your account, or was deleted after the retention period.</p>
   const body = content.data?.email?.content
   const contentTabs = [
     { key: 'preview', name: 'Preview' },
@@ -67,7 +67,7 @@ export function EmailView({ id, beside }: { id: string; beside?: boolean }) {
     <div className={`grid ${beside ? 'content-start' : 'min-h-full lg:grid-cols-[minmax(0,1fr)_minmax(0,1.1fr)]'}`}>
       <div className={`min-w-0 border-line ${beside ? '' : 'lg:border-r'}`}>
         <Head email={email} />
-        <Tabs label="What happened" tabs={storyTabs} value={story} onChange={(key) => change({ tab: key })} inset="px-4 md:px-5"><div className="p-4 md:p-5">{panel(story)}</div></Tabs>
+        <Tabs label="Activity" tabs={storyTabs} value={story} onChange={(key) => change({ tab: key })} inset="px-4 md:px-5"><div className="p-4 md:p-5">{panel(story)}</div></Tabs>
       </div>
       <div className={`min-w-0 border-t border-line ${beside ? '' : 'lg:border-t-0'}`}>
         <Tabs label="Content" tabs={contentTabs} value={shown} onChange={(key) => change({ show: key })} inset="px-4 md:px-5 lg:pt-2"><div className="p-4 md:p-5">{panel(shown)}</div></Tabs>

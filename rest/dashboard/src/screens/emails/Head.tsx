@@ -24,7 +24,7 @@ export function Head({ email }: { email: Email }) {
       <div className="flex flex-wrap items-center gap-2">
         <Badge tone={look.tone} icon={look.icon}>{look.word}</Badge>
         {email.recipients.length > 1 && <span className="text-xs text-ink-2">{settled} of {email.recipients.length} recipients delivered</span>}
-        {email.status === 'SCHEDULED' && <span className="text-xs text-ink-2">to be sent <Time at={email.scheduledAt} /></span>}
+        {email.status === 'SCHEDULED' && <span className="text-xs text-ink-2">sends <Time at={email.scheduledAt} /></span>}
       </div>
       <h2 className="text-xl tracking-[-0.012em] wrap-anywhere">{email.subject || <span className="text-ink-3">No subject</span>}</h2>
       {email.bounceReason && <p className="smtp bad !mt-0">{email.bounceReason}</p>}

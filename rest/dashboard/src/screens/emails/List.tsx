@@ -39,7 +39,7 @@ const hints = ['to:ada@example.com', 'from:', 'domain:example.com', 'tag:name=va
 
 export const pageSize = 50
 
-const nameOf = (e: Row) => `${e.to[0] ?? 'nobody'}: ${e.subject}`
+const nameOf = (e: Row) => `${e.to[0] ?? 'no recipient'}: ${e.subject}`
 
 export default function List() {
   const [address, change] = useSearchParams()
@@ -64,7 +64,7 @@ export default function List() {
       key: 'to', head: 'To', width: 'min(240px, 36cqw)', grows: true,
       cell: (e) => (
         <>
-          <Link to="." search={((old: object) => ({ ...old, open: e.id })) as never} className="block truncate font-medium" title={e.to.join(', ')}>{e.to[0] ?? 'nobody'}{e.to.length > 1 && <span className="font-normal text-ink-3"> +{e.to.length - 1}</span>}</Link>
+          <Link to="." search={((old: object) => ({ ...old, open: e.id })) as never} className="block truncate font-medium" title={e.to.join(', ')}>{e.to[0] ?? 'no recipient'}{e.to.length > 1 && <span className="font-normal text-ink-3"> +{e.to.length - 1}</span>}</Link>
           <span className="block truncate text-xs text-ink-3 @min-[460px]:hidden"><When row={e} /> · {e.subject}</span>
         </>
       ),
@@ -80,14 +80,14 @@ export default function List() {
   ]
 
   const empty = q
-    ? <EmptyState icon={Mail} title="Nothing matches" action={<button type="button" className="btn" onClick={() => change({ q: undefined })}>Clear the filter</button>}>No email is as the filter says. Words are found by their beginning, in subjects, names, addresses and tags.</EmptyState>
+    ? <EmptyState icon={Mail} title="No matches" action={<button type="button" className="btn" onClick={() => change({ q: undefined })}>Clear filter</button>}>No emails match this filter. Search matches the beginnings of words in subjects, names, addresses and tags.</EmptyState>
     : <NoEmails />
 
   return (
     <>
       <PageHead title="Emails">
         {can('READ') && <ExportButton noun="emails" path="/emails/export" filter={wrong ? undefined : { q }} />}
-        {can('SEND') && <Link to="/" search={{ step: 'send' } as never} className="btn">Send one</Link>}
+        {can('SEND') && <Link to="/" search={{ step: 'send' } as never} className="btn">Send a test email</Link>}
       </PageHead>
       <SplitView
         sheet={open && (
@@ -118,5 +118,5 @@ function NoEmails() {
   const command = `curl ${location.origin}/api/emails \\
   -H 'Authorization: Bearer ${development?.apiKey ?? '$POSTRIDER_API_KEY'}' -H 'Content-Type: application/json' \\
   -d '{"from":"hello@${development?.domain ?? 'your-domain.example'}","to":["you@example.com"],"subject":"Hello","text":"It works"}'`
-  return <EmptyState icon={Mail} title="No email yet" command={command}>The first one appears here by itself.</EmptyState>
+  return <EmptyState icon={Mail} title="No emails yet" command={command}>Emails you send will show up here.</EmptyState>
 }

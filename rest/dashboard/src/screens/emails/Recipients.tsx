@@ -18,7 +18,7 @@ export function Recipients({ email }: { email: Email }) {
               <span className="ml-auto text-xs text-ink-3">{r.kind.toLowerCase()} · {r.attempts} {r.attempts === 1 ? 'attempt' : 'attempts'}{r.remoteMta && ` · ${r.remoteMta}`}</span>
             </div>
             {r.diagnostic && <p className={`smtp ${look.tone}`}>{r.diagnostic}</p>}
-            {r.nextAttemptAt && <p className="mt-1 text-xs text-ink-2">Next try <Time at={r.nextAttemptAt} /></p>}
+            {r.nextAttemptAt && <p className="mt-1 text-xs text-ink-2">Next attempt <Time at={r.nextAttemptAt} /></p>}
           </li>
         )
       })}
@@ -26,11 +26,11 @@ export function Recipients({ email }: { email: Email }) {
   )
 }
 
-const outcomes: Record<string, string> = { UNKNOWN: 'No answer', NOT_STARTED: 'Cut off' }
+const outcomes: Record<string, string> = { UNKNOWN: 'No response', NOT_STARTED: 'Interrupted' }
 
 // Attempts are the conversations with receiving servers, the newest first.
 export function Attempts({ email }: { email: Email }) {
-  if (email.attempts.length === 0) return <p className="text-ink-3">No server was spoken to yet.</p>
+  if (email.attempts.length === 0) return <p className="text-ink-3">No delivery attempts yet.</p>
   return (
     <ol className="grid gap-4">
       {[...email.attempts].reverse().map((a) => {

@@ -28,13 +28,13 @@ export function Story({ email, engagements }: { email: Email; engagements: Engag
     <>
       {waiting.length > 0 && (
         <ul className="mb-4 grid gap-1 rounded-control bg-warn-soft px-3 py-2 text-xs text-warn">
-          {waiting.map((r) => <li key={r.address}>{r.held ? <>Held back by the operator: {r.address}</> : <>Next try for {r.address} <Time at={r.nextAttemptAt} /></>}</li>)}
+          {waiting.map((r) => <li key={r.address}>{r.held ? <>Held by the operator: {r.address}</> : <>Next attempt for {r.address} <Time at={r.nextAttemptAt} /></>}</li>)}
         </ul>
       )}
       <Timeline>
         {[...email.timeline].reverse().map((entry) => <Entry key={entry.id} email={email} entry={entry} engagements={engagements} />)}
       </Timeline>
-      {!last && <p className="text-ink-3">Nothing has happened yet.</p>}
+      {!last && <p className="text-ink-3">No activity yet.</p>}
     </>
   )
 }
@@ -48,9 +48,9 @@ function Entry({ email, entry, engagements }: { email: Email; entry: Entry; enga
   const server = attempt?.remoteHost ?? text(entry.data, 'bounce', 'remote_mta') ?? text(entry.data, 'delay', 'remote_mta')
   const small: (string | undefined)[] = [
     bounceKind(entry), server, attempt?.tls ? attempt.tls : attempt?.remoteHost ? 'no TLS' : undefined, attempt && attempt.number > 1 ? `attempt ${attempt.number}` : undefined,
-    entry.type === 'email.delivered' && email.sentAt ? `${formatDuration(Date.parse(entry.at) - Date.parse(email.sentAt))} after it was sent` : undefined,
-    text(entry.data, 'complaint', 'type') && `Feedback of type ${text(entry.data, 'complaint', 'type')} by ${text(entry.data, 'complaint', 'reporter') ?? 'the receiver'}`,
-    engaged?.userAgent ?? undefined, engaged?.machine ? 'by a machine' : undefined,
+    entry.type === 'email.delivered' && email.sentAt ? `delivered in ${formatDuration(Date.parse(entry.at) - Date.parse(email.sentAt))}` : undefined,
+    text(entry.data, 'complaint', 'type') && `Feedback type ${text(entry.data, 'complaint', 'type')}, from ${text(entry.data, 'complaint', 'reporter') ?? 'the receiver'}`,
+    engaged?.userAgent ?? undefined, engaged?.machine ? 'automated' : undefined,
   ]
   const url = engaged?.url ?? text(entry.data, 'click', 'url')
   const words = entry.type === 'email.delivered' ? attempt?.reply : (attempt?.reply ?? entry.detail)
@@ -61,9 +61,9 @@ function Entry({ email, entry, engagements }: { email: Email; entry: Entry; enga
       details={
         <>
           {small.filter(Boolean).join(' · ')}
-          {engaged?.machine && <span className="chip ml-1" title={engaged.machine}>machine</span>}
+          {engaged?.machine && <span className="chip ml-1" title={engaged.machine}>automated</span>}
           {url && <code className="block wrap-anywhere">{url}</code>}
-          {entry.nextAttemptAt && <> · next try <Time at={entry.nextAttemptAt} /></>}
+          {entry.nextAttemptAt && <> · next attempt <Time at={entry.nextAttemptAt} /></>}
         </>
       }
     />
@@ -74,5 +74,5 @@ function bounceKind(entry: Entry): string | undefined {
   const kind = text(entry.data, 'bounce', 'type')
   if (!kind) return undefined
   const code = text(entry.data, 'bounce', 'enhanced_code')
-  return `${kind === 'permanent' ? 'For good' : 'For now'}${code ? ` (${code})` : ''}`
+  return `${kind === 'permanent' ? 'Permanent' : 'Temporary'}${code ? ` (${code})` : ''}`
 }

@@ -16,14 +16,14 @@ export function useBulk(): BulkAction[] {
   const { can } = useViewer()
   const all: (BulkAction & { may: boolean })[] = [
     {
-      name: 'Send again', icon: Send, may: can('SEND'), description: 'A new email with the same subject, body and tags goes to the recipients of each, at once. Attachments are left out.',
+      name: 'Send again', icon: Send, may: can('SEND'), description: 'A new email with the same subject, body and tags is sent immediately to the recipients of each. Attachments are not included.',
       run: async (id) => {
         await unwrap(rest.POST('/emails/{id}/resend', { params: { path: { id }, header: { 'Idempotency-Key': keyFor(id) } } }))
         keys.delete(id)
       },
     },
     {
-      name: 'Cancel', icon: CircleMinus, danger: true, may: can('WRITE'), description: 'Those that are scheduled are then never sent. Others refuse, and stay as they are.',
+      name: 'Cancel', icon: CircleMinus, danger: true, may: can('WRITE'), description: 'Scheduled emails are cancelled. Others can’t be cancelled and stay unchanged.',
       run: (id) => unwrap(rest.PATCH('/emails/{id}', { params: { path: { id } }, body: { cancel: true } })),
     },
   ]

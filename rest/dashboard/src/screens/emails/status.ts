@@ -22,7 +22,7 @@ const events: Record<string, Look> = {
   'email.scheduled': { word: 'Scheduled', tone: 'quiet', icon: CalendarClock },
   'email.rescheduled': { word: 'Rescheduled', tone: 'quiet', icon: CalendarClock },
   'email.cancelled': { word: 'Cancelled', tone: 'quiet', icon: CircleMinus },
-  'email.sent': { word: 'Sent', tone: 'quiet', icon: Send },
+  'email.sent': { word: 'Accepted', tone: 'quiet', icon: Send },
   'email.delivered': { word: 'Delivered', tone: 'ok', icon: Check },
   'email.delivery_delayed': { word: 'Delayed', tone: 'warn', icon: Hourglass },
   'email.bounced': { word: 'Bounced', tone: 'bad', icon: Undo2 },

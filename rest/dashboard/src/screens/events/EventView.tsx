@@ -18,7 +18,7 @@ type Event = NonNullable<CustomEventDetailQuery['customEvent']>
 type Match = Event['explanation']['matches'][number]
 type Miss = Event['explanation']['nearMisses'][number]
 
-const sources = { API: 'by an API key', DASHBOARD: 'from the dashboard', SYSTEM: 'of the service itself' }
+const sources = { API: 'from the API', DASHBOARD: 'from the dashboard', SYSTEM: 'from Postrider' }
 
 // EventView is one event: what automations did about it, and why not.
 export function EventView({ id }: { id: string }) {
@@ -26,28 +26,28 @@ export function EventView({ id }: { id: string }) {
   const e = read.data?.customEvent
   if (read.error && !e) return <ErrorAlert error={read.error} retry={() => void read.refetch()} />
   if (read.isLoading) return <SkeletonText />
-  if (!e) return <EmptyState icon={Zap} title="There is no such event">It is older than what is kept, or it belongs to another account.</EmptyState>
+  if (!e) return <EmptyState icon={Zap} title="Event not found">It was deleted after the retention period, or it belongs to another account.</EmptyState>
   const { matches, nearMisses } = e.explanation
   return (
     <div className="grid gap-5">
       <DetailList>
-        <Detail name="Id"><CopyableId id={e.id} /></Detail>
-        <Detail name="User id">{e.userId}</Detail>
+        <Detail name="ID"><CopyableId id={e.id} /></Detail>
+        <Detail name="User ID">{e.userId}</Detail>
         <Detail name="Email">{e.email}</Detail>
-        <Detail name="Came">{sources[e.source]}, <Time at={e.createdAt} exact /></Detail>
+        <Detail name="Received">{sources[e.source]}, <Time at={e.createdAt} exact /></Detail>
       </DetailList>
       <section className="grid gap-2">
-        <h2>What automations did</h2>
+        <h2>Automations</h2>
         {matches.length === 0 && <NoMatch name={e.name} />}
         <ul className="grid gap-2">{matches.map((m, i) => <MatchItem key={i} match={m} />)}</ul>
       </section>
       {nearMisses.length > 0 && (
         <section className="grid gap-2">
-          <h2>What it has almost done</h2>
+          <h2>Near misses</h2>
           <ul className="grid gap-2">{nearMisses.map((m, i) => <MissItem key={i} miss={m} />)}</ul>
         </section>
       )}
-      {e.data === null ? <p className="text-ink-2">It came without data.</p> : <CodeBlock title="Data" text={JSON.stringify(e.data, null, 2)} wrap />}
+      {e.data === null ? <p className="text-ink-2">No data.</p> : <CodeBlock title="Data" text={JSON.stringify(e.data, null, 2)} wrap />}
     </div>
   )
 }
@@ -57,12 +57,12 @@ function MatchItem({ match: m }: { match: Match }) {
   return (
     <li className="grid min-w-0 gap-2 rounded-card border border-line p-3">
       <div className="flex flex-wrap items-center gap-2">
-        <Link className="min-w-0 font-medium wrap-anywhere hover:underline" to={`/automations/${m.automationId}` as string}>{m.automationName ?? 'A deleted automation'}</Link>
+        <Link className="min-w-0 font-medium wrap-anywhere hover:underline" to={`/automations/${m.automationId}` as string}>{m.automationName ?? 'Deleted automation'}</Link>
         <span className="text-xs text-ink-3">v{m.version}</span>
         <Badge tone={look.tone} icon={look.icon}>{look.word}</Badge>
-        {m.runId && <Link className="link ml-auto" to={`/automations/runs/${m.runId}` as string}>See the run</Link>}
+        {m.runId && <Link className="link ml-auto" to={`/automations/runs/${m.runId}` as string}>View run</Link>}
       </div>
-      <p className="text-ink-2">{look.why}{m.stepKey && <> The step is <code>{m.stepKey}</code>.</>}</p>
+      <p className="text-ink-2">{look.why}{m.stepKey && <> Step: <code>{m.stepKey}</code>.</>}</p>
       {m.error && <p className="smtp bad">{m.error}</p>}
       {m.conditions.length > 0 && <Conditions list={m.conditions} />}
     </li>
@@ -76,9 +76,9 @@ function MissItem({ miss: m }: { miss: Miss }) {
       <p className="flex flex-wrap gap-x-3 gap-y-1 text-ink-2">
         <span>Name <code>{m.name}</code></span>
         {m.stepKey && <span>Step <code>{m.stepKey}</code></span>}
-        {m.automationId && <Link className="link" to={`/automations/${m.automationId}` as string}>See the automation</Link>}
-        {m.runId && <Link className="link" to={`/automations/runs/${m.runId}` as string}>See the run</Link>}
-        {m.eventId && <Link className="link" to={`/events/${m.eventId}` as string}>See the other event</Link>}
+        {m.automationId && <Link className="link" to={`/automations/${m.automationId}` as string}>View automation</Link>}
+        {m.runId && <Link className="link" to={`/automations/runs/${m.runId}` as string}>View run</Link>}
+        {m.eventId && <Link className="link" to={`/events/${m.eventId}` as string}>View other event</Link>}
       </p>
       {m.condition && <Conditions list={[m.condition]} />}
     </li>
@@ -92,9 +92,9 @@ function NoMatch({ name }: { name: string }) {
   const names = [...new Set(read.data?.automations.nodes.filter((a) => a.status === 'ACTIVE').map((a) => (a.trigger as { event?: string } | null)?.event).filter((n) => n !== undefined))].slice(0, 12)
   return (
     <div className="grid gap-1 rounded-card border border-line p-3 wrap-anywhere">
-      <p>No active automation listened to <code>{name}</code>, and no run waited for it.</p>
-      {names.length > 0 && <p className="text-ink-2">Active automations are started by {names.map((n, i) => <span key={n}>{i > 0 && ', '}<code>{n}</code></span>)}.</p>}
-      {read.data && names.length === 0 && <p className="text-ink-2">No automation is active. <Link className="link" to={'/automations' as string}>See automations</Link></p>}
+      <p>No active automation is triggered by <code>{name}</code>, and no run was waiting for it.</p>
+      {names.length > 0 && <p className="text-ink-2">Active automations are triggered by {names.map((n, i) => <span key={n}>{i > 0 && ', '}<code>{n}</code></span>)}.</p>}
+      {read.data && names.length === 0 && <p className="text-ink-2">No automations are active. <Link className="link" to={'/automations' as string}>View automations</Link></p>}
     </div>
   )
 }

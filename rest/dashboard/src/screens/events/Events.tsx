@@ -20,11 +20,11 @@ import { SendEvent } from './SendEvent'
 type Row = CustomEventsQuery['customEvents']['nodes'][number]
 
 const columns: Column<Row>[] = [
-  { key: 'name', head: 'Name', cell: (e) => <><Link to="." search={((old: object) => ({ ...old, open: e.id })) as never} className="block truncate font-mono text-xs font-medium hover:underline">{e.name}</Link><span className="block truncate text-xs text-ink-3 @min-[460px]:hidden">{summary(e.matches).word} · {e.email ?? e.userId ?? 'nobody'}</span></> },
-  { key: 'who', head: 'Person', width: '28%', from: 'slim', cell: (e) => <span className="text-ink-2" title={[e.email, e.userId].filter(Boolean).join(', ')}>{e.email ?? e.userId ?? 'nobody'}</span> },
-  { key: 'what', head: 'What became of it', width: '196px', from: 'slim', cell: (e) => { const look = summary(e.matches); return <Badge tone={look.tone} icon={look.icon}>{look.word}</Badge> } },
-  { key: 'source', head: 'From', width: '100px', from: 'wide', cell: (e) => <span className="text-ink-2">{{ API: 'API', DASHBOARD: 'Dashboard', SYSTEM: 'Service' }[e.source]}</span> },
-  { key: 'at', head: 'Came', width: '104px', right: true, cell: (e) => <span className="text-ink-2"><Time at={e.createdAt} /></span> },
+  { key: 'name', head: 'Name', cell: (e) => <><Link to="." search={((old: object) => ({ ...old, open: e.id })) as never} className="block truncate font-mono text-xs font-medium hover:underline">{e.name}</Link><span className="block truncate text-xs text-ink-3 @min-[460px]:hidden">{summary(e.matches).word} · {e.email ?? e.userId ?? 'no user'}</span></> },
+  { key: 'who', head: 'User', width: '28%', from: 'slim', cell: (e) => <span className="text-ink-2" title={[e.email, e.userId].filter(Boolean).join(', ')}>{e.email ?? e.userId ?? 'no user'}</span> },
+  { key: 'what', head: 'Result', width: '196px', from: 'slim', cell: (e) => { const look = summary(e.matches); return <Badge tone={look.tone} icon={look.icon}>{look.word}</Badge> } },
+  { key: 'source', head: 'Source', width: '100px', from: 'wide', cell: (e) => <span className="text-ink-2">{{ API: 'API', DASHBOARD: 'Dashboard', SYSTEM: 'System' }[e.source]}</span> },
+  { key: 'at', head: 'Received', width: '104px', right: true, cell: (e) => <span className="text-ink-2"><Time at={e.createdAt} /></span> },
 ]
 
 const sources = ['api', 'dashboard', 'system']
@@ -38,7 +38,7 @@ export default function Events() {
   const word = parseTerms(q).find((t) => !t.field)?.value.replaceAll('"', '') ?? ''
   const source = termValue(q, 'source')
   const date = (field: string) => { const v = termValue(q, field); return v && !Number.isNaN(Date.parse(v)) ? new Date(v).toISOString() : null }
-  const wrong = source && !sources.includes(source) ? 'source: api, dashboard or system' : ['since', 'until'].some((f) => termValue(q, f) && !date(f)) ? 'since: and until: need a date, as 2026-01-31' : undefined
+  const wrong = source && !sources.includes(source) ? 'source: must be api, dashboard or system' : ['since', 'until'].some((f) => termValue(q, f) && !date(f)) ? 'since: and until: must be dates, such as 2026-01-31' : undefined
   const filter = {
     name: termValue(q, 'name') || (word.includes('@') ? null : word) || null, email: termValue(q, 'email') || (word.includes('@') ? word : null), userId: termValue(q, 'user') || null,
     source: source && !wrong ? (source.toUpperCase() as CustomEventSource) : null, createdAt: { gte: date('since'), lt: date('until') },
@@ -64,17 +64,17 @@ export default function Events() {
           <div className="p-4 md:p-5"><EventView key={open} id={open} /></div>
         </Sheet>
       )}>
-        <FilterBar placeholder="Name of the event, or an email address" error={wrong} hints={['name:user.created', 'user:user-17', 'email:bob@example.net', 'since:2026-01-31']} choices={[{ field: 'source', label: 'Any source', values: [{ value: 'api', name: 'API' }, { value: 'dashboard', name: 'Dashboard' }, { value: 'system', name: 'Service' }] }]} />
+        <FilterBar placeholder="Event name or email address" error={wrong} hints={['name:user.created', 'user:user-17', 'email:bob@example.net', 'since:2026-01-31']} choices={[{ field: 'source', label: 'Any source', values: [{ value: 'api', name: 'API' }, { value: 'dashboard', name: 'Dashboard' }, { value: 'system', name: 'System' }] }]} />
         <DataTable
           label="Events" height={narrow ? 52 : undefined} rows={list.rows} columns={columns} idOf={(e) => e.id} nameOf={(e) => e.name} open={open} onOpen={go} loading={list.isLoading} error={list.error} retry={() => void list.refetch()}
           more={() => void list.fetchNextPage()} hasMore={list.hasNextPage} above={<NewRowsNotice count={fresh} show={() => void list.refetch()} />}
           empty={q ? (
-            <EmptyState icon={Zap} title="No event matches" action={<button type="button" className="btn" onClick={() => change({ q: undefined })}>Clear the filter</button>}>A name must be written in full, as <code>user.created</code>.</EmptyState>
+            <EmptyState icon={Zap} title="No events match" action={<button type="button" className="btn" onClick={() => change({ q: undefined })}>Clear filter</button>}>Enter the full name, such as <code>user.created</code>.</EmptyState>
           ) : (
-            <EmptyState icon={Zap} title="No events yet" action={can('SEND') && <button type="button" className="btn" onClick={send}>Send an event from here</button>}
+            <EmptyState icon={Zap} title="No events yet" action={can('SEND') && <button type="button" className="btn" onClick={send}>Send an event</button>}
               command={`curl ${location.origin}/api/events -H "Authorization: Bearer $KEY" \\\n  -d '{"name": "user.created", "user_id": "user-17", "email": "bob@example.net", "data": {"name": "Bob"}}'`}
             >
-              Your program reports what has happened, and automations act on it.
+              Your app sends events, and automations react to them.
             </EmptyState>
           )}
         />

@@ -36,7 +36,7 @@ export function SendEvent({ onClose }: { onClose: () => void }) {
       if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) throw new Error('not an object')
       void write.run(parsed as Record<string, unknown>)
     } catch {
-      setBadData('It must be a JSON object, as {"name": "Bob"}.')
+      setBadData('Must be a JSON object, such as {"name": "Bob"}.')
     }
   }
   return (
@@ -44,12 +44,12 @@ export function SendEvent({ onClose }: { onClose: () => void }) {
       title="Send an event" onClose={onClose}
       actions={receipt
         ? <><button type="button" className="btn" onClick={() => setReceipt(null)}>Send another</button><button type="button" className="btn primary" onClick={onClose}>Close</button></>
-        : <><button type="button" className="btn" onClick={onClose}>Back</button><button type="submit" form="send-event" className="btn primary" disabled={write.busy || !name.trim()}>Send</button></>}
+        : <><button type="button" className="btn" onClick={onClose}>Cancel</button><button type="submit" form="send-event" className="btn primary" disabled={write.busy || !name.trim()}>Send</button></>}
     >
       {receipt ? (
         <div role="status" className="grid gap-2">
-          <p><code>{receipt.event.name}</code> is stored. It started {receipt.matched_automations} {receipt.matched_automations === 1 ? 'run' : 'runs'}, ended {receipt.resumed_runs} {receipt.resumed_runs === 1 ? 'wait' : 'waits'} and cancelled {receipt.cancelled_runs} {receipt.cancelled_runs === 1 ? 'run' : 'runs'}.</p>
-          <p><Link className="link under" to={`/events/${receipt.event.id}` as string}>See why</Link></p>
+          <p><code>{receipt.event.name}</code> was received. It started {receipt.matched_automations} {receipt.matched_automations === 1 ? 'run' : 'runs'}, resumed {receipt.resumed_runs} {receipt.resumed_runs === 1 ? 'run' : 'runs'} and cancelled {receipt.cancelled_runs} {receipt.cancelled_runs === 1 ? 'run' : 'runs'}.</p>
+          <p><Link className="link under" to={`/events/${receipt.event.id}` as string}>View details</Link></p>
         </div>
       ) : (
         <form id="send-event" className="grid gap-3" onSubmit={(e) => { e.preventDefault(); send() }}>
@@ -57,10 +57,10 @@ export function SendEvent({ onClose }: { onClose: () => void }) {
           <datalist id="event-names">{known.map((n) => <option key={n} value={n} />)}</datalist>
           <div className="grid gap-3 sm:grid-cols-2">
             <Field label="Email" error={write.fieldErrors.email}>{(p) => <input {...p} className="input" value={email} onChange={edit(setEmail)} />}</Field>
-            <Field label="User id" error={write.fieldErrors.user_id}>{(p) => <input {...p} className="input" value={userId} onChange={edit(setUserId)} />}</Field>
+            <Field label="User ID" error={write.fieldErrors.user_id}>{(p) => <input {...p} className="input" value={userId} onChange={edit(setUserId)} />}</Field>
           </div>
-          <Field label="Data" hint="A JSON object. Conditions and texts see it as event.data." error={badData ?? write.fieldErrors.data}>{(p) => <textarea {...p} className="input font-mono" rows={5} spellCheck={false} value={data} onChange={edit(setData)} />}</Field>
-          <p className="rounded-control bg-warn-soft px-3 py-2 text-warn">It is a real event: active automations act on it and may send email. To only see what would happen, use the dry run of an automation.</p>
+          <Field label="Data" hint="A JSON object. Conditions and content can use it as event.data." error={badData ?? write.fieldErrors.data}>{(p) => <textarea {...p} className="input font-mono" rows={5} spellCheck={false} value={data} onChange={edit(setData)} />}</Field>
+          <p className="rounded-control bg-warn-soft px-3 py-2 text-warn">This is a real event: active automations react to it and may send email. To see what would happen without sending, use an automation’s dry run.</p>
           {write.error !== null && <ErrorAlert error={write.error} retry={send} />}
         </form>
       )}

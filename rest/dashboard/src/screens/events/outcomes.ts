@@ -11,25 +11,25 @@ export interface Look {
 
 const outcomes: Record<string, Look> = {
   started: { word: 'Started a run', tone: 'ok', icon: Play, why: 'The event started a run.' },
-  resumed: { word: 'Ended a wait', tone: 'info', icon: RotateCcw, why: 'A run waited for it and goes on.' },
-  cancelled: { word: 'Cancelled a run', tone: 'warn', icon: Ban, why: 'The automation lets this event cancel runs.' },
-  condition_false: { word: 'Condition not true', tone: 'quiet', icon: SkipForward, why: 'The automation listens to the event, but its condition was not true.' },
-  condition_error: { word: 'Condition has no value', tone: 'bad', icon: CircleX, why: 'The condition could not be judged, which counts as not true.' },
-  re_entry: { word: 'Had a run already', tone: 'quiet', icon: SkipForward, why: 'The person had a run, and re_entry allows no other now.' },
-  too_many_runs: { word: 'Too many runs', tone: 'bad', icon: CircleX, why: 'The account has as many live runs as it may have.' },
-  paused: { word: 'Paused', tone: 'warn', icon: SkipForward, why: 'The automation was paused, so it started nothing.' },
-  loop_guard: { word: 'Stopped a loop', tone: 'bad', icon: CircleX, why: 'Automations started one another ten times, so this ended.' },
-  activated_later: { word: 'Activated later', tone: 'quiet', icon: SkipForward, why: 'The automation listens only since after the event.' },
-  not_kept: { word: 'Not kept', tone: 'quiet', icon: SkipForward, why: 'An event keeps what the first 20 automations did.' },
+  resumed: { word: 'Resumed a run', tone: 'info', icon: RotateCcw, why: 'A run was waiting for it and continues.' },
+  cancelled: { word: 'Cancelled a run', tone: 'warn', icon: Ban, why: 'The automation cancels runs on this event.' },
+  condition_false: { word: 'Condition false', tone: 'quiet', icon: SkipForward, why: 'The event triggers the automation, but the condition was false.' },
+  condition_error: { word: 'Condition has no value', tone: 'bad', icon: CircleX, why: 'The condition couldn’t be evaluated, which counts as false.' },
+  re_entry: { word: 'Already had a run', tone: 'quiet', icon: SkipForward, why: 'The user already had a run, and re_entry doesn’t allow another one now.' },
+  too_many_runs: { word: 'Too many runs', tone: 'bad', icon: CircleX, why: 'The account has reached its limit of runs in progress.' },
+  paused: { word: 'Paused', tone: 'warn', icon: SkipForward, why: 'The automation was paused, so nothing started.' },
+  loop_guard: { word: 'Loop stopped', tone: 'bad', icon: CircleX, why: 'Automations triggered each other ten times, so the chain was stopped.' },
+  activated_later: { word: 'Activated later', tone: 'quiet', icon: SkipForward, why: 'The automation was activated after the event.' },
+  not_kept: { word: 'Not recorded', tone: 'quiet', icon: SkipForward, why: 'Only the first 20 automations are recorded for each event.' },
 }
 
 export const lookOfMatch = (outcome: string): Look => outcomes[outcome] ?? { word: outcome, tone: 'quiet', icon: SkipForward, why: '' }
 
 export const misses: Record<string, string> = {
-  wait_of_another_person: 'A run waits for this event and has the same address, but another user id. Send both events with the same user_id.',
-  wait_condition_false: 'A run of the person waits for this event, but the condition of the wait is not true.',
-  event_of_another_person: 'There is an event of this name with the same address, but another user id.',
-  name_spelled_otherwise: 'An automation listens to the name in other letter case. Names must be spelled alike.',
+  wait_of_another_person: 'A run is waiting for this event with the same address but a different user ID. Send both events with the same user_id.',
+  wait_condition_false: 'A run of this user is waiting for this event, but the wait’s condition is false.',
+  event_of_another_person: 'An event with this name has the same address but a different user ID.',
+  name_spelled_otherwise: 'An automation uses this name with different capitalization. Names are case-sensitive.',
 }
 
 // summary is what became of an event, in a line.
@@ -44,5 +44,5 @@ export function summary(matches: { outcome: string }[]): { word: string; tone: T
     }
   }
   const first = matches[0]
-  return first ? lookOfMatch(first.outcome) : { word: 'Nothing listens', tone: 'quiet', icon: SkipForward }
+  return first ? lookOfMatch(first.outcome) : { word: 'No matching automation', tone: 'quiet', icon: SkipForward }
 }

@@ -3,7 +3,7 @@ import { useMemo } from 'react'
 import { Badge } from '@/parts/Badge'
 import { check, links, type Judged } from './check'
 
-const looks = { bad: { icon: CircleX, word: 'Wrong' }, warn: { icon: TriangleAlert, word: 'Look' }, ok: { icon: Check, word: 'Good' } } as const
+const looks = { bad: { icon: CircleX, word: 'Problem' }, warn: { icon: TriangleAlert, word: 'Warning' }, ok: { icon: Check, word: 'Passed' } } as const
 
 // Checks say what mail clients will make of a mail, and where its links lead. Nothing is fetched.
 export function Checks({ mail }: { mail: Judged }) {
@@ -13,7 +13,7 @@ export function Checks({ mail }: { mail: Judged }) {
     <div className="grid max-w-[880px] gap-6">
       <section aria-label="HTML check" className="grid gap-2">
         <h3 className="font-medium">HTML check</h3>
-        {found.length === 0 && <p className="flex items-center gap-2 text-ink-2"><Badge tone="ok" icon={Check}>Good</Badge>Nothing that a client is known to have trouble with.</p>}
+        {found.length === 0 && <p className="flex items-center gap-2 text-ink-2"><Badge tone="ok" icon={Check}>Passed</Badge>No known problems with email clients.</p>}
         <ul className="grid">
           {found.map((f) => (
             <li key={f.what} className="grid grid-cols-[80px_minmax(0,1fr)] items-start gap-2 border-b border-line-soft py-2 last:border-0">
@@ -25,17 +25,17 @@ export function Checks({ mail }: { mail: Judged }) {
       </section>
       <section aria-label="Link check" className="grid gap-2">
         <h3 className="font-medium">Link check</h3>
-        {all.length === 0 && <p className="text-ink-2">There is no link in it.</p>}
+        {all.length === 0 && <p className="text-ink-2">No links.</p>}
         <ul className="grid">
           {all.map((l, i) => (
             // Links may be alike.
             <li key={`${i} ${l.href}`} className="grid grid-cols-[80px_minmax(0,1fr)] items-start gap-2 border-b border-line-soft py-2 last:border-0">
-              <span><Badge tone={l.wrong ? 'warn' : 'ok'} icon={l.wrong ? TriangleAlert : Check}>{l.wrong ? 'Look' : 'Good'}</Badge></span>
+              <span><Badge tone={l.wrong ? 'warn' : 'ok'} icon={l.wrong ? TriangleAlert : Check}>{l.wrong ? 'Warning' : 'Passed'}</Badge></span>
               <span className="min-w-0"><b className="block truncate font-medium">{l.text || '(no text)'}</b><code className="block text-ink-2 wrap-anywhere">{l.href || '(no address)'}</code>{l.wrong && <span className="text-warn">{l.wrong}</span>}</span>
             </li>
           ))}
         </ul>
-        {all.length > 0 && <p className="text-xs text-ink-3">Links are judged by how they are written; none is followed.</p>}
+        {all.length > 0 && <p className="text-xs text-ink-3">Links are checked by how they are written; none are opened.</p>}
       </section>
     </div>
   )

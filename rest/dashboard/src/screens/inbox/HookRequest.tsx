@@ -33,7 +33,7 @@ export function HookRequest({ hook: h, onClose }: { hook: Hook; onClose: () => v
         {h.webhook_id && h.event_id && <Delivery webhookId={h.webhook_id} eventId={h.event_id} />}
         <DetailList>
           <Detail name="Received"><Time at={h.received_at} exact /></Detail>
-          <Detail name="Answered"><span className={h.answer_status < 300 ? '' : 'text-bad'}>{h.answer_status}</span></Detail>
+          <Detail name="Response"><span className={h.answer_status < 300 ? '' : 'text-bad'}>{h.answer_status}</span></Detail>
           <Detail name="Event">{h.event_id && <CopyableId id={h.event_id} />}</Detail>
           <Detail name="Attempt">{h.attempt || null}</Detail>
         </DetailList>
@@ -55,7 +55,7 @@ function Delivery({ webhookId, eventId }: { webhookId: string; eventId: string }
   const replay = useWrite(async () => {
     await unwrap(rest.POST('/webhook-deliveries/{id}/replay', { params: { path: { id: d?.id ?? '' } } }))
     void queries.invalidateQueries({ queryKey: [WebhookDeliveryList.name] })
-    toast.success('Queued again')
+    toast.success('Replay queued')
   })
   if (!d) return null
   const look = lookOfDelivery(d)
@@ -65,11 +65,11 @@ function Delivery({ webhookId, eventId }: { webhookId: string; eventId: string }
         <Link to={`/webhooks/${webhookId}`} search={{ open: d.id } as never} className="link">Delivery</Link>
         <Badge tone={look.tone} icon={look.icon}>{look.word}</Badge>
         <span className="text-xs text-ink-3">
-          {d.attemptCount} {d.attemptCount === 1 ? 'attempt' : 'attempts'}{d.nextAttemptAt && <>, the next <Time at={d.nextAttemptAt} /></>}{d.replays > 0 && `, queued again ${d.replays === 1 ? 'once' : `${d.replays} times`}`}
+          {d.attemptCount} {d.attemptCount === 1 ? 'attempt' : 'attempts'}{d.nextAttemptAt && <>, next <Time at={d.nextAttemptAt} /></>}{d.replays > 0 && `, replayed ${d.replays === 1 ? 'once' : `${d.replays} times`}`}
         </span>
         {can('WRITE') && d.state !== 'PENDING' && <button type="button" className={`btn sm ml-auto ${d.state === 'FAILED' ? 'primary' : ''}`} disabled={replay.busy} onClick={() => void replay.run()}><RotateCw aria-hidden />Replay</button>}
       </div>
-      {replay.error !== null && <ErrorAlert title="Not queued" error={replay.error} retry={() => void replay.run()} />}
+      {replay.error !== null && <ErrorAlert title="Couldn’t replay" error={replay.error} retry={() => void replay.run()} />}
     </>
   )
 }

@@ -24,11 +24,11 @@ export function HookTools({ url, answer, endpoint, changed }: { url: string; ans
   }
   const create = useWrite(() => told(async () => {
     await unwrap(rest.POST('/webhooks', { body: { url } }))
-    toast.success('The endpoint is added: send a test event')
+    toast.success('Endpoint created. Send a test event.')
   }))
   const test = useWrite(() => told(async () => {
     await unwrap(rest.POST('/emails/test', { body: { event: 'email.delivered', deliver: true } }))
-    toast.success('A test event is on its way')
+    toast.success('Test event queued')
   }))
   const choices = (answers as readonly number[]).includes(answer) ? answers : [...answers, answer]
   return (
@@ -36,18 +36,18 @@ export function HookTools({ url, answer, endpoint, changed }: { url: string; ans
       {endpoint ? (
         <>
           {can('WRITE') && <button type="button" className="btn sm primary" disabled={test.busy || !endpoint.enabled} onClick={() => void test.run()}><Send aria-hidden />Send a test event</button>}
-          <span className="text-xs text-ink-2">{endpoint.enabled ? '' : 'Switched off. '}<Link to={`/webhooks/${endpoint.id}`} className="link">Endpoint and its deliveries</Link></span>
+          <span className="text-xs text-ink-2">{endpoint.enabled ? '' : 'Disabled. '}<Link to={`/webhooks/${endpoint.id}`} className="link">View endpoint and deliveries</Link></span>
         </>
       ) : (
         <>
-          {can('WRITE') && <button type="button" className="btn sm primary" disabled={create.busy} onClick={() => void create.run()}><Plus aria-hidden />Create the endpoint</button>}
-          <span className="flex min-w-0 items-center gap-0.5 text-xs text-ink-3"><code className="min-w-0 truncate">{url}</code><CopyButton text={url} label="Copy the URL of the receiver" /></span>
+          {can('WRITE') && <button type="button" className="btn sm primary" disabled={create.busy} onClick={() => void create.run()}><Plus aria-hidden />Create endpoint</button>}
+          <span className="flex min-w-0 items-center gap-0.5 text-xs text-ink-3"><code className="min-w-0 truncate">{url}</code><CopyButton text={url} label="Copy receiver URL" /></span>
         </>
       )}
       {can('WRITE') && (
         <span className="flex items-center gap-2 md:ml-auto">
-          <span className="text-xs text-ink-3">It answers</span>
-          <SegmentedControl label="What the receiver answers" choices={choices.map((status) => ({ key: String(status), name: String(status) }))} value={String(answer)} onChange={(status) => void told(() => answerWith(Number(status)))} />
+          <span className="text-xs text-ink-3">Responds with</span>
+          <SegmentedControl label="Response status" choices={choices.map((status) => ({ key: String(status), name: String(status) }))} value={String(answer)} onChange={(status) => void told(() => answerWith(Number(status)))} />
         </span>
       )}
     </div>

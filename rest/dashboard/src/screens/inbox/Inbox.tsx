@@ -25,14 +25,14 @@ export default function Inbox() {
     return (
       <>
         <PageHead title="Development inbox" />
-        <EmptyState icon={MailX} title="The inbox is off" command="postrider dev">Mail is caught in development mode only. It begins with:</EmptyState>
+        <EmptyState icon={MailX} title="The inbox is disabled" command="postrider dev">Email is captured in development mode only. Start it with:</EmptyState>
       </>
     )
   }
   const base = new URL(url, location.href).pathname
   const kinds = [
-    { key: 'mails', name: 'Mail' },
-    { key: 'texts', name: 'Texts', hidden: !viewer.has('sms') },
+    { key: 'mails', name: 'Emails' },
+    { key: 'texts', name: 'Text messages', hidden: !viewer.has('sms') },
     { key: 'webhooks', name: 'Webhooks', hidden: !viewer.has('webhooks') || !viewer.can('READ') },
   ].filter((k) => !k.hidden)
   const kind = kinds.find((k) => k.key === address.kind)?.key ?? 'mails'
@@ -47,14 +47,14 @@ export default function Inbox() {
       {kind === 'mails' ? <Mails base={base} /> : kind === 'texts' ? <Texts base={base} /> : <Hooks />}
       {clearing && (
         <ConfirmDialog
-          title={hooks ? 'Clear the webhooks?' : 'Clear the inbox?'} label="Clear" danger onClose={() => setClearing(false)}
+          title={hooks ? 'Clear webhooks?' : 'Clear the inbox?'} label="Clear" danger onClose={() => setClearing(false)}
           run={async () => {
             await (hooks ? clearHooks() : clearInbox(base))
             change({ open: undefined })
             await queries.invalidateQueries({ predicate: (q) => String(q.queryKey[0]).startsWith(hooks ? hooksKey : 'inbox') })
-            toast.success(hooks ? 'The webhooks are forgotten' : 'The inbox is empty')
+            toast.success(hooks ? 'Webhooks cleared' : 'Inbox cleared')
           }}
-        >{hooks ? 'The requests that the receiver holds for this account are forgotten. Deliveries and endpoints stay.' : 'All mail and text messages that were caught are deleted, for everyone who uses this machine. The emails of the account stay.'}</ConfirmDialog>
+        >{hooks ? 'Deletes the captured requests of this account. Endpoints and deliveries are kept.' : 'Deletes all captured emails and text messages, for everyone using this machine. The account’s own emails are kept.'}</ConfirmDialog>
       )}
     </>
   )

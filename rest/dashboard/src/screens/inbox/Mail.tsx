@@ -19,7 +19,7 @@ export function Mail({ base, id, onClose }: { base: string; id: string; onClose:
   const whole = useWhole(base, id)
   return (
     <div className="grid min-w-0 gap-4 py-4">
-      <div className="px-4 md:hidden"><button type="button" className="btn sm" onClick={onClose}><ArrowLeft aria-hidden />All mail</button></div>
+      <div className="px-4 md:hidden"><button type="button" className="btn sm" onClick={onClose}><ArrowLeft aria-hidden />All emails</button></div>
       {whole.error && <div className="px-4 md:px-6"><ErrorAlert error={whole.error} retry={() => void whole.refetch()} /></div>}
       {whole.isPending && <div className="px-4 md:px-6"><SkeletonText lines={8} /></div>}
       {whole.data && <Shown base={base} mail={whole.data} />}
@@ -37,13 +37,13 @@ function Shown({ base, mail }: { base: string; mail: Whole }) {
     { key: 'checks', name: 'Checks', count: problems },
     { key: 'headers', name: 'Headers', count: mail.headers.length },
     { key: 'source', name: 'Source' },
-    { key: 'files', name: 'Files', count: mail.attachments.length, hidden: mail.attachments.length === 0 },
+    { key: 'files', name: 'Attachments', count: mail.attachments.length, hidden: mail.attachments.length === 0 },
   ]
   const shown = tabs.filter((t) => !t.hidden)
   const tab = shown.find((t) => t.key === address.tab)?.key ?? shown[0]?.key ?? 'text'
   const panels: Record<string, () => ReactNode> = {
     html: () => <HTML path={`${base}/${mail.id}/html`} subject={mail.subject} />,
-    text: () => mail.text ? <CodeBlock text={mail.text} wrap max="" /> : <p className="text-ink-3">The mail has no text.</p>,
+    text: () => mail.text ? <CodeBlock text={mail.text} wrap max="" /> : <p className="text-ink-3">No text part.</p>,
     checks: () => <Checks mail={mail} />,
     headers: () => <CodeBlock text={mail.headers.map((h) => `${h.name}: ${h.value}`).join('\n')} wrap max="" />,
     source: () => <Source path={mail.source_url} name={`${mail.id}.eml`} />,
@@ -64,16 +64,16 @@ function Shown({ base, mail }: { base: string; mail: Whole }) {
       <div className="grid gap-3 px-4 md:px-6">
         <div className="flex flex-wrap items-start gap-2">
           <h2 className="min-w-0 flex-[1_1_240px] text-xl wrap-anywhere">{mail.subject || '(no subject)'}</h2>
-          {email && <Link to={`/emails/${email}`} className="btn">What became of it</Link>}
+          {email && <Link to={`/emails/${email}`} className="btn">View delivery</Link>}
         </div>
         <DetailList>
           <Detail name="From">{mail.from || mail.mail_from}</Detail>
           <Detail name="To">{mail.rcpt_to.join(', ')}</Detail>
-          <Detail name="Caught"><Time at={mail.received_at} exact /> <span className="text-ink-3">· {formatBytes(mail.size)}</span></Detail>
-          <Detail name="Envelope"><span className="inline-flex max-w-full items-center gap-0.5"><code className="truncate text-ink-2">{mail.mail_from || '<>'}</code>{mail.mail_from && <CopyButton text={mail.mail_from} label="Copy the envelope sender" />}</span></Detail>
+          <Detail name="Captured"><Time at={mail.received_at} exact /> <span className="text-ink-3">· {formatBytes(mail.size)}</span></Detail>
+          <Detail name="Envelope"><span className="inline-flex max-w-full items-center gap-0.5"><code className="truncate text-ink-2">{mail.mail_from || '<>'}</code>{mail.mail_from && <CopyButton text={mail.mail_from} label="Copy envelope sender" />}</span></Detail>
         </DetailList>
       </div>
-      <div className="min-w-0"><Tabs label="Views of the mail" tabs={tabs} value={tab} onChange={(t) => change({ tab: t })}><div className="p-4 md:px-6">{panels[tab]?.()}</div></Tabs></div>
+      <div className="min-w-0"><Tabs label="Email views" tabs={tabs} value={tab} onChange={(t) => change({ tab: t })}><div className="p-4 md:px-6">{panels[tab]?.()}</div></Tabs></div>
     </>
   )
 }
@@ -85,7 +85,7 @@ function HTML({ path, subject }: { path: string; subject: string }) {
   const html = useSource(path)
   if (html.error) return <ErrorAlert error={html.error} retry={() => void html.refetch()} />
   if (html.data === undefined) return <SkeletonText lines={6} />
-  return <Preview html={html.data} title={`Preview of ${subject || 'the mail'}`} pictures={none} />
+  return <Preview html={html.data} title={`Preview of ${subject || 'the email'}`} pictures={none} />
 }
 
 const most = 256 * 1024
@@ -98,7 +98,7 @@ function Source({ path, name }: { path: string; name: string }) {
     <div className="grid gap-2">
       <div><a className="btn sm" href={path} download={name}><Download aria-hidden />Download</a></div>
       <CodeBlock text={source.data.slice(0, most)} wrap max="" />
-      {source.data.length > most && <p className="text-xs text-ink-3">This is the beginning. Download it for the rest.</p>}
+      {source.data.length > most && <p className="text-xs text-ink-3">Only the beginning is shown. Download the email for the rest.</p>}
     </div>
   )
 }

@@ -11,10 +11,10 @@ import { Mail } from './Mail'
 
 const columns: Column<Line>[] = [
   {
-    key: 'mail', head: 'Mail', cell: (m) => (
+    key: 'mail', head: 'Email', cell: (m) => (
       <span className="block leading-5">
         <span className="flex gap-2"><Link to="/inbox" search={((old: Record<string, string>) => ({ ...old, open: String(m.id) })) as never} className="min-w-0 flex-1 truncate font-medium">{m.subject || '(no subject)'}</Link><span className="text-xs text-ink-3"><Time at={m.received_at} /></span></span>
-        <span className="block truncate text-ink-2">to {m.rcpt_to[0] ?? '(nobody)'}{m.rcpt_to.length > 1 && ` and ${m.rcpt_to.length - 1} more`}</span>
+        <span className="block truncate text-ink-2">to {m.rcpt_to[0] ?? '(no recipient)'}{m.rcpt_to.length > 1 && ` and ${m.rcpt_to.length - 1} more`}</span>
         <span className="block truncate text-xs text-ink-3">{m.snippet || m.from}</span>
       </span>
     ),
@@ -47,18 +47,18 @@ export function Mails({ base }: { base: string }) {
       <div className={`min-h-0 min-w-0 flex-col md:flex md:border-r md:border-line ${address.open ? 'hidden' : 'flex'}`} onPointerEnter={() => setOver(true)} onPointerLeave={() => setOver(false)}>
         <Filter to={to} go={(value) => change({ to: value, open: undefined })} />
         <DataTable
-          label="Mail that was caught" rows={list.rows} columns={columns} height={76} idOf={(m) => String(m.id)} nameOf={(m) => m.subject} open={address.open} onOpen={open}
+          label="Captured emails" rows={list.rows} columns={columns} height={76} idOf={(m) => String(m.id)} nameOf={(m) => m.subject} open={address.open} onOpen={open}
           loading={list.isPending} error={list.error} retry={() => void list.refetch()} more={() => void list.fetchNextPage()} hasMore={list.hasNextPage}
           above={<NewRowsNotice count={over ? fresh : 0} show={() => void list.refetch()} />}
           empty={to ? (
-            <EmptyState icon={MailSearch} title="Nothing to this address" action={<button type="button" className="btn" onClick={() => change({ to: undefined })}>Show all</button>} />
+            <EmptyState icon={MailSearch} title="No emails to this address" action={<button type="button" className="btn" onClick={() => change({ to: undefined })}>Show all</button>} />
           ) : (
-            <EmptyState icon={MailOpen} title="Waiting for mail" command={`curl ${location.origin}/api/emails \\\n  -H "Authorization: Bearer $POSTRIDER_API_KEY" \\\n  -H 'Content-Type: application/json' \\\n  -d '{"from":"you@${domain}","to":"bob@${domain}","subject":"Hello","text":"Hello."}'`}>What you send appears here. Click a button above, or:</EmptyState>
+            <EmptyState icon={MailOpen} title="Waiting for emails" command={`curl ${location.origin}/api/emails \\\n  -H "Authorization: Bearer $POSTRIDER_API_KEY" \\\n  -H 'Content-Type: application/json' \\\n  -d '{"from":"you@${domain}","to":"bob@${domain}","subject":"Hello","text":"Hello."}'`}>Emails you send appear here. Click a button above, or run:</EmptyState>
           )}
         />
       </div>
       <div className={`min-h-0 min-w-0 overflow-auto bg-raised ${address.open ? '' : 'max-md:hidden'}`} tabIndex={-1}>
-        {address.open ? <Mail key={address.open} base={base} id={address.open} onClose={() => open(null)} /> : <p className="px-6 py-16 text-center text-ink-3">Choose a mail: click it, or <kbd className="key">j</kbd> <kbd className="key">k</kbd> and <kbd className="key">Enter</kbd>.</p>}
+        {address.open ? <Mail key={address.open} base={base} id={address.open} onClose={() => open(null)} /> : <p className="px-6 py-16 text-center text-ink-3">Select an email by clicking it, or with <kbd className="key">j</kbd> <kbd className="key">k</kbd> and <kbd className="key">Enter</kbd>.</p>}
       </div>
     </div>
   )
@@ -82,8 +82,8 @@ export function Filter({ to, go }: { to: string; go: (to: string) => void }) {
   }, [text, go])
   return (
     <div className="flex flex-none items-center gap-2 border-b border-line p-3">
-      <input data-filter type="search" aria-label="To address" placeholder="To, as bob@" value={text} onChange={(e) => setText(e.target.value)} spellCheck={false} autoComplete="off" className="input [&::-webkit-search-cancel-button]:hidden" />
-      {text && <button type="button" className="btn quiet square" aria-label="Clear the filter" onClick={() => setText('')}><X aria-hidden /></button>}
+      <input data-filter type="search" aria-label="Filter by recipient" placeholder="Filter by recipient" value={text} onChange={(e) => setText(e.target.value)} spellCheck={false} autoComplete="off" className="input [&::-webkit-search-cancel-button]:hidden" />
+      {text && <button type="button" className="btn quiet square" aria-label="Clear filter" onClick={() => setText('')}><X aria-hidden /></button>}
     </div>
   )
 }

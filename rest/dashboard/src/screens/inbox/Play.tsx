@@ -7,12 +7,12 @@ import { useViewer } from '@/app/viewer'
 
 // What each address plays.
 const parts: Record<string, string> = {
-  bounce: 'The receiving server refuses it for good',
-  'soft-bounce': 'It is taken, and sent back later as a report',
-  delay: 'It is put off, and taken at the next attempt',
-  complain: 'It is taken, and reported as spam',
-  suppress: 'The address is suppressed, and no mail to it is sent',
-  slow: 'The receiving server takes ten seconds',
+  bounce: 'Rejected permanently by the receiving server',
+  'soft-bounce': 'Accepted, then returned later with a bounce report',
+  delay: 'Deferred, then accepted on the next attempt',
+  complain: 'Accepted, then reported as spam',
+  suppress: 'Suppressed, so nothing is sent',
+  slow: 'The receiving server takes ten seconds to respond',
 }
 
 // Play are buttons that send to addresses of the development domain with which something goes wrong.
@@ -26,13 +26,13 @@ export function Play() {
     setBusy(part)
     // Who has bounced or complained is suppressed: each test is to an address of its own.
     const to = `${part}${part === 'hello' ? '' : `+${Date.now().toString(36)}`}@${domain}`
-    const why = parts[part] ?? 'It arrives here'
+    const why = parts[part] ?? 'Delivered to this inbox'
     try {
       const receipt = await unwrap(rest.POST('/emails', {
         params: { header: { 'Idempotency-Key': newIdempotencyKey() } },
         body: { from: `Dashboard <dashboard@${domain}>`, to, subject: `A test to ${to}`, text: `${why}.\n`, html: `<h1>A test</h1><p>To <b>${to}</b>. ${why}.</p>` },
       }))
-      toast.success(`Sent to ${to}`, { label: 'Follow it', run: () => void navigate({ to: `/emails/${receipt.id}` }) })
+      toast.success(`Sent to ${to}`, { label: 'View email', run: () => void navigate({ to: `/emails/${receipt.id}` }) })
     } catch (error) {
       toast.error(error, { label: 'Try again', run: () => void send(part) })
     } finally {
@@ -40,7 +40,7 @@ export function Play() {
     }
   }
   return (
-    <div role="group" aria-label="Send a test" className="flex flex-none flex-wrap items-center gap-2 border-b border-line px-4 py-2 md:px-6">
+    <div role="group" aria-label="Send a test email" className="flex flex-none flex-wrap items-center gap-2 border-b border-line px-4 py-2 md:px-6">
       <span className="text-xs text-ink-3">Send to</span>
       <button type="button" className="btn sm primary" disabled={busy !== ''} onClick={() => void send('hello')}><Send aria-hidden />hello@</button>
       {failures.map((part) => <button key={part} type="button" className="btn sm" title={parts[part]} aria-label={`Send to ${part}@${domain}. ${parts[part] ?? ''}`} disabled={busy !== ''} onClick={() => void send(part)}>{part}@</button>)}

@@ -19,7 +19,7 @@ export function Texts({ base }: { base: string }) {
       <div className="min-h-0 flex-1 overflow-auto" tabIndex={-1}>
         {texts.error && <div className="p-4 md:px-6"><ErrorAlert error={texts.error} retry={() => void texts.refetch()} /></div>}
         {texts.isPending && <SkeletonRows />}
-        {texts.data && list.length === 0 && <EmptyState icon={MessageSquare} title={to ? 'Nothing to this number' : 'No text messages yet'} action={to ? <button type="button" className="btn" onClick={() => change({ to: undefined })}>Show all</button> : undefined}>{!to && 'Run an automation with a text message in it: what it sends appears here.'}</EmptyState>}
+        {texts.data && list.length === 0 && <EmptyState icon={MessageSquare} title={to ? 'No text messages to this number' : 'No text messages yet'} action={to ? <button type="button" className="btn" onClick={() => change({ to: undefined })}>Show all</button> : undefined}>{!to && 'Text messages sent by automations appear here.'}</EmptyState>}
         <ul className="mx-auto grid max-w-[720px] gap-3 p-4 md:p-6">
           {list.map((m) => (
             <li key={m.id} className="card grid gap-2 p-4">

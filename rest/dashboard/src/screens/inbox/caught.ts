@@ -40,7 +40,7 @@ export interface Text {
 
 async function read(path: string, signal?: AbortSignal): Promise<Response> {
   const response = await fetchService(path, { signal })
-  if (!response.ok) throw new ApiError((await response.text()).trim().slice(0, 500) || `The inbox answered ${response.status}`, { status: response.status, requestId: response.headers.get('X-Request-Id') ?? '' })
+  if (!response.ok) throw new ApiError((await response.text()).trim().slice(0, 500) || `The inbox returned ${response.status}`, { status: response.status, requestId: response.headers.get('X-Request-Id') ?? '' })
   return response
 }
 

@@ -18,21 +18,21 @@ const clipped = 102 * 1024 // Gmail shows no more of a message
 
 // Elements and properties that clients strip or do not know, and who does.
 const elements: [selector: string, what: string, why: string, tone: Finding['tone']][] = [
-  ['script', 'A script', 'No client runs it, and many filters take it for an attack.', 'bad'],
-  ['form, input, select, textarea', 'A form', 'Gmail warns, Outlook shows nothing of it. Link to a page instead.', 'bad'],
-  ['iframe, object, embed', 'A frame or an object', 'Clients take it out.', 'bad'],
-  ['link[rel~=stylesheet]', 'A stylesheet from elsewhere', 'Gmail and Outlook ignore it. Put styles into the message; publishing a template puts them into the elements.', 'bad'],
-  ['video, audio', 'Video or audio', 'Apple Mail alone plays it. Show a picture that leads to a page.', 'warn'],
-  ['svg', 'SVG inside the message', 'Gmail and Outlook show nothing. Use a PNG.', 'warn'],
-  ['img[src^="data:" i]', 'A picture as a data URL', 'Gmail and Outlook do not show it. Attach it and use cid:, or give its URL.', 'warn'],
+  ['script', 'A script', 'Never runs in email clients, and many filters treat it as an attack.', 'bad'],
+  ['form, input, select, textarea', 'A form', 'Gmail shows a warning, Outlook removes it. Link to a web page instead.', 'bad'],
+  ['iframe, object, embed', 'A frame or an object', 'Removed by email clients.', 'bad'],
+  ['link[rel~=stylesheet]', 'An external stylesheet', 'Ignored by Gmail and Outlook. Put styles in the email; publishing a template inlines them.', 'bad'],
+  ['video, audio', 'Video or audio', 'Plays only in Apple Mail. Use an image that links to a page.', 'warn'],
+  ['svg', 'Inline SVG', 'Not shown by Gmail and Outlook. Use a PNG.', 'warn'],
+  ['img[src^="data:" i]', 'An image as a data URL', 'Not shown by Gmail and Outlook. Attach it and use cid:, or use its URL.', 'warn'],
 ]
 const properties: [pattern: RegExp, what: string, why: string][] = [
-  [/display\s*:\s*(inline-)?flex/i, 'Flexbox', 'Outlook on Windows ignores it. Tables hold a layout everywhere.'],
-  [/display\s*:\s*(inline-)?grid/i, 'CSS grid', 'Outlook on Windows and several webmails ignore it.'],
-  [/position\s*:\s*(absolute|fixed|sticky)/i, 'position', 'Gmail and Outlook ignore it: parts may lie over each other.'],
-  [/var\s*\(\s*--/i, 'CSS variables', 'Outlook and old Gmail apps do not know them: colors fall away.'],
-  [/@font-face|@import/i, 'Fonts or styles from elsewhere', 'Most clients use a font of their own. Name one to fall back to.'],
-  [/background(-image)?\s*:[^;"']*url\(/i, 'A picture as background', 'Outlook on Windows does not show it: text on it may be unreadable.'],
+  [/display\s*:\s*(inline-)?flex/i, 'Flexbox', 'Ignored by Outlook on Windows. Table layouts work everywhere.'],
+  [/display\s*:\s*(inline-)?grid/i, 'CSS grid', 'Ignored by Outlook on Windows and several webmail clients.'],
+  [/position\s*:\s*(absolute|fixed|sticky)/i, 'position', 'Ignored by Gmail and Outlook, so elements may overlap.'],
+  [/var\s*\(\s*--/i, 'CSS variables', 'Not supported by Outlook and older Gmail apps, so colors are lost.'],
+  [/@font-face|@import/i, 'External fonts or styles', 'Most clients use their own font. Add a fallback font.'],
+  [/background(-image)?\s*:[^;"']*url\(/i, 'A background image', 'Not shown by Outlook on Windows, so text on it may be unreadable.'],
 ]
 
 export interface Judged {
@@ -47,23 +47,23 @@ export interface Judged {
 export function check(mail: Judged): Finding[] {
   const found: Finding[] = []
   const say = (tone: Finding['tone'], what: string, why: string) => found.push({ tone, what, why })
-  if (!mail.subject.trim()) say('bad', 'No subject', 'Filters mind, and people do not open it.')
+  if (!mail.subject.trim()) say('bad', 'No subject', 'Spam filters penalize it, and people don’t open it.')
   if (mail.html) {
     const doc = new DOMParser().parseFromString(mail.html, 'text/html')
     for (const [selector, what, why, tone] of elements) if (doc.querySelector(selector)) say(tone, what, why)
     const style = [...doc.querySelectorAll('style')].map((s) => s.textContent ?? '').concat([...doc.querySelectorAll('[style]')].map((e) => e.getAttribute('style') ?? '')).join('\n')
     for (const [pattern, what, why] of properties) if (pattern.test(style)) say('warn', what, why)
     const silent = [...doc.querySelectorAll('img')].filter((i) => !i.hasAttribute('alt') && !isPixel(i)).length
-    if (silent > 0) say('warn', silent === 1 ? 'A picture without alt' : `${silent} pictures without alt`, 'Many clients show no picture until they are asked: there is only the alt text then.')
-    if (!doc.documentElement.lang) say('warn', 'No language', '<html lang="…"> tells screen readers how to read it aloud.')
+    if (silent > 0) say('warn', silent === 1 ? 'An image without alt text' : `${silent} images without alt text`, 'Many clients block images by default and show only the alt text.')
+    if (!doc.documentElement.lang) say('warn', 'No language', '<html lang="…"> tells screen readers which language to use.')
     const gap = /\{\{.*?\}\}|\{%.*?%\}/.exec(doc.body.textContent ?? '')?.[0]
-    if (gap) say('bad', 'A gap that was not filled', `${gap} stands in the message.`)
+    if (gap) say('bad', 'An unfilled variable', `${gap} appears in the email.`)
     const octets = new TextEncoder().encode(mail.html).length
-    if (octets > clipped) say('warn', `${Math.round(octets / 1024)} kB of HTML`, 'Gmail clips a message at 102 kB, and with it the link to unsubscribe and the picture that counts opens.')
-    if (!mail.text.trim()) say('warn', 'No text part', 'Filters mind it, and some people read text only.')
+    if (octets > clipped) say('warn', `${Math.round(octets / 1024)} kB of HTML`, 'Gmail clips emails over 102 kB, which hides the unsubscribe link and the tracking image.')
+    if (!mail.text.trim()) say('warn', 'No text part', 'Spam filters penalize it, and some people read plain text only.')
   }
   const gap = /\{\{.*?\}\}/.exec(mail.subject)?.[0]
-  if (gap) say('bad', 'A gap in the subject', `${gap} was not filled.`)
+  if (gap) say('bad', 'An unfilled variable in the subject', `${gap} was not filled.`)
   return found
 }
 
@@ -81,20 +81,20 @@ export function links(html: string): FoundLink[] {
 }
 
 function wrongOf(href: string, text: string): string {
-  if (!href || href === '#') return 'It leads nowhere.'
-  if (/\{\{|\{%|%7B%7B/i.test(href)) return 'A gap in it was not filled.'
+  if (!href || href === '#') return 'Has no target.'
+  if (/\{\{|\{%|%7B%7B/i.test(href)) return 'Contains an unfilled variable.'
   if (/^(mailto|tel|sms):/i.test(href)) return ''
   let url: URL
   try {
     url = new URL(href)
   } catch {
-    return 'It is not absolute: a mail has no page that it could be relative to.'
+    return 'Not an absolute URL. Relative links don’t work in emails.'
   }
-  if (url.protocol !== 'https:' && url.protocol !== 'http:') return `Clients do not follow ${url.protocol}`
+  if (url.protocol !== 'https:' && url.protocol !== 'http:') return `Clients don’t open ${url.protocol} links`
   if (/^\/[tu]\//.test(url.pathname)) return '' // a link of this service: of clicks that are counted, or to unsubscribe
-  if (/^(localhost|127\.|0\.0\.0\.0|10\.|192\.168\.|\[::1\])/.test(url.hostname)) return 'It leads to this machine or its network, where nobody else comes.'
-  if (url.protocol === 'http:') return 'It is not encrypted: https is expected.'
+  if (/^(localhost|127\.|0\.0\.0\.0|10\.|192\.168\.|\[::1\])/.test(url.hostname)) return 'Points to this machine or its network, which recipients can’t reach.'
+  if (url.protocol === 'http:') return 'Not encrypted. Use https.'
   const shown = /^https?:\/\/([^/\s]+)/i.exec(text)?.[1]
-  if (shown && shown.toLowerCase() !== url.host.toLowerCase()) return `Its text says ${shown}, which filters take for a fraud.`
-  return text ? '' : 'It has no text: screen readers say nothing.'
+  if (shown && shown.toLowerCase() !== url.host.toLowerCase()) return `The link text says ${shown}, which spam filters treat as phishing.`
+  return text ? '' : 'Has no text, so screen readers can’t announce it.'
 }

@@ -19,7 +19,7 @@ import { ApiKeyList, type ApiKeyRowFragment } from './queries.gen'
 
 type Row = ApiKeyRowFragment
 
-export const stateChoice = { field: 'is', label: 'Any state', values: [{ value: 'active', name: 'Active' }, { value: 'expired', name: 'Expired' }, { value: 'revoked', name: 'Revoked' }] }
+export const stateChoice = { field: 'is', label: 'Any status', values: [{ value: 'active', name: 'Active' }, { value: 'expired', name: 'Expired' }, { value: 'revoked', name: 'Revoked' }] }
 const choices = [stateChoice, { field: 'scope', label: 'Any scope', values: Object.values(scopes).map((s) => ({ value: s.value, name: s.word })) }]
 
 function matches(k: Row, q: string): boolean {
@@ -43,33 +43,33 @@ export function ApiKeys({ create }: { create?: ReactNode }) {
   }, [q, list.hasNextPage, list.isFetching, list.error])
 
   const columns: Column<Row>[] = [
-    { key: 'state', head: 'State', width: '104px', cell: (k) => { const look = lookOf(k); return <Badge tone={look.tone} icon={look.icon}>{look.word}</Badge> } },
+    { key: 'state', head: 'Status', width: '104px', cell: (k) => { const look = lookOf(k); return <Badge tone={look.tone} icon={look.icon}>{look.word}</Badge> } },
     { key: 'name', head: 'Name', grows: true, cell: (k) => <span className="font-medium" title={`${k.name}\n${k.id}`}>{k.name}</span> },
-    { key: 'prefix', head: 'Begins with', width: '152px', from: 'mid', cell: (k) => <span className="flex items-center gap-0.5"><code className="text-ink-2">{k.prefix}…</code><CopyButton text={k.id} label={`Copy the id of ${k.name}`} /></span> },
+    { key: 'prefix', head: 'Key', width: '152px', from: 'mid', cell: (k) => <span className="flex items-center gap-0.5"><code className="text-ink-2">{k.prefix}…</code><CopyButton text={k.id} label={`Copy ID of ${k.name}`} /></span> },
     { key: 'scope', head: 'Scope', width: '88px', from: 'slim', cell: (k) => <span className="chip" title={scopes[k.scope].means}>{scopes[k.scope].word}</span> },
     { key: 'domains', head: 'Domains', width: '168px', from: 'vast', cell: (k) => <DomainNames ids={k.domainIds} domains={domains} /> },
     { key: 'used', head: 'Last used', width: '112px', from: 'slim', cell: (k) => <span className="text-xs text-ink-3">{k.lastUsedAt ? <Time at={k.lastUsedAt} /> : 'Never'}</span> },
-    { key: 'ends', head: 'Ends', width: '112px', from: 'wide', cell: (k) => <span className="text-xs text-ink-3">{k.revokedAt ? <Time at={k.revokedAt} /> : k.expiresAt ? <Time at={k.expiresAt} /> : 'Never'}</span> },
-    { key: 'made', head: 'Made', width: '104px', from: 'wide', cell: (k) => <span className="text-xs text-ink-3"><Time at={k.createdAt} /></span> },
+    { key: 'ends', head: 'Expires', width: '112px', from: 'wide', cell: (k) => <span className="text-xs text-ink-3">{k.revokedAt ? <Time at={k.revokedAt} /> : k.expiresAt ? <Time at={k.expiresAt} /> : 'Never'}</span> },
+    { key: 'made', head: 'Created', width: '104px', from: 'wide', cell: (k) => <span className="text-xs text-ink-3"><Time at={k.createdAt} /></span> },
     ...(can('WRITE') ? [{ key: 'act', head: <span className="sr-only">Actions</span>, width: '108px', right: true, cell: (k: Row) => active(k) && <button type="button" className="btn sm" aria-label={`Revoke ${k.name}`} onClick={() => setRevoking(k)}>Revoke</button> }] : []),
   ]
   const empty = q
-    ? <EmptyState icon={KeyRound} title="Nothing matches" action={<button type="button" className="btn" onClick={() => change({ q: undefined })}>Clear the filter</button>}>No key is as the filter says.</EmptyState>
-    : <EmptyState icon={KeyRound} title="No API key yet" action={create}>A program needs a key to use the API. It is sent as Authorization: Bearer.</EmptyState>
+    ? <EmptyState icon={KeyRound} title="No matches" action={<button type="button" className="btn" onClick={() => change({ q: undefined })}>Clear filter</button>}>No API keys match this filter.</EmptyState>
+    : <EmptyState icon={KeyRound} title="No API keys yet" action={create}>Your app needs an API key to use the API. Send it as Authorization: Bearer.</EmptyState>
   return (
     <>
-      <FilterBar placeholder="Part of the name, or how the key begins" choices={choices} />
+      <FilterBar placeholder="Name or start of the key" choices={choices} />
       <DataTable label="API keys" rows={rows} columns={columns} idOf={(k) => k.id} nameOf={(k) => k.name} loading={list.isPending} error={list.error} retry={() => void list.refetch()} hasMore={list.hasNextPage} more={() => !list.isFetching && void list.fetchNextPage()} empty={empty} />
       {revoking && (
         <ConfirmDialog
-          title={`Revoke ${revoking.name}?`} label="Revoke the key" danger onClose={() => setRevoking(undefined)}
+          title={`Revoke ${revoking.name}?`} label="Revoke key" danger onClose={() => setRevoking(undefined)}
           run={async () => {
             await unwrap(rest.DELETE('/api-keys/{id}', { params: { path: { id: revoking.id } } }))
             void queries.invalidateQueries({ queryKey: [ApiKeyList.name] })
-            toast.success(`${revoking.name} is revoked`)
+            toast.success(`${revoking.name} revoked`)
           }}
         >
-          <p>Whoever uses it is refused within five seconds. This cannot be undone. {revoking.lastUsedAt ? <>It was last used <Time at={revoking.lastUsedAt} />.</> : 'It was never used.'}</p>
+          <p>Requests with this key will fail within five seconds. This cannot be undone. {revoking.lastUsedAt ? <>Last used <Time at={revoking.lastUsedAt} />.</> : 'Never used.'}</p>
         </ConfirmDialog>
       )}
     </>

@@ -27,27 +27,27 @@ export function CreateCredential({ onClose, made }: { onClose: () => void; made:
   if (answer) {
     const c = answer.smtp_credential
     return (
-      <Dialog wide title={`The credential ${c.name}`} onClose={onClose} actions={<button type="button" className="btn primary" onClick={onClose}>I have copied it</button>}>
-        <OneTimeSecret secret={answer.password} label="the password" />
+      <Dialog wide title={`SMTP credential ${c.name}`} onClose={onClose} actions={<button type="button" className="btn primary" onClick={onClose}>I’ve copied it</button>}>
+        <OneTimeSecret secret={answer.password} label="password" />
         <DetailList>
-          <Detail name="Host"><code>{c.host}</code><CopyButton text={c.host} label="Copy the host" /></Detail>
-          <Detail name="Port"><code>{c.port}</code><CopyButton text={String(c.port)} label="Copy the port" /></Detail>
+          <Detail name="Host"><code>{c.host}</code><CopyButton text={c.host} label="Copy host" /></Detail>
+          <Detail name="Port"><code>{c.port}</code><CopyButton text={String(c.port)} label="Copy port" /></Detail>
           <Detail name="TLS">{tlsWord(c.tls)}</Detail>
-          <Detail name="User name"><code>{c.username}</code><CopyButton text={c.username} label="Copy the user name" /></Detail>
+          <Detail name="Username"><code>{c.username}</code><CopyButton text={c.username} label="Copy username" /></Detail>
         </DetailList>
       </Dialog>
     )
   }
   return (
-    <Dialog title="Create an SMTP credential" onClose={onClose}>
+    <Dialog title="Create SMTP credential" onClose={onClose}>
       <form onSubmit={(e) => void submit(e)} className="grid gap-4">
-        <Field label="Name" hint="To recognise it by: the program that uses it." error={create.fieldErrors.name}>
+        <Field label="Name" hint="Name the app that will use this credential." error={create.fieldErrors.name}>
           {(p) => <input {...p} className="input" value={name} onChange={(e) => setName(e.target.value)} placeholder="web shop" required maxLength={200} autoFocus autoComplete="off" />}
         </Field>
         <DomainChoice domains={domains} value={ids} onChange={setIds} />
         {create.error !== null && <ErrorAlert error={create.error} />}
         <div className="flex justify-end gap-2">
-          <button type="button" className="btn" onClick={onClose}>Back</button>
+          <button type="button" className="btn" onClick={onClose}>Cancel</button>
           <button type="submit" className="btn primary" disabled={create.busy}>Create credential</button>
         </div>
       </form>

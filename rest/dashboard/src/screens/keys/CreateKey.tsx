@@ -10,7 +10,7 @@ import { scopes } from './look'
 
 type Scope = 'full' | 'sending' | 'read'
 
-const ends = [{ days: 0, name: 'Never' }, { days: 1, name: 'In a day' }, { days: 30, name: 'In 30 days' }, { days: 90, name: 'In 90 days' }, { days: 365, name: 'In a year' }]
+const ends = [{ days: 0, name: 'Never' }, { days: 1, name: 'In 1 day' }, { days: 30, name: 'In 30 days' }, { days: 90, name: 'In 90 days' }, { days: 365, name: 'In 1 year' }]
 
 export function CreateKey({ onClose, made }: { onClose: () => void; made: () => void }) {
   const domains = useDomains()
@@ -31,17 +31,17 @@ export function CreateKey({ onClose, made }: { onClose: () => void; made: () => 
   }
   if (secret) {
     return (
-      <Dialog wide title={`The key ${name.trim()}`} onClose={onClose} actions={<button type="button" className="btn primary" onClick={onClose}>I have copied it</button>}>
-        <OneTimeSecret secret={secret} label="the key" />
-        <p className="text-ink-2">Give it to the program in its environment, then:</p>
+      <Dialog wide title={`API key ${name.trim()}`} onClose={onClose} actions={<button type="button" className="btn primary" onClick={onClose}>I’ve copied it</button>}>
+        <OneTimeSecret secret={secret} label="key" />
+        <p className="text-ink-2">Set it in your app’s environment, then run:</p>
         <CodeBlock text={scope === 'read' ? `curl ${location.origin}/api/domains -H "Authorization: Bearer $POSTRIDER_API_KEY"` : `curl ${location.origin}/api/emails \\\n  -H "Authorization: Bearer $POSTRIDER_API_KEY" -H 'Content-Type: application/json' \\\n  -d '{"from":"hello@${domains[0]?.name ?? 'your-domain.example'}","to":["you@example.com"],"subject":"Hello","text":"It works"}'`} />
       </Dialog>
     )
   }
   return (
-    <Dialog wide title="Create an API key" onClose={onClose}>
+    <Dialog wide title="Create API key" onClose={onClose}>
       <form onSubmit={(e) => void submit(e)} className="grid gap-4">
-        <Field label="Name" hint="To recognise it by: the program that uses it." error={create.fieldErrors.name}>
+        <Field label="Name" hint="Name the app that will use this key." error={create.fieldErrors.name}>
           {(p) => <input {...p} className="input" value={name} onChange={(e) => setName(e.target.value)} placeholder="web shop" required maxLength={200} autoFocus autoComplete="off" />}
         </Field>
         <fieldset className="grid gap-1.5">
@@ -52,12 +52,12 @@ export function CreateKey({ onClose, made }: { onClose: () => void; made: () => 
           {create.fieldErrors.scope && <p role="alert" className="text-xs text-bad">{create.fieldErrors.scope}</p>}
         </fieldset>
         {scope !== 'read' && <DomainChoice domains={domains} value={ids} onChange={setIds} />}
-        <Field label="Ends" error={create.fieldErrors.expires_at}>
+        <Field label="Expires" error={create.fieldErrors.expires_at}>
           {(p) => <select {...p} className="input max-w-[200px]" value={days} onChange={(e) => setDays(Number(e.target.value))}>{ends.map((x) => <option key={x.days} value={x.days}>{x.name}</option>)}</select>}
         </Field>
         {create.error !== null && <ErrorAlert error={create.error} />}
         <div className="flex justify-end gap-2">
-          <button type="button" className="btn" onClick={onClose}>Back</button>
+          <button type="button" className="btn" onClick={onClose}>Cancel</button>
           <button type="submit" className="btn primary" disabled={create.busy}>Create key</button>
         </div>
       </form>

@@ -17,12 +17,12 @@ export default function Page() {
   const queries = useQueryClient()
   const [creating, setCreating] = useState(false)
   const tab = address.tab === 'smtp' && has('relay') ? 'smtp' : 'api'
-  const create = can('WRITE') ? <button type="button" className="btn primary" onClick={() => setCreating(true)}><Plus aria-hidden />{tab === 'smtp' ? 'Create a credential' : 'Create a key'}</button> : undefined
+  const create = can('WRITE') ? <button type="button" className="btn primary" onClick={() => setCreating(true)}><Plus aria-hidden />{tab === 'smtp' ? 'Create SMTP credential' : 'Create API key'}</button> : undefined
   return (
     <>
       <PageHead title="API keys">{create}</PageHead>
       <div className="flex min-h-0 flex-1 flex-col [&>[role=tabpanel]]:flex [&>[role=tabpanel]]:min-h-0 [&>[role=tabpanel]]:flex-1 [&>[role=tabpanel]]:flex-col">
-        <Tabs label="Kinds of keys" value={tab} onChange={(key) => change({ tab: key === 'api' ? undefined : key, q: undefined })} tabs={[{ key: 'api', name: 'API keys' }, { key: 'smtp', name: 'SMTP credentials', hidden: !has('relay') }]}>
+        <Tabs label="Key types" value={tab} onChange={(key) => change({ tab: key === 'api' ? undefined : key, q: undefined })} tabs={[{ key: 'api', name: 'API keys' }, { key: 'smtp', name: 'SMTP credentials', hidden: !has('relay') }]}>
           {tab === 'api' ? <ApiKeys create={create} /> : <Credentials create={create} />}
         </Tabs>
       </div>

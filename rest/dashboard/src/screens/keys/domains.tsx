@@ -29,7 +29,7 @@ export function DomainChoice({ domains, value, onChange }: { domains: { id: stri
           </label>
         ))}
       </div>
-      <p className="text-xs text-ink-3">{value.length === 0 ? 'None is ticked: it sends from all, those added later too.' : `It sends from ${value.length === 1 ? 'this one' : `these ${value.length}`} only.`}</p>
+      <p className="text-xs text-ink-3">{value.length === 0 ? 'If none is selected, it can send from all domains, including future ones.' : `Can send only from ${value.length === 1 ? 'this one' : `these ${value.length}`}.`}</p>
     </fieldset>
   )
 }

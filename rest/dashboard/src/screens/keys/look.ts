@@ -4,9 +4,9 @@ import type { Tone } from '@/parts/Badge'
 import type { ApiKeyScope } from './queries.gen'
 
 export const scopes: Record<ApiKeyScope, { word: string; value: 'full' | 'sending' | 'read'; means: string }> = {
-  FULL: { word: 'Full', value: 'full', means: 'Everything.' },
-  SENDING: { word: 'Sending', value: 'sending', means: 'Send emails and events, and read those.' },
-  READ: { word: 'Read', value: 'read', means: 'Read, but no API keys.' },
+  FULL: { word: 'Full', value: 'full', means: 'Full access.' },
+  SENDING: { word: 'Sending', value: 'sending', means: 'Send and read emails and events.' },
+  READ: { word: 'Read', value: 'read', means: 'Read everything except API keys.' },
 }
 
 export interface Look {

@@ -16,17 +16,17 @@ export function PlanOfAccountDialog({ account, onClose }: { account: Account; on
   })
   async function go() {
     if (!(await write.run())) return
-    toast.success(`${account.name || account.email} is on ${chosen?.name ?? plan}`)
+    toast.success(`${account.name || account.email} moved to ${chosen?.name ?? plan}`)
     onClose()
   }
   return (
-    <Dialog title="Change plan" onClose={onClose} actions={<><button type="button" className="btn" onClick={onClose}>Back</button><button type="submit" form="account-plan" className="btn primary" disabled={write.busy || plan === account.planId}>Change plan</button></>}>
+    <Dialog title="Change plan" onClose={onClose} actions={<><button type="button" className="btn" onClick={onClose}>Cancel</button><button type="submit" form="account-plan" className="btn primary" disabled={write.busy || plan === account.planId}>Change plan</button></>}>
       <form id="account-plan" className="grid gap-3" onSubmit={(e) => { e.preventDefault(); void go() }}>
         {plans.error && <ErrorAlert error={plans.error} retry={() => void plans.refetch()} />}
-        <Field label="Plan" error={write.fieldErrors.plan} hint={chosen && `${count(chosen.dailyEmails)} a day, ${count(chosen.monthlyEmails)} a month, ${chosen.maxDomains} domains`}>
+        <Field label="Plan" error={write.fieldErrors.plan} hint={chosen && `${count(chosen.dailyEmails)} per day, ${count(chosen.monthlyEmails)} per month, ${chosen.maxDomains} domains`}>
           {(f) => <select {...f} className="input" value={plan} onChange={(e) => setPlan(e.target.value)}>{plans.data?.map((p) => <option key={p.id} value={p.id}>{p.name}</option>)}</select>}
         </Field>
-        <p className="text-ink-2">It holds at once, and nothing is charged for it here.</p>
+        <p className="text-ink-2">Takes effect immediately. The account is not charged for the change.</p>
         {write.error !== null && <ErrorAlert error={write.error} retry={() => void go()} />}
       </form>
     </Dialog>
@@ -42,13 +42,13 @@ export function LimitDialog({ account, onClose }: { account: Account; onClose: (
   })
   async function go() {
     if (!(await write.run())) return
-    toast.success('The limit was changed')
+    toast.success('Limit changed')
     onClose()
   }
   return (
-    <Dialog title="Limit emails a month" onClose={onClose} actions={<><button type="button" className="btn" onClick={onClose}>Back</button><button type="submit" form="account-limit" className="btn primary" disabled={write.busy}>Save</button></>}>
+    <Dialog title="Set monthly limit" onClose={onClose} actions={<><button type="button" className="btn" onClick={onClose}>Cancel</button><button type="submit" form="account-limit" className="btn primary" disabled={write.busy}>Save</button></>}>
       <form id="account-limit" className="grid gap-3" onSubmit={(e) => { e.preventDefault(); void go() }}>
-        <Field label="Emails a month" hint="Empty: no limit of its own" error={write.fieldErrors.monthly_limit}>{(f) => <input {...f} className="input" type="number" min={0} value={limit} onChange={(e) => setLimit(e.target.value)} />}</Field>
+        <Field label="Emails per month" hint="Leave empty for no custom limit" error={write.fieldErrors.monthly_limit}>{(f) => <input {...f} className="input" type="number" min={0} value={limit} onChange={(e) => setLimit(e.target.value)} />}</Field>
         {write.error !== null && <ErrorAlert error={write.error} retry={() => void go()} />}
       </form>
     </Dialog>

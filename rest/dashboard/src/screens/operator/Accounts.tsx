@@ -21,9 +21,9 @@ const columnsOf = (planName: (id: string) => string): Column<Account>[] => [
     ),
   },
   { key: 'email', head: 'Email', from: 'slim', cell: (a) => <span className="text-ink-2">{a.email}</span> },
-  { key: 'state', head: 'State', width: '150px', cell: (a) => <AccountState account={a} /> },
+  { key: 'state', head: 'Status', width: '150px', cell: (a) => <AccountState account={a} /> },
   { key: 'plan', head: 'Plan', width: '110px', from: 'mid', cell: (a) => planName(a.planId) },
-  { key: 'at', head: 'Since', width: '120px', right: true, from: 'mid', cell: (a) => <span className="text-ink-3"><Time at={a.createdAt} /></span> },
+  { key: 'at', head: 'Created', width: '120px', right: true, from: 'mid', cell: (a) => <span className="text-ink-3"><Time at={a.createdAt} /></span> },
 ]
 
 const select = 'h-[34px] max-w-40 rounded-control border border-line bg-raised px-2 text-ink-2 hover:bg-hover'
@@ -39,9 +39,9 @@ export function Accounts() {
   const filtered = Boolean(address.q || address.plan || status)
   return (
     <>
-      <FilterBar placeholder="Part of an email or a name, or a whole id">
-        <select aria-label="State" value={status ?? ''} onChange={(e) => change({ status: e.target.value.toLowerCase(), open: undefined })} className={select}>
-          <option value="">State</option>
+      <FilterBar placeholder="Email, name or account ID">
+        <select aria-label="Status" value={status ?? ''} onChange={(e) => change({ status: e.target.value.toLowerCase(), open: undefined })} className={select}>
+          <option value="">Status</option>
           {statuses.map((s) => <option key={s.value} value={s.value}>{s.name}</option>)}
         </select>
         <select aria-label="Plan" value={address.plan ?? ''} onChange={(e) => change({ plan: e.target.value, open: undefined })} className={select}>
@@ -59,7 +59,7 @@ export function Accounts() {
         <DataTable
           label="Accounts" rows={list.rows} columns={columns} idOf={(a) => a.id} nameOf={(a) => a.name} height={narrow ? 52 : 36} open={address.open} onOpen={open}
           loading={list.isPending} error={list.error} retry={() => void list.refetch()} more={() => void list.fetchNextPage()} hasMore={list.hasNextPage}
-          empty={<EmptyState icon={Users} title={filtered ? 'No account matches' : 'No accounts yet'} command={filtered ? undefined : 'postrider account create --name Example --email ada@example.com'} action={filtered ? <button type="button" className="btn" onClick={() => change({ q: undefined, plan: undefined, status: undefined })}>Clear the filter</button> : undefined} />}
+          empty={<EmptyState icon={Users} title={filtered ? 'No accounts match' : 'No accounts yet'} command={filtered ? undefined : 'postrider account create --name Example --email ada@example.com'} action={filtered ? <button type="button" className="btn" onClick={() => change({ q: undefined, plan: undefined, status: undefined })}>Clear filter</button> : undefined} />}
         />
       </SplitView>
     </>

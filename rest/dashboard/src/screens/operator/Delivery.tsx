@@ -30,7 +30,7 @@ export function Delivery() {
         <>
           {o.queueByDestination && <Card title="Queue by destination" padded={false}><Queue rows={o.queueByDestination} /></Card>}
           {o.sources && <Card title="Sources" padded={false}><Sources rows={o.sources} /></Card>}
-          {o.lanes && <Card title="Lanes" padded={false} footer="As the process sees them that has answered; each has lanes of its own."><Lanes rows={o.lanes} /></Card>}
+          {o.lanes && <Card title="Lanes" padded={false} footer="As seen by the process that answered. Each process has its own lanes."><Lanes rows={o.lanes} /></Card>}
         </>
       )}
     </PageBody>
@@ -40,25 +40,25 @@ export function Delivery() {
 const none = (icon: typeof Gauge, title: string, words: ReactNode) => <EmptyState icon={icon} title={title}>{words}</EmptyState>
 
 function Queue({ rows }: { rows: Operator['queueByDestination'] }) {
-  if (rows.length === 0) return none(CircleCheck, 'Nothing waits', 'What was sent was delivered, or has ended otherwise.')
+  if (rows.length === 0) return none(CircleCheck, 'The queue is empty', 'All emails have been delivered or have failed.')
   return (
-    <Grid label="Queue by destination" heads={['Destination', 'Waiting', 'Oldest', 'Of these', 'Reason']} right={[1, 2]}>
+    <Grid label="Queue by destination" heads={['Destination', 'Queued', 'Oldest', 'Status', 'Reason']} right={[1, 2]}>
       {rows.map((r) => [
         <b key="d" className="font-medium">{r.destination}</b>, whole(r.total), formatDuration(r.oldestAgeSeconds * 1000), <States key="s" {...r} wrap />,
-        <code key="r" className="text-xs text-ink-2 wrap-anywhere">{r.diagnostic ?? 'not tried yet'}</code>,
+        <code key="r" className="text-xs text-ink-2 wrap-anywhere">{r.diagnostic ?? 'not attempted yet'}</code>,
       ])}
     </Grid>
   )
 }
 
 function Sources({ rows }: { rows: Source[] }) {
-  if (rows.length === 0) return none(Router, 'No source of its own', <>Mail leaves by the address of the machine. <code>postrider source add</code> adds addresses, with warm-up.</>)
+  if (rows.length === 0) return none(Router, 'No sending sources', <>Mail is sent from the machine’s own address. <code>postrider source add</code> adds addresses, with warm-up.</>)
   return (
-    <Grid label="Sources" heads={['Address', 'Name', 'Process', 'Pool', 'State', 'Warm-up']}>
+    <Grid label="Sources" heads={['Address', 'Name', 'Process', 'Pool', 'Status', 'Warm-up']}>
       {rows.map((s) => [
         <code key="a">{s.address}</code>, <span key="h" className="wrap-anywhere">{s.hostname}</span>,
-        s.node ? <code key="n">{s.node}</code> : <span key="n" className="text-ink-3">any that has it</span>, <span key="p">{s.pool}{s.accountId && <code className="ml-1 text-xs text-ink-3">{s.accountId}</code>}</span>,
-        s.pausedAt ? <span key="s" className="inline-flex flex-wrap items-center gap-1.5"><Badge tone="warn" icon={Pause}>Paused</Badge><Time at={s.pausedAt} /></span> : <Badge key="s" tone="ok" icon={CircleCheck}>Sends</Badge>,
+        s.node ? <code key="n">{s.node}</code> : <span key="n" className="text-ink-3">any</span>, <span key="p">{s.pool}{s.accountId && <code className="ml-1 text-xs text-ink-3">{s.accountId}</code>}</span>,
+        s.pausedAt ? <span key="s" className="inline-flex flex-wrap items-center gap-1.5"><Badge tone="warn" icon={Pause}>Paused</Badge><Time at={s.pausedAt} /></span> : <Badge key="s" tone="ok" icon={CircleCheck}>Active</Badge>,
         s.warmup ? <WarmUp key="w" {...s.warmup} /> : <span key="w" className="text-ink-3">none</span>,
       ])}
     </Grid>
@@ -69,17 +69,17 @@ function WarmUp({ day, limit, used }: { day: number; limit: number; used: number
   return (
     <span className="grid min-w-36 gap-1">
       <span className="inline-flex items-center gap-1.5"><TrendingUp aria-hidden className="!size-3.5 text-ink-3" />Day {day}: {whole(used)} of {whole(limit)}</span>
-      <progress aria-label={`Used of day ${day}`} value={Math.min(used, limit)} max={Math.max(limit, 1)} className="h-1.5 w-full accent-accent-fill" />
+      <progress aria-label={`Usage on day ${day}`} value={Math.min(used, limit)} max={Math.max(limit, 1)} className="h-1.5 w-full accent-accent-fill" />
     </span>
   )
 }
 
 function Lanes({ rows }: { rows: Lane[] }) {
-  if (rows.length === 0) return none(Gauge, 'No lane is open', 'A lane opens with the first mail to a provider, and closes when nothing more goes there.')
+  if (rows.length === 0) return none(Gauge, 'No open lanes', 'A lane opens with the first email to a provider, and closes when none are left.')
   return (
-    <Grid label="Lanes" heads={['Leads to', 'State', 'Under way', 'A minute', 'Taken', 'Refused', 'Slowed', 'Not reached', 'Last']} right={[2, 3, 4, 5, 6, 7, 8]}>
+    <Grid label="Lanes" heads={['Provider', 'Status', 'Active', 'Per minute', 'Accepted', 'Rejected', 'Throttled', 'Unreachable', 'Last']} right={[2, 3, 4, 5, 6, 7, 8]}>
       {rows.map((l) => [
-        <span key="n" className="min-w-0"><b className="block font-medium wrap-break-word">{l.provider ?? l.name}</b><span className="text-xs text-ink-3 wrap-break-word">{[l.provider && l.name, l.way && `by ${l.way}`].filter(Boolean).join(', ')}</span></span>,
+        <span key="n" className="min-w-0"><b className="block font-medium wrap-break-word">{l.provider ?? l.name}</b><span className="text-xs text-ink-3 wrap-break-word">{[l.provider && l.name, l.way && `via ${l.way}`].filter(Boolean).join(', ')}</span></span>,
         l.pausedUntil ? <span key="s" className="grid gap-1"><span className="inline-flex flex-wrap items-center gap-1.5"><Badge tone="warn" icon={Pause}>Paused</Badge><Time at={l.pausedUntil} /></span>{l.reason && <code className="text-xs text-ink-2 wrap-anywhere">{l.reason}</code>}</span> : <Badge key="s" tone="ok" icon={CircleCheck}>Open</Badge>,
         `${whole(l.active)} of ${whole(l.window)}`, l.perMinute === null ? 'no limit' : whole(l.perMinute), whole(l.delivered), whole(l.refused), whole(l.throttled), whole(l.unreachable), <Time key="t" at={l.usedAt} />,
       ])}

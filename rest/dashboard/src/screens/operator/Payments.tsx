@@ -25,19 +25,19 @@ export function Payments() {
   const b = billing.data
   return (
     <PageBody narrow>
-      <p className="flex flex-wrap items-center gap-2"><Badge tone={b.mode === 'live' ? 'ok' : 'info'} icon={CircleCheck}>{b.mode === 'live' ? 'Live payments' : 'Test payments'}</Badge><span className="text-ink-2">{b.lastEventAt ? <>The payment provider posted an event last <Time at={b.lastEventAt} />.</> : 'The payment provider has posted no event yet. Check its webhook.'}</span></p>
+      <p className="flex flex-wrap items-center gap-2"><Badge tone={b.mode === 'live' ? 'ok' : 'info'} icon={CircleCheck}>{b.mode === 'live' ? 'Live payments' : 'Test payments'}</Badge><span className="text-ink-2">{b.lastEventAt ? <>Last event from the payment provider: <Time at={b.lastEventAt} />.</> : 'The payment provider hasn’t posted an event yet. Check its webhook.'}</span></p>
       <div className="grid grid-cols-2 gap-3 md:grid-cols-3">
         <Figure name="Customers" value={b.customers.toLocaleString()} />
         <Figure name="Overdue" value={b.pastDue.toLocaleString()} bad={b.pastDue > 0} />
-        <Figure name="To be asked about now" value={b.due.toLocaleString()} />
-        <Figure name="Asked in vain" value={b.failing.toLocaleString()} bad={b.failing > 0} />
-        <Figure name="Hours of usage to report" value={b.unreportedHours.toLocaleString()} />
-        <Figure name="The oldest of them" value={b.unreportedHours ? formatDuration(b.oldestUnreportedSeconds * 1000) : 'none'} bad={b.oldestUnreportedSeconds > 86_400} />
+        <Figure name="Due for a check" value={b.due.toLocaleString()} />
+        <Figure name="Failed checks" value={b.failing.toLocaleString()} bad={b.failing > 0} />
+        <Figure name="Usage hours to report" value={b.unreportedHours.toLocaleString()} />
+        <Figure name="Oldest unreported hour" value={b.unreportedHours ? formatDuration(b.oldestUnreportedSeconds * 1000) : 'none'} bad={b.oldestUnreportedSeconds > 86_400} />
       </div>
-      <Card title="Accounts to look at" padded={false}>
+      <Card title="Accounts needing attention" padded={false}>
         {b.problems.length === 0 ? <p className="p-4 text-ink-3">None.</p> : <ul>{b.problems.map((p, i) => <li key={i} className="flex flex-wrap gap-x-3 border-b border-line-soft px-4 py-2 last:border-0"><Link to={`/operator/accounts/${p.accountId}`} className="link"><code>{p.accountId}</code></Link><span className="wrap-anywhere">{p.what}</span></li>)}</ul>}
       </Card>
-      <Card title="Usage that is not taken" padded={false}>
+      <Card title="Rejected usage reports" padded={false}>
         {b.stuck.length === 0 ? <p className="p-4 text-ink-3">None.</p> : <ul>{b.stuck.map((s, i) => <li key={i} className="grid gap-1 border-b border-line-soft px-4 py-2 last:border-0"><span className="flex flex-wrap gap-x-3"><Link to={`/operator/accounts/${s.accountId}`} className="link"><code>{s.accountId}</code></Link><Time at={s.hour} exact /><span>{s.emails.toLocaleString()} emails</span></span><p className="smtp bad">{s.reason}</p></li>)}</ul>}
       </Card>
     </PageBody>

@@ -10,19 +10,19 @@ type Numbers = 'monthly_emails' | 'daily_emails' | 'daily_sms' | 'included_email
 type Flags = 'self_service' | 'overage' | 'sandboxed'
 
 const numbers: { key: Numbers; of: (p: Plan) => number | null; label: string; empty?: string }[] = [
-  { key: 'monthly_emails', of: (p) => p.monthlyEmails, label: 'Emails a month', empty: 'no cap' },
-  { key: 'daily_emails', of: (p) => p.dailyEmails, label: 'Emails a day', empty: 'no cap' },
-  { key: 'daily_sms', of: (p) => p.dailySMS, label: 'Text messages a day', empty: 'no cap' },
-  { key: 'included_emails', of: (p) => p.includedEmails, label: 'Emails in the price', empty: 'nothing is said' },
+  { key: 'monthly_emails', of: (p) => p.monthlyEmails, label: 'Emails per month', empty: 'unlimited' },
+  { key: 'daily_emails', of: (p) => p.dailyEmails, label: 'Emails per day', empty: 'unlimited' },
+  { key: 'daily_sms', of: (p) => p.dailySMS, label: 'Text messages per day', empty: 'unlimited' },
+  { key: 'included_emails', of: (p) => p.includedEmails, label: 'Included emails', empty: 'not shown' },
   { key: 'max_domains', of: (p) => p.maxDomains, label: 'Domains' },
-  { key: 'requests_per_second', of: (p) => p.requestsPerSecond, label: 'API requests a second' },
+  { key: 'requests_per_second', of: (p) => p.requestsPerSecond, label: 'API requests per second' },
   { key: 'rank', of: (p) => p.rank, label: 'Rank' },
 ]
 
 const flags: { key: Flags; of: (p: Plan) => boolean; label: string }[] = [
-  { key: 'self_service', of: (p) => p.selfService, label: 'Customers may choose it' },
-  { key: 'overage', of: (p) => p.overage, label: 'Emails beyond the included ones are sent, and paid for' },
-  { key: 'sandboxed', of: (p) => p.sandboxed, label: 'Accounts write only to themselves until they have a domain and a payment method' },
+  { key: 'self_service', of: (p) => p.selfService, label: 'Customers can choose it' },
+  { key: 'overage', of: (p) => p.overage, label: 'Emails beyond the included ones are sent and charged' },
+  { key: 'sandboxed', of: (p) => p.sandboxed, label: 'Accounts can send only to themselves until they have a domain and a payment method' },
 ]
 
 const optional = new Set<Numbers>(numbers.filter((n) => n.empty).map((n) => n.key))
@@ -39,17 +39,17 @@ export function PlanDialog({ plan, onClose }: { plan: Plan; onClose: () => void 
   })
   async function go() {
     if (!(await write.run())) return
-    toast.success(`${name} was changed`)
+    toast.success(`${name} saved`)
     onClose()
   }
   return (
-    <Dialog wide title={`Change ${plan.name}`} onClose={onClose} actions={<><button type="button" className="btn" onClick={onClose}>Back</button><button type="submit" form="plan" className="btn primary" disabled={write.busy || Object.keys(change).length === 0}>Save</button></>}>
+    <Dialog wide title={`Edit ${plan.name}`} onClose={onClose} actions={<><button type="button" className="btn" onClick={onClose}>Cancel</button><button type="submit" form="plan" className="btn primary" disabled={write.busy || Object.keys(change).length === 0}>Save</button></>}>
       <form id="plan" className="grid gap-3" onSubmit={(e) => { e.preventDefault(); void go() }}>
-        <p className="text-ink-2">What you change holds at once for every account on this plan.</p>
+        <p className="text-ink-2">Changes apply immediately to every account on this plan.</p>
         <Field label="Name" error={write.fieldErrors.name}>{(f) => <input {...f} className="input" required value={name} onChange={(e) => setName(e.target.value)} />}</Field>
         <div className="grid gap-3 sm:grid-cols-2">
           {numbers.map(({ key, label, empty }) => (
-            <Field key={key} label={label} hint={empty && `Empty: ${empty}`} error={write.fieldErrors[key]}>
+            <Field key={key} label={label} hint={empty && `Leave empty: ${empty}`} error={write.fieldErrors[key]}>
               {(f) => <input {...f} className="input" type="number" min={key === 'rank' || key === 'included_emails' ? 0 : 1} required={!empty} value={values[key]} onChange={(e) => setValues({ ...values, [key]: e.target.value })} />}
             </Field>
           ))}

@@ -8,7 +8,7 @@ import { Time } from '@/parts/Time'
 import { Grid } from './Grid'
 import { OperatorProcesses } from './queries.gen'
 
-const roles: Record<string, string> = { accepts: 'takes mail', delivers: 'delivers', webhooks: 'tells webhooks' }
+const roles: Record<string, string> = { accepts: 'accepts mail', delivers: 'delivers', webhooks: 'sends webhooks' }
 
 // Processes are what runs of the installation, with what each does and its version.
 export function Processes() {
@@ -20,11 +20,11 @@ export function Processes() {
       {read.error && <ErrorAlert error={read.error} retry={() => void read.refetch()} />}
       {read.isPending && <SkeletonText lines={4} />}
       {read.data && (
-        <Card title="Processes" padded={false} footer={versions.size > 1 ? 'They are of several versions: an upgrade is under way, or was forgotten.' : undefined}>
-          <Grid label="Processes" heads={['Name', 'State', 'Version', 'Does', 'Started', 'Last seen']}>
+        <Card title="Processes" padded={false} footer={versions.size > 1 ? 'Several versions are running: an upgrade is in progress or incomplete.' : undefined}>
+          <Grid label="Processes" heads={['Name', 'Status', 'Version', 'Roles', 'Started', 'Last seen']}>
             {list.map((p) => [
               <b key="n" className="font-medium wrap-anywhere">{p.name}</b>,
-              p.alive ? <Badge key="s" tone="ok" icon={HeartPulse}>Lives</Badge> : <Badge key="s" tone="bad" icon={CircleX}>Gone without a word</Badge>,
+              p.alive ? <Badge key="s" tone="ok" icon={HeartPulse}>Running</Badge> : <Badge key="s" tone="bad" icon={CircleX}>Stopped unexpectedly</Badge>,
               <code key="v" className="wrap-anywhere">{p.version}</code>, <span key="r" className="block min-w-40">{p.roles.map((r) => roles[r] ?? r).join(', ') || 'nothing'}</span>, <Time key="a" at={p.startedAt} />, <Time key="b" at={p.seenAt} />,
             ])}
           </Grid>

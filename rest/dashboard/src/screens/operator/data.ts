@@ -41,4 +41,4 @@ export function useChanges() {
   }
 }
 
-export const count = (n: number | null, none = 'no cap') => (n === null ? none : n.toLocaleString())
+export const count = (n: number | null, none = 'unlimited') => (n === null ? none : n.toLocaleString())

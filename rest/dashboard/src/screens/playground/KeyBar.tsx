@@ -34,7 +34,7 @@ export function KeyBar() {
     if (!id) return
     try {
       await unwrap(rest.DELETE('/api-keys/{id}', { params: { path: { id } } }))
-      toast.success('The key was revoked')
+      toast.success('Key revoked')
     } catch (error) {
       toast.error(error)
     }
@@ -44,18 +44,18 @@ export function KeyBar() {
       {held ? (
         <p className="flex min-h-[34px] flex-wrap items-center gap-2">
           <KeyRound aria-hidden className="text-ok" />
-          <span>{held.id ? 'A key that may read' : 'Your key'} <code className="text-ink-2">{held.secret.slice(0, 8)}…</code><CopyButton text={held.secret} label="Copy the key" /></span>
-          {held.ends && <span className="text-ink-3">ends <Time at={held.ends} /></span>}
-          <button type="button" className="btn sm ml-auto" onClick={() => void forget()}><Trash2 aria-hidden />{held.id ? 'Revoke it' : 'Forget it'}</button>
+          <span>{held.id ? 'Read-only key' : 'Your key'} <code className="text-ink-2">{held.secret.slice(0, 8)}…</code><CopyButton text={held.secret} label="Copy key" /></span>
+          {held.ends && <span className="text-ink-3">expires <Time at={held.ends} /></span>}
+          <button type="button" className="btn sm ml-auto" onClick={() => void forget()}><Trash2 aria-hidden />{held.id ? 'Revoke' : 'Forget'}</button>
         </p>
       ) : (
         <div className="flex flex-wrap items-center gap-2">
-          {viewer.can('WRITE') && <button type="button" className="btn primary" disabled={make.busy} onClick={() => void make.run()}><KeyRound aria-hidden />Make a key for an hour</button>}
+          {viewer.can('WRITE') && <button type="button" className="btn primary" disabled={make.busy} onClick={() => void make.run()}><KeyRound aria-hidden />Create a one-hour key</button>}
           <form onSubmit={take} className="flex min-w-0 flex-[1_1_240px] items-center gap-2">
             <input type="password" aria-label="API key" className="input max-w-[360px] min-w-0" autoComplete="off" spellCheck={false} placeholder={viewer.can('WRITE') ? 'or paste a key: svc_…' : 'Paste a key: svc_…'} value={text} onChange={(e) => setText(e.target.value)} />
-            <button type="submit" className="btn" disabled={!text.trim()}>Use it</button>
+            <button type="submit" className="btn" disabled={!text.trim()}>Use key</button>
           </form>
-          <p className="w-full text-xs text-ink-3">Queries run with an API key. This page keeps it in memory only: a reload forgets it.</p>
+          <p className="w-full text-xs text-ink-3">Queries run with an API key, which is kept in memory only. Reloading the page forgets it.</p>
         </div>
       )}
       {make.error !== null && <div className="mt-2"><ErrorAlert error={make.error} retry={() => void make.run()} /></div>}

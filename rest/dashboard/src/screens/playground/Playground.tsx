@@ -43,8 +43,8 @@ export default function Playground() {
               <option value="">Examples</option>
               {known.map((e) => <option key={e.name} value={e.name}>{e.name}</option>)}
             </select>
-            {schema.data === null && <span className="text-xs text-ink-3 max-md:hidden">No completion: this service does not give its schema.</span>}
-            <button type="button" className={`btn ml-auto ${held ? 'primary' : ''}`} disabled={!held || ask.busy} title={held ? 'Ctrl Enter' : 'Make or paste a key first'} onClick={go}><Play aria-hidden />{ask.busy ? 'Running' : 'Run'}</button>
+            {schema.data === null && <span className="text-xs text-ink-3 max-md:hidden">No autocompletion: the schema isn’t available.</span>}
+            <button type="button" className={`btn ml-auto ${held ? 'primary' : ''}`} disabled={!held || ask.busy} title={held ? 'Ctrl Enter' : 'Create or paste a key first'} onClick={go}><Play aria-hidden />{ask.busy ? 'Running' : 'Run'}</button>
           </div>
           <div className="min-h-0 flex-1 overflow-hidden">
             <Fallback fallback={plain}><Suspense fallback={plain}><Editor value={text.query} onChange={(query) => set({ query })} onRun={go} schema={schema.data} /></Suspense></Fallback>
@@ -54,19 +54,19 @@ export default function Playground() {
             <textarea spellCheck={false} rows={4} value={text.variables} onChange={(e) => set({ variables: e.target.value })} onKeyDown={(e) => { if (e.key === 'Enter' && (e.ctrlKey || e.metaKey)) go() }} className="w-full resize-none bg-surface px-4 py-1.5 font-mono text-xs -outline-offset-2 md:pl-6" />
           </label>
         </div>
-        <section aria-label="Answer" className="min-h-0 min-w-0 overflow-auto bg-surface p-4 max-md:border-t max-md:border-line" tabIndex={-1}>
+        <section aria-label="Response" className="min-h-0 min-w-0 overflow-auto bg-surface p-4 max-md:border-t max-md:border-line" tabIndex={-1}>
           <div className="grid gap-3" aria-live="polite">
             {ask.error !== null && <ErrorAlert error={ask.error} retry={go} />}
             {result && !ask.error && (
               <>
                 <p className="flex flex-wrap items-center gap-2 text-xs text-ink-3">
-                  <Badge tone={result.failed ? 'bad' : 'ok'} icon={result.failed ? CircleAlert : CircleCheck}>{result.failed ? 'Refused' : 'Answered'} {result.status}</Badge>
+                  <Badge tone={result.failed ? 'bad' : 'ok'} icon={result.failed ? CircleAlert : CircleCheck}>{result.failed ? 'Failed' : 'Succeeded'} {result.status}</Badge>
                   <span>{formatDuration(result.ms)}</span>{result.requestId && <code>{result.requestId}</code>}
                 </p>
                 <CodeBlock text={result.text} wrap max="" />
               </>
             )}
-            {!result && ask.error === null && <p className="py-10 text-center text-ink-3">{held ? <>Run the query: <kbd className="key">Ctrl</kbd> <kbd className="key">Enter</kbd></> : 'Make a key above, then run the query. The answer comes here.'}</p>}
+            {!result && ask.error === null && <p className="py-10 text-center text-ink-3">{held ? <>Run the query: <kbd className="key">Ctrl</kbd> <kbd className="key">Enter</kbd></> : 'Create a key above, then run the query. The response appears here.'}</p>}
           </div>
         </section>
       </div>

@@ -7,7 +7,7 @@ export interface Example {
 
 export const examples: Example[] = [
   {
-    name: 'Who asks', query: `# Ctrl Enter runs it.
+    name: 'Who am I', query: `# Ctrl Enter runs it.
 query WhoAsks {
   viewer {
     account {
@@ -43,7 +43,7 @@ query WhoAsks {
 `, variables: '{\n  "first": 5\n}',
   },
   {
-    name: 'What waits', module: 'sending', query: `query WhatWaits {
+    name: 'Queue', module: 'sending', query: `query WhatWaits {
   queueByDestination {
     destination
     total
@@ -71,7 +71,7 @@ query WhoAsks {
 `,
   },
   {
-    name: 'What needs attention', query: `query Health {
+    name: 'Needs attention', query: `query Health {
   health {
     findings {
       code

@@ -15,7 +15,7 @@ export async function run(secret: string, query: string, variables: string): Pro
   try {
     given = variables.trim() ? JSON.parse(variables) : {}
   } catch (error) {
-    throw new ApiError(`The variables are no JSON: ${error instanceof Error ? error.message : ''}`)
+    throw new ApiError(`Variables are not valid JSON: ${error instanceof Error ? error.message : ''}`)
   }
   const began = performance.now()
   const response = await fetchService('/graphql', {

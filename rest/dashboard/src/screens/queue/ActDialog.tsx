@@ -30,15 +30,15 @@ export function ActDialog({ act, target, onClose, onDone }: { act: Act; target: 
   return (
     <Dialog
       title={`${known.name}: ${target.words}`} onClose={onClose}
-      actions={<><button type="button" className="btn" onClick={onClose}>Back</button><button type="submit" form="queue-act" className={`btn ${known.danger ? 'danger' : 'primary'}`} disabled={!ready || write.busy}>{known.name}{count.data ? ` (${count.data.matched.toLocaleString()})` : ''}</button></>}
+      actions={<><button type="button" className="btn" onClick={onClose}>Cancel</button><button type="submit" form="queue-act" className={`btn ${known.danger ? 'danger' : 'primary'}`} disabled={!ready || write.busy}>{known.name}{count.data ? ` (${count.data.matched.toLocaleString()})` : ''}</button></>}
     >
       <form id="queue-act" className="grid gap-3" onSubmit={(e) => { e.preventDefault(); void go() }}>
-        <p role="status" className="font-medium">{count.data ? (count.data.matched ? `This is about ${people(count.data.matched)}.` : 'Nothing waits there any more.') : count.error ? '' : 'Counting…'}</p>
+        <p role="status" className="font-medium">{count.data ? (count.data.matched ? `Applies to ${people(count.data.matched)}.` : 'Nothing is queued there anymore.') : count.error ? '' : 'Counting…'}</p>
         {count.error && <ErrorAlert error={count.error} retry={() => void count.refetch()} />}
         <p className="text-ink-2">{known.about}</p>
-        {act === 'drop' && <Field label="Why" hint="It stands in the timeline of each email." error={write.fieldErrors.reason}>{(f) => <input {...f} className="input" required maxLength={500} value={reason} onChange={(e) => setReason(e.target.value)} />}</Field>}
+        {act === 'drop' && <Field label="Reason" hint="Shown in the timeline of each email." error={write.fieldErrors.reason}>{(f) => <input {...f} className="input" required maxLength={500} value={reason} onChange={(e) => setReason(e.target.value)} />}</Field>}
         {write.busy && target.selections.length > 1 && <p role="status" className="text-xs text-ink-3">{step} of {target.selections.length} destinations</p>}
-        {write.error !== null && <ErrorAlert error={write.error} retry={() => void go()} title="What was done so far stays done." />}
+        {write.error !== null && <ErrorAlert error={write.error} retry={() => void go()} title="Changes made so far are kept." />}
       </form>
     </Dialog>
   )

@@ -8,7 +8,7 @@ const order: Act[] = ['retry', 'hold', 'release', 'drop']
 // BulkBar stands below a list while something is chosen.
 export function BulkBar({ words, target, clear }: { words: string; target: Target; clear: () => void }) {
   return (
-    <div role="toolbar" aria-label="Actions on the selection" className="flex flex-none flex-wrap items-center gap-2 border-t border-line bg-raised px-4 py-2 md:px-6">
+    <div role="toolbar" aria-label="Selection actions" className="flex flex-none flex-wrap items-center gap-2 border-t border-line bg-raised px-4 py-2 md:px-6">
       <span role="status" className="font-medium">{words}</span>
       <button type="button" className="btn quiet sm" onClick={clear}><X aria-hidden />Clear</button>
       <div className="ml-auto flex flex-wrap gap-2"><Acts target={target} onDone={clear} /></div>

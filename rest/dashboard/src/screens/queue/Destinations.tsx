@@ -18,10 +18,10 @@ type Row = QueueBacklogsQuery['queueByDestination'][number]
 
 const columns: Column<Row>[] = [
   { key: 'destination', head: 'Destination', width: '24%', cell: (r) => <Link to="/queue" search={{ tab: 'recipients', destination: r.destination } as never} className="link font-medium">{r.destination}</Link> },
-  { key: 'total', head: 'Waiting', width: '80px', right: true, cell: (r) => r.total.toLocaleString() },
+  { key: 'total', head: 'Queued', width: '80px', right: true, cell: (r) => r.total.toLocaleString() },
   { key: 'oldest', head: 'Oldest', width: '96px', right: true, cell: (r) => <span title={`${r.oldestAgeSeconds.toLocaleString()} seconds`}>{formatDuration(r.oldestAgeSeconds * 1000)}</span> },
-  { key: 'states', head: 'Of these', width: '240px', from: 'mid', cell: (r) => <States {...r} /> },
-  { key: 'reason', head: 'Reason', from: 'slim', cell: (r) => <span title={r.diagnostic ?? undefined} className="font-mono text-xs text-ink-2">{r.diagnostic ?? <span className="font-sans text-ink-3">not tried yet</span>}</span> },
+  { key: 'states', head: 'Status', width: '240px', from: 'mid', cell: (r) => <States {...r} /> },
+  { key: 'reason', head: 'Reason', from: 'slim', cell: (r) => <span title={r.diagnostic ?? undefined} className="font-mono text-xs text-ink-2">{r.diagnostic ?? <span className="font-sans text-ink-3">not attempted yet</span>}</span> },
 ]
 
 const count = (rows: Row[], key: 'total' | 'due' | 'running' | 'parked' | 'deferred' | 'held') => rows.reduce((n, r) => n + r[key], 0)
@@ -41,20 +41,20 @@ export function Destinations() {
     <>
       <SplitView sheet={opened && <Sheet label={opened.destination} head={<h2 className="truncate">{opened.destination}</h2>} onClose={() => open(null)} {...adjacentRows(rows.map((r) => r.destination), address.open, open)}><DestinationFacts backlog={opened} /></Sheet>}>
         <DataTable
-          label="What waits, by destination" rows={rows} columns={columns} idOf={(r) => r.destination} nameOf={(r) => r.destination} open={address.open} onOpen={open} selected={may ? chosen : undefined} onSelect={may ? setChosen : undefined}
+          label="Queue by destination" rows={rows} columns={columns} idOf={(r) => r.destination} nameOf={(r) => r.destination} open={address.open} onOpen={open} selected={may ? chosen : undefined} onSelect={may ? setChosen : undefined}
           loading={backlog.isPending} error={backlog.error} retry={() => void backlog.refetch()}
           above={rows.length > 0 && (
             <div className="flex flex-wrap items-center gap-x-4 gap-y-2 border-b border-line px-4 py-3 md:px-6">
-              <p className="flex flex-wrap items-center gap-x-3 gap-y-1"><b className="font-semibold">{people(count(rows, 'total'))} {count(rows, 'total') === 1 ? 'waits' : 'wait'}</b><States due={count(rows, 'due')} running={count(rows, 'running')} parked={count(rows, 'parked')} deferred={count(rows, 'deferred')} held={count(rows, 'held')} wrap /></p>
-              {may && chosen.size === 0 && <div className="ml-auto flex flex-wrap gap-2"><Acts target={{ selections: [{ all: true }], words: 'everything that waits' }} /></div>}
+              <p className="flex flex-wrap items-center gap-x-3 gap-y-1"><b className="font-semibold">{people(count(rows, 'total'))} queued</b><States due={count(rows, 'due')} running={count(rows, 'running')} parked={count(rows, 'parked')} deferred={count(rows, 'deferred')} held={count(rows, 'held')} wrap /></p>
+              {may && chosen.size === 0 && <div className="ml-auto flex flex-wrap gap-2"><Acts target={{ selections: [{ all: true }], words: 'everything in the queue' }} /></div>}
             </div>
           )}
           empty={
             <EmptyState
-              icon={CircleCheck} title="Nothing waits"
+              icon={CircleCheck} title="The queue is empty"
               command={domain ? `curl ${location.origin}/api/emails \\\n  -H "Authorization: Bearer $POSTRIDER_API_KEY" \\\n  -H 'Content-Type: application/json' \\\n  -d '{"from":"you@${domain}","to":"delay@${domain}","subject":"Hello","text":"Hello."}'` : undefined}
-              action={<Link to="/queue" search={{ tab: 'scheduled' } as never} className="btn">See what is scheduled</Link>}
-            >Everything that was sent was delivered, or has ended otherwise.{domain && ' This sends one that waits:'}</EmptyState>
+              action={<Link to="/queue" search={{ tab: 'scheduled' } as never} className="btn">View scheduled emails</Link>}
+            >All emails have been delivered or have failed.{domain && ' To queue a message that is delayed:'}</EmptyState>
           }
         />
       </SplitView>

@@ -24,9 +24,9 @@ export function MoveDialog({ title, at, step, move, onClose }: { title: string; 
     if (await write.run()) onClose()
   }
   return (
-    <Dialog title={title} onClose={onClose} actions={<><button type="button" className="btn" onClick={onClose}>Back</button><button type="submit" form="move" className="btn primary" disabled={!known || write.busy}>Move</button></>}>
+    <Dialog title={title} onClose={onClose} actions={<><button type="button" className="btn" onClick={onClose}>Cancel</button><button type="submit" form="move" className="btn primary" disabled={!known || write.busy}>Reschedule</button></>}>
       <form id="move" className="grid gap-3" onSubmit={(e) => { e.preventDefault(); void go() }}>
-        <Field label="Goes out at" error={write.fieldErrors.scheduled_at} hint={known ? `${zone}; that is ${when.toISOString().slice(0, 16).replace('T', ' ')} UTC` : zone}>
+        <Field label="Sends at" error={write.fieldErrors.scheduled_at} hint={known ? `${zone}; that is ${when.toISOString().slice(0, 16).replace('T', ' ')} UTC` : zone}>
           {(f) => <input {...f} type="datetime-local" className="input" required value={value} onChange={(e) => setValue(e.target.value)} />}
         </Field>
         {write.busy && step && <p role="status" className="text-xs text-ink-3">{step}</p>}

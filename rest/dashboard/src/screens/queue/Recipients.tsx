@@ -18,11 +18,11 @@ type Row = QueueRecipientsQuery['queue']['nodes'][number]
 
 const columns: Column<Row>[] = [
   { key: 'address', head: 'To', width: '26%', cell: (r) => <Link to={`/emails/${r.emailId}`} className="link font-medium">{r.address}</Link> },
-  { key: 'state', head: 'State', width: '140px', cell: (r) => <StateBadge state={r.state} running={r.running} /> },
+  { key: 'state', head: 'Status', width: '140px', cell: (r) => <StateBadge state={r.state} running={r.running} /> },
   { key: 'attempts', head: 'Attempts', width: '84px', right: true, from: 'mid', cell: (r) => r.attempts },
-  { key: 'next', head: 'Next', width: '110px', from: 'slim', cell: (r) => r.nextAttemptAt ? <Time at={r.nextAttemptAt} /> : <span className="text-ink-3">—</span> },
-  { key: 'since', head: 'Waits since', width: '120px', from: 'wide', cell: (r) => <span className="text-ink-3"><Time at={r.queuedAt} /></span> },
-  { key: 'reason', head: 'Last words', from: 'mid', cell: (r) => <span title={r.diagnostic ?? undefined} className="font-mono text-xs text-ink-2">{r.diagnostic}</span> },
+  { key: 'next', head: 'Next attempt', width: '110px', from: 'slim', cell: (r) => r.nextAttemptAt ? <Time at={r.nextAttemptAt} /> : <span className="text-ink-3">—</span> },
+  { key: 'since', head: 'Queued since', width: '120px', from: 'wide', cell: (r) => <span className="text-ink-3"><Time at={r.queuedAt} /></span> },
+  { key: 'reason', head: 'Last response', from: 'mid', cell: (r) => <span title={r.diagnostic ?? undefined} className="font-mono text-xs text-ink-2">{r.diagnostic}</span> },
 ]
 
 export function Recipients() {
@@ -42,11 +42,11 @@ export function Recipients() {
     <>
       <div className="flex flex-none flex-wrap items-center gap-2 border-b border-line px-4 py-3 md:px-6">
         <input
-          data-filter key={address.destination} type="search" aria-label="Destination" placeholder="Destination, as example.com" defaultValue={address.destination ?? ''} spellCheck={false} className="input max-w-[320px] min-w-0 flex-[1_1_180px]"
+          data-filter key={address.destination} type="search" aria-label="Destination" placeholder="Destination, such as example.com" defaultValue={address.destination ?? ''} spellCheck={false} className="input max-w-[320px] min-w-0 flex-[1_1_180px]"
           onKeyDown={(e) => { if (e.key === 'Enter') go({ destination: e.currentTarget.value.trim().toLowerCase() }) }} onBlur={(e) => { if (e.target.value.trim().toLowerCase() !== (address.destination ?? '')) go({ destination: e.target.value.trim().toLowerCase() }) }}
         />
-        <select aria-label="State" value={state ?? ''} onChange={(e) => go({ state: e.target.value as QueueState | '' })} className="h-[34px] rounded-control border border-line bg-raised px-2 text-ink-2 hover:bg-hover">
-          <option value="">Any state</option>
+        <select aria-label="Status" value={state ?? ''} onChange={(e) => go({ state: e.target.value as QueueState | '' })} className="h-[34px] rounded-control border border-line bg-raised px-2 text-ink-2 hover:bg-hover">
+          <option value="">Any status</option>
           {stateNames.map((s) => <option key={s.value} value={s.value}>{s.name}</option>)}
         </select>
         {address.email && <button type="button" className="chip" onClick={() => go({ email: undefined })}>email <b>{address.email}</b><X aria-label="Remove" className="!size-3" /></button>}
@@ -56,9 +56,9 @@ export function Recipients() {
       </div>
       <SplitView sheet={opened && <Sheet label={opened.address} head={<h2 className="truncate">{opened.address}</h2>} page={`/emails/${opened.emailId}`} onClose={() => open(null)} {...adjacentRows(list.rows.map((r) => r.id), address.open, open)}><RecipientFacts entry={opened} /></Sheet>}>
         <DataTable
-          label="Recipients that wait" rows={list.rows} columns={columns} idOf={(r) => r.id} nameOf={(r) => r.address} open={address.open} onOpen={open} selected={may ? chosen : undefined} onSelect={may ? setChosen : undefined}
+          label="Queued recipients" rows={list.rows} columns={columns} idOf={(r) => r.id} nameOf={(r) => r.address} open={address.open} onOpen={open} selected={may ? chosen : undefined} onSelect={may ? setChosen : undefined}
           loading={list.isPending} error={list.error} retry={() => void list.refetch()} more={() => void list.fetchNextPage()} hasMore={list.hasNextPage}
-          empty={<EmptyState icon={CircleCheck} title={filtered ? 'Nobody waits there' : 'Nobody waits'} action={filtered ? <button type="button" className="btn" onClick={() => go({ destination: undefined, state: undefined, email: undefined })}>Clear the filter</button> : <Link to="/emails" className="btn">Look at what was sent</Link>}>{filtered ? 'No recipient in the queue matches this filter.' : 'Everything that was sent was delivered, or has ended otherwise.'}</EmptyState>}
+          empty={<EmptyState icon={CircleCheck} title={filtered ? 'No queued recipients match' : 'The queue is empty'} action={filtered ? <button type="button" className="btn" onClick={() => go({ destination: undefined, state: undefined, email: undefined })}>Clear filter</button> : <Link to="/emails" className="btn">View sent emails</Link>}>{filtered ? 'No recipient in the queue matches this filter.' : 'All emails have been delivered or have failed.'}</EmptyState>}
         />
       </SplitView>
       {ids.length > 0 && <BulkBar words={people(ids.length)} clear={() => setChosen(new Set())} target={{ selections: chunks(ids, 1000).map((recipients) => ({ recipients, all: false })), words: people(ids.length) }} />}

@@ -31,11 +31,11 @@ export function Scheduled() {
   const columns: Column<Row>[] = [
     { key: 'to', head: 'To', cell: (r) => <Link to={`/emails/${r.id}`} className="link font-medium">{r.to[0]}{r.to.length > 1 && ` and ${r.to.length - 1} more`}</Link> },
     { key: 'subject', head: 'Subject', width: '40%', from: 'mid', cell: (r) => r.subject || <span className="text-ink-3">(no subject)</span> },
-    { key: 'at', head: 'Goes out', width: '170px', cell: (r) => <Time at={r.scheduledAt} /> },
+    { key: 'at', head: 'Sends at', width: '170px', cell: (r) => <Time at={r.scheduledAt} /> },
     { key: 'made', head: 'Accepted', width: '120px', from: 'wide', cell: (r) => <span className="text-ink-3"><Time at={r.createdAt} /></span> },
     ...(may ? [{ key: 'acts', head: <span className="sr-only">Actions</span>, width: '150px', right: true, from: 'slim' as const, cell: (r: Row) => (
       <span className="inline-flex gap-1">
-        <button type="button" className="btn sm" aria-label={`Move ${r.subject}`} onClick={() => setDoing({ what: 'move', ids: [r.id], at: r.scheduledAt })}>Move</button>
+        <button type="button" className="btn sm" aria-label={`Reschedule ${r.subject}`} onClick={() => setDoing({ what: 'move', ids: [r.id], at: r.scheduledAt })}>Reschedule</button>
         <button type="button" className="btn sm" aria-label={`Cancel ${r.subject}`} onClick={() => setDoing({ what: 'cancel', ids: [r.id] })}>Cancel</button>
       </span>
     ) }] : []),
@@ -59,22 +59,22 @@ export function Scheduled() {
       <DataTable
         label="Scheduled emails" rows={list.rows} columns={columns} idOf={(r) => r.id} nameOf={(r) => r.subject} selected={may ? chosen : undefined} onSelect={may ? setChosen : undefined}
         loading={list.isPending} error={list.error} retry={() => void list.refetch()} more={() => void list.fetchNextPage()} hasMore={list.hasNextPage}
-        empty={<EmptyState icon={CalendarClock} title="Nothing is scheduled" command={`curl ${location.origin}/api/emails \\\n  -H "Authorization: Bearer $POSTRIDER_API_KEY" \\\n  -H 'Content-Type: application/json' \\\n  -d '{"from":"you@${viewer.development?.domain ?? 'example.com'}","to":"bob@example.net","subject":"Hello","text":"Hello.","scheduled_at":"${tomorrow()}"}'`}>Give an email the time at which it is to go out:</EmptyState>}
+        empty={<EmptyState icon={CalendarClock} title="No scheduled emails" command={`curl ${location.origin}/api/emails \\\n  -H "Authorization: Bearer $POSTRIDER_API_KEY" \\\n  -H 'Content-Type: application/json' \\\n  -d '{"from":"you@${viewer.development?.domain ?? 'example.com'}","to":"bob@example.net","subject":"Hello","text":"Hello.","scheduled_at":"${tomorrow()}"}'`}>To schedule an email, set scheduled_at:</EmptyState>}
       />
       {ids.length > 0 && (
-        <div role="toolbar" aria-label="Actions on the selection" className="flex flex-none flex-wrap items-center gap-2 border-t border-line bg-raised px-4 py-2 md:px-6">
+        <div role="toolbar" aria-label="Selection actions" className="flex flex-none flex-wrap items-center gap-2 border-t border-line bg-raised px-4 py-2 md:px-6">
           <span role="status" className="font-medium">{emails(ids.length)}</span>
           <button type="button" className="btn quiet sm" onClick={() => setChosen(new Set())}><X aria-hidden />Clear</button>
           <div className="ml-auto flex gap-2">
-            <button type="button" className="btn sm" onClick={() => setDoing({ what: 'move', ids })}><CalendarClock aria-hidden />Move</button>
-            <button type="button" className="btn sm !text-bad" onClick={() => setDoing({ what: 'cancel', ids })}><CalendarX aria-hidden />Cancel them</button>
+            <button type="button" className="btn sm" onClick={() => setDoing({ what: 'move', ids })}><CalendarClock aria-hidden />Reschedule</button>
+            <button type="button" className="btn sm !text-bad" onClick={() => setDoing({ what: 'cancel', ids })}><CalendarX aria-hidden />Cancel emails</button>
           </div>
         </div>
       )}
-      {doing?.what === 'move' && <MoveDialog title={doing.ids.length === 1 ? 'Move this email' : `Move ${emails(doing.ids.length)}`} at={doing.at} step={doing.ids.length > 1 ? `${step} of ${doing.ids.length}` : ''} onClose={() => setDoing(null)} move={async (at) => { await each(doing.ids, { scheduled_at: at }); toast.success(`${emails(doing.ids.length)} moved`) }} />}
+      {doing?.what === 'move' && <MoveDialog title={doing.ids.length === 1 ? 'Reschedule email' : `Reschedule ${emails(doing.ids.length)}`} at={doing.at} step={doing.ids.length > 1 ? `${step} of ${doing.ids.length}` : ''} onClose={() => setDoing(null)} move={async (at) => { await each(doing.ids, { scheduled_at: at }); toast.success(`${emails(doing.ids.length)} rescheduled`) }} />}
       {doing?.what === 'cancel' && (
-        <ConfirmDialog title={`Cancel ${doing.ids.length === 1 ? 'this email' : emails(doing.ids.length)}?`} label={doing.ids.length === 1 ? 'Cancel the email' : `Cancel ${emails(doing.ids.length)}`} danger onClose={() => setDoing(null)} run={async () => { await each(doing.ids, { cancel: true }); toast.success(`${emails(doing.ids.length)} cancelled`) }}>
-          It is never sent. A cancelled email cannot be scheduled again.
+        <ConfirmDialog title={`Cancel ${doing.ids.length === 1 ? 'this email' : emails(doing.ids.length)}?`} label={doing.ids.length === 1 ? 'Cancel email' : `Cancel ${emails(doing.ids.length)}`} danger onClose={() => setDoing(null)} run={async () => { await each(doing.ids, { cancel: true }); toast.success(`${emails(doing.ids.length)} cancelled`) }}>
+          Cancelled emails are never sent and can’t be scheduled again.
           {step > 0 && doing.ids.length > 1 && <p role="status">{step} of {doing.ids.length}</p>}
         </ConfirmDialog>
       )}

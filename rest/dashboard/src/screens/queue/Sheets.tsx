@@ -9,10 +9,10 @@ import { StateBadge, States } from './state'
 
 // Words are those of the receiving server, in full.
 function Words({ text }: { text: string | null }) {
-  if (!text) return <p className="text-ink-3">No server has said anything yet.</p>
+  if (!text) return <p className="text-ink-3">No response from the server yet.</p>
   return (
     <div>
-      <h3 className="text-xs font-medium text-ink-3">Last words of the receiving server</h3>
+      <h3 className="text-xs font-medium text-ink-3">Last server response</h3>
       <p className="smtp warn">{text}</p>
     </div>
   )
@@ -24,11 +24,11 @@ export function DestinationFacts({ backlog }: { backlog: QueueBacklogsQuery['que
     <div className="grid gap-4 p-4 md:p-5">
       <Words text={backlog.diagnostic} />
       <DetailList>
-        <Detail name="Waiting">{backlog.total.toLocaleString()}</Detail>
-        <Detail name="Of these"><States {...backlog} wrap /></Detail>
+        <Detail name="Queued">{backlog.total.toLocaleString()}</Detail>
+        <Detail name="Status"><States {...backlog} wrap /></Detail>
         <Detail name="Oldest">{formatDuration(backlog.oldestAgeSeconds * 1000)}</Detail>
       </DetailList>
-      <div><Link to="/queue" search={{ tab: 'recipients', destination: backlog.destination } as never} className="link under">Show each recipient</Link></div>
+      <div><Link to="/queue" search={{ tab: 'recipients', destination: backlog.destination } as never} className="link under">View recipients</Link></div>
       {viewer.can('WRITE') && <div className="flex flex-wrap gap-2"><Acts target={{ selections: [{ destination: backlog.destination, all: false }], words: backlog.destination }} /></div>}
     </div>
   )
@@ -45,9 +45,9 @@ export function RecipientFacts({ entry }: { entry: QueueRecipientsQuery['queue']
         <Detail name="Email"><Link to={`/emails/${entry.emailId}`} className="link">{entry.emailId}</Link></Detail>
         <Detail name="Attempts">{entry.attempts}</Detail>
         <Detail name="Next attempt">{entry.nextAttemptAt && <Time at={entry.nextAttemptAt} />}</Detail>
-        <Detail name="Waits since"><Time at={entry.queuedAt} exact /></Detail>
-        <Detail name="Ends"><Time at={new Date(Date.parse(entry.queuedAt) + 72 * 3_600_000).toISOString()} exact /></Detail>
-        <Detail name="Id"><CopyableId id={entry.id} /></Detail>
+        <Detail name="Queued since"><Time at={entry.queuedAt} exact /></Detail>
+        <Detail name="Expires"><Time at={new Date(Date.parse(entry.queuedAt) + 72 * 3_600_000).toISOString()} exact /></Detail>
+        <Detail name="ID"><CopyableId id={entry.id} /></Detail>
       </DetailList>
       {viewer.can('WRITE') && <div className="flex flex-wrap gap-2"><Acts target={{ selections: [{ recipients: [entry.id], all: false }], words: entry.address }} /></div>}
     </div>

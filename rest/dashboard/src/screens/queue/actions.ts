@@ -22,22 +22,22 @@ interface Known {
 export const acts: Record<Act, Known> = {
   retry: {
     name: 'Retry now', icon: RotateCw, done: 'Due now',
-    about: 'They are tried at once. What is held stays held, and what is due already or being tried is left alone.',
+    about: 'Attempts delivery immediately. Held recipients stay held, and recipients already due or being delivered don’t change.',
     run: (selection, dryRun) => mutate(QueueRetry, { selection, dryRun }).then((d) => d.retryDelivery),
   },
   hold: {
     name: 'Hold', icon: Pause, done: 'Held',
-    about: 'They are not tried until you release them. Their time goes on: retries end 72 hours after acceptance all the same.',
+    about: 'No attempts until you release them. The retry limit of 72 hours after acceptance still applies.',
     run: (selection, dryRun) => mutate(QueueHold, { selection, dryRun }).then((d) => d.holdDelivery),
   },
   release: {
     name: 'Release', icon: Play, done: 'Released',
-    about: 'What your account holds is due now. What the operator of this service holds stays held.',
+    about: 'Recipients held by your account are due now. Recipients held by the operator stay held.',
     run: (selection, dryRun) => mutate(QueueRelease, { selection, dryRun }).then((d) => d.releaseDelivery),
   },
   drop: {
     name: 'Drop', icon: Trash2, done: 'Dropped', danger: true,
-    about: 'They have failed for good, and nobody is suppressed for it. A message whose attempt is under way may arrive all the same.',
+    about: 'Fails them permanently, without suppressing the addresses. A message that is being delivered right now may still arrive.',
     run: (selection, dryRun, reason) => mutate(QueueDrop, { selection, dryRun, reason }).then((d) => d.dropDelivery),
   },
 }

@@ -29,20 +29,20 @@ export function AnswerDialog({ kind, mail, onClose }: { kind: 'reply' | 'forward
       once.current = newIdempotencyKey()
       return
     }
-    toast.success(kind === 'reply' ? 'The answer was sent' : 'The email was sent on', { label: 'Show it', run: () => void navigate({ to: `/emails/${sent.id}` }) })
+    toast.success(kind === 'reply' ? 'Reply sent' : 'Email forwarded', { label: 'View', run: () => void navigate({ to: `/emails/${sent.id}` }) })
     onClose()
   }
   const size = mail.attachments.reduce((sum, a) => sum + a.size, 0)
   return (
     <Dialog
       wide title={kind === 'reply' ? 'Reply' : 'Forward'} onClose={onClose}
-      actions={<><button type="button" className="btn" onClick={onClose}>Back</button><button type="button" className="btn primary" disabled={write.busy} onClick={() => void send()}>{kind === 'reply' ? 'Send the answer' : 'Send it on'}</button></>}
+      actions={<><button type="button" className="btn" onClick={onClose}>Cancel</button><button type="button" className="btn primary" disabled={write.busy} onClick={() => void send()}>{kind === 'reply' ? 'Send reply' : 'Forward email'}</button></>}
     >
       <form ref={form} className="grid gap-3" onSubmit={(e) => { e.preventDefault(); void send() }}>
         <Field label="From" error={about(write.fieldErrors, 'from')}>{(f) => <input {...f} name="from" className="input" required defaultValue={mail.rcptTo} />}</Field>
-        <Field label="To" hint="Several with commas between them" error={about(write.fieldErrors, 'to')}>{(f) => <input {...f} name="to" className="input" required defaultValue={kind === 'reply' ? (mail.replyTo.length ? mail.replyTo : [mail.from || mail.mailFrom]).map(bare).join(', ') : ''} />}</Field>
-        <Field label={kind === 'reply' ? 'Your answer' : 'What you say above it'} error={about(write.fieldErrors, 'text') ?? about(write.fieldErrors, 'html')}>{(f) => <textarea {...f} name="text" className="input" rows={kind === 'reply' ? 8 : 4} required={kind === 'reply'} />}</Field>
-        {kind === 'forward' && mail.attachments.length > 0 && <label className="flex items-center gap-2"><input type="checkbox" name="files" defaultChecked className="accent-accent-fill" />With its {mail.attachments.length === 1 ? 'file' : `${mail.attachments.length} files`} ({formatBytes(size)})</label>}
+        <Field label="To" hint="Separate several with commas" error={about(write.fieldErrors, 'to')}>{(f) => <input {...f} name="to" className="input" required defaultValue={kind === 'reply' ? (mail.replyTo.length ? mail.replyTo : [mail.from || mail.mailFrom]).map(bare).join(', ') : ''} />}</Field>
+        <Field label="Message" error={about(write.fieldErrors, 'text') ?? about(write.fieldErrors, 'html')}>{(f) => <textarea {...f} name="text" className="input" rows={kind === 'reply' ? 8 : 4} required={kind === 'reply'} />}</Field>
+        {kind === 'forward' && mail.attachments.length > 0 && <label className="flex items-center gap-2"><input type="checkbox" name="files" defaultChecked className="accent-accent-fill" />Include {mail.attachments.length === 1 ? 'the attachment' : `${mail.attachments.length} attachments`} ({formatBytes(size)})</label>}
       </form>
       {write.error !== null && <ErrorAlert error={write.error} retry={() => void send()} />}
     </Dialog>

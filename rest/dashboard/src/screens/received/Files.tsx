@@ -15,7 +15,7 @@ export function Files({ mail }: { mail: Received }) {
     setError(null)
     try {
       const file = (await readWhole(mail.id)).attachments[index]
-      if (!file?.data) throw new Error('What the email said was deleted by age, its files with it.')
+      if (!file?.data) throw new Error('The content and attachments were deleted after the retention period.')
       saveFile([decodeBase64(file.data)], file.filename || `file-${index + 1}`)
     } catch (e) {
       setError(e)
@@ -32,7 +32,7 @@ export function Files({ mail }: { mail: Received }) {
             <Paperclip aria-hidden className="text-ink-3" />
             <span className="min-w-0 flex-1">
               <b className="block truncate font-medium">{a.filename || `file-${i + 1}`}</b>
-              <span className="block truncate text-xs text-ink-3">{a.contentType} · {formatBytes(a.size)}{a.inline && ' · inside the page'}</span>
+              <span className="block truncate text-xs text-ink-3">{a.contentType} · {formatBytes(a.size)}{a.inline && ' · inline'}</span>
             </span>
             <button type="button" className="btn sm" disabled={busy === i || !mail.content} aria-label={`Download ${a.filename || `file ${i + 1}`}`} onClick={() => void download(i)}><Download aria-hidden />Download</button>
           </li>

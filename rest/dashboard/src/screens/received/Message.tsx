@@ -38,7 +38,7 @@ export function Message({ id, gone }: { id: string; gone: () => void }) {
   const one = useGraphQL(ReceivedOne, { id })
   if (one.error) return <div className="p-4 md:p-5"><ErrorAlert error={one.error} retry={() => void one.refetch()} /></div>
   if (!one.data) return <div className="p-4 md:p-5"><SkeletonText lines={8} /></div>
-  if (!one.data.receivedEmail) return <EmptyState icon={MailX} title="There is no such email">It was deleted, or belongs to another account.</EmptyState>
+  if (!one.data.receivedEmail) return <EmptyState icon={MailX} title="Email not found">It was deleted, or it belongs to another account.</EmptyState>
   return <Shown mail={one.data.receivedEmail} gone={gone} />
 }
 
@@ -57,7 +57,7 @@ function Shown({ mail, gone }: { mail: Received; gone: () => void }) {
           <div className="flex gap-2">
             {may && <button type="button" className="btn" onClick={() => setAnswer('reply')}><Reply aria-hidden />Reply</button>}
             {may && <button type="button" className="btn" onClick={() => setAnswer('forward')}><Forward aria-hidden />Forward</button>}
-            <Menu entries={[{ name: 'Download the message', icon: Download, run: () => void download() }, { name: 'Delete', icon: Trash2, danger: true, hidden: !viewer.can('WRITE'), run: () => setDeleting(true) }]} />
+            <Menu entries={[{ name: 'Download message', icon: Download, run: () => void download() }, { name: 'Delete', icon: Trash2, danger: true, hidden: !viewer.can('WRITE'), run: () => setDeleting(true) }]} />
           </div>
         </div>
         <div className="flex flex-wrap gap-1.5">
@@ -65,7 +65,7 @@ function Shown({ mail, gone }: { mail: Received; gone: () => void }) {
           <Verdict name="DKIM" result={mail.authentication.dkim} />
           <Verdict name="DMARC" result={mail.authentication.dmarc} />
           <SpamVerdict status={mail.spamStatus} score={mail.spamScore} />
-          {mail.autoSubmitted && <Badge>Sent by a machine</Badge>}
+          {mail.autoSubmitted && <Badge>Automated message</Badge>}
         </div>
         {mail.defects.length > 0 && <ul className="grid gap-0.5 rounded-control bg-warn-soft px-3 py-2 text-warn">{mail.defects.map((d) => <li key={d}>{d}</li>)}</ul>}
         <DetailList>
@@ -84,10 +84,10 @@ function Shown({ mail, gone }: { mail: Received; gone: () => void }) {
           run={async () => {
             await unwrap(rest.DELETE('/received-emails/{id}', { params: { path: { id: mail.id } } }))
             queries.removeQueries({ queryKey: keyOf(ReceivedOne, { id: mail.id }) })
-            toast.success('The email was deleted')
+            toast.success('Email deleted')
             gone()
           }}
-        >It and its files are gone at once and for good.</ConfirmDialog>
+        >The email and its attachments are deleted permanently.</ConfirmDialog>
       )}
     </div>
   )
@@ -103,7 +103,7 @@ function Contents({ mail }: { mail: Received }) {
     { key: 'text', name: 'Text', hidden: !content || (!content.text && content.html !== null) },
     { key: 'headers', name: 'Headers', count: content?.headers.length, hidden: !content },
     { key: 'source', name: 'Source', hidden: !content },
-    { key: 'files', name: 'Files', count: mail.attachments.length, hidden: mail.attachments.length === 0 },
+    { key: 'files', name: 'Attachments', count: mail.attachments.length, hidden: mail.attachments.length === 0 },
     { key: 'thread', name: 'Conversation', count: thread.letters.length, hidden: thread.letters.length < 2 && !thread.error },
     { key: 'webhooks', name: 'Webhooks', hidden: !has('webhooks') },
     { key: 'details', name: 'Details' },
@@ -112,7 +112,7 @@ function Contents({ mail }: { mail: Received }) {
   const tab = shown.find((t) => t.key === address.tab)?.key ?? shown[0]?.key ?? 'details'
   const panels: Record<string, () => ReactNode> = {
     preview: () => <HTML mail={mail} html={content?.html ?? ''} />,
-    text: () => content?.text ? <CodeBlock text={content.text} wrap max="" /> : <p className="text-ink-3">The message has no text.</p>,
+    text: () => content?.text ? <CodeBlock text={content.text} wrap max="" /> : <p className="text-ink-3">No text part.</p>,
     headers: () => <Headers list={content?.headers ?? []} />,
     source: () => <Source id={mail.id} />,
     files: () => <Files mail={mail} />,
@@ -122,8 +122,8 @@ function Contents({ mail }: { mail: Received }) {
   }
   return (
     <div>
-      {!content && <p className="mx-4 mb-3 rounded-control bg-sunken px-3 py-2 text-ink-2 md:mx-5">What it said was deleted by age. Who wrote it and when is kept.</p>}
-      <Tabs label="Views of the email" tabs={tabs} value={tab} onChange={(t) => change({ tab: t })} inset="px-4 md:px-5"><div className="p-4 md:p-5">{panels[tab]?.()}</div></Tabs>
+      {!content && <p className="mx-4 mb-3 rounded-control bg-sunken px-3 py-2 text-ink-2 md:mx-5">The content was deleted after the retention period. The sender and the time are kept.</p>}
+      <Tabs label="Email views" tabs={tabs} value={tab} onChange={(t) => change({ tab: t })} inset="px-4 md:px-5"><div className="p-4 md:p-5">{panels[tab]?.()}</div></Tabs>
     </div>
   )
 }
@@ -162,7 +162,7 @@ function Source({ id }: { id: string }) {
     <div className="grid gap-2">
       <div><button type="button" className="btn sm" onClick={() => saveFile([raw.data], `${id}.eml`, 'message/rfc822')}><Download aria-hidden />Download</button></div>
       <CodeBlock text={raw.data.slice(0, most)} wrap max="max-h-[640px]" />
-      {raw.data.length > most && <p className="text-xs text-ink-3">This is the beginning. Download it for the rest.</p>}
+      {raw.data.length > most && <p className="text-xs text-ink-3">Only the beginning is shown. Download the message for the rest.</p>}
     </div>
   )
 }
@@ -170,16 +170,16 @@ function Source({ id }: { id: string }) {
 function Details({ mail }: { mail: Received }) {
   return (
     <DetailList>
-      <Detail name="Id"><CopyableId id={mail.id} /></Detail>
+      <Detail name="ID"><CopyableId id={mail.id} /></Detail>
       <Detail name="Message-ID">{mail.messageId && <CopyableId id={mail.messageId} />}</Detail>
-      <Detail name="Answers">{mail.inReplyTo && <CopyableId id={mail.inReplyTo} />}</Detail>
+      <Detail name="In reply to">{mail.inReplyTo && <CopyableId id={mail.inReplyTo} />}</Detail>
       <Detail name="Thread">{mail.references.length === 0 ? null : <ol>{mail.references.map((r) => <li key={r}><CopyableId id={r} /></li>)}</ol>}</Detail>
-      <Detail name="Envelope from">{mail.mailFrom || '<> (a report, as of a bounce)'}</Detail>
+      <Detail name="Envelope from">{mail.mailFrom || '<> (a report, such as a bounce)'}</Detail>
       <Detail name="Envelope to">{mail.rcptTo}</Detail>
-      <Detail name="Brought by">{mail.remoteIp}{mail.helo && ` (${mail.helo})`}</Detail>
+      <Detail name="Sending server">{mail.remoteIp}{mail.helo && ` (${mail.helo})`}</Detail>
       <Detail name="Reverse DNS"><Verdict name="" result={mail.authentication.iprev} /></Detail>
-      <Detail name="DMARC policy">{mail.authentication.dmarcPolicy ?? 'none published'}</Detail>
-      <Detail name="TLS">{mail.tls ?? 'in clear'}</Detail>
+      <Detail name="DMARC policy">{mail.authentication.dmarcPolicy ?? 'not published'}</Detail>
+      <Detail name="TLS">{mail.tls ?? 'not encrypted'}</Detail>
       <Detail name="Size">{formatBytes(mail.size)}</Detail>
       <Detail name="Received"><Time at={mail.receivedAt} exact /></Detail>
     </DetailList>

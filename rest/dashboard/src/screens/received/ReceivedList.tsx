@@ -25,20 +25,20 @@ type Row = ReceivedListQuery['receivedEmails']['nodes'][number]
 const columns: Column<Row>[] = [
   { key: 'from', head: 'From', width: '30%', grows: true, cell: (r) => (
     <>
-      <Link to={`/received/${r.id}`} className="block truncate font-medium" title={r.from}>{r.from || r.mailFrom || '(nobody)'}</Link>
+      <Link to={`/received/${r.id}`} className="block truncate font-medium" title={r.from}>{r.from || r.mailFrom || '(no sender)'}</Link>
       <span className="block truncate text-xs text-ink-3 @min-[460px]:hidden"><Time at={r.receivedAt} /> · {r.subject || '(no subject)'}</span>
     </>
   ) },
-  { key: 'subject', head: 'Subject', from: 'slim', cell: (r) => <>{r.attachmentCount > 0 && <Paperclip aria-label={r.attachmentCount === 1 ? '1 file' : `${r.attachmentCount} files`} className="mr-1 inline !size-3.5 text-ink-3" />}{r.subject || <span className="text-ink-3">(no subject)</span>}</> },
+  { key: 'subject', head: 'Subject', from: 'slim', cell: (r) => <>{r.attachmentCount > 0 && <Paperclip aria-label={r.attachmentCount === 1 ? '1 attachment' : `${r.attachmentCount} attachments`} className="mr-1 inline !size-3.5 text-ink-3" />}{r.subject || <span className="text-ink-3">(no subject)</span>}</> },
   { key: 'to', head: 'To', width: '22%', from: 'mid', cell: (r) => <span className="text-ink-2">{r.rcptTo}</span> },
-  { key: 'sender', head: 'Sender', width: '150px', from: 'wide', cell: (r) => <Sender {...r.authentication} /> },
+  { key: 'sender', head: 'Authentication', width: '150px', from: 'wide', cell: (r) => <Sender {...r.authentication} /> },
   { key: 'at', head: 'Received', width: '110px', right: true, from: 'slim', cell: (r) => <span className="text-ink-3"><Time at={r.receivedAt} /></span> },
 ]
 
-const nameOf = (r: Row) => `${r.from || r.mailFrom || '(nobody)'}: ${r.subject || '(no subject)'}`
+const nameOf = (r: Row) => `${r.from || r.mailFrom || '(no sender)'}: ${r.subject || '(no subject)'}`
 
 const remove: BulkAction = {
-  name: 'Delete', icon: Trash2, danger: true, description: 'The messages and their files are gone then. What webhooks were told of them stays.',
+  name: 'Delete', icon: Trash2, danger: true, description: 'Deletes the messages and their attachments. Webhook deliveries are kept.',
   run: (id) => unwrap(rest.DELETE('/received-emails/{id}', { params: { path: { id } } })),
 }
 
@@ -76,10 +76,10 @@ export default function ReceivedList() {
           loading={list.isPending} error={list.error} retry={() => void list.refetch()} more={() => void list.fetchNextPage()} hasMore={list.hasNextPage}
           above={<NewRowsNotice count={fresh} show={() => { setFresh(0); void list.refetch() }} />} selected={may ? selected : undefined} onSelect={may ? setSelected : undefined}
           empty={filter ? (
-            <EmptyState icon={Inbox} title="Nothing matches" action={<button type="button" className="btn" onClick={() => change({ q: undefined })}>Clear the filter</button>}>No received email matches this filter.</EmptyState>
+            <EmptyState icon={Inbox} title="No matches" action={<button type="button" className="btn" onClick={() => change({ q: undefined })}>Clear filter</button>}>No received email matches this filter.</EmptyState>
           ) : (
-            <EmptyState icon={Inbox} title="Nothing has come in yet" command={commandFor(domain, inboundUrl)} action={<Link to="/domains" className="btn">Look at your domains</Link>}>
-              {domain && inboundUrl ? 'Send a mail to any address of your development domain:' : 'Switch on receiving for a domain, publish its MX record, and write to any address of it.'}
+            <EmptyState icon={Inbox} title="No received emails yet" command={commandFor(domain, inboundUrl)} action={<Link to="/domains" className="btn">View domains</Link>}>
+              {domain && inboundUrl ? 'Send an email to any address of your development domain:' : 'Enable receiving for a domain, publish its MX record, and send an email to any of its addresses.'}
             </EmptyState>
           )}
         />

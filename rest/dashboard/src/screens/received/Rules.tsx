@@ -41,7 +41,7 @@ export default function Rules() {
               <select id="rules-domain" value={chosen.id} onChange={(e) => change({ domain: e.target.value })} className="h-[34px] max-w-full rounded-control border border-line bg-raised px-2">
                 {list.map((d) => <option key={d.id} value={d.id}>{d.name}</option>)}
               </select>
-              {!chosen.inboundEnabled && <><Badge tone="warn" icon={CircleSlash}>Does not receive</Badge><Link to={`/domains/${chosen.id}`} className="link">Switch receiving on</Link></>}
+              {!chosen.inboundEnabled && <><Badge tone="warn" icon={CircleSlash}>Receiving is disabled</Badge><Link to={`/domains/${chosen.id}`} className="link">Enable receiving</Link></>}
             </div>
             <Domain key={chosen.id} id={chosen.id} name={chosen.name} />
           </>
@@ -70,7 +70,7 @@ function Editor({ id, name, start, all }: { id: string; name: string; start: Rul
   const write = useWrite(async () => {
     await unwrap(rest.PUT('/domains/{id}/address-rules', { params: { path: { id } }, body: { catch_all: catchAll, rules: rules.map(({ match, action }) => ({ match: match.trim(), action })) } }))
     await queries.invalidateQueries({ queryKey: keyOf(ReceivedRules) })
-    toast.success(`The rules of ${name} are in force`)
+    toast.success(`Rules for ${name} saved`)
   })
   const put = (i: number, more: Partial<Rule>) => setRules(rules.map((r, j) => (j === i ? { ...r, ...more } : r)))
   function move(i: number, by: number) {
@@ -81,17 +81,17 @@ function Editor({ id, name, start, all }: { id: string; name: string; start: Rul
   }
   return (
     <form onSubmit={(e) => { e.preventDefault(); void write.run() }} className="grid gap-4">
-      <p className="text-ink-2">The first rule that matches decides; <code>*</code> stands for any characters. What is not taken is refused at the door, so its sender learns it at once. <code>postmaster@{name}</code> is always taken.</p>
+      <p className="text-ink-2">The first matching rule applies; <code>*</code> matches any characters. Mail to other addresses is rejected during SMTP, so the sender is notified. <code>postmaster@{name}</code> is always accepted.</p>
       <Card title="Rules" padded={false} actions={may && <button type="button" className="btn sm" onClick={() => setRules([...rules, { key: Math.max(-1, ...rules.map((r) => r.key)) + 1, match: '', action: 'accept' }])}><Plus aria-hidden />Add a rule</button>}>
-        {rules.length === 0 && <p className="p-4 text-ink-3">No rules: the line below decides for every address.</p>}
+        {rules.length === 0 && <p className="p-4 text-ink-3">No rules: the setting below applies to every address.</p>}
         <ol>
           {rules.map((rule, i) => (
             <li key={rule.key} className="flex flex-wrap items-center gap-2 border-b border-line-soft px-4 py-2 last:border-0">
               <input aria-label={`Address pattern ${i + 1}`} className="input min-w-0 flex-[1_1_140px] font-mono" required maxLength={64} readOnly={!may} placeholder="support or sales*" value={rule.match} onChange={(e) => put(i, { match: e.target.value })} aria-invalid={write.fieldErrors[`rules[${i}].match`] ? true : undefined} />
               <span className="max-w-40 truncate text-ink-3">@{name}</span>
-              <select aria-label={`What becomes of pattern ${i + 1}`} disabled={!may} value={rule.action} onChange={(e) => put(i, { action: e.target.value as Rule['action'] })} className="h-[34px] rounded-control border border-line bg-raised px-2">
-                <option value="accept">is taken</option>
-                <option value="reject">is refused</option>
+              <select aria-label={`Action for pattern ${i + 1}`} disabled={!may} value={rule.action} onChange={(e) => put(i, { action: e.target.value as Rule['action'] })} className="h-[34px] rounded-control border border-line bg-raised px-2">
+                <option value="accept">Accept</option>
+                <option value="reject">Reject</option>
               </select>
               {may && (
                 <span className="ml-auto flex">
@@ -103,13 +103,13 @@ function Editor({ id, name, start, all }: { id: string; name: string; start: Rul
             </li>
           ))}
         </ol>
-        <label className="flex items-center gap-2 border-t border-line px-4 py-3"><input type="checkbox" disabled={!may} checked={catchAll} onChange={(e) => setCatchAll(e.target.checked)} className="accent-accent-fill" />Take every other address of {name}</label>
+        <label className="flex items-center gap-2 border-t border-line px-4 py-3"><input type="checkbox" disabled={!may} checked={catchAll} onChange={(e) => setCatchAll(e.target.checked)} className="accent-accent-fill" />Accept all other addresses</label>
       </Card>
       {write.error !== null && <ErrorAlert error={write.error} retry={() => void write.run()} />}
       {may && (
         <div className="flex gap-2">
           <button type="submit" className="btn primary" disabled={!changed || write.busy}>Save</button>
-          {changed && <button type="button" className="btn" onClick={() => { setRules(start); setCatchAll(all) }}>Undo changes</button>}
+          {changed && <button type="button" className="btn" onClick={() => { setRules(start); setCatchAll(all) }}>Discard changes</button>}
         </div>
       )}
     </form>

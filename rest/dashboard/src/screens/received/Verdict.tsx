@@ -7,7 +7,7 @@ const verdicts: Record<string, [Tone, LucideIcon, string]> = {
   permerror: ['bad', ShieldX, 'permanent error'],
   softfail: ['warn', ShieldAlert, 'soft fail'],
   temperror: ['warn', ShieldAlert, 'temporary error'],
-  policy: ['warn', ShieldAlert, 'against policy'],
+  policy: ['warn', ShieldAlert, 'policy violation'],
   neutral: ['quiet', ShieldQuestion, 'neutral'],
   none: ['quiet', ShieldQuestion, 'none'],
 }

@@ -7,7 +7,7 @@ export const hints = ['from:', 'to:', 'domain:', 'after:2026-01-31', 'before:202
 export function filterOf(text: string): { filter?: ReceivedEmailFilter; wrong?: string } {
   for (const term of parseTerms(text)) {
     if ((term.field === 'after' || term.field === 'before') && Number.isNaN(new Date(term.value.replaceAll('"', '')).getTime()))
-      return { wrong: `${term.field}: wants a date, as 2026-01-31` }
+      return { wrong: `${term.field}: must be a date, such as 2026-01-31` }
   }
   return { filter: text.trim() ? { query: text.trim() } : undefined }
 }

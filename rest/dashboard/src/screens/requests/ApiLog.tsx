@@ -36,16 +36,16 @@ export default function ApiLog() {
   const row = list.rows.find((r) => keyOf(r) === address.open)
 
   const columns: Column<Row>[] = [
-    { key: 'status', head: 'Status', width: '92px', cell: (r) => <button type="button" title="Only this status" onClick={() => filterBy('status', String(r.status))}><Badge {...lookOf(r.status)}>{r.status}</Badge></button> },
+    { key: 'status', head: 'Status', width: '92px', cell: (r) => <button type="button" title="Filter by this status" onClick={() => filterBy('status', String(r.status))}><Badge {...lookOf(r.status)}>{r.status}</Badge></button> },
     {
       key: 'path', head: 'Request', grows: true,
       cell: (r) => (
         <button type="button" className="block max-w-full truncate text-left" title={r.path} onClick={() => open(address.open === keyOf(r) ? null : keyOf(r))}><code className="text-ink-3">{r.method}</code> <code>{r.path}</code></button>
       ),
     },
-    { key: 'who', head: 'Key or person', width: '250px', from: 'wide', cell: (r) => <span className="block truncate text-ink-2" title={r.apiKeyId ?? r.userId ?? undefined}>{r.apiKey?.name ?? <code className="text-ink-3">{r.apiKeyId ?? r.userId}</code>}</span> },
-    { key: 'took', head: 'Took', width: '84px', right: true, from: 'mid', cell: (r) => <span className="text-ink-2">{r.durationMs} ms</span> },
-    { key: 'at', head: 'When', width: '104px', right: true, cell: (r) => <span className="text-xs text-ink-3"><Time at={r.createdAt} /></span> },
+    { key: 'who', head: 'Actor', width: '250px', from: 'wide', cell: (r) => <span className="block truncate text-ink-2" title={r.apiKeyId ?? r.userId ?? undefined}>{r.apiKey?.name ?? <code className="text-ink-3">{r.apiKeyId ?? r.userId}</code>}</span> },
+    { key: 'took', head: 'Duration', width: '84px', right: true, from: 'mid', cell: (r) => <span className="text-ink-2">{r.durationMs} ms</span> },
+    { key: 'at', head: 'Time', width: '104px', right: true, cell: (r) => <span className="text-xs text-ink-3"><Time at={r.createdAt} /></span> },
   ]
 
   return (
@@ -58,15 +58,15 @@ export default function ApiLog() {
           </Sheet>
         )}
       >
-        <FilterBar placeholder="A path, or method: status: key: email: request:" choices={choices} error={wrong} />
-        <div className="flex flex-none items-center border-b border-line px-4 py-2 md:px-6"><SegmentedControl label="What is listed" value={errors ? 'errors' : 'all'} onChange={(key) => change({ view: key === 'errors' ? key : undefined, open: undefined })} choices={[{ key: 'all', name: 'Each request' }, { key: 'errors', name: 'Errors by kind' }]} /></div>
+        <FilterBar placeholder="Path, or method: status: key: email: request:" choices={choices} error={wrong} />
+        <div className="flex flex-none items-center border-b border-line px-4 py-2 md:px-6"><SegmentedControl label="View" value={errors ? 'errors' : 'all'} onChange={(key) => change({ view: key === 'errors' ? key : undefined, open: undefined })} choices={[{ key: 'all', name: 'All requests' }, { key: 'errors', name: 'Grouped errors' }]} /></div>
         {errors ? <Errors filter={filter} enabled={!wrong} show={(t) => change({ view: undefined, q: `status:${t.status} method:${t.method} path:${t.last.path.replace(/\b[a-z]{2,4}_01\w{24}.*/, '')}`, open: keyOf(t.last) })} /> : <DataTable
           label="API log" rows={wrong ? [] : list.rows} columns={columns} idOf={keyOf} nameOf={(r) => `${r.method} ${r.path}`} height={narrow ? 44 : 36} open={address.open} onOpen={open}
           loading={list.isPending && !wrong} error={wrong ? null : list.error} retry={() => void list.refetch()} more={() => !list.isFetching && void list.fetchNextPage()} hasMore={list.hasNextPage}
           empty={wrong ? null : q ? (
-            <EmptyState icon={Logs} title="Nothing matches" action={<button type="button" className="btn" onClick={() => change({ q: undefined })}>Clear the filter</button>}>Requests are kept for seven days.</EmptyState>
+            <EmptyState icon={Logs} title="No matches" action={<button type="button" className="btn" onClick={() => change({ q: undefined })}>Clear filter</button>}>Requests are kept for seven days.</EmptyState>
           ) : (
-            <EmptyState icon={Logs} title="No requests yet" command={`curl ${location.origin}/api/account -H "Authorization: Bearer $POSTRIDER_API_KEY"`}>Each request of your programs is shown here for seven days, with what it was answered.</EmptyState>
+            <EmptyState icon={Logs} title="No requests yet" command={`curl ${location.origin}/api/account -H "Authorization: Bearer $POSTRIDER_API_KEY"`}>Requests from your apps appear here for seven days, with their responses.</EmptyState>
           )}
         />}
       </SplitView>

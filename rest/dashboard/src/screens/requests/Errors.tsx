@@ -25,16 +25,16 @@ export function Errors({ filter, enabled, show }: { filter: Filter; enabled: boo
   const columns: Column<Trouble>[] = [
     { key: 'status', head: 'Status', width: '92px', cell: (t) => <Badge {...lookOf(t.status)}>{t.status}</Badge> },
     { key: 'what', head: 'Operation', width: '190px', grows: true, cell: (t) => <button type="button" className="block max-w-full truncate text-left" onClick={() => show(t)}><code>{t.operation}</code></button> },
-    { key: 'words', head: 'What was answered', from: 'slim', cell: (t) => <span className="text-ink-2" title={t.message}>{t.message || t.code || 'The answer is not kept'}</span> },
-    { key: 'count', head: 'Times', width: '84px', right: true, cell: (t) => <b className="font-medium">{t.count.toLocaleString()}</b> },
-    { key: 'last', head: 'Last', width: '104px', right: true, from: 'mid', cell: (t) => <span className="text-xs text-ink-3"><Time at={t.last.createdAt} /></span> },
+    { key: 'words', head: 'Response', from: 'slim', cell: (t) => <span className="text-ink-2" title={t.message}>{t.message || t.code || 'Response not kept'}</span> },
+    { key: 'count', head: 'Count', width: '84px', right: true, cell: (t) => <b className="font-medium">{t.count.toLocaleString()}</b> },
+    { key: 'last', head: 'Last seen', width: '104px', right: true, from: 'mid', cell: (t) => <span className="text-xs text-ink-3"><Time at={t.last.createdAt} /></span> },
   ]
   return (
     <DataTable
       label="Errors" rows={rows} columns={columns} idOf={(t) => t.key} nameOf={(t) => `${t.operation} ${t.status}`} onOpen={(key) => { const t = rows.find((r) => r.key === key); if (t) show(t) }}
       loading={read.isPending && enabled} error={read.error} retry={() => void read.refetch()}
-      empty={<EmptyState icon={Check} title="Nothing has failed">Of the requests of the last seven days that the filter leaves, none was answered with an error.</EmptyState>}
-      above={(read.data?.length ?? 0) >= most ? <p className="px-4 py-2 text-xs text-ink-3 md:px-6">Of the newest {most} that failed.</p> : undefined}
+      empty={<EmptyState icon={Check} title="No errors">No failed requests in the last seven days match this filter.</EmptyState>}
+      above={(read.data?.length ?? 0) >= most ? <p className="px-4 py-2 text-xs text-ink-3 md:px-6">Based on the newest {most} failed requests.</p> : undefined}
     />
   )
 }

@@ -23,16 +23,16 @@ export function Request({ row, filterBy }: { row: Row; filterBy: (field: string,
       <DetailList>
         <Detail name="Status"><Badge {...lookOf(row.status)}>{row.status}</Badge></Detail>
         <Detail name="Operation"><code>{row.operation}</code></Detail>
-        <Detail name="When"><Time at={row.createdAt} exact /></Detail>
-        <Detail name="Took">{row.durationMs} ms</Detail>
-        <Detail name="Key">{row.apiKeyId && <span className="flex flex-wrap items-center gap-2"><CopyableId id={row.apiKeyId} /><button type="button" className="link text-xs" onClick={() => filterBy('key', row.apiKeyId!)}>Only this</button></span>}</Detail>
-        <Detail name="Person">{row.userId && <CopyableId id={row.userId} />}</Detail>
+        <Detail name="Time"><Time at={row.createdAt} exact /></Detail>
+        <Detail name="Duration">{row.durationMs} ms</Detail>
+        <Detail name="API key">{row.apiKeyId && <span className="flex flex-wrap items-center gap-2"><CopyableId id={row.apiKeyId} /><button type="button" className="link text-xs" onClick={() => filterBy('key', row.apiKeyId!)}>Filter by this key</button></span>}</Detail>
+        <Detail name="User">{row.userId && <CopyableId id={row.userId} />}</Detail>
         <Detail name="From">{row.ip}</Detail>
         <Detail name="Email">{row.email && <Link to={`/emails/${row.email.id}` as never} className="link wrap-anywhere">{row.email.subject || row.email.id}</Link>}</Detail>
-        <Detail name="Request"><CopyableId id={row.id} /></Detail>
+        <Detail name="Request ID"><CopyableId id={row.id} /></Detail>
       </DetailList>
-      {row.requestBody ? <CodeBlock title={`Request, ${row.requestOctets} octets`} text={pretty(row.requestBody)} wrap /> : <p className="text-ink-3">No request body.</p>}
-      {row.responseBody ? <CodeBlock title={`Answer, ${row.responseOctets} octets`} text={pretty(row.responseBody)} wrap /> : <p className="text-ink-3">The answer's body is not kept.</p>}
+      {row.requestBody ? <CodeBlock title={`Request, ${row.requestOctets} bytes`} text={pretty(row.requestBody)} wrap /> : <p className="text-ink-3">No request body.</p>}
+      {row.responseBody ? <CodeBlock title={`Response, ${row.responseOctets} bytes`} text={pretty(row.responseBody)} wrap /> : <p className="text-ink-3">Response body not kept.</p>}
     </div>
   )
 }

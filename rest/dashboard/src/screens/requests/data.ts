@@ -14,7 +14,7 @@ export function filterOf(q: string): { filter: Filter; wrong?: string } {
     const bare = value.replaceAll('"', '')
     if (field === 'status') {
       const range = classes[bare.toLowerCase()] ?? (/^[1-5]\d\d$/.test(bare) ? [Number(bare), Number(bare) + 1] : null)
-      if (!range) return { filter, wrong: `status: takes 2xx, 3xx, 4xx, 5xx, failed or a number, and not “${bare}”` }
+      if (!range) return { filter, wrong: `status: must be 2xx, 3xx, 4xx, 5xx, failed or a number, not “${bare}”` }
       filter.status = { gte: range[0], lt: range[1] }
     } else if (field in names) {
       filter[names[field as keyof typeof names]] = field === 'method' ? bare.toUpperCase() : bare
@@ -25,7 +25,7 @@ export function filterOf(q: string): { filter: Filter; wrong?: string } {
     } else if (bare.startsWith('req_')) {
       filter.requestId = bare
     } else {
-      return { filter, wrong: `“${text}” is neither a path nor one of method: path: status: key: user: email: request:` }
+      return { filter, wrong: `Unknown term “${text}”. Use a path, or one of method: path: status: key: user: email: request:` }
     }
   }
   return { filter }

@@ -25,21 +25,21 @@ export function Authenticator({ on }: { on: boolean }) {
   return (
     <Card title="Authenticator app" actions={on ? <Badge tone="ok" icon={CircleCheck}>On</Badge> : <Badge icon={CircleMinus}>Off</Badge>}>
       <div className="grid justify-items-start gap-3">
-        <p className="text-ink-2">{on ? 'After the password, the code of the app is asked for.' : 'A code of an app on your phone, asked for after the password: who steals the password does not get in.'}</p>
+        <p className="text-ink-2">{on ? 'You’re asked for a code after your password.' : 'Asks for a code from an app on your phone after your password, which protects your account if your password is stolen.'}</p>
         {begin.error ? <ErrorAlert error={begin.error} retry={() => void begin.run()} /> : null}
-        {on ? <button type="button" className="btn" onClick={() => setRemoving(true)}>Remove the app</button> : <button type="button" className="btn" disabled={begin.busy} onClick={() => void begin.run()}><Smartphone aria-hidden />Set up an app</button>}
+        {on ? <button type="button" className="btn" onClick={() => setRemoving(true)}>Remove app</button> : <button type="button" className="btn" disabled={begin.busy} onClick={() => void begin.run()}><Smartphone aria-hidden />Set up app</button>}
       </div>
       {stage && 'secret' in stage && <Activate {...stage} onClose={() => setStage(undefined)} activated={(codes) => { setStage({ codes }); void again() }} />}
       {stage && 'codes' in stage && (
-        <Dialog title="Your recovery codes" onClose={() => setStage(undefined)} actions={<button type="button" className="btn primary" onClick={() => setStage(undefined)}>I have kept them</button>}>
-          <p className="rounded-control bg-warn-soft px-3 py-2 text-warn">Copy them now: they are not shown again.</p>
-          <p className="text-ink-2">Each works once in place of a code, when the phone is lost.</p>
+        <Dialog title="Your recovery codes" onClose={() => setStage(undefined)} actions={<button type="button" className="btn primary" onClick={() => setStage(undefined)}>I’ve saved them</button>}>
+          <p className="rounded-control bg-warn-soft px-3 py-2 text-warn">Copy them now. You won’t be able to see them again.</p>
+          <p className="text-ink-2">Each works once instead of a code, for example if you lose your phone.</p>
           <CodeBlock text={stage.codes.join('\n')} />
         </Dialog>
       )}
       {removing && (
-        <ConfirmDialog title="Remove the authenticator app?" label="Remove it" danger onClose={() => setRemoving(false)} run={async () => { await unwrap(rest.DELETE('/user/totp')); await again(); toast.success('The app is removed') }}>
-          The recovery codes end with it. Where the team needs a second factor, you cannot work there until you set one up again.
+        <ConfirmDialog title="Remove the authenticator app?" label="Remove app" danger onClose={() => setRemoving(false)} run={async () => { await unwrap(rest.DELETE('/user/totp')); await again(); toast.success('Authenticator app removed') }}>
+          Its recovery codes stop working too. If your team requires 2FA, you lose access to it until you set up 2FA again.
         </ConfirmDialog>
       )}
     </Card>
@@ -57,18 +57,18 @@ function Activate({ secret, uri, onClose, activated }: { secret: string; uri: st
       <form onSubmit={submit} className="grid gap-3">
         <ol className="grid list-decimal gap-2 pl-5 text-ink-2">
           <li>
-            Scan this with the app:
+            Scan this code with the app:
             <span className="my-2 block size-44 rounded-control bg-sunken"><Suspense fallback={null}><QrCode text={uri} label="QR code for the authenticator app" /></Suspense></span>
-            Or type its key{' '}<span className="flex items-center gap-1 rounded-control bg-sunken px-2 py-1 text-ink"><code className="min-w-0 flex-1 wrap-anywhere select-all">{secret.replace(/(.{4})(?=.)/g, '$1 ')}</code><CopyButton text={secret} label="Copy the key" /></span>
-            On the phone itself: <a className="link under" href={uri}>open the app with this key</a>.
+            Or enter this key{' '}<span className="flex items-center gap-1 rounded-control bg-sunken px-2 py-1 text-ink"><code className="min-w-0 flex-1 wrap-anywhere select-all">{secret.replace(/(.{4})(?=.)/g, '$1 ')}</code><CopyButton text={secret} label="Copy key" /></span>
+            On your phone: <a className="link under" href={uri}>open the app with this key</a>.
           </li>
-          <li>Type the six digits that the app shows.</li>
+          <li>Enter the six digits that the app shows.</li>
         </ol>
         <Field label="Code" error={check.fieldErrors.code}>{(p) => <input {...p} name="code" inputMode="numeric" autoComplete="one-time-code" pattern="[0-9 ]{6,7}" title="Six digits" required className="input max-w-40 font-mono" />}</Field>
         {check.error && !check.fieldErrors.code ? <ErrorAlert error={check.error} /> : null}
         <div className="flex justify-end gap-2">
           <button type="button" className="btn" onClick={onClose}>Cancel</button>
-          <button type="submit" className="btn primary" disabled={check.busy}>Switch it on</button>
+          <button type="submit" className="btn primary" disabled={check.busy}>Turn on</button>
         </div>
       </form>
     </Dialog>

@@ -14,7 +14,7 @@ export async function makePasskey(options: object): Promise<Record<string, unkno
     return made ? ({ ...made.toJSON() } as Record<string, unknown>) : undefined
   } catch (error) {
     if (error instanceof DOMException && (error.name === 'NotAllowedError' || error.name === 'AbortError')) return undefined
-    if (error instanceof DOMException && error.name === 'InvalidStateError') throw new Error('This device has a passkey for you already.')
+    if (error instanceof DOMException && error.name === 'InvalidStateError') throw new Error('This device already has a passkey for you.')
     throw error
   }
 }

@@ -44,7 +44,7 @@ function Edit({ begin }: { begin: Look }) {
   const save = useWrite(async () => {
     await unwrap(rest.PUT('/account/brand', { body: { name: look.name.trim() || null, color: look.color || null, logo: look.logo || null } }))
     await client.invalidateQueries({ queryKey: ['brand'] })
-    toast.success('The page is saved')
+    toast.success('Unsubscribe page saved')
   })
   async function choose(file: File | undefined) {
     setBad('')
@@ -52,34 +52,34 @@ function Edit({ begin }: { begin: Look }) {
     try {
       set({ logo: await readLogo(file) })
     } catch (error) {
-      setBad(error instanceof Error ? error.message : 'The file cannot be read.')
+      setBad(error instanceof Error ? error.message : 'Can’t read the file.')
     }
   }
   return (
     <div className="grid gap-6 lg:grid-cols-[minmax(0,1fr)_minmax(0,1fr)]">
       <form className="grid content-start gap-3" onSubmit={(e: FormEvent) => { e.preventDefault(); void save.run() }}>
-        <Field label="Name" hint="Stands above the text of the page." error={save.fieldErrors.name}>{(p) => <input {...p} value={look.name} onChange={(e) => set({ name: e.target.value })} maxLength={200} placeholder={account?.name} className="input" />}</Field>
-        <Field label="Color of the button" error={save.fieldErrors.color}>
+        <Field label="Name" hint="Shown above the text of the page." error={save.fieldErrors.name}>{(p) => <input {...p} value={look.name} onChange={(e) => set({ name: e.target.value })} maxLength={200} placeholder={account?.name} className="input" />}</Field>
+        <Field label="Button color" error={save.fieldErrors.color}>
           {(p) => (
             <span className="flex gap-2">
-              <input type="color" aria-label="Choose the color" value={/^#[0-9a-f]{6}$/i.test(look.color) ? look.color : '#2350d0'} onChange={(e) => set({ color: e.target.value })} className="h-[34px] w-11 flex-none rounded-control border border-line-strong bg-surface p-1" />
-              <input {...p} value={look.color} onChange={(e) => set({ color: e.target.value })} pattern="#[0-9a-fA-F]{6}" title="As #2350d0" placeholder="#2350d0" spellCheck={false} className="input font-mono" />
+              <input type="color" aria-label="Choose color" value={/^#[0-9a-f]{6}$/i.test(look.color) ? look.color : '#2350d0'} onChange={(e) => set({ color: e.target.value })} className="h-[34px] w-11 flex-none rounded-control border border-line-strong bg-surface p-1" />
+              <input {...p} value={look.color} onChange={(e) => set({ color: e.target.value })} pattern="#[0-9a-fA-F]{6}" title="A color such as #2350d0" placeholder="#2350d0" spellCheck={false} className="input font-mono" />
             </span>
           )}
         </Field>
-        <Field label="Logo" hint="A PNG of at most 64 KB and 1024 × 1024 pixels, shown at most 48 pixels high, on white." error={bad || save.fieldErrors.logo}>
+        <Field label="Logo" hint="PNG, up to 64 KB and 1024 × 1024 pixels. Shown up to 48 pixels high on a white background." error={bad || save.fieldErrors.logo}>
           {(p) => (
             <span className="flex flex-wrap items-center gap-2">
               <input {...p} type="file" accept="image/png" className="peer sr-only" onChange={(e) => void choose(e.target.files?.[0])} />
-              <label htmlFor={p.id} className="btn cursor-pointer peer-focus-visible:outline-2 peer-focus-visible:outline-accent"><ImageUp aria-hidden />{look.logo ? 'Choose another' : 'Choose a file'}</label>
-              {look.logo && <><Logo logo={look.logo} /><button type="button" className="btn quiet" onClick={() => set({ logo: '' })}><X aria-hidden />Without a logo</button></>}
+              <label htmlFor={p.id} className="btn cursor-pointer peer-focus-visible:outline-2 peer-focus-visible:outline-accent"><ImageUp aria-hidden />{look.logo ? 'Choose another file' : 'Choose a file'}</label>
+              {look.logo && <><Logo logo={look.logo} /><button type="button" className="btn quiet" onClick={() => set({ logo: '' })}><X aria-hidden />Remove logo</button></>}
             </span>
           )}
         </Field>
         {save.error && Object.keys(save.fieldErrors).length === 0 ? <ErrorAlert error={save.error} /> : null}
         <div className="flex gap-2">
-          <button type="submit" className="btn" disabled={save.busy}>Save the page</button>
-          <button type="button" className="btn quiet" disabled={save.busy || JSON.stringify(look) === JSON.stringify(begin)} onClick={() => { setLook(begin); setBad('') }}>Undo</button>
+          <button type="submit" className="btn" disabled={save.busy}>Save page</button>
+          <button type="button" className="btn quiet" disabled={save.busy || JSON.stringify(look) === JSON.stringify(begin)} onClick={() => { setLook(begin); setBad('') }}>Discard changes</button>
         </div>
       </form>
       <UnsubscribePage name={look.name} color={look.color} logo={look.logo} />

@@ -10,7 +10,7 @@ import { ErasedYet } from './queries.gen'
 
 type Erased = components['schemas']['ErasedAnswer']['erased']
 
-const names: Record<keyof Erased, string> = { emails: 'emails to it', redacted: 'emails to several people, without the address now', received: 'emails received', events: 'events', suppressions: 'suppressions, which still count' }
+const names: Record<keyof Erased, string> = { emails: 'emails to the address', redacted: 'emails to several people, with the address redacted', received: 'emails received', events: 'events', suppressions: 'suppressions, which stay in effect' }
 
 // Emails are counted up to so many.
 const most = 10_000
@@ -38,19 +38,19 @@ export function Erase() {
   return (
     <Card title="Erase a person's data">
       <form className="grid justify-items-start gap-3" onSubmit={(e) => { e.preventDefault(); if (whom) setAsking(true) }}>
-        <p className="text-ink-2">Emails to an address, what became of them, mail from it and its events, at once and for good. A suppressed address stays suppressed.</p>
+        <p className="text-ink-2">Permanently deletes emails to an address with their delivery history, email from it, and its events. A suppressed address stays suppressed.</p>
         <Field label="Address">{(p) => <input {...p} type="email" className="input max-w-[360px]" required value={email} onChange={(e) => setEmail(e.target.value)} />}</Field>
         <button type="submit" className="btn danger" disabled={!whom}>Erase</button>
         {erased && (
           <div role="status" className="text-ink-2">
-            <p>What was stored of <b className="font-medium wrap-anywhere">{erased.email}</b> is erased:</p>
+            <p>The data of <b className="font-medium wrap-anywhere">{erased.email}</b> was erased:</p>
             <ul className="list-disc pl-5">{(Object.keys(names) as (keyof Erased)[]).map((k) => <li key={k}>{erased.of[k].toLocaleString('en')} {names[k]}</li>)}</ul>
           </div>
         )}
       </form>
       {asking && (
         <ConfirmDialog
-          title={`Erase all of ${whom}?`} label="Erase for good" danger onClose={() => setAsking(false)}
+          title={`Erase all data of ${whom}?`} label="Erase permanently" danger onClose={() => setAsking(false)}
           run={async () => {
             setErased(null)
             try {
@@ -63,7 +63,7 @@ export function Erase() {
             await client.invalidateQueries()
           }}
         >
-          <p>It cannot be undone, and takes a while where there is much. Mail to it that is not sent yet is not sent any more.</p>
+          <p>This cannot be undone, and can take a while. Unsent emails to the address are cancelled.</p>
           {at && (
             <p role="status" className="mt-3 flex items-center gap-3">
               <progress aria-label="Emails erased" className="h-1.5 w-40 accent-accent-fill" value={at.gone} max={at.of} />

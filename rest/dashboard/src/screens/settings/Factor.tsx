@@ -19,19 +19,19 @@ export function Factor() {
   const [asking, setAsking] = useState(false)
   const on = account.data
   return (
-    <Card title="Second factor for the team" actions={on === undefined ? null : on ? <Badge tone="ok" icon={CircleCheck}>Required</Badge> : <Badge icon={CircleMinus}>Not required</Badge>}>
+    <Card title="Two-factor authentication for the team" actions={on === undefined ? null : on ? <Badge tone="ok" icon={CircleCheck}>Required</Badge> : <Badge icon={CircleMinus}>Not required</Badge>}>
       {account.error ? <ErrorAlert error={account.error} retry={() => void account.refetch()} /> : on === undefined ? <SkeletonText lines={2} /> : (
         <div className="grid justify-items-start gap-3">
-          <p className="text-ink-2">{on ? 'Who has neither an authenticator app nor a passkey cannot work in this account until they set one up.' : 'Members may work here with a password alone.'} <Link to="/profile" className="link under">Your own factors</Link></p>
-          {can('OWN') ? <button type="button" className="btn" onClick={() => setAsking(true)}>{on ? 'Require it no more' : 'Require it of everybody'}</button> : <p className="text-xs text-ink-3">Owners decide about it.</p>}
+          <p className="text-ink-2">{on ? 'Members without an authenticator app or a passkey can’t use this account until they set one up.' : 'Members can use this account with just a password.'} <Link to="/profile" className="link under">Your 2FA settings</Link></p>
+          {can('OWN') ? <button type="button" className="btn" onClick={() => setAsking(true)}>{on ? 'Stop requiring 2FA' : 'Require for all members'}</button> : <p className="text-xs text-ink-3">Only owners can change this.</p>}
         </div>
       )}
       {asking && (
         <ConfirmDialog
-          title={on ? 'Require no second factor?' : 'Require a second factor of everybody?'} label={on ? 'Require it no more' : 'Require it'} danger={on} onClose={() => setAsking(false)}
-          run={async () => { await unwrap(rest.PATCH('/account', { body: { require_second_factor: !on } })); await client.invalidateQueries({ queryKey: ['account-rule'] }); toast.success(on ? 'A second factor is not required any more' : 'A second factor is required now') }}
+          title={on ? 'Stop requiring 2FA?' : 'Require 2FA for all members?'} label={on ? 'Stop requiring' : 'Require 2FA'} danger={on} onClose={() => setAsking(false)}
+          run={async () => { await unwrap(rest.PATCH('/account', { body: { require_second_factor: !on } })); await client.invalidateQueries({ queryKey: ['account-rule'] }); toast.success(on ? '2FA is no longer required' : '2FA is now required') }}
         >
-          {on ? 'A stolen password is then enough to get in.' : 'Members without one are locked out of this account at once, until they set one up in their profile. That includes you.'}
+          {on ? 'A stolen password is then enough to sign in.' : 'Members without 2FA immediately lose access to this account until they set it up in their profile. That includes you.'}
         </ConfirmDialog>
       )}
     </Card>

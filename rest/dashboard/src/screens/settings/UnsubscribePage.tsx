@@ -3,11 +3,11 @@ export function UnsubscribePage({ name, color, logo }: { name: string; color: st
   const fill = /^#[0-9a-f]{6}$/i.test(color) ? color : '#2350d0'
   return (
     <figure className="grid content-start gap-2">
-      <figcaption className="text-xs text-ink-3">About how it will look</figcaption>
+      <figcaption className="text-xs text-ink-3">Preview</figcaption>
       <div aria-hidden className="grid justify-items-start gap-3 rounded-card border border-line bg-[#ffffff] p-6 text-[#1c1b19]">
         {logo && <img src={`data:image/png;base64,${logo}`} alt="" className="max-h-12" />}
         {name && <p className="text-lg font-semibold">{name}</p>}
-        <p>You will get no more of these emails from <b className="font-semibold">your-domain.example</b> at ada@example.com.</p>
+        <p>You will no longer receive these emails from <b className="font-semibold">your-domain.example</b> at ada@example.com.</p>
         <span className="inline-flex h-9 items-center rounded-control px-4 font-medium" style={{ background: fill, color: readable(fill) }}>Unsubscribe</span>
       </div>
     </figure>

@@ -5,19 +5,19 @@ import { ErrorAlert } from '@/parts/ErrorAlert'
 import { Card } from '@/parts/Page'
 import { StartHealth, type FindingFragment } from './queries.gen'
 
-const levels = { ERROR: { icon: CircleAlert, tone: 'text-bad', word: 'Error' }, WARNING: { icon: TriangleAlert, tone: 'text-warn', word: 'Warning' }, NOTICE: { icon: Info, tone: 'text-ink-3', word: 'Hint' } } as const
+const levels = { ERROR: { icon: CircleAlert, tone: 'text-bad', word: 'Error' }, WARNING: { icon: TriangleAlert, tone: 'text-warn', word: 'Warning' }, NOTICE: { icon: Info, tone: 'text-ink-3', word: 'Notice' } } as const
 
 const places: [string, string][] = [['dom_', '/domains/'], ['wh_', '/webhooks/'], ['tpl_', '/templates/'], ['aut_', '/automations/']]
 
 // Attention is what is wrong, in words, with what to do about it.
 export function Attention() {
   const health = useGraphQL(StartHealth, {}, { refetchInterval: 60_000 })
-  if (health.error) return <ErrorAlert error={health.error} title="What needs attention cannot be told" retry={() => void health.refetch()} />
+  if (health.error) return <ErrorAlert error={health.error} title="Couldn’t load what needs attention" retry={() => void health.refetch()} />
   const { findings = [], installation = [] } = health.data?.health ?? {}
   return (
     <>
       <List title="Needs attention" findings={findings} />
-      <List title="The installation" findings={(installation ?? []).filter((f) => f.level !== 'NOTICE')} />
+      <List title="Installation" findings={(installation ?? []).filter((f) => f.level !== 'NOTICE')} />
     </>
   )
 }
@@ -39,10 +39,10 @@ function Finding({ finding: f }: { finding: FindingFragment }) {
       <Icon aria-label={word} className={`mt-0.5 ${tone}`} />
       <div className="min-w-0">
         <p className="wrap-anywhere">{f.found}</p>
-        {f.expected && <p className="text-xs text-ink-2 wrap-anywhere">Should be: {f.expected}</p>}
+        {f.expected && <p className="text-xs text-ink-2 wrap-anywhere">Expected: {f.expected}</p>}
         {f.do && <p className="text-xs text-ink-2 wrap-anywhere">{f.do}</p>}
       </div>
-      {place && <Link to={`${place[1]}${f.subjectId}`} className="btn sm">Look</Link>}
+      {place && <Link to={`${place[1]}${f.subjectId}`} className="btn sm">View</Link>}
     </li>
   )
 }

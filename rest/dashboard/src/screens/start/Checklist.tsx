@@ -18,11 +18,11 @@ export function Checklist({ sent, bounced, verified, domains, webhooks }: { sent
   const failures = viewer.development?.failures
   const receiver = Boolean(viewer.development?.inboxUrl) && viewer.has('webhooks')
   const steps: Step[] = [
-    { done: sent, name: 'Send a first email', about: 'With the code below. It appears here as it happens.' },
-    { done: verified, name: domains ? 'Verify your domain' : 'Add a domain', about: domains ? 'Its DNS records are not all there yet.' : 'So that mail is signed in its name, and arrives.', to: '/domains', hidden: !viewer.has('domains') },
-    { done: bounced, name: 'Make one bounce', about: 'It shows the words of the other server, the suppression, and what to do.', to: '/inbox', hidden: !failures?.includes('bounce') || !viewer.can('SEND') },
-    { done: webhooks, name: 'Add a webhook', about: receiver ? 'Receive it here, have it fail, replay it: your program will be told the same.' : 'Your program is told what becomes of each email.', to: receiver ? '/inbox' : '/webhooks', search: receiver ? { kind: 'webhooks' } : undefined, hidden: !viewer.has('webhooks') },
-    { done: viewer.account?.productionUnlocked ?? false, name: 'Go live', about: 'Choose a plan or give a payment method; until then mail goes to your own address only.', to: '/settings/billing', hidden: viewer.development !== null },
+    { done: sent, name: 'Send a first email', about: 'Use the code below and watch the email show up here.' },
+    { done: verified, name: domains ? 'Verify your domain' : 'Add a domain', about: domains ? 'Some of its DNS records are missing.' : 'So that your emails are signed and delivered.', to: '/domains', hidden: !viewer.has('domains') },
+    { done: bounced, name: 'Simulate a bounce', about: 'See the server’s reply and the suppression it creates.', to: '/inbox', hidden: !failures?.includes('bounce') || !viewer.can('SEND') },
+    { done: webhooks, name: 'Add a webhook', about: receiver ? 'Receive it here, make it fail, replay it: your app gets the same payload.' : 'Your app is notified about every email.', to: receiver ? '/inbox' : '/webhooks', search: receiver ? { kind: 'webhooks' } : undefined, hidden: !viewer.has('webhooks') },
+    { done: viewer.account?.productionUnlocked ?? false, name: 'Go live', about: 'Choose a plan or add a payment method. Until then, emails go only to your own address.', to: '/settings/billing', hidden: viewer.development !== null },
   ]
   const shown = steps.filter((s) => !s.hidden)
   const left = shown.filter((s) => !s.done).length

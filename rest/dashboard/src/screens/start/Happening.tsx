@@ -22,9 +22,9 @@ export function Happening({ first }: { first: boolean }) {
   useLive(['email.'], (e) => setEvents((old) => [e, ...old].slice(0, 12)))
   if (events.length === 0 && !first) return null
   return (
-    <Card title="Happening now" padded={false} actions={<span className="inline-flex items-center gap-1.5 text-xs text-ink-3"><Radio aria-hidden className="!size-3.5 text-ok" />live</span>}>
+    <Card title="Live activity" padded={false} actions={<span className="inline-flex items-center gap-1.5 text-xs text-ink-3"><Radio aria-hidden className="!size-3.5 text-ok" />live</span>}>
       <ul aria-live="polite" aria-relevant="additions">
-        {events.length === 0 && <li className="flex min-h-12 items-center gap-3 px-4 text-ink-2"><span aria-hidden className="size-2 animate-breathe rounded-full bg-accent" />Waiting for your first email. Run the code above, and watch it here.</li>}
+        {events.length === 0 && <li className="flex min-h-12 items-center gap-3 px-4 text-ink-2"><span aria-hidden className="size-2 animate-breathe rounded-full bg-accent" />Waiting for your first email. Run the code above and watch it show up here.</li>}
         {events.map((e) => {
           const look = lookOfEvent(e.type)
           const told = e.data as Told

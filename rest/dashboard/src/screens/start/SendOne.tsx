@@ -39,16 +39,16 @@ export function SendOne({ domain }: { domain: string | undefined }) {
   return (
     <Card
       title="Send an email" padded={false}
-      actions={language === 'smtp' ? !signIn && viewer.can('WRITE') && <button type="button" className="btn sm" disabled={credential.busy} onClick={() => void createCredential()}><KeyRound aria-hidden />Make a credential and put it in</button>
-        : !key && viewer.can('WRITE') && <button type="button" className="btn sm" disabled={make.busy} onClick={() => void create()}><KeyRound aria-hidden />Make a key and put it in</button>}
-      footer={language === 'smtp' && signIn ? <span className="text-warn">The password is in the code above and is not shown again: copy it now.</span> : viewer.development ? <span>With the key of development mode. Try <code>bounce@{viewer.development.domain}</code> as well: {viewer.development.failures.join(', ')} each go wrong in their way.</span> : made ? <span className="text-warn">The key is in the code above and is not shown again: copy it now.</span> : <span>Nothing but the library of the language. More in the <a className="link under" href="/api/docs">API reference</a>.</span>}
+      actions={language === 'smtp' ? !signIn && viewer.can('WRITE') && <button type="button" className="btn sm" disabled={credential.busy} onClick={() => void createCredential()}><KeyRound aria-hidden />Create and insert a credential</button>
+        : !key && viewer.can('WRITE') && <button type="button" className="btn sm" disabled={make.busy} onClick={() => void create()}><KeyRound aria-hidden />Create and insert a key</button>}
+      footer={language === 'smtp' && signIn ? <span className="text-warn">The password is in the code above. Copy it now: you won’t be able to see it again.</span> : viewer.development ? <span>Uses the development key. Try <code>bounce@{viewer.development.domain}</code> too: {viewer.development.failures.join(', ')} each simulate a different failure.</span> : made ? <span className="text-warn">The key is in the code above. Copy it now: you won’t be able to see it again.</span> : <span>Uses the standard library only. More in the <a className="link under" href="/api/docs">API reference</a>.</span>}
     >
       {make.error !== null && <div className="p-4 pb-0"><ErrorAlert error={make.error} retry={() => void create()} /></div>}
       {credential.error !== null && <div className="p-4 pb-0"><ErrorAlert error={credential.error} retry={() => void createCredential()} /></div>}
       <Tabs label="Language" tabs={languages.map((l) => ({ ...l, hidden: l.key === 'smtp' && !viewer.has('relay') }))} value={language} onChange={(l) => setLanguage(l as Language)} inset="px-4">
         <div className="p-4">
           <CodeBlock text={text} />
-          {language === 'smtp' && <p className="mt-2 text-xs text-ink-3">Any program or framework that speaks SMTP sends this way. The password is that of an <Link to="/keys" className="link under">SMTP credential</Link>{!smtp && ', which also says host and port'}.</p>}
+          {language === 'smtp' && <p className="mt-2 text-xs text-ink-3">Works with any app or framework that supports SMTP. The password is that of an <Link to="/keys" className="link under">SMTP credential</Link>{!smtp && ', which also shows the host and port'}.</p>}
         </div>
       </Tabs>
     </Card>

@@ -39,7 +39,7 @@ export default function Start() {
             {sent && has('statistics') && can('READ') && <Figures />}
             {can('READ') && <Attention />}
             {unknown.length > 0
-              ? <ErrorAlert error={unknown[0]?.error} title="What is set up cannot be told" retry={() => unknown.forEach((q) => void q.refetch())} />
+              ? <ErrorAlert error={unknown[0]?.error} title="Couldn’t load the setup" retry={() => unknown.forEach((q) => void q.refetch())} />
               : <Checklist sent={sent} bounced={(bounced.data?.emails.nodes.length ?? 0) > 0} verified={verified !== undefined} domains={(domains.data?.domains.nodes.length ?? 0) > 0} webhooks={(webhooks.data?.webhooks.nodes.length ?? 0) > 0} />}
             {has('sending') && can('SEND') && <SendOne domain={verified?.name} />}
             {has('eventlog') && can('READ') && <Happening first={!sent && unknown.length === 0} />}

@@ -9,7 +9,7 @@ import { dimensions, emailsOf, goTogether, searchTerm, type Choice } from './ran
 import { FiguresTable, type TableRow } from './Table'
 
 const modules: Record<string, string> = { DOMAIN: 'domains', TEMPLATE: 'templates', AUTOMATION: 'automations' }
-const without: Record<string, string> = { TAG: 'Without a tag', API_KEY: 'Without an API key', TEMPLATE: 'Without a template', AUTOMATION: 'Not by an automation', DOMAIN: 'Of no domain', RECIPIENT_DOMAIN: 'To several domains', BOUNCE_CLASS: 'Without a class' }
+const without: Record<string, string> = { TAG: 'No tag', API_KEY: 'No API key', TEMPLATE: 'No template', AUTOMATION: 'No automation', DOMAIN: 'No domain', RECIPIENT_DOMAIN: 'Several domains', BOUNCE_CLASS: 'No class' }
 
 // Breakdown are the figures by what the mail has in common.
 export function Breakdown({ choice, variables }: { choice: Choice; variables: Omit<MailGroupsQueryVariables, 'groupBy'> }) {
@@ -22,14 +22,14 @@ export function Breakdown({ choice, variables }: { choice: Choice; variables: Om
     const term = g.key ? searchTerm(only) : undefined
     return {
       key: g.key, figures: g.totals,
-      name: g.key ? <button type="button" className="link" title={`Only ${g.label || g.key}`} onClick={() => change({ only: `${choice.group}:${g.key}`, called: g.label !== g.key ? g.label : undefined }, true)}>{g.label || g.key}</button> : <span className="text-ink-3">{without[choice.group]}</span>,
+      name: g.key ? <button type="button" className="link" title={`Filter by ${g.label || g.key}`} onClick={() => change({ only: `${choice.group}:${g.key}`, called: g.label !== g.key ? g.label : undefined }, true)}>{g.label || g.key}</button> : <span className="text-ink-3">{without[choice.group]}</span>,
       search: term === undefined ? undefined : emailsOf({ ...choice, only }, choice.gte, choice.lt),
     }
   })
   if (found?.other) rows.push({ key: 'other', name: <span className="text-ink-3">All others</span>, figures: found.other.totals })
   return (
     <Card
-      title="Break down" padded={false}
+      title="Breakdown" padded={false}
       actions={(
         <select aria-label="Break down by" value={choice.group} onChange={(e) => change({ group: e.target.value })} className="h-[30px] rounded-control border border-line bg-raised px-2 text-ink-2 hover:bg-hover">
           {dimensions.filter((d) => has(modules[d.key] ?? 'statistics')).map((d) => <option key={d.key} value={d.key} disabled={!goTogether(d.key, choice.only?.dimension)}>By {d.name === 'API key' ? d.name : d.name.toLowerCase()}</option>)}
@@ -38,7 +38,7 @@ export function Breakdown({ choice, variables }: { choice: Choice; variables: Om
     >
       {list.error && !found ? <div className="p-4"><ErrorAlert error={list.error} retry={() => void list.refetch()} /></div>
         : !found ? <div className="p-4"><SkeletonText /></div>
-          : rows.length === 0 ? <p className="p-4 text-ink-3">No mail in this range.</p>
+          : rows.length === 0 ? <p className="p-4 text-ink-3">No emails in this range.</p>
             : <FiguresTable label="Figures by group" first={dimensions.find((d) => d.key === choice.group)?.name ?? ''} rows={rows} />}
     </Card>
   )

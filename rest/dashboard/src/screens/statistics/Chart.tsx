@@ -84,7 +84,7 @@ export function Chart<F>({ measure, points, height = 232 }: { measure: Measure<F
           <div className="pointer-events-none absolute z-2 w-max max-w-[260px] rounded-control bg-raised px-3 py-2 text-xs shadow-pop" style={at < points.length / 2 ? { left: left + band * (at + 1) + 6, top } : { right: width - left - band * at + 6, top }}>
             <p className="font-medium">{shown.name}</p>
             {measure.series.map((s) => <p key={s.name} className="flex items-center gap-1.5"><Swatch series={s} kind={measure.kind} />{s.name}<span className="ml-auto pl-4">{written(measure, s, shown.figures)}</span></p>)}
-            {shown.search && <p className="mt-1 text-ink-3">Click for its emails</p>}
+            {shown.search && <p className="mt-1 text-ink-3">Click to view its emails</p>}
           </div>
         )}
       </div>

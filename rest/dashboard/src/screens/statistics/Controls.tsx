@@ -17,7 +17,7 @@ export function Controls({ choice }: { choice: Choice }) {
         <span className="flex flex-wrap items-center gap-2">
           <input type="date" aria-label="From" value={choice.from} max={choice.to} onChange={(e) => e.target.value && change({ from: e.target.value })} className={select} />
           <span aria-hidden className="text-ink-3">–</span>
-          <input type="date" aria-label="To, that day included" value={choice.to} min={choice.from} max={dayIn(now(), choice.zone)} onChange={(e) => e.target.value && change({ to: e.target.value })} className={select} />
+          <input type="date" aria-label="To (inclusive)" value={choice.to} min={choice.from} max={dayIn(now(), choice.zone)} onChange={(e) => e.target.value && change({ to: e.target.value })} className={select} />
         </span>
       )}
       <select aria-label="Interval" value={choice.interval} onChange={(e) => change({ by: e.target.value })} className={select}>
@@ -28,7 +28,7 @@ export function Controls({ choice }: { choice: Choice }) {
         {zones.filter((z) => z !== ownZone).map((z) => <option key={z} value={z}>{z}</option>)}
       </select>
       {choice.only && (
-        <button type="button" className="chip !h-7" onClick={() => change({ only: undefined, called: undefined })} title="Show all mail again">
+        <button type="button" className="chip !h-7" onClick={() => change({ only: undefined, called: undefined })} title="Show all emails again">
           {dimensions.find((d) => d.key === choice.only?.dimension)?.name}: <b>{choice.only.name}</b><X aria-label="Remove this filter" className="!size-3.5" />
         </button>
       )}

@@ -15,24 +15,24 @@ export function Reasons({ choice, variables }: { choice: Choice; variables: Mail
   const list = useGraphQL(MailRefusals, variables, { keepPrevious: true, enabled: told })
   const rows = list.data?.topBounceReasons
   return (
-    <Card title="Why mail was refused" padded={false}>
-      {!told ? <p className="p-4 text-ink-3">Reasons are not kept by tag or by recipient's domain. <button type="button" className="link under" onClick={() => change({ only: undefined, called: undefined })}>Show all mail</button></p>
+    <Card title="Top bounce reasons" padded={false}>
+      {!told ? <p className="p-4 text-ink-3">Reasons aren’t available by tag or recipient domain. <button type="button" className="link under" onClick={() => change({ only: undefined, called: undefined })}>Show all emails</button></p>
         : list.error && !rows ? <div className="p-4"><ErrorAlert error={list.error} retry={() => void list.refetch()} /></div>
           : !rows ? <div className="p-4"><SkeletonText /></div>
-            : rows.length === 0 ? <p className="p-4 text-ink-3">Nothing was refused in this range.</p>
+            : rows.length === 0 ? <p className="p-4 text-ink-3">No bounces in this range.</p>
               : (
                 <ol>
                   {rows.map((r) => (
                     <li key={`${r.bounceClass} ${r.enhancedCode} ${r.host}`} className="grid grid-cols-[minmax(0,1fr)_auto] gap-x-4 border-b border-line-soft px-4 py-3 last:border-0">
                       <p className="wrap-anywhere">
-                        <button type="button" className="link font-medium" title="Only this class" onClick={() => change({ only: `BOUNCE_CLASS:${r.bounceClass}`, called: undefined }, true)}>{words(r.bounceClass)}</button>
+                        <button type="button" className="link font-medium" title="Filter by this class" onClick={() => change({ only: `BOUNCE_CLASS:${r.bounceClass}`, called: undefined }, true)}>{words(r.bounceClass)}</button>
                         {r.enhancedCode && <code className="ml-2 text-ink-2">{r.enhancedCode}</code>}
                         {r.host && <span className="ml-2 text-ink-3">{r.host}</span>}
                       </p>
                       <p className="text-right font-medium">{count(r.count)} <span className="font-normal text-ink-3">{r.count === 1 ? 'recipient' : 'recipients'}</span></p>
                       <div className="col-span-2 min-w-0">
                         {r.example.diagnostic && <p className="smtp bad">{r.example.diagnostic}</p>}
-                        <p className="mt-1 text-xs text-ink-3">{r.example.email ? <Link to={`/emails/${r.example.emailId}` as never} className="link">See the newest of these emails</Link> : 'The newest of these emails is deleted by now.'}</p>
+                        <p className="mt-1 text-xs text-ink-3">{r.example.email ? <Link to={`/emails/${r.example.emailId}` as never} className="link">View the newest of these emails</Link> : 'The newest of these emails has been deleted.'}</p>
                       </div>
                     </li>
                   ))}
@@ -42,4 +42,4 @@ export function Reasons({ choice, variables }: { choice: Choice; variables: Mail
   )
 }
 
-const words = (name: string) => (name ? name.charAt(0).toUpperCase() + name.slice(1).replaceAll('_', ' ') : 'Not classed')
+const words = (name: string) => (name ? name.charAt(0).toUpperCase() + name.slice(1).replaceAll('_', ' ') : 'Unclassified')

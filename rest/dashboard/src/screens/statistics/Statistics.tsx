@@ -68,15 +68,15 @@ function OverTime({ choice, buckets, totals }: { choice: Choice; buckets: { star
   return (
     <Card
       title={(
-        <select aria-label="What the chart shows" value={measure.key} onChange={(e) => change({ measure: e.target.value })} disabled={table} className="h-[30px] rounded-control border border-line bg-raised px-2 font-normal text-ink-2 hover:bg-hover">
+        <select aria-label="Chart metric" value={measure.key} onChange={(e) => change({ measure: e.target.value })} disabled={table} className="h-[30px] rounded-control border border-line bg-raised px-2 font-normal text-ink-2 hover:bg-hover">
           {measures.map((m) => <option key={m.key} value={m.key}>{m.name}</option>)}
         </select>
       )}
       padded={!table}
       actions={<SegmentedControl label="Show as" choices={[{ key: 'chart', name: 'Chart', icon: <ChartColumn aria-hidden className="!size-3.5" /> }, { key: 'table', name: 'Table', icon: <Table2 aria-hidden className="!size-3.5" /> }]} value={table ? 'table' : 'chart'} onChange={(view) => change({ view: view === 'table' ? view : undefined })} />}
-      footer={<span>Each figure counts in the period in which it happened, by the clock of {choice.zone}. Kept for 25 months.</span>}
+      footer={<span>Events are counted in the period in which they happened, in {choice.zone}. Kept for 25 months.</span>}
     >
-      {table ? <FiguresTable label="Figures by period" first="When" rows={points.map((p) => ({ key: p.start, name: p.name, figures: p.figures, search: p.search }))} total={totals} />
+      {table ? <FiguresTable label="Figures by period" first="Period" rows={points.map((p) => ({ key: p.start, name: p.name, figures: p.figures, search: p.search }))} total={totals} />
         : empty ? <p className="py-8 text-center text-ink-3">{measure.none}</p>
           : <Chart measure={measure} points={points} />}
     </Card>
@@ -86,13 +86,13 @@ function OverTime({ choice, buckets, totals }: { choice: Choice; buckets: { star
 function NoMail({ choice }: { choice: Choice }) {
   const [, change] = useSearchParams()
   const { development } = useViewer()
-  if (choice.only) return <EmptyState icon={ChartColumn} title="No mail of this kind in this time" action={<button type="button" className="btn" onClick={() => change({ only: undefined, called: undefined })}>Show all mail</button>} />
+  if (choice.only) return <EmptyState icon={ChartColumn} title="No matching emails in this period" action={<button type="button" className="btn" onClick={() => change({ only: undefined, called: undefined })}>Show all emails</button>} />
   const command = `curl ${location.origin}/api/emails \\
   -H 'Authorization: Bearer ${development?.apiKey ?? '$POSTRIDER_API_KEY'}' -H 'Content-Type: application/json' \\
   -d '{"from":"hello@${development?.domain ?? 'your-domain.example'}","to":["you@example.com"],"subject":"Hello","text":"It works"}'`
   return (
-    <EmptyState icon={ChartColumn} title="No mail in this time" command={command} action={choice.range !== '90d' && <button type="button" className="btn" onClick={() => change({ range: '90d', by: undefined, from: undefined, to: undefined })}>Show the last 90 days</button>}>
-      Figures appear within a minute of the first email.
+    <EmptyState icon={ChartColumn} title="No emails in this period" command={command} action={choice.range !== '90d' && <button type="button" className="btn" onClick={() => change({ range: '90d', by: undefined, from: undefined, to: undefined })}>Show the last 90 days</button>}>
+      Statistics appear within a minute of the first email.
     </EmptyState>
   )
 }

@@ -35,7 +35,7 @@ function Row({ row: { name, figures: f, search } }: { row: TableRow }) {
   return (
     <tr className="h-9 border-b border-line-soft hover:bg-hover">
       <th scope="row" className="max-w-[260px] truncate px-4 font-normal whitespace-nowrap">{name}</th>
-      <Cell>{search && f.accepted > 0 ? <Link to="/emails" search={search as never} preload={false} className="link" title="Show these emails">{count(f.accepted)}</Link> : count(f.accepted)}</Cell>
+      <Cell>{search && f.accepted > 0 ? <Link to="/emails" search={search as never} preload={false} className="link" title="View these emails">{count(f.accepted)}</Link> : count(f.accepted)}</Cell>
       <Cell>{count(f.delivered)}</Cell>
       <Cell part={percent(shareOf(f.bounceRate))} none={f.bounced === 0}>{count(f.bounced)}</Cell>
       <Cell>{count(f.failed)}</Cell>

@@ -27,15 +27,15 @@ const few = 1000
 export function verdictOnComplaints(rate: { numerator: number; denominator: number }): Verdict | null {
   const share = shareOf(rate)
   if (share === null) return null
-  if (share >= limits.complaint[0] && rate.denominator < few) return { tone: 'warn', words: 'Over 0.1 %, but of few emails' }
-  if (share >= limits.complaint[1]) return { tone: 'bad', words: 'Over 0.3 %: Gmail and Yahoo may block' }
-  if (share >= limits.complaint[0]) return { tone: 'warn', words: 'Over 0.1 %: Gmail and Yahoo want less' }
-  return { tone: 'ok', words: 'Below 0.1 %, as Gmail and Yahoo want' }
+  if (share >= limits.complaint[0] && rate.denominator < few) return { tone: 'warn', words: 'Above 0.1 % (small sample)' }
+  if (share >= limits.complaint[1]) return { tone: 'bad', words: 'Above 0.3 %: Gmail and Yahoo may block your emails' }
+  if (share >= limits.complaint[0]) return { tone: 'warn', words: 'Above 0.1 %: higher than Gmail and Yahoo recommend' }
+  return { tone: 'ok', words: 'Below 0.1 %, as Gmail and Yahoo recommend' }
 }
 
 export function verdictOnBounces(share: number | null): Verdict | null {
   if (share === null) return null
-  return share >= limits.bounce[0] ? { tone: 'bad', words: 'Over 5 %: receivers mind' } : { tone: 'ok', words: 'Below 5 %' }
+  return share >= limits.bounce[0] ? { tone: 'bad', words: 'Above 5 %: hurts your reputation' } : { tone: 'ok', words: 'Below 5 %' }
 }
 
 export const seconds = (s: number): string => (s === 0 ? '0' : s < 1 ? `${Math.round(s * 1000)} ms` : s < 10 ? `${s.toFixed(1)} s` : s < 120 ? `${Math.round(s)} s` : s < 7200 ? `${Math.round(s / 60)} min` : `${Math.round(s / 3600)} h`)
@@ -62,7 +62,7 @@ export interface Measure<F = Figures> {
 
 export const measures: Measure[] = [
   {
-    key: 'delivery', name: 'Delivery', kind: 'bars', write: count, none: 'Nothing was delivered or refused in this time.',
+    key: 'delivery', name: 'Delivery', kind: 'bars', write: count, none: 'No deliveries or bounces in this period.',
     series: [
       { name: 'Delivered', mark: 'ok', of: (f) => f.delivered },
       { name: 'Bounced', mark: 'bad', pattern: 'lines', of: (f) => f.bounced },
@@ -70,16 +70,16 @@ export const measures: Measure[] = [
     ],
   },
   {
-    key: 'engagement', name: 'Opens and clicks', kind: 'lines', write: count, none: 'Nothing was opened or clicked. Opens and clicks are counted where tracking is on for the domain.',
+    key: 'engagement', name: 'Opens and clicks', kind: 'lines', write: count, none: 'No opens or clicks. They are counted for domains with tracking enabled.',
     series: [
       { name: 'Opened', mark: 'info', of: (f) => f.opened },
       { name: 'Clicked', mark: 'ok', pattern: 'dots', of: (f) => f.clicked },
     ],
   },
-  { key: 'bounces', name: 'Bounce rate', kind: 'lines', write: (n) => percent(n), none: 'Nothing was sent in this time.', more: 'is:bounced', lines: [{ at: limits.bounce[0], name: '5 %: receivers mind' }], series: [{ name: 'Bounce rate', mark: 'bad', of: (f) => shareOf(f.bounceRate) }] },
-  { key: 'complaints', name: 'Complaint rate', kind: 'lines', write: (n) => percent(n), none: 'Nothing was delivered in this time.', lines: [{ at: limits.complaint[0], name: '0.1 %' }, { at: limits.complaint[1], name: '0.3 %: too much' }], series: [{ name: 'Complaint rate', mark: 'bad', of: (f) => shareOf(f.complaintRate) }] },
+  { key: 'bounces', name: 'Bounce rate', kind: 'lines', write: (n) => percent(n), none: 'No emails were sent in this period.', more: 'is:bounced', lines: [{ at: limits.bounce[0], name: '5 %: hurts your reputation' }], series: [{ name: 'Bounce rate', mark: 'bad', of: (f) => shareOf(f.bounceRate) }] },
+  { key: 'complaints', name: 'Complaint rate', kind: 'lines', write: (n) => percent(n), none: 'No deliveries in this period.', lines: [{ at: limits.complaint[0], name: '0.1 %' }, { at: limits.complaint[1], name: '0.3 %: too high' }], series: [{ name: 'Complaint rate', mark: 'bad', of: (f) => shareOf(f.complaintRate) }] },
   {
-    key: 'latency', name: 'Latency', kind: 'lines', write: seconds, none: 'Nothing was delivered in this time.',
+    key: 'latency', name: 'Latency', kind: 'lines', write: seconds, none: 'No deliveries in this period.',
     series: [
       { name: 'p50', mark: 'info', of: (f) => f.latency?.p50 ?? null },
       { name: 'p95', mark: 'warn', pattern: 'dots', of: (f) => f.latency?.p95 ?? null },

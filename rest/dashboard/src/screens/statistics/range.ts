@@ -18,7 +18,7 @@ export const dimensions: { key: StatisticsDimension; name: string; field?: 'doma
   { key: 'API_KEY', name: 'API key', field: 'apiKeyId' },
   { key: 'TEMPLATE', name: 'Template', field: 'templateId' },
   { key: 'AUTOMATION', name: 'Automation', field: 'automationId' },
-  { key: 'RECIPIENT_DOMAIN', name: "Recipient's domain", field: 'recipientDomain' },
+  { key: 'RECIPIENT_DOMAIN', name: "Recipient domain", field: 'recipientDomain' },
   { key: 'BOUNCE_CLASS', name: 'Bounce class', field: 'bounceClass' },
 ]
 

@@ -14,18 +14,18 @@ export function Add({ onClose, added }: { onClose: () => void; added: () => void
     if (!answer) return
     added()
     const { reason } = answer.suppression
-    toast.success(reason === 'manual' ? `${answer.suppression.email} is suppressed` : `${answer.suppression.email} was suppressed already: ${reason}`)
+    toast.success(reason === 'manual' ? `${answer.suppression.email} suppressed` : `${answer.suppression.email} is already suppressed: ${reason}`)
     onClose()
   }
   return (
     <Dialog title="Suppress an address" onClose={onClose}>
       <form onSubmit={(e) => void submit(e)} className="grid gap-4">
-        <Field label="Address" hint="No email of this account is sent to it any more." error={add.fieldErrors.email}>
+        <Field label="Address" hint="This account won’t send emails to it anymore." error={add.fieldErrors.email}>
           {(p) => <input {...p} className="input" value={email} onChange={(e) => setEmail(e.target.value)} placeholder="bob@example.net" required autoFocus autoComplete="off" autoCapitalize="none" spellCheck={false} inputMode="email" />}
         </Field>
         {add.error !== null && Object.keys(add.fieldErrors).length === 0 && <ErrorAlert error={add.error} />}
         <div className="flex justify-end gap-2">
-          <button type="button" className="btn" onClick={onClose}>Back</button>
+          <button type="button" className="btn" onClick={onClose}>Cancel</button>
           <button type="submit" className="btn primary" disabled={add.busy}>Suppress</button>
         </div>
       </form>

@@ -15,7 +15,7 @@ interface Result extends Line {
 
 const batch = 1000
 const shown = 500
-const looks = { added: { word: 'Added', tone: 'ok', icon: Check }, existing: { word: 'Was there', tone: 'quiet', icon: Info }, failed: { word: 'Failed', tone: 'bad', icon: CircleX } } as const
+const looks = { added: { word: 'Added', tone: 'ok', icon: Check }, existing: { word: 'Already suppressed', tone: 'quiet', icon: Info }, failed: { word: 'Failed', tone: 'bad', icon: CircleX } } as const
 
 // Import suppresses the addresses of a CSV file and says of each line what came of it.
 export function Import({ onClose, done: finished }: { onClose: () => void; done: () => void }) {
@@ -56,7 +56,7 @@ export function Import({ onClose, done: finished }: { onClose: () => void; done:
     return (
       <Dialog wide title="Import suppressions" onClose={close}>
         <form onSubmit={(e) => void go(e)} className="grid gap-4">
-          <Field label="CSV file" hint="One address a line, or a column called email. It is read here, in the browser.">
+          <Field label="CSV file" hint="One address per line, or a column named email. The file is read in your browser.">
             {(p) => <input {...p} type="file" accept=".csv,.txt,text/csv,text/plain" className="input h-auto py-1.5" onChange={(e) => void e.target.files?.[0]?.text().then(setText)} />}
           </Field>
           <Field label="Or paste addresses">
@@ -64,7 +64,7 @@ export function Import({ onClose, done: finished }: { onClose: () => void; done:
           </Field>
           <p role="status" className="text-ink-2">{lines.length > 0 && `${lines.length.toLocaleString()} ${lines.length === 1 ? 'line' : 'lines'}, the first is ${lines[0]?.address}`}</p>
           <div className="flex justify-end gap-2">
-            <button type="button" className="btn" onClick={close}>Back</button>
+            <button type="button" className="btn" onClick={close}>Cancel</button>
             <button type="submit" className="btn primary" disabled={lines.length === 0}>{lines.length > 0 ? `Suppress ${lines.length.toLocaleString()}` : 'Suppress'}</button>
           </div>
         </form>
@@ -74,11 +74,11 @@ export function Import({ onClose, done: finished }: { onClose: () => void; done:
   const order = { failed: 0, added: 1, existing: 2 }
   const rows = [...results].sort((a, b) => order[a.status] - order[b.status] || a.line - b.line).slice(0, shown)
   return (
-    <Dialog wide title={state === 'busy' ? 'Importing…' : 'What came of the import'} onClose={close} actions={state === 'busy' ? <button type="button" className="btn" onClick={() => { stop.current = true }}>Stop</button> : <><button type="button" className="btn" onClick={() => saveReport(results)}><Download aria-hidden />Report as CSV</button><button type="button" className="btn primary" onClick={close}>Close</button></>}>
-      <p role="status">{results.length.toLocaleString()} of {lines.length.toLocaleString()} lines: <b className="text-ok">{count('added')} added</b>, {count('existing')} were there already, <b className={count('failed') ? 'text-bad' : ''}>{count('failed')} failed</b>.</p>
+    <Dialog wide title={state === 'busy' ? 'Importing…' : 'Import results'} onClose={close} actions={state === 'busy' ? <button type="button" className="btn" onClick={() => { stop.current = true }}>Stop</button> : <><button type="button" className="btn" onClick={() => saveReport(results)}><Download aria-hidden />Download report</button><button type="button" className="btn primary" onClick={close}>Close</button></>}>
+      <p role="status">{results.length.toLocaleString()} of {lines.length.toLocaleString()} lines: <b className="text-ok">{count('added')} added</b>, {count('existing')} already suppressed, <b className={count('failed') ? 'text-bad' : ''}>{count('failed')} failed</b>.</p>
       {state === 'busy' && <progress className="h-1.5 w-full accent-accent-fill" aria-label="Lines imported" max={lines.length} value={results.length} />}
-      {error !== undefined && <ErrorAlert title="The import stopped" error={error} retry={() => void go()} label="Go on" />}
-      {error === undefined && state === 'over' && results.length < lines.length && <button type="button" className="btn justify-self-start" onClick={() => void go()}>Go on with the rest</button>}
+      {error !== undefined && <ErrorAlert title="The import stopped" error={error} retry={() => void go()} label="Continue" />}
+      {error === undefined && state === 'over' && results.length < lines.length && <button type="button" className="btn justify-self-start" onClick={() => void go()}>Continue with the rest</button>}
       {rows.length > 0 && (
         <div className="max-h-[320px] overflow-auto rounded-control border border-line" tabIndex={0} role="group" aria-label="Lines">
           <table className="w-full border-collapse text-left">
@@ -98,7 +98,7 @@ export function Import({ onClose, done: finished }: { onClose: () => void; done:
           </table>
         </div>
       )}
-      {results.length > shown && <p className="text-xs text-ink-3">The first {shown} are shown, those that failed before the others. The report has all.</p>}
+      {results.length > shown && <p className="text-xs text-ink-3">Showing the first {shown}, failed lines first. The report contains all lines.</p>}
     </Dialog>
   )
 }

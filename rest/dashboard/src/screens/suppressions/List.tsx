@@ -24,7 +24,7 @@ import { SuppressionView } from './View'
 type Row = SuppressionRowFragment
 
 const remove: BulkAction = {
-  name: 'Remove', icon: Trash2, danger: true, description: 'Emails may be sent to these addresses again. Write to people who complained or unsubscribed only when they have asked for it.',
+  name: 'Remove', icon: Trash2, danger: true, description: 'Emails can be sent to these addresses again. Only email people who complained or unsubscribed if they asked for it.',
   run: (id) => unwrap(rest.DELETE('/suppressions/{id}', { params: { path: { id } } })),
 }
 
@@ -33,7 +33,7 @@ const choices = [{ field: 'reason', label: 'Any reason', values: (Object.keys(re
 const columns: Column<Row>[] = [
   { key: 'reason', head: 'Reason', width: '132px', cell: (s) => { const look = reasons[s.reason]; return <span title={look.means}><Badge tone={look.tone} icon={look.icon}>{look.word}</Badge></span> } },
   { key: 'email', head: 'Address', grows: true, cell: (s) => <Link to="." search={((old: object) => ({ ...old, open: s.id })) as never} className="block truncate font-medium" title={s.email ?? erased}>{s.email ?? <i className="text-ink-3">{erased}</i>}</Link> },
-  { key: 'source', head: 'Source', width: '300px', from: 'mid', cell: (s) => (s.emailId ? <Link to={`/emails/${s.emailId}`} className="link block truncate font-mono text-xs" title="The email that led to it">{s.emailId}</Link> : <span className="text-ink-3">No email</span>) },
+  { key: 'source', head: 'Source', width: '300px', from: 'mid', cell: (s) => (s.emailId ? <Link to={`/emails/${s.emailId}`} className="link block truncate font-mono text-xs" title="View the email that caused it">{s.emailId}</Link> : <span className="text-ink-3">No email</span>) },
   { key: 'at', head: 'Since', width: '112px', right: true, from: 'slim', cell: (s) => <span className="text-xs text-ink-3"><Time at={s.createdAt} /></span> },
 ]
 
@@ -57,12 +57,12 @@ export function List({ add }: { add?: () => void }) {
   const show = () => { setFresh([]); void list.refetch() }
 
   const empty = q
-    ? <EmptyState icon={Ban} title="Nothing matches" action={<button type="button" className="btn" onClick={() => change({ q: undefined })}>Clear the filter</button>}>Addresses are found when they are written in full, in any case.</EmptyState>
-    : <EmptyState icon={Ban} title="Nobody is suppressed" action={add && <button type="button" className="btn" onClick={add}><Plus aria-hidden />Suppress an address</button>}>Addresses that bounce or complain, and people who unsubscribe, get here by themselves. An email to one of them is not sent.</EmptyState>
+    ? <EmptyState icon={Ban} title="No matches" action={<button type="button" className="btn" onClick={() => change({ q: undefined })}>Clear filter</button>}>Enter the full address. Case doesn’t matter.</EmptyState>
+    : <EmptyState icon={Ban} title="No suppressions yet" action={add && <button type="button" className="btn" onClick={add}><Plus aria-hidden />Suppress an address</button>}>Addresses that bounce or complain, and people who unsubscribe, are added automatically. Emails to them are not sent.</EmptyState>
   return (
     <>
       <SplitView sheet={open && <Sheet label="Suppression" head={<CopyableId id={open} />} page={`/suppressions/${open}`} onClose={() => go(null)} {...adjacentRows(list.rows.map((s) => s.id), open, go)}><SuppressionView key={open} id={open} removed={() => go(null)} /></Sheet>}>
-        <FilterBar placeholder="A whole address, or reason:" choices={choices} error={wrong} />
+        <FilterBar placeholder="Full address, or reason:" choices={choices} error={wrong} />
         <DataTable
           label="Suppressions" rows={list.rows} columns={has('sending') ? columns : columns.filter((c) => c.key !== 'source')} idOf={(s) => s.id} nameOf={(s) => s.email ?? erased} open={open} onOpen={go} loading={list.isPending && !wrong} error={list.error} retry={() => void list.refetch()}
           hasMore={list.hasNextPage} more={() => !list.isFetching && void list.fetchNextPage()} empty={wrong ? null : empty} above={<NewRowsNotice count={waiting} show={show} />} selected={can('WRITE') ? selected : undefined} onSelect={can('WRITE') ? setSelected : undefined}

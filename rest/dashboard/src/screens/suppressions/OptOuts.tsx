@@ -20,11 +20,11 @@ import { OptOutList, type OptOutRowFragment } from './queries.gen'
 const nameOf = (o: OptOutRowFragment) => `${o.email ?? erased}: ${o.categoryLabel}`
 
 const remove: BulkAction = {
-  name: 'Remove', icon: Trash2, danger: true, description: 'These people may get mail of the category again. Do so only when they have asked for it.',
+  name: 'Remove', icon: Trash2, danger: true, description: 'These people can receive emails of the category again. Only do this if they asked for it.',
   run: (id) => unwrap(rest.DELETE('/category-opt-outs/{id}', { params: { path: { id } } })),
 }
 
-const sources: Record<string, string> = { one_click: 'Button of the mail client', page: 'Page behind the link' }
+const sources: Record<string, string> = { one_click: 'Mail client button', page: 'Unsubscribe page' }
 
 export function OptOuts() {
   const [address, change] = useSearchParams()
@@ -34,7 +34,7 @@ export function OptOuts() {
   const q = address.q ?? ''
   const category = termValue(q, 'category')
   const words = parseTerms(q).filter((t) => t.field !== 'category').map((t) => t.text)
-  const wrong = words.length > 1 ? 'One address at a time; a category with spaces is written category:"Product news".' : undefined
+  const wrong = words.length > 1 ? 'Enter one address at a time. Quote a category with spaces: category:"Product news".' : undefined
   const filter = { email: words[0] ?? null, category: category || null }
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set())
   useEffect(() => setSelected(new Set()), [q])
@@ -45,24 +45,24 @@ export function OptOuts() {
   const columns: Column<OptOutRowFragment>[] = [
     { key: 'email', head: 'Address', grows: true, cell: (o) => <span className="font-medium" title={o.email ?? erased}>{o.email ?? <i className="text-ink-3">{erased}</i>}</span> },
     { key: 'category', head: 'Category', width: '180px', cell: (o) => <button type="button" className="chip" title="Filter by this category" onClick={() => change({ q: setTerm(q, 'category', o.category) }, true)}><b>{o.categoryLabel}</b></button> },
-    { key: 'how', head: 'How', width: '180px', from: 'mid', cell: (o) => <span className="text-ink-2">{sources[o.source] ?? o.source}</span> },
+    { key: 'how', head: 'Method', width: '180px', from: 'mid', cell: (o) => <span className="text-ink-2">{sources[o.source] ?? o.source}</span> },
     { key: 'source', head: 'Email', width: '220px', from: 'wide', cell: (o) => (o.emailId && has('sending') ? <Link to={`/emails/${o.emailId}`} className="link block truncate font-mono text-xs">{o.emailId}</Link> : <span className="text-ink-3">Unknown</span>) },
     { key: 'at', head: 'Since', width: '104px', right: true, from: 'slim', cell: (o) => <span className="text-xs text-ink-3"><Time at={o.createdAt} /></span> },
-    ...(can('WRITE') ? [{ key: 'act', head: <span className="sr-only">Actions</span>, width: '68px', right: true, cell: (o: OptOutRowFragment) => <button type="button" className="btn quiet sm square" aria-label={`Remove the opt-out of ${o.email ?? erased} from ${o.categoryLabel}`} title="Remove" onClick={() => setAsking(o)}><Trash2 aria-hidden /></button> }] : []),
+    ...(can('WRITE') ? [{ key: 'act', head: <span className="sr-only">Actions</span>, width: '68px', right: true, cell: (o: OptOutRowFragment) => <button type="button" className="btn quiet sm square" aria-label={`Remove the ${o.categoryLabel} opt-out of ${o.email ?? erased}`} title="Remove" onClick={() => setAsking(o)}><Trash2 aria-hidden /></button> }] : []),
   ]
   const empty = q
-    ? <EmptyState icon={MailMinus} title="Nothing matches" action={<button type="button" className="btn" onClick={() => change({ q: undefined })}>Clear the filter</button>}>Addresses are found when they are written in full.</EmptyState>
+    ? <EmptyState icon={MailMinus} title="No matches" action={<button type="button" className="btn" onClick={() => change({ q: undefined })}>Clear filter</button>}>Enter the full address.</EmptyState>
     : (
       <EmptyState
-        icon={MailMinus} title="No opt-out yet"
+        icon={MailMinus} title="No opt-outs yet"
         command={`curl ${location.origin}/api/emails \\\n  -H "Authorization: Bearer $POSTRIDER_API_KEY" -H 'Content-Type: application/json' \\\n  -d '{"from":"news@your-domain.example","to":["you@example.com"],\n       "subject":"News","text":"Hello","category":"Product news"}'`}
       >
-        Emails with a category carry a link to unsubscribe from it. Who uses the link is listed here; other mail is still sent to them.
+        Emails with a category include a link to unsubscribe from it. People who use the link are listed here; other emails are still sent to them.
       </EmptyState>
     )
   return (
     <>
-      <FilterBar placeholder="A whole address, or category:" error={wrong} />
+      <FilterBar placeholder="Full address, or category:" error={wrong} />
       <DataTable
         label="Category opt-outs" rows={list.rows} columns={columns} idOf={(o) => o.id} nameOf={(o) => o.email ?? erased} loading={list.isPending && !wrong} error={list.error} retry={() => void list.refetch()}
         hasMore={list.hasNextPage} more={() => !list.isFetching && void list.fetchNextPage()} empty={wrong ? null : empty} selected={can('WRITE') ? selected : undefined} onSelect={can('WRITE') ? setSelected : undefined}
@@ -73,14 +73,14 @@ export function OptOuts() {
       />
       {asking && (
         <ConfirmDialog
-          title="Remove the opt-out?" label="Remove the opt-out" danger onClose={() => setAsking(undefined)}
+          title="Remove the opt-out?" label="Remove opt-out" danger onClose={() => setAsking(undefined)}
           run={async () => {
             await unwrap(rest.DELETE('/category-opt-outs/{id}', { params: { path: { id: asking.id } } }))
             void queries.invalidateQueries({ queryKey: [OptOutList.name] })
-            toast.success('The opt-out is removed')
+            toast.success('Opt-out removed')
           }}
         >
-          <p className="wrap-anywhere">{asking.email ?? 'The address'} may get {asking.categoryLabel} again. Do so only when the person has asked for it.</p>
+          <p className="wrap-anywhere">{asking.email ?? 'The address'} can receive {asking.categoryLabel} again. Only do this if the person asked for it.</p>
         </ConfirmDialog>
       )}
     </>

@@ -34,7 +34,7 @@ export default function Page() {
         )}
       </PageHead>
       <div className="flex min-h-0 flex-1 flex-col [&>[role=tabpanel]]:flex [&>[role=tabpanel]]:min-h-0 [&>[role=tabpanel]]:flex-1 [&>[role=tabpanel]]:flex-col">
-        <Tabs label="Suppressions" value={tab} onChange={(key) => change({ tab: key === 'all' ? undefined : key, q: undefined, open: undefined })} tabs={[{ key: 'all', name: 'All mail' }, { key: 'opt-outs', name: 'Category opt-outs' }]}>
+        <Tabs label="Suppressions" value={tab} onChange={(key) => change({ tab: key === 'all' ? undefined : key, q: undefined, open: undefined })} tabs={[{ key: 'all', name: 'All emails' }, { key: 'opt-outs', name: 'Category opt-outs' }]}>
           {tab === 'all' ? <List add={can('WRITE') ? () => setDialog('add') : undefined} /> : <OptOuts />}
         </Tabs>
       </div>

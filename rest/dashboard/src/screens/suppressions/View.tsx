@@ -26,28 +26,28 @@ export function SuppressionView({ id, removed }: { id: string; removed: () => vo
   const s = detail.data?.suppression
   if (detail.error && !s) return <div className="p-5"><ErrorAlert error={detail.error} retry={() => void detail.refetch()} /></div>
   if (detail.isPending) return <div className="p-5"><SkeletonText /></div>
-  if (!s) return <EmptyState icon={Ban} title="Not suppressed">There is no such suppression: it was removed, or never was.</EmptyState>
+  if (!s) return <EmptyState icon={Ban} title="Not suppressed">This suppression was removed, or never existed.</EmptyState>
   const look = reasons[s.reason]
   async function remove() {
     await unwrap(rest.DELETE('/suppressions/{id}', { params: { path: { id } } }))
     void queries.invalidateQueries({ queryKey: [SuppressionList.name] })
-    toast.success(`${s?.email ?? 'The address'} may be written to again`)
+    toast.success(`${s?.email ?? 'The address'} can receive emails again`)
     removed()
   }
   return (
     <div className="grid gap-5 p-4 md:p-5">
       <div className="grid gap-2">
-        <p className="flex min-w-0 items-center gap-1 text-lg font-medium"><span className="min-w-0 wrap-anywhere">{s.email ?? erased}</span>{s.email && <CopyButton text={s.email} label="Copy the address" />}</p>
+        <p className="flex min-w-0 items-center gap-1 text-lg font-medium"><span className="min-w-0 wrap-anywhere">{s.email ?? erased}</span>{s.email && <CopyButton text={s.email} label="Copy address" />}</p>
         <p className="flex flex-wrap items-center gap-2 text-ink-2"><Badge tone={look.tone} icon={look.icon}>{look.word}</Badge>{look.means}</p>
       </div>
       <DetailList>
-        <Detail name="Id"><CopyableId id={s.id} /></Detail>
+        <Detail name="ID"><CopyableId id={s.id} /></Detail>
         <Detail name="Since"><Time at={s.createdAt} exact /></Detail>
-        <Detail name="Because of">{s.emailId && (has('sending') ? <Link to={`/emails/${s.emailId}`} className="link wrap-anywhere">{s.emailId}</Link> : s.emailId)}</Detail>
+        <Detail name="Caused by">{s.emailId && (has('sending') ? <Link to={`/emails/${s.emailId}`} className="link wrap-anywhere">{s.emailId}</Link> : s.emailId)}</Detail>
       </DetailList>
-      <p className="text-ink-2">An email with this recipient is not sent to anybody.</p>
-      {can('WRITE') && <button type="button" className="btn justify-self-start" onClick={() => setAsking(true)}><Trash2 aria-hidden />Remove the suppression</button>}
-      {asking && <ConfirmDialog title={`Write to ${s.email ?? 'this address'} again?`} label="Remove the suppression" danger onClose={() => setAsking(false)} run={remove}><p>{look.before}</p></ConfirmDialog>}
+      <p className="text-ink-2">Emails that include this address are not sent to any recipient.</p>
+      {can('WRITE') && <button type="button" className="btn justify-self-start" onClick={() => setAsking(true)}><Trash2 aria-hidden />Remove suppression</button>}
+      {asking && <ConfirmDialog title={`Allow emails to ${s.email ?? 'this address'} again?`} label="Remove suppression" danger onClose={() => setAsking(false)} run={remove}><p>{look.before}</p></ConfirmDialog>}
     </div>
   )
 }

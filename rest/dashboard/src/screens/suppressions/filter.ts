@@ -11,6 +11,6 @@ export interface Filter {
 export function filterOf(q: string): { filter: Filter; wrong?: string } {
   const reason = termValue(q, 'reason').toUpperCase()
   const words = parseTerms(q).filter((t) => t.field !== 'reason').map((t) => t.text)
-  const wrong = reason && !isReason(reason) ? `There is no reason “${reason.toLowerCase()}”: bounce, failure, complaint, unsubscribe or manual.` : words.length > 1 ? 'One address at a time.' : undefined
+  const wrong = reason && !isReason(reason) ? `Unknown reason “${reason.toLowerCase()}”. Use bounce, failure, complaint, unsubscribe or manual.` : words.length > 1 ? 'Enter one address at a time.' : undefined
   return { filter: { email: words[0] ?? null, reason: isReason(reason) ? reason : null }, wrong }
 }

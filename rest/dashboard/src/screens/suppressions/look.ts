@@ -4,11 +4,11 @@ import type { SuppressionReason } from './queries.gen'
 
 // What each reason means, and what to think of before the address is written to again.
 export const reasons: Record<SuppressionReason, { word: string; tone: Tone; icon: LucideIcon; means: string; before: string }> = {
-  BOUNCE: { word: 'Bounce', tone: 'bad', icon: Undo2, means: 'A receiving server refused it, or retries ran out.', before: 'If the mailbox does still not exist, the next email bounces again and suppresses it anew.' },
-  FAILURE: { word: 'Failure', tone: 'bad', icon: Unplug, means: 'It cannot receive mail: there is no such domain, or it takes none.', before: 'If nothing has changed there, the next email fails and suppresses it anew.' },
-  COMPLAINT: { word: 'Complaint', tone: 'bad', icon: Flag, means: 'The recipient marked a message as spam.', before: 'Write to them again only when they have asked for it: complaints cost the reputation of the domain.' },
-  UNSUBSCRIBE: { word: 'Unsubscribed', tone: 'warn', icon: MailX, means: 'The recipient unsubscribed from all mail.', before: 'Write to them again only when they have asked for it.' },
-  MANUAL: { word: 'By hand', tone: 'quiet', icon: Hand, means: 'It was added here or through the API.', before: 'Emails may be sent to it again.' },
+  BOUNCE: { word: 'Bounce', tone: 'bad', icon: Undo2, means: 'The receiving server rejected it, or retries ran out.', before: 'If the mailbox still doesn’t exist, the next email bounces and suppresses it again.' },
+  FAILURE: { word: 'Failure', tone: 'bad', icon: Unplug, means: 'It can’t receive email: the domain doesn’t exist or doesn’t accept email.', before: 'If nothing has changed, the next email fails and suppresses it again.' },
+  COMPLAINT: { word: 'Complaint', tone: 'bad', icon: Flag, means: 'The recipient marked a message as spam.', before: 'Only email them again if they asked for it: complaints hurt your domain’s reputation.' },
+  UNSUBSCRIBE: { word: 'Unsubscribed', tone: 'warn', icon: MailX, means: 'The recipient unsubscribed from all emails.', before: 'Only email them again if they asked for it.' },
+  MANUAL: { word: 'Manual', tone: 'quiet', icon: Hand, means: 'Added here or through the API.', before: 'Emails can be sent to it again.' },
 }
 
 export const isReason = (text: string): text is SuppressionReason => text in reasons

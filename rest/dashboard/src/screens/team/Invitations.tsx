@@ -19,7 +19,7 @@ export function Invitations({ rows, nameOf, again, invite }: { rows: Invitation[
     try {
       await unwrap(rest.POST('/invitations/{id}/resend', { params: { path: { id: i.id } } }))
       again()
-      toast.success(`Mailed to ${i.email} again`)
+      toast.success(`Invitation sent to ${i.email} again`)
     } catch (error) {
       toast.error(error, { label: 'Try again', run: () => void resend(i) })
     } finally {
@@ -27,16 +27,16 @@ export function Invitations({ rows, nameOf, again, invite }: { rows: Invitation[
     }
   }
   return (
-    <Card title="Open invitations" actions={<span className="text-xs text-ink-3">{rows.length}</span>} padded={false}>
+    <Card title="Pending invitations" actions={<span className="text-xs text-ink-3">{rows.length}</span>} padded={false}>
       {rows.length === 0 ? (
-        <p className="flex flex-wrap items-center gap-3 p-4 text-ink-3">Nobody is invited now. <button type="button" className="btn sm" onClick={invite}><MailPlus aria-hidden />Invite somebody</button></p>
+        <p className="flex flex-wrap items-center gap-3 p-4 text-ink-3">No pending invitations. <button type="button" className="btn sm" onClick={invite}><MailPlus aria-hidden />Invite a member</button></p>
       ) : (
         <table className="w-full table-fixed border-collapse text-left">
           <thead>
             <tr className="h-8 border-b border-line text-xs text-ink-3">
               <th scope="col" className="px-4 font-medium">Email</th>
               <th scope="col" className="hidden w-28 px-2 font-medium sm:table-cell">Role</th>
-              <th scope="col" className="hidden w-32 px-2 text-right font-medium sm:table-cell">Ends</th>
+              <th scope="col" className="hidden w-32 px-2 text-right font-medium sm:table-cell">Expires</th>
               <th scope="col" className="w-24 px-2"><span className="sr-only">Actions</span></th>
             </tr>
           </thead>
@@ -52,8 +52,8 @@ export function Invitations({ rows, nameOf, again, invite }: { rows: Invitation[
                   <td className="hidden px-2 sm:table-cell">{roleName(i.role)}</td>
                   <td className="hidden px-2 text-right text-xs text-ink-3 sm:table-cell"><Time at={i.expiresAt} /></td>
                   <td className="px-2 text-right whitespace-nowrap">
-                    <button type="button" className="btn quiet sm square" aria-label={`Mail it to ${i.email} again`} title="Mail it again" disabled={busy === i.id} onClick={() => void resend(i)}><RotateCw aria-hidden /></button>
-                    <button type="button" className="btn quiet sm square" aria-label={`Revoke the invitation of ${i.email}`} title="Revoke" onClick={() => setRevoking(i)}><X aria-hidden /></button>
+                    <button type="button" className="btn quiet sm square" aria-label={`Resend to ${i.email}`} title="Resend" disabled={busy === i.id} onClick={() => void resend(i)}><RotateCw aria-hidden /></button>
+                    <button type="button" className="btn quiet sm square" aria-label={`Revoke the invitation for ${i.email}`} title="Revoke" onClick={() => setRevoking(i)}><X aria-hidden /></button>
                   </td>
                 </tr>
               )
@@ -62,8 +62,8 @@ export function Invitations({ rows, nameOf, again, invite }: { rows: Invitation[
         </table>
       )}
       {revoking && (
-        <ConfirmDialog title={`Revoke the invitation of ${revoking.email}?`} label="Revoke" danger onClose={() => setRevoking(undefined)} run={async () => { await unwrap(rest.DELETE('/invitations/{id}', { params: { path: { id: revoking.id } } })); again(); toast.success('The invitation is revoked') }}>
-          The link that was mailed works no more.
+        <ConfirmDialog title={`Revoke the invitation for ${revoking.email}?`} label="Revoke" danger onClose={() => setRevoking(undefined)} run={async () => { await unwrap(rest.DELETE('/invitations/{id}', { params: { path: { id: revoking.id } } })); again(); toast.success('Invitation revoked') }}>
+          The link in the invitation stops working.
         </ConfirmDialog>
       )}
     </Card>

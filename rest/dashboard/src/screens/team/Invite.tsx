@@ -15,7 +15,7 @@ export function Invite({ onClose, invited }: { onClose: () => void; invited: () 
   const send = useWrite(async (email: string) => {
     await unwrap(rest.POST('/invitations', { body: { email, role: restRole(role) }, params: { header: { 'Idempotency-Key': newIdempotencyKey() } } }))
     invited()
-    toast.success(`${email} has been invited`)
+    toast.success(`${email} invited`)
     onClose()
   })
   function submit(e: FormEvent<HTMLFormElement>) {
@@ -23,9 +23,9 @@ export function Invite({ onClose, invited }: { onClose: () => void; invited: () 
     void send.run(String(new FormData(e.currentTarget).get('email')).trim())
   }
   return (
-    <Dialog title="Invite somebody" onClose={onClose}>
+    <Dialog title="Invite a member" onClose={onClose}>
       <form onSubmit={submit} className="grid gap-3">
-        <p className="text-ink-2">They get a mail with a link that works once, for seven days.</p>
+        <p className="text-ink-2">They receive an email with a link that works once, within seven days.</p>
         <Field label="Email" error={send.fieldErrors.email}>{(p) => <input {...p} name="email" type="email" required autoFocus autoComplete="off" className="input" />}</Field>
         <fieldset className="grid gap-1">
           <legend className="mb-1 font-medium">Role</legend>
@@ -39,7 +39,7 @@ export function Invite({ onClose, invited }: { onClose: () => void; invited: () 
         {send.error && !send.fieldErrors.email ? <ErrorAlert error={send.error} /> : null}
         <div className="flex justify-end gap-2">
           <button type="button" className="btn" onClick={onClose}>Cancel</button>
-          <button type="submit" className="btn primary" disabled={send.busy}>Send the invitation</button>
+          <button type="submit" className="btn primary" disabled={send.busy}>Send invitation</button>
         </div>
       </form>
     </Dialog>

@@ -25,7 +25,7 @@ export function Members({ rows, again }: { rows: Member[]; again: () => void }) 
       <table className="w-full table-fixed border-collapse text-left">
         <thead>
           <tr className="h-8 border-b border-line text-xs text-ink-3">
-            <th scope="col" className="px-4 font-medium">Person</th>
+            <th scope="col" className="px-4 font-medium">Member</th>
             <th scope="col" className="w-36 px-2 font-medium">Role</th>
             <th scope="col" className="hidden w-32 px-2 text-right font-medium sm:table-cell">Member since</th>
             <th scope="col" className="w-14 px-2"><span className="sr-only">Actions</span></th>
@@ -46,7 +46,7 @@ export function Members({ rows, again }: { rows: Member[]; again: () => void }) 
                     <select aria-label={`Role of ${name}`} value={m.role} onChange={(e) => setChanging({ member: m, role: e.target.value as Role })} className="h-[30px] w-full rounded-control border border-line bg-raised px-2 hover:bg-hover">
                       {choices.map((r) => <option key={r.key} value={r.key}>{r.name}</option>)}
                     </select>
-                  ) : <span className="px-2" title={last ? 'An account keeps at least one owner' : undefined}>{roleName(m.role)}</span>}
+                  ) : <span className="px-2" title={last ? 'An account must keep at least one owner' : undefined}>{roleName(m.role)}</span>}
                 </td>
                 <td className="hidden px-2 text-right text-xs text-ink-3 sm:table-cell"><Time at={m.joinedAt} /></td>
                 <td className="px-2 text-right">
@@ -61,15 +61,15 @@ export function Members({ rows, again }: { rows: Member[]; again: () => void }) 
       </table>
       {changing && (
         <ConfirmDialog
-          title={`Make ${changing.member.user.name || changing.member.user.email} ${roleName(changing.role).toLowerCase()}?`} label="Change the role" danger={changing.role === 'OWNER'} onClose={() => setChanging(undefined)}
+          title={`Make ${changing.member.user.name || changing.member.user.email} ${roleName(changing.role).toLowerCase()}?`} label="Change role" danger={changing.role === 'OWNER'} onClose={() => setChanging(undefined)}
           run={async () => {
             await unwrap(rest.PATCH('/members/{id}', { params: { path: { id: changing.member.user.id } }, body: { role: restRole(changing.role) } }))
             if (self(changing.member)) location.reload()
             again()
-            toast.success('The role is changed')
+            toast.success('Role changed')
           }}
         >
-          {choices.find((r) => r.key === changing.role)?.about}. {self(changing.member) && 'This is you: what the new role may not do, you lose at once.'}{changing.role === 'OWNER' && ' Owners can remove you.'}
+          {choices.find((r) => r.key === changing.role)?.about}. {self(changing.member) && 'This is you. You immediately lose the permissions that the new role doesn’t have.'}{changing.role === 'OWNER' && ' Owners can remove you.'}
         </ConfirmDialog>
       )}
       {removing && (
@@ -79,10 +79,10 @@ export function Members({ rows, again }: { rows: Member[]; again: () => void }) 
             await unwrap(rest.DELETE('/members/{id}', { params: { path: { id: removing.user.id } } }))
             if (self(removing)) return location.assign('/')
             again()
-            toast.success(`${removing.user.email} is no member any more`)
+            toast.success(`${removing.user.email} removed`)
           }}
         >
-          {self(removing) ? 'You see nothing of it any more, until somebody invites you again.' : 'Within five seconds they see nothing of the account any more.'} API keys that {self(removing) ? 'you' : 'they'} made belong to the account and go on working.
+          {self(removing) ? 'You lose access until someone invites you again.' : 'They lose access within five seconds.'} API keys created by {self(removing) ? 'you' : 'them'} belong to the account and keep working.
         </ConfirmDialog>
       )}
     </Card>

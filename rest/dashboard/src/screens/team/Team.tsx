@@ -34,7 +34,7 @@ export default function Team() {
           />
         )}
         <details className="text-xs text-ink-2">
-          <summary className="w-fit">What roles may do{role && `; yours is ${roleName(role).toLowerCase()}`}</summary>
+          <summary className="w-fit">Roles and permissions{role && ` (yours: ${roleName(role).toLowerCase()})`}</summary>
           <dl className="mt-2 grid grid-cols-[88px_minmax(0,1fr)] gap-x-3 gap-y-1">
             {roles.map((r) => <div key={r.key} className="contents"><dt className="font-medium">{r.name}</dt><dd>{r.about}</dd></div>)}
           </dl>

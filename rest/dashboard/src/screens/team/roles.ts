@@ -4,11 +4,11 @@ export type { Role }
 export type RoleName = 'owner' | 'admin' | 'developer' | 'billing' | 'viewer'
 
 export const roles: { key: Role; name: string; about: string }[] = [
-  { key: 'OWNER', name: 'Owner', about: 'Everything, also owners and closing the account' },
-  { key: 'ADMIN', name: 'Admin', about: 'Everything but owners and money' },
-  { key: 'DEVELOPER', name: 'Developer', about: 'Sends, and changes domains, webhooks, templates, keys' },
+  { key: 'OWNER', name: 'Owner', about: 'Full access, including owners and closing the account' },
+  { key: 'ADMIN', name: 'Admin', about: 'Full access except owners and billing' },
+  { key: 'DEVELOPER', name: 'Developer', about: 'Sends email and manages domains, webhooks, templates and keys' },
   { key: 'BILLING', name: 'Billing', about: 'Plan, usage and invoices only' },
-  { key: 'VIEWER', name: 'Viewer', about: 'Reads, and changes nothing' },
+  { key: 'VIEWER', name: 'Viewer', about: 'Read-only access' },
 ]
 
 export const roleName = (role: Role) => roles.find((r) => r.key === role)?.name ?? role

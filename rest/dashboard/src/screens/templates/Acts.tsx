@@ -20,12 +20,12 @@ export function PublishDialog({ template, editor, onClose }: { template: Templat
     if (!(await editor.save())) return // the page says why
     const answer = await unwrap(rest.POST('/templates/{id}/publish', { params: { path: { id: template.id }, header: { 'Idempotency-Key': once.current } } }))
     editor.took(answer.template)
-    toast.success(`Version ${answer.template.version} is published`)
+    toast.success(`Version ${answer.template.version} published`)
     for (const w of answer.warnings) toast.error(new Error(w))
   }
   return (
     <ConfirmDialog title="Publish the draft?" label={editor.dirty ? 'Save and publish' : 'Publish'} onClose={onClose} run={publish}>
-      Sends use what the draft says from now on{template.version ? `, in place of version ${template.version}` : ''}. You can roll back under Versions.
+      New emails use the draft{template.version ? ` instead of version ${template.version}` : ''}. You can roll back under Versions.
     </ConfirmDialog>
   )
 }
@@ -38,12 +38,12 @@ export function DeleteDialog({ template, editor, onClose }: { template: Template
     await unwrap(rest.DELETE('/templates/{id}', { params: { path: { id: template.id } } }))
     editor.drop()
     void client.invalidateQueries({ queryKey: keyOf(Templates) })
-    toast.success(`${template.name} is deleted`)
+    toast.success(`${template.name} deleted`)
     setTimeout(() => void navigate({ to: '/templates' as string }))
   }
   return (
-    <ConfirmDialog title={`Delete ${template.name}?`} label="Delete the template" danger onClose={onClose} run={remove}>
-      Sends that name it{template.alias ? <> by <code>{template.alias}</code></> : ''} are refused from then on. Its versions are gone. This cannot be undone.
+    <ConfirmDialog title={`Delete ${template.name}?`} label="Delete template" danger onClose={onClose} run={remove}>
+      Emails that use it{template.alias ? <> by <code>{template.alias}</code></> : ''} will be rejected. Its versions are deleted too. This cannot be undone.
     </ConfirmDialog>
   )
 }
@@ -72,23 +72,23 @@ export function TestSend({ template, values, dirty, onClose }: { template: Templ
   })
   return (
     <Dialog
-      title="Send a test" onClose={onClose}
-      actions={<><button type="button" className="btn" onClick={onClose}>{sent ? 'Close' : 'Back'}</button>{!sent && <button type="submit" form="test-send" className="btn primary" disabled={write.busy || !to}>Send</button>}</>}
+      title="Send test email" onClose={onClose}
+      actions={<><button type="button" className="btn" onClick={onClose}>{sent ? 'Close' : 'Cancel'}</button>{!sent && <button type="submit" form="test-send" className="btn primary" disabled={write.busy || !to}>Send</button>}</>}
     >
       {sent ? (
-        <p role="status">It is accepted. <Link className="link under" to={`/emails/${sent}` as string}>See what becomes of it</Link></p>
+        <p role="status">Email accepted. <Link className="link under" to={`/emails/${sent}` as string}>View delivery</Link></p>
       ) : (
         <form id="test-send" className="grid gap-3" onSubmit={(e) => { e.preventDefault(); void write.run() }}>
-          <Field label="What">{(p) => (
+          <Field label="Version">{(p) => (
             <select {...p} className="input" value={what} onChange={(e) => { once.current = newIdempotencyKey(); setWhat(e.target.value as 'draft' | 'published') }}>
-              <option value="draft">The draft, as it is saved</option>
-              {template.version !== null && <option value="published">Version {template.version}, as sends use it</option>}
+              <option value="draft">Saved draft</option>
+              {template.version !== null && <option value="published">Version {template.version}, the published one</option>}
             </select>
           )}</Field>
-          {dirty && what === 'draft' && <p className="rounded-control bg-warn-soft px-3 py-2 text-warn">What you have not saved is not in it.</p>}
-          <Field label="To" hint={development ? 'In development it stays in the inbox.' : 'It is a real email and counts as one.'} error={write.fieldErrors.to}>{(p) => <input {...p} type="email" className="input" autoFocus required value={to} onChange={edit(setTo)} />}</Field>
-          {(what === 'draft' || !template.from) && <Field label="From" hint="On a verified domain." error={write.fieldErrors.from}>{(p) => <input {...p} className="input" required value={from} onChange={edit(setFrom)} />}</Field>}
-          {!template.subject && <Field label="Subject" hint="The template has none." error={write.fieldErrors.subject}>{(p) => <input {...p} className="input" required value={subject} onChange={edit(setSubject)} />}</Field>}
+          {dirty && what === 'draft' && <p className="rounded-control bg-warn-soft px-3 py-2 text-warn">Unsaved changes aren’t included.</p>}
+          <Field label="To" hint={development ? 'In development, it stays in the inbox.' : 'This is a real email and counts toward your usage.'} error={write.fieldErrors.to}>{(p) => <input {...p} type="email" className="input" autoFocus required value={to} onChange={edit(setTo)} />}</Field>
+          {(what === 'draft' || !template.from) && <Field label="From" hint="Must be on a verified domain." error={write.fieldErrors.from}>{(p) => <input {...p} className="input" required value={from} onChange={edit(setFrom)} />}</Field>}
+          {!template.subject && <Field label="Subject" hint="The template has no subject." error={write.fieldErrors.subject}>{(p) => <input {...p} className="input" required value={subject} onChange={edit(setSubject)} />}</Field>}
           {write.error !== null && <ErrorAlert error={write.error} retry={() => void write.run()} />}
         </form>
       )}

@@ -16,10 +16,10 @@ export function ConflictDialog({ conflict, editor }: { conflict: Conflict; edito
   const close = () => editor.setConflict(null)
   return (
     <Dialog
-      title={`${by ?? 'Somebody else'} has changed this template`} wide onClose={close}
-      actions={<><button type="button" className="btn" onClick={close}>Go on writing</button><button type="button" className="btn" onClick={editor.takeTheirs}>Take theirs</button><button type="button" className="btn primary" disabled={editor.busy} onClick={() => void editor.save(merged.draft)}>{both ? 'Save as chosen' : 'Save both'}</button></>}
+      title={`${by ?? 'Someone else'} changed this template`} wide onClose={close}
+      actions={<><button type="button" className="btn" onClick={close}>Keep editing</button><button type="button" className="btn" onClick={editor.takeTheirs}>Use theirs</button><button type="button" className="btn primary" disabled={editor.busy} onClick={() => void editor.save(merged.draft)}>{both ? 'Save selection' : 'Save both'}</button></>}
     >
-      <p className="text-ink-2">It was saved at <Time at={theirs.updatedAt} exact />, after you had opened it. {both ? 'Where both of you have changed the same, choose which one counts; everything else is put together.' : 'You have changed different things, so both can be kept.'} Nothing of yours is lost: it is still in the editor.</p>
+      <p className="text-ink-2">It was saved at <Time at={theirs.updatedAt} exact />, after you opened it. {both ? 'Choose a version for each conflicting change. All other changes are merged.' : 'Your changes don’t conflict, so both can be kept.'} Your changes are still in the editor.</p>
       <Changes changes={merged.changes} by={by} chosen={chosen} choose={(path, side) => setChosen({ ...chosen, [path]: side })} nameOf={(path) => names[path as keyof Draft]} said={said} />
     </Dialog>
   )

@@ -21,13 +21,13 @@ export function Fields({ draft, wrong, locked, change }: { draft: Draft; wrong: 
       {open && (
         <>
           <div className="grid gap-3 sm:grid-cols-2">
-            <Field label="Reply to" hint="Several with a comma between them." error={wrong.reply_to}>{input('replyTo')}</Field>
-            <Field label="Category" hint="What an unsubscribe is about." error={wrong.category}>{input('category')}</Field>
+            <Field label="Reply to" hint="Separate several with commas." error={wrong.reply_to}>{input('replyTo')}</Field>
+            <Field label="Category" hint="What recipients can unsubscribe from." error={wrong.category}>{input('category')}</Field>
           </div>
-          <label className="flex items-center gap-2"><input type="checkbox" checked={draft.unsubscribe} disabled={locked} onChange={(e) => change({ unsubscribe: e.target.checked })} className="accent-accent-fill" />Sends have a managed unsubscribe link</label>
+          <label className="flex items-center gap-2"><input type="checkbox" checked={draft.unsubscribe} disabled={locked} onChange={(e) => change({ unsubscribe: e.target.checked })} className="accent-accent-fill" />Add a managed unsubscribe link</label>
         </>
       )}
-      <div><button type="button" className="btn quiet sm -ml-2" aria-expanded={open} onClick={() => setMore(!more)}>{open ? <ChevronDown aria-hidden /> : <ChevronRight aria-hidden />}Reply to, category, unsubscribe</button></div>
+      <div><button type="button" className="btn quiet sm -ml-2" aria-expanded={open} onClick={() => setMore(!more)}>{open ? <ChevronDown aria-hidden /> : <ChevronRight aria-hidden />}Reply-To, category, unsubscribe</button></div>
     </div>
   )
 }

@@ -28,17 +28,17 @@ export function Preview({ id, stamp, values, version = 'draft', note }: { id: st
         {note}
         <div className="ml-auto"><SegmentedControl<View> label="View" choices={[{ key: 'desktop', name: 'Desktop' }, { key: 'mobile', name: 'Mobile' }, { key: 'text', name: 'Text' }]} value={view} onChange={setView} /></div>
       </div>
-      {rendered.error && <ErrorAlert error={rendered.error} retry={() => void rendered.refetch()} title="The service cannot render this" />}
+      {rendered.error && <ErrorAlert error={rendered.error} retry={() => void rendered.refetch()} title="Postrider can’t render this" />}
       {!rendered.data && !rendered.error && <SkeletonText />}
       {rendered.data && (
         <div className={`overflow-hidden rounded-card border border-line bg-sunken ${rendered.isPlaceholderData ? 'opacity-60' : ''}`}>
-          <p className="border-b border-line bg-surface px-3 py-2 wrap-anywhere"><span className="text-xs text-ink-3">Subject </span><b className="font-medium">{rendered.data.subject ?? 'given by the send'}</b></p>
+          <p className="border-b border-line bg-surface px-3 py-2 wrap-anywhere"><span className="text-xs text-ink-3">Subject </span><b className="font-medium">{rendered.data.subject ?? 'set when sending'}</b></p>
           {shown === 'text'
-            ? <pre tabIndex={0} className="h-[560px] overflow-auto bg-surface p-3 whitespace-pre-wrap wrap-anywhere">{rendered.data.text ?? 'No text part is written: sends make it from the html.'}</pre>
-            : <HtmlPreview html={html ?? ''} label="The rendered message" mobile={shown === 'mobile'} className="h-[560px]" />}
+            ? <pre tabIndex={0} className="h-[560px] overflow-auto bg-surface p-3 whitespace-pre-wrap wrap-anywhere">{rendered.data.text ?? 'No text part. It’s generated from the HTML.'}</pre>
+            : <HtmlPreview html={html ?? ''} label="Rendered email" mobile={shown === 'mobile'} className="h-[560px]" />}
         </div>
       )}
-      <p className="text-xs text-ink-3">Rendered by the service.</p>
+      <p className="text-xs text-ink-3">Rendered by Postrider.</p>
     </section>
   )
 }

@@ -5,6 +5,6 @@ import type { TemplateStatus } from './templates.gen'
 // StatusBadge says whether sends can use a template.
 export function StatusBadge({ status, version, pending }: { status: TemplateStatus; version: number | null; pending: boolean }) {
   if (status === 'DRAFT') return <Badge icon={PencilLine}>Draft</Badge>
-  if (pending) return <Badge tone="warn" icon={CircleDot}>v{version}, with changes</Badge>
+  if (pending) return <Badge tone="warn" icon={CircleDot}>v{version}, unpublished changes</Badge>
   return <Badge tone="ok" icon={CircleCheck}>Published v{version}</Badge>
 }

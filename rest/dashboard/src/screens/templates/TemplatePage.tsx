@@ -39,7 +39,7 @@ export default function TemplatePage() {
       <PageHead up={up} title={read.isLoading ? '' : 'Template'} />
       {read.isLoading && <SkeletonRows rows={6} />}
       {read.error && !missing && <div className="p-4 md:p-6"><ErrorAlert error={read.error} retry={() => void read.refetch()} /></div>}
-      {missing && <EmptyState icon={LayoutTemplate} title="There is no such template" action={<Link className="btn" to={'/templates' as string}>All templates</Link>}>It was deleted, or it belongs to another account.</EmptyState>}
+      {missing && <EmptyState icon={LayoutTemplate} title="Template not found" action={<Link className="btn" to={'/templates' as string}>All templates</Link>}>It was deleted, or it belongs to another account.</EmptyState>}
     </>
   )
 }
@@ -60,7 +60,7 @@ function EditorPage({ template }: { template: Template }) {
   async function duplicate() {
     try {
       const { template: copy } = await unwrap(rest.POST('/templates/{id}/duplicate', { params: { path: { id: template.id }, header: { 'Idempotency-Key': newIdempotencyKey() } } }))
-      toast.success(`${copy.name} is made`, { label: 'Open it', run: () => void navigate({ to: `/templates/${copy.id}` as string }) })
+      toast.success(`${copy.name} created`, { label: 'Open', run: () => void navigate({ to: `/templates/${copy.id}` as string }) })
     } catch (e) {
       toast.error(e, { label: 'Try again', run: () => void duplicate() })
     }
@@ -72,7 +72,7 @@ function EditorPage({ template }: { template: Template }) {
         {write && <button type="button" className={`btn ${dirty ? 'primary' : ''}`} disabled={!dirty || editor.busy} onClick={saveNow} title="Ctrl S"><Save aria-hidden />{dirty ? 'Save' : 'Saved'}</button>}
         {write && <button type="button" className={`btn ${!dirty && template.hasUnpublishedChanges ? 'primary' : ''}`} disabled={!dirty && !template.hasUnpublishedChanges && template.version !== null} onClick={() => setAsks('publish')}>Publish</button>}
         <Menu entries={[
-          { name: 'Send a test', icon: Send, run: () => setAsks('send'), hidden: !can('SEND') || !write },
+          { name: 'Send test email', icon: Send, run: () => setAsks('send'), hidden: !can('SEND') || !write },
           { name: 'Duplicate', icon: Copy, run: () => void duplicate(), hidden: !write },
           { name: 'Delete', icon: Trash2, run: () => setAsks('delete'), danger: true, hidden: !write },
         ]} />
@@ -83,18 +83,18 @@ function EditorPage({ template }: { template: Template }) {
             <div className="flex flex-wrap items-center gap-x-3 gap-y-1 text-xs text-ink-3">
               <StatusBadge status={template.status} version={template.version} pending={template.hasUnpublishedChanges} /><CopyableId id={template.id} /><span>changed <Time at={template.updatedAt} /></span>
             </div>
-            {editor.restored && dirty && <Notice text="What you had not saved in this tab is here again." act="Discard it" run={editor.drop} />}
-            {editor.changedAt && <Notice text={<>Somebody else has saved this template <Time at={editor.changedAt} />. You will be asked before you save over it.</>} act="Discard mine, load theirs" run={editor.drop} />}
-            {editor.error !== null && <ErrorAlert title="It is not saved. Your text is still here." error={editor.error} retry={saveNow} />}
+            {editor.restored && dirty && <Notice text="Restored your unsaved changes from this tab." act="Discard" run={editor.drop} />}
+            {editor.changedAt && <Notice text={<>Someone else saved this template <Time at={editor.changedAt} />. You’ll be asked before you overwrite it.</>} act="Discard mine and load theirs" run={editor.drop} />}
+            {editor.error !== null && <ErrorAlert title="Not saved. Your text is still here." error={editor.error} retry={saveNow} />}
             <Fields draft={draft} wrong={wrong} locked={!write} change={change} />
             <div className="grid min-w-0">
               <Tabs
-                label="Parts of the template" inset="" value={tab} onChange={(key) => setAddress({ tab: key })}
+                label="Template parts" inset="" value={tab} onChange={(key) => setAddress({ tab: key })}
                 tabs={[{ key: 'html', name: 'HTML' }, { key: 'text', name: 'Text' }, { key: 'variables', name: missing ? 'Variables !' : 'Variables', count: draft.variables.length }, { key: 'versions', name: 'Versions', count: template.version ?? undefined }]}
               >
                 <div className="pt-3">
                   {tab === 'html' && <Code height="h-[340px] md:h-[480px]" label="HTML" language="html" value={draft.html} readOnly={!write} onChange={(html) => change({ html })} />}
-                  {tab === 'text' && <div className="grid gap-2"><p className="text-xs text-ink-3">Left empty, sends make the text from the html.</p><Code height="h-[340px] md:h-[480px]" label="Text" language="text" value={draft.text} readOnly={!write} onChange={(text) => change({ text })} /></div>}
+                  {tab === 'text' && <div className="grid gap-2"><p className="text-xs text-ink-3">If empty, it’s generated from the HTML.</p><Code height="h-[340px] md:h-[480px]" label="Text" language="text" value={draft.text} readOnly={!write} onChange={(text) => change({ text })} /></div>}
                   {(tab === 'html' || tab === 'text') && wrong[tab] && <p role="alert" className="mt-1 text-xs text-bad">{wrong[tab]}</p>}
                   {tab === 'variables' && <Variables draft={draft} locked={!write} wrong={wrong} change={(variables) => change({ variables })} samples={samples} sample={(key, value) => setSamples((s) => ({ ...s, [key]: value }))} />}
                   {tab === 'versions' && <Versions template={template} editor={editor} values={values} write={write} />}
@@ -105,7 +105,7 @@ function EditorPage({ template }: { template: Template }) {
           {write ? (
             <Preview id={template.id} stamp={template.updatedAt} values={values} note={dirty && <button type="button" className="btn sm" onClick={saveNow} disabled={editor.busy}>Save to see your changes</button>} />
           ) : (
-            <p className="text-ink-2">Your role may read templates. Who may write them sees a preview here.</p>
+            <p className="text-ink-2">Your role can view templates. Members who can edit them see a preview here.</p>
           )}
         </div>
       </div>

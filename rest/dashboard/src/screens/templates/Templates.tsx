@@ -22,9 +22,9 @@ type Row = TemplatesQuery['templates']['nodes'][number]
 const columns: Column<Row>[] = [
   { key: 'name', head: 'Name', cell: (t) => <Link to={`/templates/${t.id}` as string} className="font-medium hover:underline">{t.name}</Link> },
   { key: 'alias', head: 'Alias', width: '180px', from: 'mid', cell: (t) => (t.alias ? <code className="text-ink-2">{t.alias}</code> : <span className="text-ink-3">none</span>) },
-  { key: 'subject', head: 'Subject', width: '30%', from: 'wide', cell: (t) => <span className="text-ink-2">{t.subject ?? 'given by the send'}</span> },
+  { key: 'subject', head: 'Subject', width: '30%', from: 'wide', cell: (t) => <span className="text-ink-2">{t.subject ?? 'set when sending'}</span> },
   { key: 'status', head: 'Status', width: '176px', cell: (t) => <StatusBadge status={t.status} version={t.version} pending={t.hasUnpublishedChanges} /> },
-  { key: 'changed', head: 'Changed', width: '120px', right: true, from: 'slim', cell: (t) => <span className="text-ink-2"><Time at={t.updatedAt} /></span> },
+  { key: 'changed', head: 'Updated', width: '120px', right: true, from: 'slim', cell: (t) => <span className="text-ink-2"><Time at={t.updatedAt} /></span> },
 ]
 
 // matches judges by what the filter field says: words, `status:` and `alias:`.
@@ -54,20 +54,20 @@ export default function Templates() {
       <PageHead title="Templates">{can('WRITE') && <button type="button" className="btn primary" onClick={add}><Plus aria-hidden />New template</button>}</PageHead>
       <FilterBar
         placeholder="Name, alias or subject" hints={['status:draft', 'status:published', 'status:changed', 'alias:receipt']}
-        choices={[{ field: 'status', label: 'Any status', values: [{ value: 'draft', name: 'Draft' }, { value: 'published', name: 'Published' }, { value: 'changed', name: 'With changes' }] }]}
-        error={termValue(q, 'status') && !['draft', 'published', 'changed'].includes(termValue(q, 'status')) ? 'status: draft, published or changed' : undefined}
+        choices={[{ field: 'status', label: 'Any status', values: [{ value: 'draft', name: 'Draft' }, { value: 'published', name: 'Published' }, { value: 'changed', name: 'Unpublished changes' }] }]}
+        error={termValue(q, 'status') && !['draft', 'published', 'changed'].includes(termValue(q, 'status')) ? 'status: must be draft, published or changed' : undefined}
       />
       <DataTable
         label="Templates" rows={rows} columns={columns} idOf={(t) => t.id} nameOf={(t) => t.name} loading={list.isLoading} error={list.error} retry={() => void list.refetch()}
         more={() => void fetchNextPage()} hasMore={hasNextPage} onOpen={(id) => id && void navigate({ to: `/templates/${id}` as string })}
         empty={q ? (
-          <EmptyState icon={LayoutTemplate} title="No template matches" action={<button type="button" className="btn" onClick={() => change({ q: undefined })}>Clear the filter</button>} />
+          <EmptyState icon={LayoutTemplate} title="No templates match" action={<button type="button" className="btn" onClick={() => change({ q: undefined })}>Clear filter</button>} />
         ) : (
           <EmptyState
             icon={LayoutTemplate} title="No templates yet" action={can('WRITE') && <button type="button" className="btn primary" onClick={add}>New template</button>}
             command={`curl ${location.origin}/api/templates -H "Authorization: Bearer $KEY" \\\n  -d '{"name": "Receipt", "alias": "receipt", "subject": "Your receipt {{order}}", "html": "<p>Thank you.</p>"}'`}
           >
-            A template is a message with gaps. You write it here, publish it, and sends fill the gaps.
+            Templates are reusable emails with variables.
           </EmptyState>
         )}
       />
@@ -94,10 +94,10 @@ function NewTemplate({ onClose }: { onClose: () => void }) {
   })
   const edit = (set: (v: string) => void) => (e: { target: { value: string } }) => { once.current = newIdempotencyKey(); set(e.target.value) }
   return (
-    <Dialog title="New template" onClose={onClose} actions={<><button type="button" className="btn" onClick={onClose}>Back</button><button type="submit" form="new-template" className="btn primary" disabled={write.busy || !name.trim()}>Create the draft</button></>}>
+    <Dialog title="New template" onClose={onClose} actions={<><button type="button" className="btn" onClick={onClose}>Cancel</button><button type="submit" form="new-template" className="btn primary" disabled={write.busy || !name.trim()}>Create draft</button></>}>
       <form id="new-template" className="grid gap-3" onSubmit={(e) => { e.preventDefault(); void write.run() }}>
-        <Field label="Name" hint="For people, as “Receipt”." error={write.fieldErrors.name}>{(p) => <input {...p} className="input" autoFocus value={name} onChange={edit(setName)} />}</Field>
-        <Field label="Alias" hint="For your programs, as “receipt”. It may stay empty." error={write.fieldErrors.alias}>{(p) => <input {...p} className="input font-mono" value={alias} onChange={edit(setAlias)} />}</Field>
+        <Field label="Name" hint="Shown in the dashboard, such as “Receipt”." error={write.fieldErrors.name}>{(p) => <input {...p} className="input" autoFocus value={name} onChange={edit(setName)} />}</Field>
+        <Field label="Alias" hint="Used in API requests, such as “receipt”. Optional." error={write.fieldErrors.alias}>{(p) => <input {...p} className="input font-mono" value={alias} onChange={edit(setAlias)} />}</Field>
         {write.error !== null && <ErrorAlert error={write.error} retry={() => void write.run()} />}
       </form>
     </Dialog>

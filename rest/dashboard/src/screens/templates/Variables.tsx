@@ -23,12 +23,12 @@ export function Variables({ draft, locked, wrong, change, samples, sample }: Pro
     <div className="grid gap-3">
       {missing.length > 0 && (
         <div className="flex flex-wrap items-center gap-2 rounded-control bg-warn-soft px-3 py-2 text-warn" role="status">
-          <span>Used in the text, but no variable here:</span>
+          <span>Used in the template but not declared:</span>
           {missing.map((key) => (locked ? <code key={key}>{key}</code> : <button key={key} type="button" className="btn sm" onClick={() => add(key)}><Plus aria-hidden />{key}</button>))}
         </div>
       )}
       {problems.map(([k, why]) => <p key={k} role="alert" className="text-xs text-bad"><code>{k}</code> {why}</p>)}
-      {draft.variables.length === 0 && <p className="text-ink-2">No variables. Write <code>{'{{ name }}'}</code> in the text and add <code>name</code> here.</p>}
+      {draft.variables.length === 0 && <p className="text-ink-2">No variables. Write <code>{'{{ name }}'}</code> in the template and add <code>name</code> here.</p>}
       <ul className="grid gap-3">
         {draft.variables.map((v, i) => (
           <li key={i} className="grid gap-2 rounded-control border border-line p-3">
@@ -41,7 +41,7 @@ export function Variables({ draft, locked, wrong, change, samples, sample }: Pro
               <label className="flex h-[34px] items-center gap-1.5"><input type="checkbox" checked={v.required} disabled={locked} onChange={(e) => set(i, { required: e.target.checked })} className="accent-accent-fill" />Required</label>
               {!locked && <button type="button" className="btn quiet square" aria-label={`Remove ${v.key || 'the variable'}`} onClick={() => change(draft.variables.filter((_, j) => j !== i))}><Trash2 aria-hidden /></button>}
             </div>
-            <Labelled label={multi(v.type) ? 'Sample for the preview, in JSON' : 'Sample for the preview'}>
+            <Labelled label={multi(v.type) ? 'Sample value for the preview, in JSON' : 'Sample value for the preview'}>
               {multi(v.type)
                 ? <textarea className="input font-mono" rows={3} value={samples[v.key] ?? sampleOf(v)} onChange={(e) => sample(v.key, e.target.value)} spellCheck={false} />
                 : <input className="input" value={samples[v.key] ?? sampleOf(v)} onChange={(e) => sample(v.key, e.target.value)} />}

@@ -36,12 +36,12 @@ export function Versions({ template, editor, values, write }: Props) {
   const [back, setBack] = useState<{ version: number; once: string } | null>(null)
   if (list.error) return <ErrorAlert error={list.error} retry={() => void list.refetch()} />
   if (list.isLoading) return <SkeletonRows rows={3} />
-  if (list.rows.length === 0) return <EmptyState icon={History} title="Never published">Publish the draft to make version 1, which sends use from then on.</EmptyState>
+  if (list.rows.length === 0) return <EmptyState icon={History} title="Never published">Publish the draft to create version 1. New emails then use it.</EmptyState>
   async function rollBack(version: number, once: string) {
     const answer = await unwrap(rest.POST('/templates/{id}/rollback', { params: { path: { id }, header: { 'Idempotency-Key': once } }, body: { version } }))
     editor.drop()
     editor.took(answer.template)
-    toast.success(`Version ${version} is published again, as version ${answer.template.version}`)
+    toast.success(`Version ${version} published again as version ${answer.template.version}`)
   }
   return (
     <>
@@ -51,9 +51,9 @@ export function Versions({ template, editor, values, write }: Props) {
             <GitCommitVertical aria-hidden className="text-ink-3" />
             <b className="font-medium">Version {v.version}</b>
             {v.version === template.version && <Badge tone="ok" icon={GitCommitVertical}>In use</Badge>}
-            <span className="min-w-0 flex-1 truncate text-ink-2">{v.subject ?? 'subject given by the send'}</span>
+            <span className="min-w-0 flex-1 truncate text-ink-2">{v.subject ?? 'subject set when sending'}</span>
             <span className="text-xs text-ink-3"><Time at={v.publishedAt} /></span>
-            <button type="button" className="btn sm" onClick={() => setLook(v.version)}><Eye aria-hidden />Look</button>
+            <button type="button" className="btn sm" onClick={() => setLook(v.version)}><Eye aria-hidden />View</button>
             {write && v.version !== template.version && <button type="button" className="btn sm" onClick={() => setBack({ version: v.version, once: newIdempotencyKey() })}><History aria-hidden />Roll back</button>}
           </li>
         ))}
@@ -62,7 +62,7 @@ export function Versions({ template, editor, values, write }: Props) {
       {look !== null && <VersionDialog id={id} version={look} template={template} values={values} write={write} onClose={() => setLook(null)} />}
       {back && (
         <ConfirmDialog title={`Roll back to version ${back.version}?`} label="Roll back and publish" danger onClose={() => setBack(null)} run={() => rollBack(back.version, back.once)}>
-          What version {back.version} said becomes the draft and a new version, and sends use it from then on. {editor.dirty ? 'What you have not saved is gone.' : template.hasUnpublishedChanges ? 'Changes that are not published are gone.' : ''}
+          Version {back.version} becomes the draft and a new version, which new emails use. {editor.dirty ? 'Your unsaved changes are lost.' : template.hasUnpublishedChanges ? 'Unpublished changes are lost.' : ''}
         </ConfirmDialog>
       )}
     </>
@@ -89,14 +89,14 @@ function VersionDialog({ id, version, template, values, write, onClose }: { id: 
             <Detail name="Published"><Time at={v.published_at} exact /></Detail>
             <Detail name="Variables">{v.variables.map((x) => x.key).join(', ')}</Detail>
           </DetailList>
-          <Tabs label="The version" inset="" tabs={[{ key: 'preview', name: 'Preview', hidden: !write }, { key: 'html', name: 'HTML' }, { key: 'text', name: 'Text' }, { key: 'difference', name: `Since version ${version - 1}`, hidden: version === 1 }]} value={tab} onChange={setTab}>
+          <Tabs label="Version content" inset="" tabs={[{ key: 'preview', name: 'Preview', hidden: !write }, { key: 'html', name: 'HTML' }, { key: 'text', name: 'Text' }, { key: 'difference', name: `Changes since version ${version - 1}`, hidden: version === 1 }]} value={tab} onChange={setTab}>
             <div className="pt-3">
               {tab === 'preview' && <Preview id={id} stamp={v.published_at} values={values} version={version} />}
               {tab === 'difference' && before.error && <ErrorAlert error={before.error} retry={() => void before.refetch()} />}
               {tab === 'difference' && before.isLoading && <SkeletonText />}
               {tab === 'difference' && before.data && <Since before={before.data} after={v} />}
-              {tab === 'html' && <CodeBlock text={v.html ?? ''} title={v.html ? 'HTML' : 'There is no html'} wrap />}
-              {tab === 'text' && <CodeBlock text={v.text ?? ''} title={v.text ? 'Text' : 'There is no text: it is made from the html'} wrap />}
+              {tab === 'html' && <CodeBlock text={v.html ?? ''} title={v.html ? 'HTML' : 'No HTML'} wrap />}
+              {tab === 'text' && <CodeBlock text={v.text ?? ''} title={v.text ? 'Text' : 'No text: it’s generated from the HTML'} wrap />}
             </div>
           </Tabs>
         </>
@@ -107,8 +107,8 @@ function VersionDialog({ id, version, template, values, write, onClose }: { id: 
 
 // Since is what a version says otherwise than the one before it.
 function Since({ before, after }: { before: Version; after: Version }) {
-  const envelope = (v: Version) => [`Subject: ${v.subject ?? 'given by the send'}`, `From: ${v.from ?? 'given by the send'}`, `Reply to: ${v.reply_to.join(', ') || 'nothing'}`, `Category: ${v.category ?? 'none'}`, `Link to unsubscribe: ${v.unsubscribe_enabled ? 'yes' : 'no'}`, ...v.variables.map((x) => `Variable ${x.key}: ${x.type}${x.required ? ', required' : ''}`)].join('\n')
-  const texts = [['What stands around it', envelope(before), envelope(after)], ['HTML', before.html ?? '', after.html ?? ''], ['Text', before.text ?? '', after.text ?? '']] as const
-  if (texts.every(([, a, b]) => a === b)) return <p className="text-ink-2">Both say the same.</p>
+  const envelope = (v: Version) => [`Subject: ${v.subject ?? 'set when sending'}`, `From: ${v.from ?? 'set when sending'}`, `Reply to: ${v.reply_to.join(', ') || 'nothing'}`, `Category: ${v.category ?? 'none'}`, `Unsubscribe link: ${v.unsubscribe_enabled ? 'yes' : 'no'}`, ...v.variables.map((x) => `Variable ${x.key}: ${x.type}${x.required ? ', required' : ''}`)].join('\n')
+  const texts = [['Settings', envelope(before), envelope(after)], ['HTML', before.html ?? '', after.html ?? ''], ['Text', before.text ?? '', after.text ?? '']] as const
+  if (texts.every(([, a, b]) => a === b)) return <p className="text-ink-2">The versions are identical.</p>
   return <div className="grid gap-4">{texts.map(([name, a, b]) => <Difference key={name} name={name} before={a} after={b} />)}</div>
 }

@@ -2,7 +2,7 @@ import type { Change, Side } from '@/screens/code/Changes'
 import type { Draft } from './draft'
 
 export const names: Record<keyof Draft, string> = {
-  name: 'The name', alias: 'The alias', subject: 'The subject', from: 'The sender', replyTo: 'Where replies go', category: 'The category', html: 'The HTML', text: 'The text', unsubscribe: 'The link to unsubscribe', variables: 'The variables',
+  name: 'Name', alias: 'Alias', subject: 'Subject', from: 'Sender', replyTo: 'Reply-To', category: 'Category', html: 'HTML', text: 'Text', unsubscribe: 'Unsubscribe link', variables: 'Variables',
 }
 
 const same = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b)

@@ -97,7 +97,7 @@ export function useEditor(template: Template) {
   const takeTheirs = useCallback(() => {
     const mine = latest.current
     drop()
-    if (mine && conflict) toast.success('This is their draft', { label: 'Back to mine', run: () => hold({ draft: mine.draft, base: draftOf(conflict.theirs), etag: conflict.theirs.etag }) })
+    if (mine && conflict) toast.success('Loaded their draft', { label: 'Restore mine', run: () => hold({ draft: mine.draft, base: draftOf(conflict.theirs), etag: conflict.theirs.etag }) })
   }, [drop, hold, conflict])
 
   // save answers whether all is saved now.

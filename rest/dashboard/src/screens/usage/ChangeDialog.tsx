@@ -14,25 +14,25 @@ export function ChangeDialog({ plan, onClose, changed }: { plan: Plan; onClose: 
   const change = useWrite(async () => {
     const { effective } = await unwrap(rest.PUT('/billing/plan', { body: { plan: plan.id } }))
     changed()
-    toast.success(effective === 'now' ? `The plan is ${plan.name} now` : `The plan will be ${plan.name} when the period ends`)
+    toast.success(effective === 'now' ? `Plan changed to ${plan.name}` : `Plan changes to ${plan.name} at the end of the period`)
     onClose()
   })
   const q = quote.data
   return (
     <Dialog
       title={`Change to ${plan.name}`} onClose={onClose}
-      actions={<><button type="button" className="btn" onClick={onClose}>Back</button><button type="button" className="btn primary" disabled={!q || change.busy} onClick={() => void change.run()}>{q && q.amount_due > 0 ? `Pay ${money(q.amount_due, q.currency)} and change` : 'Change the plan'}</button></>}
+      actions={<><button type="button" className="btn" onClick={onClose}>Cancel</button><button type="button" className="btn primary" disabled={!q || change.busy} onClick={() => void change.run()}>{q && q.amount_due > 0 ? `Pay ${money(q.amount_due, q.currency)} and change` : 'Change plan'}</button></>}
     >
       {quote.error ? <ErrorAlert error={quote.error} retry={() => void quote.refetch()} /> : !q ? <SkeletonText lines={3} /> : (
         <div className="grid gap-2 text-ink-2">
-          <p>{q.effective === 'now' ? 'It holds at once.' : `It holds from ${dayOf(q.effective_at) || 'the end of the period'}; until then everything stays as it is.`}</p>
+          <p>{q.effective === 'now' ? 'Takes effect immediately.' : `Takes effect from ${dayOf(q.effective_at) || 'the end of the period'}. Until then, nothing changes.`}</p>
           {q.lines.length > 0 && (
             <table className="w-full text-left">
-              <thead className="sr-only"><tr><th scope="col">What</th><th scope="col">Amount</th></tr></thead>
+              <thead className="sr-only"><tr><th scope="col">Item</th><th scope="col">Amount</th></tr></thead>
               <tbody>{q.lines.map((l, i) => <tr key={i} className="border-b border-line-soft"><th scope="row" className="py-1 font-normal wrap-anywhere">{l.description}</th><td className="text-right whitespace-nowrap">{money(l.amount, q.currency)}</td></tr>)}</tbody>
             </table>
           )}
-          <p className="font-medium text-ink">To pay now: {money(q.amount_due, q.currency)}</p>
+          <p className="font-medium text-ink">Due now: {money(q.amount_due, q.currency)}</p>
         </div>
       )}
       {change.error ? <ErrorAlert error={change.error} /> : null}

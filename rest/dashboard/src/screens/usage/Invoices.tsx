@@ -19,10 +19,10 @@ export function Invoices() {
   })
   const rows = list.data?.pages.flatMap((p) => p.invoices) ?? []
   return (
-    <Card title="Invoices" padded={false} footer={list.hasNextPage && <button type="button" className="btn sm" disabled={list.isFetching} onClick={() => void list.fetchNextPage()}>Show older ones</button>}>
+    <Card title="Invoices" padded={false} footer={list.hasNextPage && <button type="button" className="btn sm" disabled={list.isFetching} onClick={() => void list.fetchNextPage()}>Show older invoices</button>}>
       {list.error ? <div className="p-4"><ErrorAlert error={list.error} retry={() => void list.refetch()} /></div>
         : list.isPending ? <div className="p-4"><SkeletonText lines={3} /></div>
-          : rows.length === 0 ? <p className="p-4 text-ink-3">No invoice yet. The first one comes with a paid plan.</p>
+          : rows.length === 0 ? <p className="p-4 text-ink-3">No invoices yet. You get the first one with a paid plan.</p>
             : (
               <div className="relative overflow-x-auto" tabIndex={0} role="region" aria-label="Invoices">
                 <table className="w-full min-w-[520px] border-collapse text-left">

@@ -16,7 +16,7 @@ export function OwnLimit({ limit }: { limit: number | null }) {
     await unwrap(rest.PATCH('/billing', { body: { monthly_limit } }))
     await client.invalidateQueries({ queryKey: ['BillingNow'] })
     void client.invalidateQueries({ queryKey: ['UsageNow'] })
-    toast.success(monthly_limit === null ? 'There is no limit of your own any more' : `At most ${count(monthly_limit)} emails a month`)
+    toast.success(monthly_limit === null ? 'Monthly limit removed' : `Monthly limit set to ${count(monthly_limit)} emails`)
   })
   function submit(e: FormEvent<HTMLFormElement>) {
     e.preventDefault()
@@ -24,17 +24,17 @@ export function OwnLimit({ limit }: { limit: number | null }) {
     void save.run(text ? Number(text) : null)
   }
   return (
-    <Card title="Your own limit">
-      <p className="mb-3 text-ink-2">{limit === null ? 'None is set.' : `${count(limit)} emails a month.`} Emails beyond it are refused until the month ends, so that a mistake in a program costs no more than you want.</p>
+    <Card title="Your monthly limit">
+      <p className="mb-3 text-ink-2">{limit === null ? 'Not set.' : `${count(limit)} emails per month.`} Emails beyond the limit are rejected until the month ends, so that a bug in your app doesn’t cost more than you want.</p>
       {can('BILLING') && (
         <form key={String(limit)} onSubmit={submit} className="grid max-w-[420px] gap-3">
-          <Field label="Emails a month" hint="Empty: no limit of your own." error={save.fieldErrors.monthly_limit}>
+          <Field label="Emails per month" hint="Leave empty for no limit." error={save.fieldErrors.monthly_limit}>
             {(p) => <input {...p} name="limit" type="number" min={1} max={1_000_000_000} step={1} inputMode="numeric" defaultValue={limit ?? ''} className="input" />}
           </Field>
           {save.error && !save.fieldErrors.monthly_limit ? <ErrorAlert error={save.error} /> : null}
           <div className="flex gap-2">
-            <button type="submit" className="btn" disabled={save.busy}>Save the limit</button>
-            {limit !== null && <button type="button" className="btn quiet" disabled={save.busy} onClick={() => void save.run(null)}>Remove it</button>}
+            <button type="submit" className="btn" disabled={save.busy}>Save limit</button>
+            {limit !== null && <button type="button" className="btn quiet" disabled={save.busy} onClick={() => void save.run(null)}>Remove limit</button>}
           </div>
         </form>
       )}

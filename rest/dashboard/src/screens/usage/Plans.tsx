@@ -35,22 +35,22 @@ export function Plans({ plans, billing }: { plans: Plan[]; billing: Billing }) {
   }
 
   return (
-    <Card title="Plans" padded={false} footer={billing.enabled ? <span>Up holds at once, down at the end of the period.</span> : <span>Payments are off in this installation: its operator gives plans.</span>}>
+    <Card title="Plans" padded={false} footer={billing.enabled ? <span>Upgrades take effect immediately, downgrades at the end of the period.</span> : <span>Billing is disabled. Your administrator assigns plans.</span>}>
       <ul className="grid gap-px bg-line lg:grid-cols-[repeat(auto-fit,minmax(168px,1fr))]">
         {plans.map((p, i) => (
           <li key={p.id} className={`grid content-start gap-1 p-4 ${p.current ? 'bg-accent-soft' : 'bg-surface'}`}>
-            <h3 className="flex flex-wrap items-center gap-2">{p.name}{p.current && <Badge tone="info" icon={CircleCheck}>Yours</Badge>}{billing.pendingPlan === p.id && <Badge>Comes next</Badge>}</h3>
-            {p.price && <p className="text-xl font-semibold">{money(p.price.amount, p.price.currency)}<span className="text-xs font-normal text-ink-3"> a {p.priceInterval ?? 'month'}</span></p>}
+            <h3 className="flex flex-wrap items-center gap-2">{p.name}{p.current && <Badge tone="info" icon={CircleCheck}>Current plan</Badge>}{billing.pendingPlan === p.id && <Badge>Next plan</Badge>}</h3>
+            {p.price && <p className="text-xl font-semibold">{money(p.price.amount, p.price.currency)}<span className="text-xs font-normal text-ink-3"> per {p.priceInterval ?? 'month'}</span></p>}
             <ul className="text-xs text-ink-2">
-              {p.includedEmails !== null && <li>{count(p.includedEmails)} emails a month included</li>}
-              <li>{p.limits.monthlyEmails === null ? 'No cap by month' : `At most ${count(p.limits.monthlyEmails)} emails a month`}</li>
-              {p.limits.dailyEmails !== null && <li>At most {count(p.limits.dailyEmails)} a day</li>}
-              {p.overagePrice && <li>{money(p.overagePrice.amount, p.overagePrice.currency)} for 1,000 more</li>}
+              {p.includedEmails !== null && <li>{count(p.includedEmails)} emails per month included</li>}
+              <li>{p.limits.monthlyEmails === null ? 'Unlimited emails' : `Up to ${count(p.limits.monthlyEmails)} emails per month`}</li>
+              {p.limits.dailyEmails !== null && <li>Up to {count(p.limits.dailyEmails)} per day</li>}
+              {p.overagePrice && <li>{money(p.overagePrice.amount, p.overagePrice.currency)} per 1,000 additional</li>}
               <li>{count(p.limits.maxDomains)} {p.limits.maxDomains === 1 ? 'domain' : 'domains'}</li>
-              <li>{count(p.limits.requestsPerSecond)} requests a second</li>
+              <li>{count(p.limits.requestsPerSecond)} requests per second</li>
             </ul>
             {mayChange && !p.current && billing.pendingPlan !== p.id && (
-              <button type="button" className="btn mt-2 justify-self-start" disabled={busy !== ''} onClick={() => void choose(p)}>{at >= 0 && i < at ? `Go down to ${p.name}` : `Go up to ${p.name}`}</button>
+              <button type="button" className="btn mt-2 justify-self-start" disabled={busy !== ''} onClick={() => void choose(p)}>{at >= 0 && i < at ? `Downgrade to ${p.name}` : `Upgrade to ${p.name}`}</button>
             )}
           </li>
         ))}

@@ -19,9 +19,9 @@ export default function Usage() {
     <>
       <PageHead title="Usage and billing" />
       <PageBody narrow>
-        {usage.error && <ErrorAlert title="Usage could not be read" error={usage.error} retry={() => void usage.refetch()} />}
+        {usage.error && <ErrorAlert title="Couldn’t load usage" error={usage.error} retry={() => void usage.refetch()} />}
         {usage.data ? <Meter usage={usage.data.usage} account={usage.data.account} /> : usage.isPending && <SkeletonText lines={6} />}
-        {billing.error && <ErrorAlert title="Billing could not be read" error={billing.error} retry={() => void billing.refetch()} />}
+        {billing.error && <ErrorAlert title="Couldn’t load billing" error={billing.error} retry={() => void billing.refetch()} />}
         {billing.data ? (
           <>
             {billing.data.billing.enabled && <Payment billing={billing.data.billing} plans={billing.data.plans} />}
@@ -37,11 +37,11 @@ export default function Usage() {
 
 function OnlyPlan({ account: { plan } }: { account: { plan: { name: string; requestsPerSecond: number; maxDomains: number } } }) {
   return (
-    <Card title="Plan" footer={<span>Payments are off in this installation: its operator gives plans.</span>}>
+    <Card title="Plan" footer={<span>Billing is disabled. Your administrator assigns plans.</span>}>
       <DetailList>
         <Detail name="Plan">{plan.name}</Detail>
-        <Detail name="Domains">At most {count(plan.maxDomains)}</Detail>
-        <Detail name="Requests">{count(plan.requestsPerSecond)} a second</Detail>
+        <Detail name="Domains">Up to {count(plan.maxDomains)}</Detail>
+        <Detail name="API requests">{count(plan.requestsPerSecond)} per second</Detail>
       </DetailList>
     </Card>
   )

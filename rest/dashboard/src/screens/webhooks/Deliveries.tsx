@@ -22,11 +22,11 @@ const spans: Record<string, number> = { '1h': 1, '24h': 24, '7d': 168 }
 const nothing = { nodes: [], pageInfo: { hasNextPage: false, endCursor: null } }
 
 const columns: Column<Row>[] = [
-  { key: 'state', head: 'State', width: '132px', cell: (d) => { const look = lookOfDelivery(d); return <Badge tone={look.tone} icon={look.icon}>{look.word}</Badge> } },
+  { key: 'state', head: 'Status', width: '132px', cell: (d) => { const look = lookOfDelivery(d); return <Badge tone={look.tone} icon={look.icon}>{look.word}</Badge> } },
   { key: 'type', head: 'Event', width: '196px', grows: true, cell: (d) => <Link to="." search={((old: object) => ({ ...old, open: d.id })) as never} className="block truncate font-mono text-xs" title={d.eventType}>{d.eventType}</Link> },
-  { key: 'answer', head: 'Latest answer', from: 'slim', cell: (d) => <span className={d.state === 'DELIVERED' ? 'text-ink-2' : 'text-bad'} title={d.error ?? undefined}>{d.error ?? (d.statusCode === null ? <span className="text-ink-3">none yet</span> : `HTTP ${d.statusCode}`)}</span> },
-  { key: 'attempts', head: 'Attempts', width: '84px', right: true, from: 'mid', cell: (d) => <span className="text-ink-2">{d.attemptCount}{d.replays > 0 && <span className="text-ink-3" title={`Queued again ${d.replays} times`}> ↻{d.replays}</span>}</span> },
-  { key: 'next', head: 'Next', width: '100px', right: true, from: 'wide', cell: (d) => <span className="text-xs text-ink-3"><Time at={d.nextAttemptAt} /></span> },
+  { key: 'answer', head: 'Last response', from: 'slim', cell: (d) => <span className={d.state === 'DELIVERED' ? 'text-ink-2' : 'text-bad'} title={d.error ?? undefined}>{d.error ?? (d.statusCode === null ? <span className="text-ink-3">none yet</span> : `HTTP ${d.statusCode}`)}</span> },
+  { key: 'attempts', head: 'Attempts', width: '84px', right: true, from: 'mid', cell: (d) => <span className="text-ink-2">{d.attemptCount}{d.replays > 0 && <span className="text-ink-3" title={`Replayed ${d.replays} times`}> ↻{d.replays}</span>}</span> },
+  { key: 'next', head: 'Next attempt', width: '100px', right: true, from: 'wide', cell: (d) => <span className="text-xs text-ink-3"><Time at={d.nextAttemptAt} /></span> },
   { key: 'at', head: 'Queued', width: '104px', right: true, cell: (d) => <span className="text-xs text-ink-3"><Time at={d.createdAt} /></span> },
 ]
 
@@ -54,18 +54,18 @@ export function Deliveries({ endpoint, listed, recover, test }: { endpoint: Webh
   const ids = list.rows.map((d) => d.id).join(' ')
   useEffect(() => listed(ids.split(' ')), [ids, listed])
   const empty = filtered
-    ? <EmptyState icon={Inbox} title={state ? `No ${state} delivery` : 'No delivery matches'} action={<button type="button" className="btn" onClick={() => change({ state: undefined, event: undefined, since: undefined })}>Show all</button>}>Deliveries of the last 30 days are kept.</EmptyState>
-    : <EmptyState icon={Inbox} title="No delivery yet" action={test && <button type="button" className="btn" onClick={test}>Send a test event</button>}>Each event that the endpoint subscribes to is listed here, with the answer it gave.</EmptyState>
+    ? <EmptyState icon={Inbox} title={state ? `No ${state} deliveries` : 'No deliveries match'} action={<button type="button" className="btn" onClick={() => change({ state: undefined, event: undefined, since: undefined })}>Show all</button>}>Deliveries are kept for 30 days.</EmptyState>
+    : <EmptyState icon={Inbox} title="No deliveries yet" action={test && <button type="button" className="btn" onClick={test}>Send a test event</button>}>Events that the endpoint subscribes to appear here, with its responses.</EmptyState>
   return (
     <>
       <div className="flex flex-none flex-wrap items-center gap-2 border-b border-line px-4 py-2 md:px-6">
         <h2 className="mr-2 max-sm:sr-only">Deliveries</h2>
-        <SegmentedControl label="State of deliveries" choices={[...choices]} value={state} onChange={(key) => change({ state: key || undefined, open: undefined })} />
-        <select aria-label="Type of event" className="h-[34px] max-w-44 rounded-control border border-line bg-raised px-2 text-ink-2 hover:bg-hover" value={event} onChange={(e) => change({ event: e.target.value || undefined, open: undefined })}>
+        <SegmentedControl label="Delivery status" choices={[...choices]} value={state} onChange={(key) => change({ state: key || undefined, open: undefined })} />
+        <select aria-label="Event type" className="h-[34px] max-w-44 rounded-control border border-line bg-raised px-2 text-ink-2 hover:bg-hover" value={event} onChange={(e) => change({ event: e.target.value || undefined, open: undefined })}>
           <option value="">Any event</option>
           {eventGroups.map((g) => <optgroup key={g.key} label={g.title}>{g.types.map((t) => <option key={t} value={t}>{t}</option>)}</optgroup>)}
         </select>
-        <select aria-label="When" className="h-[34px] max-w-44 rounded-control border border-line bg-raised px-2 text-ink-2 hover:bg-hover" value={spans[since] ? since : ''} onChange={(e) => change({ since: e.target.value || undefined, open: undefined })}>
+        <select aria-label="Time" className="h-[34px] max-w-44 rounded-control border border-line bg-raised px-2 text-ink-2 hover:bg-hover" value={spans[since] ? since : ''} onChange={(e) => change({ since: e.target.value || undefined, open: undefined })}>
           <option value="">Any time</option>
           <option value="1h">Last hour</option>
           <option value="24h">Last 24 hours</option>

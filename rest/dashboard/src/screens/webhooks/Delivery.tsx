@@ -22,10 +22,10 @@ import { WebhookFigures, WebhookDeliveryDetail, WebhookDeliveryList, type Webhoo
 type Attempt = NonNullable<WebhookDeliveryDetailQuery['webhookDelivery']>['attempts'][number]
 
 function lookOfAttempt(a: Attempt): { word: string; tone: Tone; icon: typeof Check } {
-  if (a.outcome === null) return { word: 'Runs', tone: 'info', icon: Clock }
-  if (a.outcome === 'DELIVERED') return { word: `Answered ${a.statusCode ?? '2xx'}`, tone: 'ok', icon: Check }
-  if (a.outcome === 'UNKNOWN') return { word: 'Cut off', tone: 'warn', icon: CircleHelp }
-  return { word: a.statusCode === null ? 'No answer' : `Answered ${a.statusCode}`, tone: 'bad', icon: CircleX }
+  if (a.outcome === null) return { word: 'Running', tone: 'info', icon: Clock }
+  if (a.outcome === 'DELIVERED') return { word: `Responded ${a.statusCode ?? '2xx'}`, tone: 'ok', icon: Check }
+  if (a.outcome === 'UNKNOWN') return { word: 'Interrupted', tone: 'warn', icon: CircleHelp }
+  return { word: a.statusCode === null ? 'No response' : `Responded ${a.statusCode}`, tone: 'bad', icon: CircleX }
 }
 
 // Delivery is what was sent to the endpoint and what it answered, attempt by attempt.
@@ -44,11 +44,11 @@ export function Delivery({ id, endpoint }: { id: string; endpoint: WebhookRowFra
   const replay = useWrite(async () => {
     await unwrap(rest.POST('/webhook-deliveries/{id}/replay', { params: { path: { id } } }))
     for (const queryKey of [keyOf(WebhookDeliveryDetail, { id }), [WebhookDeliveryList.name], [WebhookFigures.name]]) void queries.invalidateQueries({ queryKey })
-    toast.success('Queued again')
+    toast.success('Replay queued')
   })
   if (detail.error && !d) return <div className="p-5"><ErrorAlert error={detail.error} retry={() => void detail.refetch()} /></div>
   if (detail.isPending) return <div className="p-5"><SkeletonText lines={6} /></div>
-  if (!d) return <EmptyState icon={Inbox} title="No such delivery">Deliveries are kept for 30 days.</EmptyState>
+  if (!d) return <EmptyState icon={Inbox} title="Delivery not found">Deliveries are kept for 30 days.</EmptyState>
   const look = lookOfDelivery(d)
   const about = (body.data?.data as { email_id?: string } | undefined)?.email_id
   return (
@@ -58,25 +58,25 @@ export function Delivery({ id, endpoint }: { id: string; endpoint: WebhookRowFra
         <code className="min-w-0 font-medium wrap-anywhere">{d.eventType}</code>
         {can('WRITE') && endpoint.enabled && d.state !== 'PENDING' && <button type="button" className="btn sm ml-auto" disabled={replay.busy} onClick={() => void replay.run()}><RotateCw aria-hidden />Replay</button>}
       </div>
-      {replay.error !== null && <ErrorAlert title="Not queued" error={replay.error} retry={() => void replay.run()} />}
+      {replay.error !== null && <ErrorAlert title="Couldn’t replay" error={replay.error} retry={() => void replay.run()} />}
       <DetailList>
         <Detail name="Event"><CopyableId id={d.eventId} /></Detail>
         <Detail name="Email">{about && has('sending') ? <Link to={`/emails/${about}`} className="link wrap-anywhere">{about}</Link> : null}</Detail>
         <Detail name="Queued"><Time at={d.createdAt} exact /></Detail>
-        <Detail name="Settled">{d.settledAt && <Time at={d.settledAt} exact />}</Detail>
+        <Detail name="Completed">{d.settledAt && <Time at={d.settledAt} exact />}</Detail>
         <Detail name="Next attempt">{d.nextAttemptAt && <Time at={d.nextAttemptAt} />}</Detail>
-        <Detail name="Queued again">{d.replays > 0 ? `${d.replays} ${d.replays === 1 ? 'time' : 'times'}` : null}</Detail>
+        <Detail name="Replayed">{d.replays > 0 ? `${d.replays} ${d.replays === 1 ? 'time' : 'times'}` : null}</Detail>
       </DetailList>
       <section className="grid gap-2">
         <h2>Attempts</h2>
-        {d.attempts.length === 0 ? <p className="text-ink-3">None was begun yet.</p> : (
+        {d.attempts.length === 0 ? <p className="text-ink-3">No attempts yet.</p> : (
           <Timeline>
             {[...d.attempts].reverse().map((a) => {
               const l = lookOfAttempt(a)
               return (
                 <TimelineEntry
                   key={a.number} icon={l.icon} tone={l.tone} title={`${a.number}. ${l.word}`} at={a.startedAt} reply={a.error ?? (a.response || null)}
-                  details={[a.durationMs !== null && formatDuration(a.durationMs), a.remoteAddr && `by ${a.remoteAddr}`, a.outcome === 'UNKNOWN' && 'whether it was heard is not known', a.outcome === 'DELIVERED' && !a.response && 'without a body'].filter(Boolean).join(', ')}
+                  details={[a.durationMs !== null && formatDuration(a.durationMs), a.remoteAddr && `from ${a.remoteAddr}`, a.outcome === 'UNKNOWN' && 'unknown whether it was received', a.outcome === 'DELIVERED' && !a.response && 'no body'].filter(Boolean).join(', ')}
                 />
               )
             })}

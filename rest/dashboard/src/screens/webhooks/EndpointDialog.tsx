@@ -32,26 +32,26 @@ export function EndpointDialog({ endpoint, onClose, made }: { endpoint?: Webhook
   }
   if (fresh) {
     return (
-      <Dialog wide title="The endpoint is added" onClose={onClose} actions={<button type="button" className="btn primary" onClick={onClose}>I have copied it</button>}>
-        <p className="text-ink-2">Every delivery is signed with this secret. Check <code>Service-Signature</code> with it before you believe a request.</p>
-        <OneTimeSecret secret={fresh.secret} label="the secret" />
+      <Dialog wide title="Endpoint added" onClose={onClose} actions={<button type="button" className="btn primary" onClick={onClose}>I’ve copied it</button>}>
+        <p className="text-ink-2">Every delivery is signed with this secret. Verify <code>Service-Signature</code> with it before you trust a request.</p>
+        <OneTimeSecret secret={fresh.secret} label="secret" />
       </Dialog>
     )
   }
   return (
-    <Dialog wide title={endpoint ? 'Change the endpoint' : 'Add an endpoint'} onClose={onClose}>
+    <Dialog wide title={endpoint ? 'Edit endpoint' : 'Add an endpoint'} onClose={onClose}>
       <form onSubmit={(e) => void submit(e)} className="grid gap-4">
-        <Field label="URL" hint="Where to POST: https, at a public address." error={save.fieldErrors.url}>
+        <Field label="URL" hint="Must be an https URL at a public address." error={save.fieldErrors.url}>
           {(p) => <input {...p} className="input" type="url" required value={url} onChange={(e) => setUrl(e.target.value)} placeholder="https://example.com/hooks" autoFocus spellCheck={false} autoComplete="off" />}
         </Field>
         <EventChoice value={events} onChange={setEvents} />
         {save.fieldErrors.events && <p role="alert" className="text-xs text-bad">{save.fieldErrors.events}</p>}
-        <Field label={<>Deliveries per second <span className="font-normal text-ink-3">(optional)</span></>} hint="Empty: no limit." error={save.fieldErrors.rate_limit}>
+        <Field label={<>Deliveries per second <span className="font-normal text-ink-3">(optional)</span></>} hint="Leave empty for no limit." error={save.fieldErrors.rate_limit}>
           {(p) => <input {...p} className="input max-w-[160px]" type="number" min={1} max={1000} value={limit} onChange={(e) => setLimit(e.target.value)} />}
         </Field>
         {save.error !== null && Object.keys(save.fieldErrors).length === 0 && <ErrorAlert error={save.error} />}
         <div className="flex justify-end gap-2">
-          <button type="button" className="btn" onClick={onClose}>Back</button>
+          <button type="button" className="btn" onClick={onClose}>Cancel</button>
           <button type="submit" className="btn primary" disabled={save.busy}>{save.busy ? 'Saving…' : endpoint ? 'Save' : 'Add endpoint'}</button>
         </div>
       </form>

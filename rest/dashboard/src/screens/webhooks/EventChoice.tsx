@@ -7,7 +7,7 @@ export function EventChoice({ value, onChange }: { value: EventType[]; onChange:
   return (
     <fieldset className="grid gap-2">
       <legend className="mb-1 font-medium">Events</legend>
-      <p className="text-xs text-ink-3">{value.length === 0 ? 'None is ticked: it gets all, those of later versions too.' : `${value.length} ticked.`}</p>
+      <p className="text-xs text-ink-3">{value.length === 0 ? 'If none is selected, the endpoint receives all events, including future ones.' : `${value.length} selected.`}</p>
       <div className="grid max-h-[280px] gap-3 overflow-auto rounded-control border border-line p-3" tabIndex={0} role="group" aria-label="Event types">
         {eventGroups.map((g) => (
           <div key={g.key} className="grid gap-1">

@@ -16,7 +16,7 @@ import { lookOfWebhook, rateText, rateTone, whyOff, type Figures } from './look'
 import { OverTime, useFigures } from './OverTime'
 import { WebhookList, type WebhookRowFragment } from './queries.gen'
 
-const choices = [{ field: 'is', label: 'On or off', values: [{ value: 'on', name: 'On' }, { value: 'off', name: 'Off' }] }]
+const choices = [{ field: 'is', label: 'Any status', values: [{ value: 'on', name: 'Enabled' }, { value: 'off', name: 'Disabled' }] }]
 
 function matches(w: WebhookRowFragment, q: string): boolean {
   const is = termValue(q, 'is')
@@ -36,7 +36,7 @@ export default function List() {
   const rows = q ? list.rows.filter((w) => matches(w, q)) : list.rows
 
   const columns: Column<WebhookRowFragment>[] = [
-    { key: 'state', head: 'State', width: '140px', cell: (w) => { const look = lookOfWebhook(w); return <span title={w.enabled ? undefined : whyOff(w.disabledReason)}><Badge tone={look.tone} icon={look.icon}>{look.word}</Badge></span> } },
+    { key: 'state', head: 'Status', width: '140px', cell: (w) => { const look = lookOfWebhook(w); return <span title={w.enabled ? undefined : `Disabled ${whyOff(w.disabledReason)}`}><Badge tone={look.tone} icon={look.icon}>{look.word}</Badge></span> } },
     { key: 'url', head: 'URL', cell: (w) => <Link to={`/webhooks/${w.id}`} className="block truncate font-medium" title={w.url}>{w.url}</Link> },
     { key: 'events', head: 'Events', width: '160px', from: 'mid', cell: (w) => <span className="text-ink-2" title={w.events.join('\n')}>{eventsText(w.events)}</span> },
     { key: 'rate', head: `Success, ${read.choice.name}`, width: '124px', right: true, from: 'slim', cell: (w) => { const f = figures.get(w.id); return <span className={toneText[rateTone(f)]} title={f ? `${f.succeeded} of ${f.successRate.denominator} succeeded, ${f.failed} failed` : undefined}>{rateText(f)}</span> } },
@@ -46,13 +46,13 @@ export default function List() {
   ]
   const add = can('WRITE') ? <button type="button" className="btn primary" onClick={() => setAdding(true)}><Plus aria-hidden />Add an endpoint</button> : undefined
   const empty = q
-    ? <EmptyState icon={Webhook} title="Nothing matches" action={<button type="button" className="btn" onClick={() => change({ q: undefined })}>Clear the filter</button>}>No endpoint is as the filter says.</EmptyState>
-    : <EmptyState icon={Webhook} title="No endpoint yet" action={add} command={`curl ${location.origin}/api/webhooks \\\n  -H "Authorization: Bearer $POSTRIDER_API_KEY" -H 'Content-Type: application/json' \\\n  -d '{"url":"https://example.com/hooks"}'`}>An endpoint is a URL of yours that is told what happens to emails, domains and suppressions.</EmptyState>
+    ? <EmptyState icon={Webhook} title="No matches" action={<button type="button" className="btn" onClick={() => change({ q: undefined })}>Clear filter</button>}>No endpoints match this filter.</EmptyState>
+    : <EmptyState icon={Webhook} title="No endpoints yet" action={add} command={`curl ${location.origin}/api/webhooks \\\n  -H "Authorization: Bearer $POSTRIDER_API_KEY" -H 'Content-Type: application/json' \\\n  -d '{"url":"https://example.com/hooks"}'`}>Postrider posts events to your endpoint’s URL.</EmptyState>
   return (
     <>
       <PageHead title="Webhooks">{list.rows.length > 0 && add}</PageHead>
       {list.rows.length > 0 && <OverTime figures={read} />}
-      <FilterBar placeholder="Part of the URL, or an event type" choices={choices} />
+      <FilterBar placeholder="URL or event type" choices={choices} />
       <DataTable
         label="Webhook endpoints" rows={rows} columns={columns} idOf={(w) => w.id} nameOf={(w) => w.url} onOpen={(id) => id && void navigate({ to: `/webhooks/${id}` })}
         loading={list.isPending} error={list.error} retry={() => void list.refetch()} hasMore={list.hasNextPage} more={() => !list.isFetching && void list.fetchNextPage()} empty={empty}

@@ -26,7 +26,7 @@ export function useFigures(id: string | null) {
 }
 
 const measure: Measure<Figures> = {
-  key: 'deliveries', name: 'Deliveries', kind: 'bars', write: count, none: 'Nothing was delivered in this time.',
+  key: 'deliveries', name: 'Deliveries', kind: 'bars', write: count, none: 'No deliveries in this period.',
   series: [
     { name: 'Succeeded', mark: 'ok', of: (f) => f.succeeded },
     { name: 'Failed', mark: 'bad', pattern: 'lines', of: (f) => f.failed },

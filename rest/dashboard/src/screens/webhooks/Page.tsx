@@ -39,7 +39,7 @@ export default function Page() {
     <>
       <PageHead title="Endpoint" up={up} />
       <PageBody>
-        {detail.error ? <ErrorAlert error={detail.error} retry={() => void detail.refetch()} /> : detail.isPending ? <SkeletonText lines={8} /> : <EmptyState icon={Webhook} title="No such endpoint">It may have been deleted. Back to <Link to="/webhooks" className="link">Webhooks</Link>.</EmptyState>}
+        {detail.error ? <ErrorAlert error={detail.error} retry={() => void detail.refetch()} /> : detail.isPending ? <SkeletonText lines={8} /> : <EmptyState icon={Webhook} title="Endpoint not found">It may have been deleted. Back to <Link to="/webhooks" className="link">Webhooks</Link>.</EmptyState>}
       </PageBody>
     </>
   )
@@ -62,12 +62,12 @@ function View({ endpoint: w }: { endpoint: WebhookRowFragment }) {
   async function enable(enabled: boolean) {
     await unwrap(rest.PATCH('/webhooks/{id}', { params: { path }, body: { enabled } }))
     again()
-    toast.success(enabled ? 'The endpoint is on' : 'The endpoint is off', enabled ? { label: 'Bring it what it missed', run: () => setDialog('recover') } : undefined)
+    toast.success(enabled ? 'Endpoint enabled' : 'Endpoint disabled', enabled ? { label: 'Recover missed events', run: () => setDialog('recover') } : undefined)
   }
   async function remove() {
     await unwrap(rest.DELETE('/webhooks/{id}', { params: { path } }))
     void queries.invalidateQueries({ queryKey: [WebhookList.name] })
-    toast.success('The endpoint is deleted')
+    toast.success('Endpoint deleted')
     void navigate({ to: '/webhooks' })
   }
   const open = address.open
@@ -75,14 +75,14 @@ function View({ endpoint: w }: { endpoint: WebhookRowFragment }) {
   return (
     <>
       <PageHead title={w.url.replace(/^https?:\/\//, '')} up={up}>
-        {may && (w.enabled ? <button type="button" className="btn" onClick={() => setDialog('test')}><Send aria-hidden />Test event</button> : <button type="button" className="btn primary" onClick={() => void enable(true).catch(toast.error)}><Play aria-hidden />Switch on</button>)}
+        {may && (w.enabled ? <button type="button" className="btn" onClick={() => setDialog('test')}><Send aria-hidden />Test event</button> : <button type="button" className="btn primary" onClick={() => void enable(true).catch(toast.error)}><Play aria-hidden />Enable</button>)}
         <Menu
           entries={[
-            { name: 'Recover what failed', icon: Undo2, run: () => setDialog('recover'), hidden: !may || !w.enabled },
-            { name: 'Change URL and events', icon: Pencil, run: () => setDialog('edit'), hidden: !may },
-            { name: 'Rotate the secret', icon: KeyRound, run: () => setDialog('rotate'), hidden: !may },
-            { name: 'Switch off', icon: Pause, run: () => setDialog('off'), hidden: !may || !w.enabled },
-            { name: 'Delete the endpoint', icon: Trash2, run: () => setDialog('delete'), danger: true, hidden: !may },
+            { name: 'Recover failed deliveries', icon: Undo2, run: () => setDialog('recover'), hidden: !may || !w.enabled },
+            { name: 'Edit URL and events', icon: Pencil, run: () => setDialog('edit'), hidden: !may },
+            { name: 'Rotate secret', icon: KeyRound, run: () => setDialog('rotate'), hidden: !may },
+            { name: 'Disable', icon: Pause, run: () => setDialog('off'), hidden: !may || !w.enabled },
+            { name: 'Delete endpoint', icon: Trash2, run: () => setDialog('delete'), danger: true, hidden: !may },
           ]}
         />
       </PageHead>
@@ -96,10 +96,10 @@ function View({ endpoint: w }: { endpoint: WebhookRowFragment }) {
       {dialog === 'test' && <TestEvent endpoint={w} onClose={close} sent={again} />}
       {dialog === 'recover' && <Recover id={w.id} onClose={close} done={again} />}
       {dialog === 'off' && (
-        <ConfirmDialog title="Switch the endpoint off?" label="Switch off" onClose={close} run={() => enable(false)}><p>Nothing is delivered to it until it is on again. What it misses can then be recovered, 30 days back.</p></ConfirmDialog>
+        <ConfirmDialog title="Disable the endpoint?" label="Disable endpoint" onClose={close} run={() => enable(false)}><p>Nothing is delivered while it’s disabled. You can later recover missed events from the last 30 days.</p></ConfirmDialog>
       )}
       {dialog === 'delete' && (
-        <ConfirmDialog title="Delete the endpoint?" label="Delete the endpoint" danger onClose={close} run={remove}><p className="wrap-anywhere">{w.url} is told nothing more, and its secret ends.</p></ConfirmDialog>
+        <ConfirmDialog title="Delete the endpoint?" label="Delete endpoint" danger onClose={close} run={remove}><p className="wrap-anywhere">{w.url} receives no more events, and its secret stops working.</p></ConfirmDialog>
       )}
     </>
   )
@@ -119,10 +119,10 @@ function Summary({ endpoint: w, read }: { endpoint: WebhookRowFragment; read: Re
     <div className="grid flex-none gap-3 border-b border-line px-4 py-4 md:px-6">
       <div className="flex min-w-0 flex-wrap items-center gap-x-3 gap-y-1">
         <Badge tone={look.tone} icon={look.icon}>{look.word}</Badge>
-        <span className="flex min-w-0 items-center gap-0.5"><code className="wrap-anywhere">{w.url}</code><CopyButton text={w.url} label="Copy the URL" /></span>
-        <span className="text-xs text-ink-3" title={w.events.join('\n')}>{eventsText(w.events)}{w.rateLimit ? `, at most ${w.rateLimit} a second` : ''}</span>
+        <span className="flex min-w-0 items-center gap-0.5"><code className="wrap-anywhere">{w.url}</code><CopyButton text={w.url} label="Copy URL" /></span>
+        <span className="text-xs text-ink-3" title={w.events.join('\n')}>{eventsText(w.events)}{w.rateLimit ? `, at most ${w.rateLimit} per second` : ''}</span>
       </div>
-      {!w.enabled && <p role="status" className={`rounded-control px-3 py-2 ${look.tone === 'bad' ? 'bg-bad-soft text-bad' : 'bg-sunken text-ink-2'}`}>{whyOff(w.disabledReason)} {w.disabledAt && <>That was <Time at={w.disabledAt} />.</>} Nothing is delivered to it.</p>}
+      {!w.enabled && <p role="status" className={`rounded-control px-3 py-2 ${look.tone === 'bad' ? 'bg-bad-soft text-bad' : 'bg-sunken text-ink-2'}`}>Disabled{w.disabledAt && <> <Time at={w.disabledAt} /></>} {whyOff(w.disabledReason)}. Nothing is delivered to it.</p>}
       <dl className="flex flex-wrap gap-x-8 gap-y-2">
         {figures.map(([name, value]) => <div key={name}><dt className="text-xs text-ink-3">{name}</dt><dd className="text-lg font-medium">{value}</dd></div>)}
       </dl>

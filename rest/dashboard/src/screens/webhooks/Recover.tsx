@@ -34,22 +34,22 @@ export function Recover({ id, onClose, done: finished }: { id: string; onClose: 
   if (over) {
     return (
       <Dialog title="Recovered" onClose={onClose} actions={<button type="button" className="btn primary" onClick={onClose}>Close</button>}>
-        <p role="status">{count === 0 ? 'Nothing was missing since then.' : `${count?.toLocaleString()} ${count === 1 ? 'delivery was' : 'deliveries were'} queued again.`}</p>
+        <p role="status">{count === 0 ? 'No deliveries were missed since then.' : `${count?.toLocaleString()} ${count === 1 ? 'delivery was' : 'deliveries were'} queued again.`}</p>
       </Dialog>
     )
   }
   return (
     <Dialog title="Recover deliveries" onClose={onClose}>
       <form onSubmit={(e) => void submit(e)} className="grid gap-4">
-        <Field label="Since" hint="In your time zone; 30 days back at most. Nothing is queued twice." error={recover.fieldErrors.since}>
+        <Field label="Since" hint="In your time zone, up to 30 days back. Nothing is queued twice." error={recover.fieldErrors.since}>
           {(p) => <input {...p} className="input" type="datetime-local" required value={since} max={ago(0)} onChange={(e) => setSince(e.target.value)} />}
         </Field>
         <div className="flex flex-wrap gap-1">{([['1 hour', 1], ['24 hours', 24], ['7 days', 168], ['30 days', 719]] as const).map(([name, hours]) => <button key={name} type="button" className="btn sm" onClick={() => setSince(ago(hours))}>{name}</button>)}</div>
-        <label className="flex items-start gap-2"><input type="checkbox" className="mt-1 accent-accent-fill" checked={missed} onChange={(e) => setMissed(e.target.checked)} /><span>Also what it missed while it was switched off<span className="block text-xs text-ink-3">Otherwise only what was tried and failed.</span></span></label>
+        <label className="flex items-start gap-2"><input type="checkbox" className="mt-1 accent-accent-fill" checked={missed} onChange={(e) => setMissed(e.target.checked)} /><span>Also events it missed while disabled<span className="block text-xs text-ink-3">Otherwise, only failed deliveries.</span></span></label>
         {recover.busy && <p role="status" className="text-ink-2">{count === undefined ? 'Queuing…' : `${count.toLocaleString()} queued…`}</p>}
         {recover.error !== null && Object.keys(recover.fieldErrors).length === 0 && <ErrorAlert error={recover.error} />}
         <div className="flex justify-end gap-2">
-          <button type="button" className="btn" onClick={onClose}>Back</button>
+          <button type="button" className="btn" onClick={onClose}>Cancel</button>
           <button type="submit" className="btn primary" disabled={recover.busy}>Recover</button>
         </div>
       </form>

@@ -10,16 +10,16 @@ export function Rotate({ id, onClose }: { id: string; onClose: () => void }) {
   const rotate = useWrite(() => unwrap(rest.POST('/webhooks/{id}/rotate-secret', { params: { path: { id } } })))
   if (secret) {
     return (
-      <Dialog wide title="The new secret" onClose={onClose} actions={<button type="button" className="btn primary" onClick={onClose}>I have copied it</button>}>
-        <OneTimeSecret secret={secret} label="the secret" />
-        <p className="text-ink-2">Until this time tomorrow deliveries carry a signature by the old secret too.</p>
+      <Dialog wide title="New secret" onClose={onClose} actions={<button type="button" className="btn primary" onClick={onClose}>I’ve copied it</button>}>
+        <OneTimeSecret secret={secret} label="secret" />
+        <p className="text-ink-2">For the next 24 hours, deliveries are also signed with the old secret.</p>
       </Dialog>
     )
   }
   const go = () => void rotate.run().then((a) => a && setSecret(a.secret))
   return (
-    <Dialog title="Rotate the secret?" onClose={onClose} actions={<><button type="button" className="btn" onClick={onClose}>Back</button><button type="button" className="btn primary" disabled={rotate.busy} onClick={go}>Make a new secret</button></>}>
-      <p className="text-ink-2">For 24 hours deliveries are signed with the new secret and the one before it. A secret before those ends at once.</p>
+    <Dialog title="Rotate the secret?" onClose={onClose} actions={<><button type="button" className="btn" onClick={onClose}>Cancel</button><button type="button" className="btn primary" disabled={rotate.busy} onClick={go}>Create new secret</button></>}>
+      <p className="text-ink-2">For 24 hours, deliveries are signed with both the new and the current secret. Older secrets stop working immediately.</p>
       {rotate.error !== null && <ErrorAlert error={rotate.error} retry={go} />}
     </Dialog>
   )

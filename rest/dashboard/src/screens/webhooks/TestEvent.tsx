@@ -22,7 +22,7 @@ export function TestEvent({ endpoint, onClose, sent }: { endpoint: WebhookRowFra
     const answer = await test.run(true)
     if (!answer) return
     sent()
-    toast.success('The test event is queued')
+    toast.success('Test event queued')
     onClose()
     const only = answer.deliveries.length === 1 ? answer.deliveries[0] : undefined
     change({ open: only, state: undefined })
@@ -30,18 +30,18 @@ export function TestEvent({ endpoint, onClose, sent }: { endpoint: WebhookRowFra
   return (
     <Dialog wide title="Send a test event" onClose={onClose}>
       <form onSubmit={(e) => void submit(e)} className="grid gap-4">
-        <p className="text-ink-2">A sample goes to every endpoint of the account that subscribes to the type. Nothing else happens.</p>
+        <p className="text-ink-2">Sends a sample to every endpoint of the account that subscribes to the event type. Nothing else happens.</p>
         <Field label="Event" error={test.fieldErrors.event}>
           {(p) => <select {...p} className="input" value={type} onChange={(e) => { setType(e.target.value as EventType); setLook(undefined) }}>{types.map((t) => <option key={t}>{t}</option>)}</select>}
         </Field>
-        <Field label={<>Id of an email <span className="font-normal text-ink-3">(optional)</span></>} hint="Its values are taken in the place of sample ones; nothing happens to it." error={test.fieldErrors.email_id}>
+        <Field label={<>Email ID <span className="font-normal text-ink-3">(optional)</span></>} hint="Uses its values instead of sample ones. The email itself isn’t affected." error={test.fieldErrors.email_id}>
           {(p) => <input {...p} className="input" value={email} onChange={(e) => { setEmail(e.target.value); setLook(undefined) }} placeholder="msg_…" spellCheck={false} autoComplete="off" />}
         </Field>
         {look && <CodeBlock title="Body" text={look} max="max-h-[260px]" />}
         {test.error !== null && Object.keys(test.fieldErrors).length === 0 && <ErrorAlert error={test.error} />}
         <div className="flex flex-wrap justify-end gap-2">
-          <button type="button" className="btn" onClick={onClose}>Back</button>
-          <button type="button" className="btn" disabled={test.busy} onClick={() => void test.run(false).then((a) => a && setLook(JSON.stringify(a.event, null, 2)))}>Show the body</button>
+          <button type="button" className="btn" onClick={onClose}>Cancel</button>
+          <button type="button" className="btn" disabled={test.busy} onClick={() => void test.run(false).then((a) => a && setLook(JSON.stringify(a.event, null, 2)))}>Preview body</button>
           <button type="submit" className="btn primary" disabled={test.busy || types.length === 0}>Send test event</button>
         </div>
       </form>

@@ -25,7 +25,7 @@ interface Delivery {
 
 // Told is what webhook endpoints were told of something, the newest first; each can be told again.
 export function Told({ list, again }: { list: Delivery[]; again: () => void }) {
-  if (list.length === 0) return <p className="text-ink-3">No endpoint was told of it. <Link to="/webhooks" className="link">Webhooks</Link></p>
+  if (list.length === 0) return <p className="text-ink-3">No endpoint received this event. <Link to="/webhooks" className="link">Webhooks</Link></p>
   return <ol className="grid grid-cols-[minmax(0,1fr)] gap-4">{[...list].reverse().map((d) => <One key={d.id} delivery={d} again={again} />)}</ol>
 }
 
@@ -33,7 +33,7 @@ function One({ delivery: d, again }: { delivery: Delivery; again: () => void }) 
   const { can } = useViewer()
   const write = useWrite(async () => {
     await unwrap(rest.POST('/webhook-deliveries/{id}/replay', { params: { path: { id: d.id } } }))
-    toast.success('Queued again')
+    toast.success('Replay queued')
     again()
   })
   const look = lookOfDelivery(d)
@@ -43,14 +43,14 @@ function One({ delivery: d, again }: { delivery: Delivery; again: () => void }) 
       <div className="flex min-h-7 items-center gap-2">
         <Badge tone={look.tone} icon={look.icon}>{look.word}</Badge>
         <code className="truncate">{d.eventType}</code>
-        {settled && can('WRITE') && <button type="button" className="btn sm ml-auto" disabled={write.busy} aria-label={`Tell ${d.eventType} again`} onClick={() => void write.run()}><RotateCw aria-hidden />Again</button>}
+        {settled && can('WRITE') && <button type="button" className="btn sm ml-auto" disabled={write.busy} aria-label={`Replay ${d.eventType}`} onClick={() => void write.run()}><RotateCw aria-hidden />Replay</button>}
       </div>
       <p className="mt-1 flex items-baseline gap-3 text-xs text-ink-2">
-        <Link to={`/webhooks/${d.webhookId}`} search={{ open: d.id } as never} className="link truncate" title={d.webhook?.url}>{d.webhook?.url ?? 'a deleted endpoint'}</Link>
+        <Link to={`/webhooks/${d.webhookId}`} search={{ open: d.id } as never} className="link truncate" title={d.webhook?.url}>{d.webhook?.url ?? 'deleted endpoint'}</Link>
         <span className="ml-auto shrink-0 text-ink-3">{d.statusCode && `${d.statusCode} · `}{d.attemptCount > 1 && `${d.attemptCount} attempts · `}<Time at={d.createdAt} seconds /></span>
       </p>
       {d.error && <p className={`smtp ${look.tone}`}>{d.error}</p>}
-      {d.nextAttemptAt && <p className="mt-1 text-xs text-ink-2">Next try <Time at={d.nextAttemptAt} /></p>}
+      {d.nextAttemptAt && <p className="mt-1 text-xs text-ink-2">Next attempt <Time at={d.nextAttemptAt} /></p>}
       {write.error !== null && <ErrorAlert error={write.error} retry={() => void write.run()} />}
     </li>
   )

@@ -9,19 +9,19 @@ export interface Look {
 }
 
 export function lookOfWebhook(w: Pick<WebhookRowFragment, 'enabled' | 'disabledReason'>): Look {
-  if (w.enabled) return { word: 'On', tone: 'ok', icon: Check }
-  if (w.disabledReason === 'failing' || w.disabledReason === 'gone') return { word: 'Switched off', tone: 'bad', icon: TriangleAlert }
-  return { word: 'Off', tone: 'quiet', icon: CirclePause }
+  if (w.enabled) return { word: 'Enabled', tone: 'ok', icon: Check }
+  if (w.disabledReason === 'failing' || w.disabledReason === 'gone') return { word: 'Disabled', tone: 'bad', icon: TriangleAlert }
+  return { word: 'Disabled', tone: 'quiet', icon: CirclePause }
 }
 
 const reasons: Record<string, string> = {
-  caller: 'Somebody of this account switched it off.',
-  gone: 'It answered 410 Gone, which asks to be told nothing more.',
-  failing: 'Its last 30 deliveries failed, each with all attempts.',
+  caller: 'by a member of this account',
+  gone: 'after it responded 410 Gone',
+  failing: 'after 30 failed deliveries',
 }
 
 // whyOff says why an endpoint is off.
-export const whyOff = (reason: string | null) => (reason === null ? 'It is switched off.' : (reasons[reason] ?? reason))
+export const whyOff = (reason: string | null) => (reason === null ? '' : (reasons[reason] ?? reason))
 
 export const states: Record<WebhookDeliveryState, Look> = {
   PENDING: { word: 'Pending', tone: 'info', icon: Clock },

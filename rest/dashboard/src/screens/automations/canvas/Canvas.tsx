@@ -9,7 +9,7 @@ import { EndNode, StepNode, WayEdge } from './parts'
 
 const nodeTypes = { step: StepNode, end: EndNode }
 const edgeTypes = { way: WayEdge }
-const words = { 'node.a11yDescription.default': 'Enter opens the settings of the step. Steps are moved, added and deleted in the outline.' }
+const words = { 'node.a11yDescription.default': 'Enter opens the step’s settings. Move, add or delete steps in the outline.' }
 
 // Canvas draws the automation. It is a way to look and to point; whatever can be done here can be done in
 // the outline.
@@ -61,9 +61,9 @@ function Drawing({ label, whole }: { label: string; whole?: boolean }) {
       >
         <Background gap={20} size={1} />
         <Panel position="bottom-right" className="flex gap-1">
-          <button type="button" className="btn sm square" aria-label="Smaller" title="Smaller" onClick={() => void flow.zoomOut()}><Minus aria-hidden /></button>
-          <button type="button" className="btn sm square" aria-label="Larger" title="Larger" onClick={() => void flow.zoomIn()}><Plus aria-hidden /></button>
-          <button type="button" className="btn sm square" aria-label="Show all of it" title="Show all of it" onClick={() => void flow.fitView({ maxZoom: 1, padding: 0.08 })}><Maximize aria-hidden /></button>
+          <button type="button" className="btn sm square" aria-label="Zoom out" title="Zoom out" onClick={() => void flow.zoomOut()}><Minus aria-hidden /></button>
+          <button type="button" className="btn sm square" aria-label="Zoom in" title="Zoom in" onClick={() => void flow.zoomIn()}><Plus aria-hidden /></button>
+          <button type="button" className="btn sm square" aria-label="Fit to view" title="Fit to view" onClick={() => void flow.fitView({ maxZoom: 1, padding: 0.08 })}><Maximize aria-hidden /></button>
         </Panel>
       </ReactFlow>
     </div>

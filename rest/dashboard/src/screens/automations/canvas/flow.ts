@@ -34,7 +34,7 @@ export function flowOf(scene: Scene): { nodes: FlowNode[]; edges: FlowEdge[]; wi
   if (first) {
     const key = keyOfStep(first, 0)
     lines.push({ id: 'trigger', from: 'trigger', to: key, room: 0 })
-    about.set('trigger', { label: '', place: { before: key }, about: 'as the first one', taken: scene.marks.has(key) })
+    about.set('trigger', { label: '', place: { before: key }, about: 'at the start', taken: scene.marks.has(key) })
   }
   const all = ways(scene.steps)
   for (const [i, s] of scene.steps.entries()) {

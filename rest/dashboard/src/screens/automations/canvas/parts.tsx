@@ -50,7 +50,7 @@ export const StepNode = memo(function StepNode({ data: { key } }: NodeProps<Flow
 
 export const EndNode = memo(function EndNode({ data: { failed } }: NodeProps<FlowNode>) {
   const Icon = failed ? CircleX : CircleCheck
-  return <div className={`flex h-full items-center justify-center gap-1 rounded-panel border border-line bg-sunken text-xs ${failed ? 'text-bad' : 'text-ink-2'}`}>{ends}<Icon aria-hidden className="!size-3" />{failed ? 'fails' : 'ends'}</div>
+  return <div className={`flex h-full items-center justify-center gap-1 rounded-panel border border-line bg-sunken text-xs ${failed ? 'text-bad' : 'text-ink-2'}`}>{ends}<Icon aria-hidden className="!size-3" />{failed ? 'fail' : 'end'}</div>
 })
 
 export function WayEdge({ data }: EdgeProps<FlowEdge>) {

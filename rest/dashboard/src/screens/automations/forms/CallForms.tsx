@@ -9,12 +9,12 @@ export function WebhookForm() {
   const form = useStepForm()
   return (
     <>
-      <TextField field="url" label="URL" placeholder="https://example.com/hook" hint="https only; put values into the body." />
+      <TextField field="url" label="URL" placeholder="https://example.com/hook" hint="HTTPS only. Event values can be used in the body." />
       <ChoiceField field="method" label="Method" fallback="POST" choices={[['POST', 'POST'], ['PUT', 'PUT']]} />
       <Body />
-      <PairsField field="headers" label="Headers" hint="Everybody who may read automations sees them." />
-      <CheckField field="capture" label="Keep the answer" hint={<>A JSON answer can be read as <code>steps.{form.at}.body</code>.</>} />
-      <TargetField slot="on_error" label="If it fails" hint="It is tried for four hours first." />
+      <PairsField field="headers" label="Headers" hint="Visible to anyone who can view automations." />
+      <CheckField field="capture" label="Save the response" hint={<>A JSON response is available as <code>steps.{form.at}.body</code>.</>} />
+      <TargetField slot="on_error" label="On failure" hint="After retrying for four hours." />
     </>
   )
 }
@@ -40,8 +40,8 @@ function Body() {
   return (
     <div className="grid gap-1">
       <span className="font-medium">Body</span>
-      <Code label="Body of the request, JSON" language="json" value={typed ?? written} readOnly={form.readOnly} onChange={type} height="h-40" />
-      <p className={`text-xs ${wrong || form.wrong('body') ? 'text-bad' : 'text-ink-3'}`}>{wrong ? 'This is not JSON yet; what stood there before is kept.' : (form.wrong('body') ?? 'JSON. Texts in it may have values of the event, as {{ event.user_id }}.')}</p>
+      <Code label="Request body, JSON" language="json" value={typed ?? written} readOnly={form.readOnly} onChange={type} height="h-40" />
+      <p className={`text-xs ${wrong || form.wrong('body') ? 'text-bad' : 'text-ink-3'}`}>{wrong ? 'Not valid JSON yet. The previous body is kept.' : (form.wrong('body') ?? 'JSON. Strings can contain event values, such as {{ event.user_id }}.')}</p>
     </div>
   )
 }
@@ -51,13 +51,13 @@ export function SmsForm() {
   const n = [...textOf(form.get('text'))].length
   return (
     <>
-      <TextField field="to" label="To" liquid hint="A number as +4915112345678 once it is filled." />
+      <TextField field="to" label="To" liquid hint="A phone number such as +4915112345678, or a value that resolves to one." />
       <TextField field="text" label="Text" rows={4} liquid hint={n > 0 ? `${n} characters before values are filled in` : undefined} />
-      <TextField field="from" label="From" hint="The sender of the settings of text messages if left empty." />
-      <More title="When it cannot be sent, or comes late" fields={['on_suppressed', 'on_error', 'expires_after']}>
-        <TargetField slot="on_suppressed" label="If the owner has said STOP" />
-        <TargetField slot="on_error" label="If it is refused" />
-        <SpanField field="expires_after" label="Leave it out if it would be late by" empty="It is sent however late it is." />
+      <TextField field="from" label="From" hint="Leave empty to use the default text message sender." />
+      <More title="If it can’t be sent or is late" fields={['on_suppressed', 'on_error', 'expires_after']}>
+        <TargetField slot="on_suppressed" label="If the recipient has opted out (STOP)" />
+        <TargetField slot="on_error" label="If it’s rejected" />
+        <SpanField field="expires_after" label="Skip if late by more than" empty="Always sent, no matter how late." />
       </More>
     </>
   )

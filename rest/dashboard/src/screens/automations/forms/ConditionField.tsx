@@ -40,14 +40,14 @@ export function ConditionField({ field, label, hint, optional, arriving }: { fie
         <textarea className="input font-mono text-xs" rows={3} aria-label={`${label}, as an expression`} data-field={field} aria-invalid={wrong ? true : undefined} readOnly={form.readOnly} value={source} onChange={(e) => { written.current = e.target.value; form.set(field, e.target.value); setRows(rowsOf(e.target.value)) }} />
       ) : (
         <div className="grid gap-2" data-field={field} tabIndex={-1}>
-          {shown.rows.length > 1 && <SegmentedControl label="How the lines count together" value={shown.all ? 'all' : 'any'} onChange={(k) => write({ ...shown, all: k === 'all' })} choices={[{ key: 'all', name: 'All of these' }, { key: 'any', name: 'Any of these' }]} />}
+          {shown.rows.length > 1 && <SegmentedControl label="Combine conditions" value={shown.all ? 'all' : 'any'} onChange={(k) => write({ ...shown, all: k === 'all' })} choices={[{ key: 'all', name: 'All of these' }, { key: 'any', name: 'Any of these' }]} />}
           {shown.rows.map((r, i) => (
             <div key={i} className="grid grid-cols-[minmax(0,1fr)_auto] gap-1.5 rounded-control border border-line p-2">
-              <input className="input font-mono !text-xs" list={`${id}-paths`} placeholder="event.data.plan" aria-label={`Line ${i + 1}: what`} readOnly={form.readOnly} value={r.left} onChange={(e) => change(i, { left: e.target.value.trim() })} />
-              <button type="button" className="btn quiet square" aria-label={`Remove line ${i + 1}`} disabled={form.readOnly} onClick={() => write({ ...shown, rows: shown.rows.filter((_, j) => j !== i) })}><Trash2 aria-hidden /></button>
+              <input className="input font-mono !text-xs" list={`${id}-paths`} placeholder="event.data.plan" aria-label={`Condition ${i + 1}: field`} readOnly={form.readOnly} value={r.left} onChange={(e) => change(i, { left: e.target.value.trim() })} />
+              <button type="button" className="btn quiet square" aria-label={`Remove condition ${i + 1}`} disabled={form.readOnly} onClick={() => write({ ...shown, rows: shown.rows.filter((_, j) => j !== i) })}><Trash2 aria-hidden /></button>
               <div className="col-span-2 flex gap-1.5">
-                <select className="input !w-32 flex-none" aria-label={`Line ${i + 1}: how`} disabled={form.readOnly} value={r.sign} onChange={(e) => change(i, { sign: e.target.value as Sign })}>{signs.map((s) => <option key={s.sign} value={s.sign}>{s.name}</option>)}</select>
-                {!signs.find((s) => s.sign === r.sign)?.unary && <><input className="input" list={`${id}-values-${i}`} placeholder={r.sign === 'in' ? 'free, pro' : 'value'} aria-label={`Line ${i + 1}: value`} readOnly={form.readOnly} value={r.right} onChange={(e) => change(i, { right: e.target.value, quoted: false })} /><datalist id={`${id}-values-${i}`}>{valuesOf(form.steps, r.left).map((v) => <option key={v} value={v} />)}</datalist></>}
+                <select className="input !w-32 flex-none" aria-label={`Condition ${i + 1}: operator`} disabled={form.readOnly} value={r.sign} onChange={(e) => change(i, { sign: e.target.value as Sign })}>{signs.map((s) => <option key={s.sign} value={s.sign}>{s.name}</option>)}</select>
+                {!signs.find((s) => s.sign === r.sign)?.unary && <><input className="input" list={`${id}-values-${i}`} placeholder={r.sign === 'in' ? 'free, pro' : 'value'} aria-label={`Condition ${i + 1}: value`} readOnly={form.readOnly} value={r.right} onChange={(e) => change(i, { right: e.target.value, quoted: false })} /><datalist id={`${id}-values-${i}`}>{valuesOf(form.steps, r.left).map((v) => <option key={v} value={v} />)}</datalist></>}
               </div>
             </div>
           ))}
@@ -55,8 +55,8 @@ export function ConditionField({ field, label, hint, optional, arriving }: { fie
         </div>
       )}
       <div className="flex flex-wrap gap-2">
-        {!byHand && shown && !form.readOnly && <button type="button" className="btn sm" onClick={() => write({ ...shown, rows: [...shown.rows, empty] })}><Plus aria-hidden />{shown.rows.length === 0 ? 'Add a condition' : 'Add a line'}</button>}
-        {(source !== '' || byHand) && <button type="button" className="btn quiet sm" disabled={byHand && !rows} title={byHand && !rows ? 'This expression is too involved for lines' : undefined} onClick={() => { written.current = source; setRows(rowsOf(source)); setByHand(!byHand) }}>{byHand ? 'As lines' : 'As an expression'}</button>}
+        {!byHand && shown && !form.readOnly && <button type="button" className="btn sm" onClick={() => write({ ...shown, rows: [...shown.rows, empty] })}><Plus aria-hidden />{shown.rows.length === 0 ? 'Add a condition' : 'Add condition'}</button>}
+        {(source !== '' || byHand) && <button type="button" className="btn quiet sm" disabled={byHand && !rows} title={byHand && !rows ? 'This expression is too complex for the condition builder' : undefined} onClick={() => { written.current = source; setRows(rowsOf(source)); setByHand(!byHand) }}>{byHand ? 'Use builder' : 'Use expression'}</button>}
       </div>
       {(wrong || hint) && <p className={`flex items-start gap-1 text-xs wrap-anywhere ${wrong ? 'text-bad' : 'text-ink-3'}`}>{wrong && <CircleAlert aria-hidden className="mt-px !size-3.5" />}{wrong ?? hint}</p>}
     </fieldset>

@@ -9,9 +9,9 @@ import { TargetField } from './TargetField'
 export function ConditionForm() {
   return (
     <>
-      <ConditionField field="if" label="If" hint="Where a value is missing, it is not true." />
-      <TargetField slot="on_true" label="If it is true" />
-      <TargetField slot="on_false" label="If it is not" />
+      <ConditionField field="if" label="If" hint="A missing value counts as false." />
+      <TargetField slot="on_true" label="If true" />
+      <TargetField slot="on_false" label="Otherwise" />
     </>
   )
 }
@@ -21,7 +21,7 @@ export function BranchForm() {
   const cases = listOf(form.get('cases'))
   return (
     <>
-      <p className="text-ink-2">The first case that is true counts.</p>
+      <p className="text-ink-2">The first matching case is used.</p>
       {cases.map((_, i) => (
         <section key={i} aria-label={`Case ${i + 1}`} className="grid gap-3 rounded-card border border-line p-3">
           <div className="flex items-center"><h3 className="font-medium">Case {i + 1}</h3>{cases.length > 1 && !form.readOnly && <button type="button" className="btn quiet sm square ml-auto" aria-label={`Delete case ${i + 1}`} onClick={() => form.dropOne('cases', i)}><Trash2 aria-hidden /></button>}</div>
@@ -42,10 +42,10 @@ export function SplitForm() {
   const free = 'abcdefgh'.split('').find((k) => !variants.some((v) => v.key === k)) ?? `v${variants.length + 1}`
   return (
     <>
-      <p className="text-ink-2">A person always gets the same variant.</p>
+      <p className="text-ink-2">Each user always gets the same variant.</p>
       {variants.map((v, i) => (
         <section key={i} aria-label={`Variant ${i + 1}`} className="grid gap-3 rounded-card border border-line p-3">
-          <div className="flex items-center"><h3 className="font-medium">Variant {textOf(v.key)}</h3><span className="ml-2 text-xs text-ink-3">{sum > 0 ? `${Math.round((100 * (Number(v.weight) || 0)) / sum)} % of people` : ''}</span>{variants.length > 2 && !form.readOnly && <button type="button" className="btn quiet sm square ml-auto" aria-label={`Delete variant ${textOf(v.key)}`} onClick={() => form.dropOne('variants', i)}><Trash2 aria-hidden /></button>}</div>
+          <div className="flex items-center"><h3 className="font-medium">Variant {textOf(v.key)}</h3><span className="ml-2 text-xs text-ink-3">{sum > 0 ? `${Math.round((100 * (Number(v.weight) || 0)) / sum)} % of users` : ''}</span>{variants.length > 2 && !form.readOnly && <button type="button" className="btn quiet sm square ml-auto" aria-label={`Delete variant ${textOf(v.key)}`} onClick={() => form.dropOne('variants', i)}><Trash2 aria-hidden /></button>}</div>
           <div className="grid grid-cols-2 gap-2">
             <Field label="Key" error={form.wrong(`variants[${i}].key`)}>{(p) => <input {...p} className="input font-mono" data-field={`variants[${i}].key`} readOnly={form.readOnly} value={textOf(v.key)} onChange={(e) => form.set(`variants[${i}].key`, e.target.value)} />}</Field>
             <Field label="Weight" error={form.wrong(`variants[${i}].weight`)}>{(p) => <input {...p} className="input" type="number" min={1} data-field={`variants[${i}].weight`} readOnly={form.readOnly} value={textOf(v.weight)} onChange={(e) => form.set(`variants[${i}].weight`, e.target.value === '' ? undefined : Number(e.target.value))} />}</Field>
@@ -59,5 +59,5 @@ export function SplitForm() {
 }
 
 export function EndForm() {
-  return <ChoiceField field="outcome" label="The run counts as" fallback="completed" choices={[['completed', 'completed'], ['failed', 'failed']]} />
+  return <ChoiceField field="outcome" label="End the run as" fallback="completed" choices={[['completed', 'completed'], ['failed', 'failed']]} />
 }

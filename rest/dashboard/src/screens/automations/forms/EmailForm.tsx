@@ -25,24 +25,24 @@ export function EmailForm() {
   }
   return (
     <>
-      <div><SegmentedControl label="What is sent" value={mode} onChange={turn} choices={[{ key: 'template', name: 'A template' }, { key: 'own', name: 'Written here' }]} /></div>
+      <div><SegmentedControl label="Content" value={mode} onChange={turn} choices={[{ key: 'template', name: 'Template' }, { key: 'own', name: 'Custom content' }]} /></div>
       {mode === 'template' ? <TemplateFields /> : <OwnFields />}
-      <TextField field="from" label="From" hint={mode === 'template' ? "The template's sender if left empty." : 'On a verified domain, as Ada <ada@example.com>.'} list={form.hints.senders} />
+      <TextField field="from" label="From" hint={mode === 'template' ? "Leave empty to use the template’s sender." : 'Must be on a verified domain, such as Ada <ada@example.com>.'} list={form.hints.senders} />
       <More title="Recipients and replies" fields={['to', 'cc', 'bcc', 'reply_to']}>
-        <ListField field="to" label="To" placeholder="{{event.email}}" hint="The person of the event if left empty. Several with commas between." />
+        <ListField field="to" label="To" placeholder="{{event.email}}" hint="Leave empty to use the event’s email address. Separate several with commas." />
         <ListField field="cc" label="Cc" />
         <ListField field="bcc" label="Bcc" />
-        <ListField field="reply_to" label="Replies go to" list={form.hints.senders} />
+        <ListField field="reply_to" label="Reply-To" list={form.hints.senders} />
       </More>
-      <More title="When it cannot be sent, or comes late" fields={['on_suppressed', 'on_error', 'expires_after']}>
+      <More title="If it can’t be sent or is late" fields={['on_suppressed', 'on_error', 'expires_after']}>
         <TargetField slot="on_suppressed" label="If the recipient is suppressed" />
-        <TargetField slot="on_error" label="If it is refused" />
-        <SpanField field="expires_after" label="Leave it out if it would be late by" empty="It is sent however late it is." />
+        <TargetField slot="on_error" label="If it’s rejected" />
+        <SpanField field="expires_after" label="Skip if late by more than" empty="Always sent, no matter how late." />
       </More>
-      <More title="Unsubscribing, tags, headers" fields={['unsubscribe', 'category', 'tags', 'headers']}>
-        <CheckField field="unsubscribe" label="With a link to unsubscribe" hint="For mail that is not strictly about a transaction." />
-        <TextField field="category" label="Category" hint="People can unsubscribe from each category alone." />
-        <TagsField field="tags" label="Tags" hint="Statistics and filters know them." />
+      <More title="Unsubscribe, tags and headers" fields={['unsubscribe', 'category', 'tags', 'headers']}>
+        <CheckField field="unsubscribe" label="Add an unsubscribe link" hint="For email that isn’t strictly transactional." />
+        <TextField field="category" label="Category" hint="Recipients can unsubscribe from each category separately." />
+        <TagsField field="tags" label="Tags" hint="Available in statistics and filters." />
         <PairsField field="headers" label="Headers" />
       </More>
     </>
@@ -62,14 +62,14 @@ function TemplateFields() {
   }
   return (
     <>
-      <Field label="Template" error={form.wrong('template') ?? form.wrong('template.id') ?? form.wrong('template.alias')} hint={chosen ? (chosen.version === null ? 'It was never published: publish it before you activate.' : (chosen.subject ?? undefined)) : list.length === 0 && form.hints.templates ? 'There are no templates yet.' : undefined}>{(p) => (
+      <Field label="Template" error={form.wrong('template') ?? form.wrong('template.id') ?? form.wrong('template.alias')} hint={chosen ? (chosen.version === null ? 'Never published. Publish it before you activate.' : (chosen.subject ?? undefined)) : list.length === 0 && form.hints.templates ? 'No templates yet.' : undefined}>{(p) => (
         <select {...p} className="input" data-field="template" disabled={form.readOnly} value={chosen?.id ?? named} onChange={(e) => choose(e.target.value)}>
           <option value="">Choose a template</option>
           {named !== '' && !chosen && <option value={named}>{named}</option>}
           {list.map((t) => <option key={t.id} value={t.id}>{t.name}{t.alias && t.alias !== t.name ? ` (${t.alias})` : ''}{t.version === null ? ', not published' : ''}</option>)}
         </select>
       )}</Field>
-      {chosen && <p className="-mt-2 text-xs"><Link className="link" to={`/templates/${chosen.id}` as string}>Open the template</Link></p>}
+      {chosen && <p className="-mt-2 text-xs"><Link className="link" to={`/templates/${chosen.id}` as string}>Open template</Link></p>}
       {chosen && <Variables template={chosen} />}
     </>
   )
@@ -86,7 +86,7 @@ function Variables({ template }: { template: TemplateHint }) {
   }
   return (
     <fieldset className="grid gap-2">
-      <legend className="mb-1 font-medium">Its variables</legend>
+      <legend className="mb-1 font-medium">Variables</legend>
       {names.map((key) => {
         const v = template.variables.find((one) => one.key === key)
         const value = given[key] ?? key.split('.').reduce<unknown>((at, part) => (typeof at === 'object' && at !== null ? (at as Record<string, unknown>)[part] : undefined), given)
@@ -95,7 +95,7 @@ function Variables({ template }: { template: TemplateHint }) {
         const structured = typeof value === 'object' && value !== null
         return (
           <div key={key} className="relative">
-            <Field label={<><code>{key}</code>{v?.required && !event && <span className="text-ink-3"> needed</span>}</>} error={form.wrong(`template.variables.${key}`)} hint={event ? 'Taken from the event.' : structured ? 'A list or an object: see the JSON.' : !v ? 'The template has no such variable.' : undefined}>{(p) => (
+            <Field label={<><code>{key}</code>{v?.required && !event && <span className="text-ink-3"> required</span>}</>} error={form.wrong(`template.variables.${key}`)} hint={event ? 'Filled from the event.' : structured ? 'List or object: edit it as JSON.' : !v ? 'Not a variable of this template.' : undefined}>{(p) => (
               <input {...p} className="input" data-field={`template.variables.${key}`} readOnly={form.readOnly || structured} placeholder={suggestion && !event ? `{{ ${suggestion} }}` : undefined} value={structured ? JSON.stringify(value) : textOf(value)} onChange={(e) => write(key, e.target.value)} />
             )}</Field>
             {!form.readOnly && !structured && <div className="absolute -top-1 right-0"><Values into={(text) => write(key, textOf(value) + text)} /></div>}
@@ -116,12 +116,12 @@ function OwnFields() {
         {html ? (
           <div className="grid gap-1">
             <div className="flex items-center"><span className="font-medium">HTML</span>{!form.readOnly && <span className="ml-auto"><Values into={(text) => form.set('html', textOf(form.get('html')) + text)} /></span>}</div>
-            <Code label="HTML of the email" language="html" value={textOf(form.get('html'))} readOnly={form.readOnly} onChange={(v) => form.set('html', v)} height="h-60" />
+            <Code label="Email HTML" language="html" value={textOf(form.get('html'))} readOnly={form.readOnly} onChange={(v) => form.set('html', v)} height="h-60" />
             {form.wrong('html') && <p className="text-xs text-bad">{form.wrong('html')}</p>}
           </div>
         ) : null}
-        <TextField field="text" label={html ? 'Text, for programs that show no HTML' : 'Text'} rows={html ? 4 : 8} liquid hint={html ? 'Made from the HTML if left empty.' : (form.wrong('html') ?? undefined)} />
-        {!form.readOnly && !form.get('html') && <div><button type="button" className="btn sm" onClick={() => setHtml(!html)}>{html ? 'Without HTML' : 'With HTML'}</button></div>}
+        <TextField field="text" label={html ? 'Plain text, for clients that don’t show HTML' : 'Text'} rows={html ? 4 : 8} liquid hint={html ? 'Generated from the HTML if empty.' : (form.wrong('html') ?? undefined)} />
+        {!form.readOnly && !form.get('html') && <div><button type="button" className="btn sm" onClick={() => setHtml(!html)}>{html ? 'Remove HTML' : 'Add HTML'}</button></div>}
       </div>
     </>
   )

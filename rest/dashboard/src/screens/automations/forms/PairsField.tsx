@@ -27,7 +27,7 @@ function Pairs({ label, hint, read, write, wrong, field }: { label: string; hint
           {!readOnly && <button type="button" className="btn quiet square" aria-label={`Remove ${p.name || `line ${i + 1}`}`} onClick={() => change(shown.filter((_, j) => j !== i))}><Trash2 aria-hidden /></button>}
         </div>
       ))}
-      {!readOnly && <div><button type="button" className="btn sm" onClick={() => setLines([...shown, { name: '', value: '' }])}><Plus aria-hidden />Add one</button></div>}
+      {!readOnly && <div><button type="button" className="btn sm" onClick={() => setLines([...shown, { name: '', value: '' }])}><Plus aria-hidden />Add</button></div>}
       {(wrong ?? hint) && <p className={`text-xs ${wrong ? 'text-bad' : 'text-ink-3'}`}>{wrong ?? hint}</p>}
     </fieldset>
   )

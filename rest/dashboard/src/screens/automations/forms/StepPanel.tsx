@@ -70,7 +70,7 @@ export function StepPanel({ at, doc, change, apply, troubles, hints, readOnly, o
     <section ref={root} aria-label={`Settings of ${at === 'trigger' ? 'the trigger' : `the step ${at}`}`} className="flex min-h-0 min-w-0 flex-1 flex-col">
       <header className="flex h-11 flex-none items-center gap-2 border-b border-line px-4">
         <look.icon aria-hidden className="text-ink-2" /><h2 className="min-w-0 truncate">{look.word}</h2>
-        <button type="button" className="btn quiet sm square ml-auto" aria-label="Close the settings" title="Close (Esc)" onClick={onClose}><X aria-hidden /></button>
+        <button type="button" className="btn quiet sm square ml-auto" aria-label="Close settings" title="Close (Esc)" onClick={onClose}><X aria-hidden /></button>
       </header>
       <StepFormContext value={form}>
         <form key={at} className="grid min-h-0 flex-1 content-start gap-4 overflow-auto p-4" tabIndex={-1} onSubmit={(e) => e.preventDefault()} onKeyDown={(e) => { if (e.key === 'Escape') onClose() }}>
@@ -78,7 +78,7 @@ export function StepPanel({ at, doc, change, apply, troubles, hints, readOnly, o
             <ul className="grid gap-1" aria-label="Problems">{own.map((t, i) => { const Icon = t.bad ? CircleAlert : TriangleAlert; return <li key={i}><button type="button" className={`flex w-full items-start gap-1.5 rounded-control px-2 py-1.5 text-left text-xs wrap-anywhere hover:underline ${t.bad ? 'bg-bad-soft text-bad' : 'bg-warn-soft text-warn'}`} onClick={() => go(t.field)}><Icon aria-hidden className="mt-px !size-3.5" /><span>{t.field && <code>{t.field} </code>}{t.message}</span></button></li> })}</ul>
           )}
           {step && <Names />}
-          {Form ? <Form /> : <p className="text-ink-2">A step of the type <code>{step?.type}</code> is set in the JSON.</p>}
+          {Form ? <Form /> : <p className="text-ink-2">Steps of type <code>{step?.type}</code> can only be edited as JSON.</p>}
           {step && plain.includes(step.type) && <TargetField slot="next" label="Then" />}
         </form>
       </StepFormContext>
@@ -92,12 +92,12 @@ function Names() {
   const [key, setKey] = useState(form.at)
   useEffect(() => setKey(form.at), [form.at])
   const taken = key !== form.at && freeKey(open(form.steps), key) !== key
-  const wrong = reserved.includes(key) ? 'A word of the expression languages' : !/^[a-z][a-z0-9_]{0,39}$/.test(key) ? 'Begins with a letter a-z, then a-z, 0-9 and _' : taken ? 'Another step has this key' : form.wrong('key')
+  const wrong = reserved.includes(key) ? 'Reserved word in expressions' : !/^[a-z][a-z0-9_]{0,39}$/.test(key) ? 'Must start with a letter a-z, followed by a-z, 0-9 or _' : taken ? 'Another step already uses this key' : form.wrong('key')
   return (
     <div className="grid grid-cols-[minmax(0,1fr)_120px] gap-2">
       <TextField field="name" label="Name" placeholder={lookOfStep(textOf(form.value.type)).word} />
       <Field label="Key" error={wrong}>{(p) => (
-        <input {...p} className="input font-mono" data-field="key" title="By which other steps and expressions name this one" readOnly={form.readOnly} value={key} onChange={(e) => setKey(e.target.value)}
+        <input {...p} className="input font-mono" data-field="key" title="How other steps and expressions refer to this step" readOnly={form.readOnly} value={key} onChange={(e) => setKey(e.target.value)}
           onBlur={() => { if (wrong) setKey(form.at); else if (key !== form.at) form.rename(key) }} onKeyDown={(e) => { if (e.key === 'Enter' && !wrong && key !== form.at) form.rename(key) }} />
       )}</Field>
     </div>

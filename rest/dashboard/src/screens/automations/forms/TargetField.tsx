@@ -19,11 +19,11 @@ export function TargetField({ slot, label, hint }: { slot: string; label: string
   return (
     <Field label={label} hint={hint} error={form.wrong(slot) ?? form.wrong(`${slot}.goto`)}>{(p) => (
       <select {...p} className="input" data-field={slot} disabled={form.readOnly} value={same ? '' : goal} onChange={(e) => (e.target.value === '' ? form.set(slot, undefined) : form.aim(slot, e.target.value))}>
-        {same && <option value="">goes on as usual</option>}
-        {side && slot !== 'on_error' && !same && <option value="">go on as usual</option>}
-        {steps.map((s, i) => ({ key: keyOfStep(s, i), s })).filter(({ key }) => choices.has(key)).map(({ key, s }) => <option key={key} value={key}>{(s.name ?? lookOfStep(s.type).word)} ({key}){key === own?.goes ? ', which is next' : ''}</option>)}
-        <option value={END}>the run ends</option>
-        <option value={FAIL}>the run ends as failed</option>
+        {same && <option value="">continue</option>}
+        {side && slot !== 'on_error' && !same && <option value="">continue</option>}
+        {steps.map((s, i) => ({ key: keyOfStep(s, i), s })).filter(({ key }) => choices.has(key)).map(({ key, s }) => <option key={key} value={key}>{(s.name ?? lookOfStep(s.type).word)} ({key}){key === own?.goes ? ', the next step' : ''}</option>)}
+        <option value={END}>end the run</option>
+        <option value={FAIL}>end the run as failed</option>
       </select>
     )}</Field>
   )

@@ -18,14 +18,14 @@ export function TriggerForm() {
   const mode = typeof again === 'object' && again !== null ? 'at_most_every' : String(again ?? 'every_time')
   return (
     <>
-      <TextField field="event" label="Event" mono list={form.hints.events} hint="As your program names it in POST /events, or one of the service's own, as $email.bounced." />
-      <ConditionField field="conditions" label="Only an event with" optional />
-      <Field label="Somebody who has had a run" error={form.wrong('re_entry')}>{(p) => (
+      <TextField field="event" label="Event" mono list={form.hints.events} hint="The event name your app sends to POST /events, or a built-in event such as $email.bounced." />
+      <ConditionField field="conditions" label="Only events where" optional />
+      <Field label="If the user already had a run" error={form.wrong('re_entry')}>{(p) => (
         <select {...p} className="input" data-field="re_entry" disabled={form.readOnly} value={mode} onChange={(e) => form.set('re_entry', e.target.value === 'every_time' ? undefined : e.target.value === 'at_most_every' ? { at_most_every: 'P30D' } : e.target.value)}>
-          <option value="every_time">has another one for each event</option>
-          <option value="once">never has another one</option>
-          <option value="after_completion">has another one once the last has ended</option>
-          <option value="at_most_every">has another one after some time</option>
+          <option value="every_time">start another one for every event</option>
+          <option value="once">never start another one</option>
+          <option value="after_completion">start another one once the last has ended</option>
+          <option value="at_most_every">start another one after some time</option>
         </select>
       )}</Field>
       {mode === 'at_most_every' && <SpanField field="re_entry.at_most_every" label="After" />}
@@ -50,7 +50,7 @@ function Cancels() {
         return (
           <div key={i} className="grid gap-2">
             <div className="flex gap-1.5">
-              <input className="input font-mono" list={names} aria-label={`Event ${i + 1} that cancels`} aria-invalid={wrong ? true : undefined} readOnly={form.readOnly} value={event} onChange={(e) => write(list.map((o, j) => (j !== i ? o : typeof o === 'string' ? e.target.value : { ...o, event: e.target.value })))} />
+              <input className="input font-mono" list={names} aria-label={`Cancelling event ${i + 1}`} aria-invalid={wrong ? true : undefined} readOnly={form.readOnly} value={event} onChange={(e) => write(list.map((o, j) => (j !== i ? o : typeof o === 'string' ? e.target.value : { ...o, event: e.target.value })))} />
               {!form.readOnly && <button type="button" className="btn quiet square" aria-label={`Remove ${event || `event ${i + 1}`}`} onClick={() => write(list.filter((_, j) => j !== i))}><Trash2 aria-hidden /></button>}
             </div>
             {wrong && <p className="text-xs text-bad">{wrong}</p>}

@@ -5,7 +5,7 @@ import { textOf, useStepForm } from './form'
 import { TargetField } from './TargetField'
 
 export function DelayForm() {
-  return <SpanField field="duration" label="Wait for" hint="A day has 24 hours." />
+  return <SpanField field="duration" label="Wait for" hint="A day is 24 hours." />
 }
 
 const days: [string, string][] = [['mon', 'Mon'], ['tue', 'Tue'], ['wed', 'Wed'], ['thu', 'Thu'], ['fri', 'Fri'], ['sat', 'Sat'], ['sun', 'Sun']]
@@ -21,7 +21,7 @@ export function WaitUntilForm() {
   }
   return (
     <>
-      <label className="flex items-center gap-2 font-medium"><input type="checkbox" className="size-4 accent-accent-fill" data-field="window" disabled={form.readOnly} checked={window !== undefined} onChange={(e) => form.set('window', e.target.checked ? { from: '09:00', to: '18:00' } : undefined)} />Only in a part of the day</label>
+      <label className="flex items-center gap-2 font-medium"><input type="checkbox" className="size-4 accent-accent-fill" data-field="window" disabled={form.readOnly} checked={window !== undefined} onChange={(e) => form.set('window', e.target.checked ? { from: '09:00', to: '18:00' } : undefined)} />Only during certain hours</label>
       {window && (
         <div className="grid gap-3 pl-6">
           <div className="grid grid-cols-2 gap-2">
@@ -33,12 +33,12 @@ export function WaitUntilForm() {
           </fieldset>
         </div>
       )}
-      <More title="From a time of the event on" fields={['at', 'offset', 'on_past']}>
-        <TextField field="at" label="Time" mono placeholder="timestamp(event.data.ends_at)" hint="An expression that gives a time." list={form.hints.paths.map((p) => `timestamp(${p})`)} />
-        {form.get('at') !== undefined && <TextField field="offset" label="Moved by" mono placeholder="-P3D" hint="As PT2H for later or -P3D for three days before." />}
-        {form.get('at') !== undefined && <TargetField slot="on_past" label="If it has passed already" />}
+      <More title="Until a time from the event" fields={['at', 'offset', 'on_past']}>
+        <TextField field="at" label="Time" mono placeholder="timestamp(event.data.ends_at)" hint="An expression that returns a time." list={form.hints.paths.map((p) => `timestamp(${p})`)} />
+        {form.get('at') !== undefined && <TextField field="offset" label="Offset" mono placeholder="-P3D" hint="For example, PT2H for two hours later or -P3D for three days earlier." />}
+        {form.get('at') !== undefined && <TargetField slot="on_past" label="If it’s already past" />}
       </More>
-      <TextField field="timezone" label="Time zone" list={zones} hint="That of the automation if left empty; a value of the event works too." liquid />
+      <TextField field="timezone" label="Time zone" list={zones} hint="Leave empty to use the automation’s time zone. Event values work too." liquid />
       {form.wrong('window') && <p className="text-xs text-bad">{form.wrong('window')}</p>}
     </>
   )
@@ -57,23 +57,23 @@ export function WaitForEventForm() {
   const since = textOf(form.get('since'))
   return (
     <>
-      <ListField field="event" label="Event" list={form.hints.events} hint="As your program names it in POST /events, or one of the service's own, as $email.opened. Of several with commas between, the first counts." />
+      <ListField field="event" label="Event" list={form.hints.events} hint="The event name your app sends to POST /events, or a built-in event such as $email.opened. Separate several with commas; the first to arrive counts." />
       <SpanField field="timeout" label="Wait at most" />
-      <TargetField slot="on_event" label="When it comes" />
-      <TargetField slot="on_timeout" label="When it does not come in time" />
-      <ConditionField field="conditions" label="Only an event with" optional arriving hint="event is the one that arrives, trigger the one that has started the run." />
+      <TargetField slot="on_event" label="When it arrives" />
+      <TargetField slot="on_timeout" label="On timeout" />
+      <ConditionField field="conditions" label="Only events where" optional arriving hint="event is the one that arrives; trigger is the one that started the run." />
       {own && (
-        <Field label="Only about the mail of" error={form.wrong('step')}>{(p) => (
-          <select {...p} className="input" data-field="step" disabled={form.readOnly} value={textOf(form.get('step'))} onChange={(e) => form.set('step', e.target.value)}><option value="">any mail to the person</option>{mails.map((s) => <option key={s.key} value={s.key}>{s.name ?? s.key}</option>)}</select>
+        <Field label="Only for the email of" error={form.wrong('step')}>{(p) => (
+          <select {...p} className="input" data-field="step" disabled={form.readOnly} value={textOf(form.get('step'))} onChange={(e) => form.set('step', e.target.value)}><option value="">any email to the user</option>{mails.map((s) => <option key={s.key} value={s.key}>{s.name ?? s.key}</option>)}</select>
         )}</Field>
       )}
       <More title="Which events count" fields={['since']}>
-        <Field label="Events count" error={form.wrong('since')} hint={since && since !== 'step' && since !== 'run' ? 'From so long before the start of the run on.' : undefined}>{(p) => (
+        <Field label="Events count" error={form.wrong('since')} hint={since && since !== 'step' && since !== 'run' ? 'How long before the run started.' : undefined}>{(p) => (
           <select {...p} className="input" data-field="since" disabled={form.readOnly} value={since === '' || since === 'run' ? 'run' : since === 'step' ? 'step' : 'before'} onChange={(e) => form.set('since', e.target.value === 'run' ? undefined : e.target.value === 'step' ? 'step' : 'P1D')}>
-            <option value="run">from the start of the run on</option><option value="step">only from this step on</option><option value="before">also before the run has started</option>
+            <option value="run">since the run started</option><option value="step">only from this step on</option><option value="before">also before the run started</option>
           </select>
         )}</Field>
-        {since !== '' && since !== 'run' && since !== 'step' && <SpanField field="since" label="Before its start, for" />}
+        {since !== '' && since !== 'run' && since !== 'step' && <SpanField field="since" label="How long before" />}
       </More>
     </>
   )

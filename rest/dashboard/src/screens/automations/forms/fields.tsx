@@ -42,7 +42,7 @@ export function Values({ into }: { into: (text: string) => void }) {
   const paths = [...hints.paths, ...outcomesOf(steps, at)]
   return (
     <Menu entries={paths.slice(0, 40).map((p) => ({ name: p, run: () => into(`{{ ${p} }}`) }))}>
-      <button type="button" className="btn quiet sm !h-6 !px-1.5" title="Insert a value of the event"><Braces aria-hidden />Value</button>
+      <button type="button" className="btn quiet sm !h-6 !px-1.5" title="Insert an event value"><Braces aria-hidden />Value</button>
     </Menu>
   )
 }
@@ -54,7 +54,7 @@ export function SpanField({ field, label, hint, empty }: Props & { empty?: strin
   const span = spanOf(text)
   const [unit, setUnit] = useState<Unit>(span?.unit ?? 'D')
   const odd = text !== '' && !span
-  if (odd) return <TextField field={field} label={label} hint={<>{wordsOfSpan(text) === text ? 'As PT30M, PT2H, P3D or P1DT12H.' : wordsOfSpan(text)}{hint && <> {hint}</>}</>} mono />
+  if (odd) return <TextField field={field} label={label} hint={<>{wordsOfSpan(text) === text ? 'For example, PT30M, PT2H, P3D or P1DT12H.' : wordsOfSpan(text)}{hint && <> {hint}</>}</>} mono />
   const name = span?.unit ?? unit
   return (
     <Field label={label} hint={hint ?? (text === '' ? empty : undefined)} error={form.wrong(field)}>{(p) => (

@@ -20,7 +20,7 @@ it('leaves out rows that are not finished', () => {
 })
 
 it('says conditions in words', () => {
-  expect(wordsOfExpression('event.data.amount > 500 && !has(event.data.phone)')).toBe('amount > 500 and phone is not given')
+  expect(wordsOfExpression('event.data.amount > 500 && !has(event.data.phone)')).toBe('amount > 500 and phone is missing')
   expect(wordsOfExpression('size(event.data.items) > 0')).toBe('size(event.data.items) > 0')
 })
 

@@ -20,15 +20,15 @@ export type Sign = '==' | '!=' | '>' | '>=' | '<' | '<=' | 'has' | 'lacks' | 'co
 export const signs: { sign: Sign; name: string; short: string; unary?: boolean }[] = [
   { sign: '==', name: 'is', short: 'is' },
   { sign: '!=', name: 'is not', short: 'is not' },
-  { sign: '>', name: 'is more than', short: '>' },
+  { sign: '>', name: 'is greater than', short: '>' },
   { sign: '>=', name: 'is at least', short: '≥' },
   { sign: '<', name: 'is less than', short: '<' },
   { sign: '<=', name: 'is at most', short: '≤' },
   { sign: 'contains', name: 'contains', short: 'contains' },
-  { sign: 'starts', name: 'begins with', short: 'begins with' },
+  { sign: 'starts', name: 'starts with', short: 'starts with' },
   { sign: 'in', name: 'is one of', short: 'is one of' },
-  { sign: 'has', name: 'is given', short: 'is given', unary: true },
-  { sign: 'lacks', name: 'is not given', short: 'is not given', unary: true },
+  { sign: 'has', name: 'is present', short: 'is present', unary: true },
+  { sign: 'lacks', name: 'is missing', short: 'is missing', unary: true },
 ]
 
 const path = '[A-Za-z_]\\w*(?:\\.[A-Za-z_]\\w*)*'

@@ -19,7 +19,7 @@ describe('outline', () => {
       { key: 'one', type: 'send_email', next: { goto: 'bye' } },
       { key: 'two', type: 'send_email' },
       { key: 'bye', type: 'end' },
-    ])).toBe(['paid', '  If a:', '    one', '    (goes on below)', '  If b:', '    two', '    (goes on below)', '  Otherwise: ends', 'bye', '(ends)'].join('\n'))
+    ])).toBe(['paid', '  If a:', '    one', '    (continues below)', '  If b:', '    two', '    (continues below)', '  Otherwise: end', 'bye', '(end)'].join('\n'))
   })
 
   it('nests ways that do not meet', () => {
@@ -27,16 +27,16 @@ describe('outline', () => {
       { key: 'wait', type: 'wait_for_event', event: 'x', timeout: 'P1D', on_event: { goto: 'thanks' } },
       { key: 'remind', type: 'send_email', next: 'end' },
       { key: 'thanks', type: 'send_email' },
-    ])).toBe(['wait', '  When it comes:', '    thanks', '    (ends)', '  When it does not come in time:', '    remind', '    (ends)'].join('\n'))
+    ])).toBe(['wait', '  When it arrives:', '    thanks', '    (end)', '  On timeout:', '    remind', '    (end)'].join('\n'))
   })
 
   it('shows the main way of a step whose refusal leads further down', () => {
     expect(outline([{ key: 'mail', type: 'send_email', on_error: { goto: 'call' } }, { key: 'pause', type: 'delay' }, { key: 'call', type: 'webhook' }]))
-      .toBe(['mail', '  If it is refused: goes on at call', 'pause', 'call', '(ends)'].join('\n'))
+      .toBe(['mail', '  If it’s rejected: continues at call', 'pause', 'call', '(end)'].join('\n'))
   })
 
   it('knows what is left out, and shows what no step leads to', () => {
     expect(outline([{ type: 'condition', if: 'a' }, { key: 'x', type: 'end', outcome: 'failed' }, { key: 'lost', type: 'delay' }]))
-      .toBe(['condition_1', '  If it is true: goes on below', '  If it is not: ends', 'x', 'lost (no step leads here)', '(ends as failed)'].join('\n'))
+      .toBe(['condition_1', '  If true: continues below', '  Otherwise: end', 'x', 'lost (no step leads here)', '(end as failed)'].join('\n'))
   })
 })

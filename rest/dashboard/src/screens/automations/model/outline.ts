@@ -40,7 +40,7 @@ export function outlineOf(steps: Step[]): { nodes: Node[]; end: string } {
     return all
   }
 
-  const said = (t: number | 'ends' | 'fails') => (t === 'ends' ? 'ends' : t === 'fails' ? 'ends as failed' : `goes on at ${keyOfStep(steps[t] as Step, t)}`)
+  const said = (t: number | 'ends' | 'fails') => (t === 'ends' ? 'end' : t === 'fails' ? 'end as failed' : `continues at ${keyOfStep(steps[t] as Step, t)}`)
 
   function walk(from: number | 'ends' | 'fails', stop: number): { nodes: Node[]; end: string } {
     const nodes: Node[] = []
@@ -59,7 +59,7 @@ export function outlineOf(steps: Step[]): { nodes: Node[]; end: string } {
       const below = plain ? plain.to : join
       const ways = targets.filter((t) => t.always).map(({ slot, label, goal, to }) => {
         const way = to === below ? { nodes: [], end: said(to) } : walk(to, join === -1 ? stop : join)
-        return { slot, label, goal, nodes: way.nodes, end: typeof below === 'number' && below >= 0 && way.end === said(below) ? 'goes on below' : way.end }
+        return { slot, label, goal, nodes: way.nodes, end: typeof below === 'number' && below >= 0 && way.end === said(below) ? 'continues below' : way.end }
       })
       const met = plain ? plain.goal : join >= 0 ? keyOfStep(steps[join] as Step, join) : null
       nodes.push({ index, key: keyOfStep(step, index), step, ways, exit: met, lost: false })

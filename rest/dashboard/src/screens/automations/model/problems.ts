@@ -43,7 +43,7 @@ const needed: Record<string, string[]> = { send_sms: ['to', 'text'], delay: ['du
 
 // missing is what has to be filled in before the service takes a definition.
 export function missing(doc: Doc): Trouble[] {
-  const lack = (at: string, field: string, message = 'has to be filled in'): Trouble => ({ at, field, message, bad: true })
+  const lack = (at: string, field: string, message = 'is required'): Trouble => ({ at, field, message, bad: true })
   const empty = (s: unknown, field: string) => [undefined, ''].includes(getIn(s, field) as string)
   const out = [...(empty(doc, 'name') ? [lack('', 'name')] : []), ...(empty(doc.trigger, 'event') ? [lack('trigger', 'event')] : [])]
   for (const [i, s] of doc.steps.entries()) {
@@ -51,7 +51,7 @@ export function missing(doc: Doc): Trouble[] {
     for (const f of needed[s.type] ?? []) if (empty(s, f)) out.push(lack(key, f))
     if (s.type === 'send_email') out.push(...lacksOfEmail(s).map((f) => lack(key, f)))
     if (s.type === 'branch') for (const [n, c] of listOf(s.cases).entries()) if (empty(c, 'if')) out.push(lack(key, `cases[${n}].if`))
-    if (s.type === 'wait_until' && empty(s, 'at') && !s.window) out.push(lack(key, 'window', 'a part of the day or a time has to be filled in'))
+    if (s.type === 'wait_until' && empty(s, 'at') && !s.window) out.push(lack(key, 'window', 'a time of day or a time is required'))
   }
   return out
 }

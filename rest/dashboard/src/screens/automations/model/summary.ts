@@ -40,8 +40,8 @@ export function settingOf(s: Step): string {
 // triggerWords says how often a person may run.
 export function againOf(trigger: Record<string, unknown>): string {
   const again = trigger.re_entry
-  if (typeof again === 'object' && again !== null) return `at most once in ${wordsOfSpan((again as { at_most_every?: unknown }).at_most_every)}`
-  return { once: 'once for each person', after_completion: 'again once the last run has ended' }[String(again)] ?? 'every time'
+  if (typeof again === 'object' && again !== null) return `at most once per ${wordsOfSpan((again as { at_most_every?: unknown }).at_most_every)}`
+  return { once: 'once per user', after_completion: 'again after the last run ends' }[String(again)] ?? 'every time'
 }
 
 export const cancelsOf = (trigger: Record<string, unknown>): string[] =>

@@ -30,7 +30,7 @@ function slotOf(step: Step, t: Taken): string[] {
 // wordOf says what a step came to: of one that decides, what it has decided.
 function wordOf(step: Step | undefined, t: Taken): string {
   const out = t.output ?? {}
-  if (t.status === 'completed' && step?.type === 'condition') return out.result === true ? 'True' : 'Not true'
+  if (t.status === 'completed' && step?.type === 'condition') return out.result === true ? 'True' : 'False'
   if (t.status === 'completed' && step?.type === 'branch') return typeof out.case === 'number' ? `Case ${out.case + 1}` : 'Otherwise'
   if (t.status === 'completed' && step?.type === 'split' && out.variant) return String(out.variant)
   return lookOfOutcome(t.status).word

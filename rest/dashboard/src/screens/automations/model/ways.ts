@@ -80,7 +80,7 @@ function slotsOf(step: Step): Slot[] {
     case 'end':
       return []
     case 'condition':
-      return [slot('on_true', 'If it is true', 'yes'), slot('on_false', 'If it is not', 'no')]
+      return [slot('on_true', 'If true', 'yes'), slot('on_false', 'Otherwise', 'no')]
     case 'branch':
       return [...listOf(step.cases).map((c, i) => slot(`cases[${i}].goto`, `If ${wordsOfExpression(c.if) || '…'}`, wordsOfExpression(c.if) || `case ${i + 1}`)), slot('otherwise', 'Otherwise', 'otherwise')]
     case 'split': {
@@ -89,13 +89,13 @@ function slotsOf(step: Step): Slot[] {
       return variants.map((v, i) => slot(`variants[${i}].goto`, `${String(v.key)}, weight ${String(v.weight)}`, `${String(v.key)} ${sum > 0 ? `${Math.round((100 * (Number(v.weight) || 0)) / sum)} %` : ''}`.trim()))
     }
     case 'wait_for_event':
-      return [slot('on_event', 'When it comes', 'it comes'), slot('on_timeout', 'When it does not come in time', 'not in time')]
+      return [slot('on_event', 'When it arrives', 'arrives'), slot('on_timeout', 'On timeout', 'timeout')]
     case 'wait_until':
       return step.on_past ? [main, slot('on_past', 'If the time has passed', 'already past')] : [main]
     default: {
       const ways = [main]
       if (step.on_suppressed) ways.push(slot('on_suppressed', 'If the recipient is suppressed', 'suppressed'))
-      if (step.on_error) ways.push(slot('on_error', 'If it is refused', 'refused'))
+      if (step.on_error) ways.push(slot('on_error', 'If it’s rejected', 'refused'))
       return ways
     }
   }
