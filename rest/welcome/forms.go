@@ -100,26 +100,26 @@ var (
 	oldPassword  = field{Name: "password", Label: "Password", Type: "password", Autocomplete: "current-password"}
 	newPassword  = field{Name: "password", Label: "New password", Type: "password", Autocomplete: "new-password", Hint: "At least 12 characters", Required: true}
 	nameField    = field{Name: "name", Label: "Your name", Type: "text", Autocomplete: "name"}
-	accountField = field{Name: "account_name", Label: "Name of the team", Type: "text", Autocomplete: "organization", Required: true}
-	codeField    = field{Name: fieldCode, Label: "Code", Type: "text", Autocomplete: "one-time-code", Hint: "Only if you have set up an authenticator app"}
+	accountField = field{Name: "account_name", Label: "Team name", Type: "text", Autocomplete: "organization", Required: true}
+	codeField    = field{Name: fieldCode, Label: "Code", Type: "text", Autocomplete: "one-time-code", Hint: "Only if you use an authenticator app"}
 )
 
 var forms = map[string]form{}
 
 func init() { //nolint:gochecknoinits // the forms name each other's pages
 	for _, f := range []form{
-		{path: signin.PathSetUp, title: "Set up Postrider", about: "You become the operator of this installation, and the owner of a team.", button: "Set up", token: true,
+		{path: signin.PathSetUp, title: "Set up Postrider", about: "You become the operator of this installation and the owner of a team.", button: "Set up", token: true,
 			fields: []field{emailField, newPassword, nameField, accountField}, do: (*pages).setUp},
 		{path: signin.PathSignIn, title: "Sign in", button: "Sign in", fields: []field{emailField, oldPassword, codeField},
 			links: []string{signin.PathReset}, do: (*pages).signIn},
-		{path: signin.PathSignUp, title: "Sign up", button: "Go on", fields: []field{emailField, nameField, accountField, newPassword},
+		{path: signin.PathSignUp, title: "Sign up", button: "Continue", fields: []field{emailField, nameField, accountField, newPassword},
 			links: []string{signin.PathSignIn}, do: (*pages).signUp},
-		{path: signin.PathReset, title: "Set a new password", button: "Go on", fields: []field{emailField, newPassword},
+		{path: signin.PathReset, title: "Set a new password", button: "Continue", fields: []field{emailField, newPassword},
 			links: []string{signin.PathSignIn}, do: (*pages).reset},
-		{path: signin.PathEmail, title: "Confirm your new address", about: "It becomes the address that you sign in with. If you are not signed in, enter your password.", button: "Confirm", token: true,
+		{path: signin.PathEmail, title: "Confirm your new address", about: "You will sign in with this address. If you are not signed in, enter your password.", button: "Confirm", token: true,
 			fields: []field{oldPassword, codeField}, do: (*pages).email},
-		{path: signin.PathStop, title: "Stop the change of your address", about: "Your address stays as it is, and all your sessions end.", button: "Stop the change", token: true, do: (*pages).stopEmail},
-		{path: signin.PathInvite, title: "Join a team", about: "Have you signed in here before? Then give the password that you have. Otherwise choose one.", button: "Join", token: true,
+		{path: signin.PathStop, title: "Cancel the address change", about: "Your address does not change, and you are signed out everywhere.", button: "Cancel the change", token: true, do: (*pages).stopEmail},
+		{path: signin.PathInvite, title: "Join a team", about: "If you have signed in here before, enter your password. Otherwise, choose one.", button: "Join", token: true,
 			fields: []field{nameField, {Name: "password", Label: "Password", Type: "password", Autocomplete: "new-password", Hint: "At least 12 characters"}}, do: (*pages).accept},
 	} {
 		forms[f.path] = f
@@ -175,13 +175,13 @@ func (p *pages) reset(r *http.Request) (done, error) {
 		if err != nil || !e.Token.IsZero() {
 			return entered(r, e, err)
 		}
-		return done{entered: &e, title: "Your password is changed", lines: []string{"All your sessions have ended. Sign in with the new password and a code."}}, nil
+		return done{entered: &e, title: "Password changed", lines: []string{"All your sessions have ended. Sign in with the new password and a code."}}, nil
 	}
 	return told(p.People.Forgot(r.Context(), g("email")))
 }
 
 func told(err error) (done, error) {
-	return done{title: "Look into your mailbox", lines: []string{"If the address can be used here, a mail with a link is on its way to it."}}, err
+	return done{title: "Check your email", lines: []string{"If the address can be used, we have sent it an email with a link."}}, err
 }
 
 func (p *pages) email(r *http.Request) (done, error) {
@@ -194,15 +194,15 @@ func (p *pages) email(r *http.Request) (done, error) {
 	if err != nil {
 		return done{}, err
 	}
-	return done{entered: &signin.Entered{Device: who.Device}, title: "Your address is changed", lines: []string{"You sign in as " + who.Email + " now."}}, nil
+	return done{entered: &signin.Entered{Device: who.Device}, title: "Address changed", lines: []string{"You now sign in as " + who.Email + "."}}, nil
 }
 
 func (p *pages) stopEmail(r *http.Request) (done, error) {
 	if err := p.People.StopEmailChange(r.Context(), r.PostForm.Get("token")); err != nil {
 		return done{}, err
 	}
-	return done{out: true, title: "The change is stopped", lines: []string{"Your address stays as it is. All your sessions have ended.",
-		"If you did not ask for the change, somebody was signed in to your account: set a new password now."}, links: links("/", signin.PathReset)}, nil
+	return done{out: true, title: "Address change cancelled", lines: []string{"Your address has not changed. You are signed out everywhere.",
+		"If you did not request the change, someone else was signed in to your account. Set a new password now."}, links: links("/", signin.PathReset)}, nil
 }
 
 func (p *pages) accept(r *http.Request) (done, error) {

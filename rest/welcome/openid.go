@@ -19,21 +19,21 @@ var _ OpenID = (*openid.Service)(nil)
 
 // problems say why somebody did not get in by the provider, and what they can do.
 var problems = map[openid.Problem]string{
-	openid.Away:       "The provider cannot be reached right now. Try again in a moment, or use another way to sign in.",
-	openid.Busy:       "Many people are signing in at this moment. Try again.",
-	openid.Lost:       "This sign-in was begun in another browser, took longer than five minutes, or was used already. Begin again, and stay in this browser.",
-	openid.Refused:    "The provider did not let you in, or you went back. Begin again, or use another way to sign in.",
-	openid.Untrusted:  "What the provider answered is not in order, so it does not count. Try again; if it stays so, the operator finds the reason in the log of the service.",
-	openid.NoEmail:    "The provider tells no email of you that can be used here. Give yours there, or use another way to sign in.",
-	openid.Unverified: "The provider has not verified your email, so it does not count here. Have it verified there, or use another way to sign in.",
-	openid.Operator:   "An operator of this installation has your email. Use another way to sign in, then link the provider on this page.",
-	openid.Unknown:    "Nobody here has the email that the provider tells of you. Ask an owner of your team for an invitation to that email.",
-	openid.Disabled:   "Your user is disabled here. Ask the operator of this installation.",
-	openid.Other:      "Your user is linked with another account at the provider. Choose that one there, or use another way to sign in and link this one.",
-	openid.Taken:      "This account at the provider belongs to another user here. Choose another one there.",
-	openid.SetUpFirst: "Nobody has set this installation up yet. Use the link that the output of the service shows; postrider setup-link prints it again.",
-	openid.SignedOut:  "You are not signed in any more, so nothing was linked. Sign in and begin again.",
-	openid.Failed:     "Something went wrong here. Try again in a moment.",
+	openid.Away:       "The provider is unavailable. Try again in a moment, or sign in another way.",
+	openid.Busy:       "Too many people are signing in right now. Try again.",
+	openid.Lost:       "This sign-in started in another browser, took longer than five minutes, or was already used. Start again in this browser.",
+	openid.Refused:    "The provider rejected the sign-in, or you cancelled it. Start again, or sign in another way.",
+	openid.Untrusted:  "The provider returned an invalid response. Try again. If the problem persists, ask the operator to check the log.",
+	openid.NoEmail:    "The provider returned no usable email address. Add one there, or sign in another way.",
+	openid.Unverified: "The provider has not verified your email address. Verify it there, or sign in another way.",
+	openid.Operator:   "This email address belongs to an operator. Sign in another way, then link the provider on this page.",
+	openid.Unknown:    "No user has this email address. Ask an owner of your team to invite it.",
+	openid.Disabled:   "Your user is disabled. Contact the operator of this installation.",
+	openid.Other:      "Your user is linked to another account at the provider. Choose that account, or sign in another way and link this one.",
+	openid.Taken:      "This provider account is linked to another user. Choose another account.",
+	openid.SetUpFirst: "Postrider is not set up yet. Use the setup link in its output; postrider setup-link prints it again.",
+	openid.SignedOut:  "Your session has ended, so nothing was linked. Sign in and start again.",
+	openid.Failed:     "Something went wrong. Try again in a moment.",
 }
 
 // back tells somebody who comes back from the provider what came of it.
@@ -43,7 +43,7 @@ func (p *pages) back(r *http.Request, v view) view {
 		return v
 	}
 	if word == openid.Linked {
-		v.About = "You are linked with " + p.OpenID.Name() + ", and can sign in by it from now on."
+		v.About = "You can now sign in with " + p.OpenID.Name() + "."
 	}
 	v.Wrong = problems[word]
 	return v
@@ -65,6 +65,6 @@ func (p *pages) linkOpenID(r *http.Request) (done, error) {
 		return done{}, err
 	}
 	name := p.OpenID.Name()
-	return done{title: "Link with " + name, lines: []string{"Go on to " + name + " within five minutes. Who you are there signs you in here from then on."},
-		links: []link{{departure.URL, "Go on to " + name}}, cookie: departure.Cookie}, nil
+	return done{title: "Link with " + name, lines: []string{"Continue to " + name + " within five minutes. You can then sign in with the account that you use there."},
+		links: []link{{departure.URL, "Continue to " + name}}, cookie: departure.Cookie}, nil
 }

@@ -33,8 +33,8 @@ const post = async (path, body) => {
   const answer = await fetch(path, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: body && JSON.stringify(body) })
   const read = await answer.json()
   if (answer.ok) return read
-  throw new Error(read.error?.code === 'confirmation_required' ? 'Sign out and in again first: this needs a sign-in of the last ten minutes.'
-    : answer.status === 401 ? 'This passkey is not known here.' : read.error?.message ?? 'Something went wrong. Try again in a moment.')
+  throw new Error(read.error?.code === 'confirmation_required' ? 'Sign out and in again first. This requires a sign-in within the last ten minutes.'
+    : answer.status === 401 ? 'Unknown passkey.' : read.error?.message ?? 'Something went wrong. Try again in a moment.')
 }
 const offer = (button, told, ask) => {
   if (!button || !window.PublicKeyCredential?.parseRequestOptionsFromJSON || token?.value) return
@@ -46,7 +46,7 @@ const offer = (button, told, ask) => {
     try {
       text = await ask()
     } catch (error) {
-      text = error.name === 'NotAllowedError' ? 'No passkey was given.' : error.name === 'InvalidStateError' ? 'This device has a passkey already.' : error.message
+      text = error.name === 'NotAllowedError' ? 'No passkey was used.' : error.name === 'InvalidStateError' ? 'This device already has a passkey.' : error.message
     }
     told.textContent = text ?? ''
     told.hidden = !text
@@ -63,5 +63,5 @@ offer(document.getElementById('new-passkey'), document.getElementById('passkey-t
   const { options, challenge_id } = await post('/api/user/passkeys/options')
   const credential = await navigator.credentials.create({ publicKey: PublicKeyCredential.parseCreationOptionsFromJSON(options.publicKey) })
   await post('/api/user/passkeys', { challenge_id, credential: credential.toJSON(), name: navigator.userAgentData?.platform ?? '' })
-  return 'Added. Next time you sign in with it, without a password.'
+  return 'Added. You can now sign in with it instead of a password.'
 })

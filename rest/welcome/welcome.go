@@ -152,7 +152,7 @@ func (p *pages) post(w http.ResponseWriter, r *http.Request, f form) {
 		p.refuse(w, r, f, fault.Unavailable(err))
 		return
 	case err != nil:
-		p.refuse(w, r, f, fault.Invalidf("The form cannot be read").Because(err))
+		p.refuse(w, r, f, fault.Invalidf("Invalid form data").Because(err))
 		return
 	}
 	done, err := f.do(p, r)
@@ -192,13 +192,13 @@ func (p *pages) refuse(w http.ResponseWriter, r *http.Request, f form, err error
 	switch {
 	case !told:
 		telemetry.LogFailure(loglimit.Collapse(r.Context(), r.URL.Path), p.Logger, "a sign-in page failed", telemetry.KeyError, err)
-		status, v.Wrong = http.StatusInternalServerError, "Something went wrong here. Try again in a moment."
+		status, v.Wrong = http.StatusInternalServerError, "Something went wrong. Try again in a moment."
 	case known.Kind == fault.Unauthorized:
 		v.Wrong = "Email, password or code is wrong."
 	case known.Kind == fault.NotFound && f.token:
-		v.Wrong = "This link is wrong, was used already, or has expired. Ask for another one."
+		v.Wrong = "This link is invalid, already used, or expired. Request a new one."
 	case len(known.Fields) > 0:
-		v.Wrong = "Please look at the fields below."
+		v.Wrong = "Check the fields below."
 	default:
 		v.Wrong = known.Message
 	}
@@ -221,7 +221,7 @@ func (p *pages) show(w http.ResponseWriter, r *http.Request, status int, v view)
 	options, err := p.People.Options(r.Context())
 	if err != nil {
 		telemetry.LogFailure(loglimit.Collapse(r.Context(), r.URL.Path), p.Logger, "a sign-in page cannot be shown", telemetry.KeyError, err)
-		http.Error(w, "The service cannot be asked right now. Try again in a moment.", http.StatusServiceUnavailable)
+		http.Error(w, "Temporarily unavailable. Try again in a moment.", http.StatusServiceUnavailable)
 		return
 	}
 	v.Options, v.OpenID = options, p.OpenID.Name()
@@ -231,7 +231,7 @@ func (p *pages) show(w http.ResponseWriter, r *http.Request, status int, v view)
 	var page bytes.Buffer
 	if err := layout.Execute(&page, v); err != nil {
 		p.Logger.ErrorContext(loglimit.Collapse(r.Context(), r.URL.Path), "a sign-in page cannot be made", telemetry.KeyError, err)
-		http.Error(w, "Something went wrong here.", http.StatusInternalServerError)
+		http.Error(w, "Something went wrong.", http.StatusInternalServerError)
 		return
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
