@@ -59,11 +59,11 @@ func accountFindings(ctx context.Context, r *Resolver, a accounts.Account) (all 
 		all = append(all, &model.HealthFinding{Code: "account.suspended", Level: model.HealthLevelError, Found: "The account is suspended and sends nothing.", Do: "Contact the operator of this service."})
 	}
 	if a.PaymentDue {
-		all = append(all, &model.HealthFinding{Code: "account.payment_due", Level: model.HealthLevelError, Found: "A payment is overdue.", Do: "Look at billing and pay the open invoice."})
+		all = append(all, &model.HealthFinding{Code: "account.payment_due", Level: model.HealthLevelError, Found: "A payment is overdue.", Do: "Open billing and pay the open invoice."})
 	}
 	if !a.Unlocked(true) {
-		all = append(all, &model.HealthFinding{Code: "account.sandbox", Level: model.HealthLevelNotice, Found: "The account writes to its own address only.",
-			Expected: "A verified domain and a payment method.", Do: "Verify a domain, then add a payment method."})
+		all = append(all, &model.HealthFinding{Code: "account.sandbox", Level: model.HealthLevelNotice, Found: "The account can send only to its own address.",
+			Expected: "a verified domain and a payment method", Do: "Verify a domain, then add a payment method."})
 	}
 	used, err := part[Accounts](r.parts).Usage(ctx, a.ID)
 	if err != nil {
@@ -79,8 +79,8 @@ func accountFindings(ctx context.Context, r *Resolver, a accounts.Account) (all 
 			if cap.used >= *cap.most {
 				level = model.HealthLevelError
 			}
-			all = append(all, &model.HealthFinding{Code: "account.cap", Level: level, Found: fmt.Sprintf("%d of %d emails of the %s are sent.", cap.used, *cap.most, cap.period),
-				Do: "Change the plan, or the limit that the account has set itself."})
+			all = append(all, &model.HealthFinding{Code: "account.cap", Level: level, Found: fmt.Sprintf("%d of %d emails per %s used.", cap.used, *cap.most, cap.period),
+				Do: "Change the plan, or the account's own limit."})
 		}
 	}
 	return all, nil
@@ -105,14 +105,14 @@ func everyOf[T any](list func(page.Request) (page.Page[T], error)) (all []T, err
 func domainFindings(ctx context.Context, r *Resolver, a accounts.Account) (all []*model.HealthFinding, err error) {
 	list, err := everyOf(func(p page.Request) (page.Page[*ent.Domain], error) { return part[Domains](r.parts).List(ctx, a.ID, p) })
 	for _, d := range list {
-		f := &model.HealthFinding{SubjectID: &d.ID, Expected: "All required DNS records are there.", Do: "Compare the records of the domain with what your DNS provider has."}
+		f := &model.HealthFinding{SubjectID: &d.ID, Expected: "all required DNS records", Do: "Compare the domain's records with those at your DNS provider."}
 		switch d.Status {
 		case domain.StatusTemporaryFailure:
-			f.Code, f.Level, f.Found = "domain.records", model.HealthLevelError, d.Name+": DNS records broke. It still sends for 72 hours since."
+			f.Code, f.Level, f.Found = "domain.records", model.HealthLevelError, d.Name+": DNS records are missing or wrong. Sending continues for 72 hours after the first failed check."
 		case domain.StatusFailed:
-			f.Code, f.Level, f.Found = "domain.records", model.HealthLevelError, d.Name+": DNS records stayed broken, and it no longer sends."
+			f.Code, f.Level, f.Found = "domain.records", model.HealthLevelError, d.Name+": DNS records stayed invalid, so sending is disabled."
 		case domain.StatusPending:
-			f.Code, f.Level, f.Found, f.Do = "domain.pending", model.HealthLevelNotice, d.Name+" cannot send yet: records are missing.", "Add the records that the domain shows at your DNS provider."
+			f.Code, f.Level, f.Found, f.Do = "domain.pending", model.HealthLevelNotice, d.Name+" cannot send yet: DNS records are missing.", "Add the domain's records at your DNS provider."
 		default:
 			continue
 		}
@@ -126,13 +126,13 @@ func webhookFindings(ctx context.Context, r *Resolver, a accounts.Account) (all 
 		return part[Webhooks](r.parts).List(ctx, a.ID, p)
 	})
 	for _, w := range list {
-		f := &model.HealthFinding{Code: "webhook.disabled", Level: model.HealthLevelError, SubjectID: &w.ID, Expected: "Endpoints answer 2xx.",
-			Do: "Mend the endpoint, switch it on again, and recover what it missed."}
+		f := &model.HealthFinding{Code: "webhook.disabled", Level: model.HealthLevelError, SubjectID: &w.ID, Expected: "a 2xx response",
+			Do: "Fix the endpoint, enable it, and recover the missed events."}
 		switch w.DisabledReason {
 		case "gone":
-			f.Found = w.URL + " answered 410 Gone and was switched off."
+			f.Found = w.URL + " responded 410 Gone and was disabled."
 		case "failing":
-			f.Found = w.URL + " failed 30 times in a row and was switched off."
+			f.Found = w.URL + " failed 30 times in a row and was disabled."
 		default:
 			continue
 		}
@@ -148,10 +148,10 @@ func queueFindings(ctx context.Context, r *Resolver, a accounts.Account) (all []
 		if b.Oldest < longWait || len(all) == mostTold {
 			continue
 		}
-		f := &model.HealthFinding{Code: "queue.old", Level: model.HealthLevelWarning, Found: fmt.Sprintf("%d recipients at %s wait, the oldest for %s.", b.Total(), b.Destination, b.Oldest.Round(time.Minute)),
-			Do: "Look at the queue for the words of the receiving server."}
+		f := &model.HealthFinding{Code: "queue.old", Level: model.HealthLevelWarning, Found: fmt.Sprintf("%d recipients at %s are queued, the oldest for %s.", b.Total(), b.Destination, b.Oldest.Round(time.Minute)),
+			Do: "See the queue for the receiving server's response."}
 		if b.Diagnostic != "" {
-			f.Found += " Its server says: " + b.Diagnostic
+			f.Found += " Last response: " + b.Diagnostic
 		}
 		all = append(all, f)
 	}
