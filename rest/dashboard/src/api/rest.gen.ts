@@ -167,7 +167,7 @@ export interface components {
     InvoiceList: { has_more: boolean; invoices: (components['schemas']["InvoiceRecord"])[]; next_cursor: string | null }
     InvoiceRecord: { created_at: string | null; currency: string; id: string; number: string | null; pdf_url: string | null; period_end: string | null; period_start: string | null; status: "draft" | "open" | "paid" | "uncollectible" | "void"; total: number; url: string | null }
     KeyAnswer: { api_key: components['schemas']["KeyRecord"] }
-    KeyRecord: { created_at: string; created_by: string | null; domain_ids: (string)[]; expires_at: string | null; id: string; last_used_at: string | null; name: string; prefix: string; revoked_at: string | null; scope: "full" | "sending" | "read" }
+    KeyRecord: { created_at: string; created_by: string | null; creator_left: boolean; creator_role: "owner" | "admin" | "developer" | "billing" | "viewer" | null; domain_ids: (string)[]; expires_at: string | null; id: string; last_used_at: string | null; name: string; prefix: string; revoked_at: string | null; scope: "full" | "sending" | "read" }
     LaterEvent: { after?: string | null; data?: Record<string, unknown> | null; name: string }
     LineRecord: { amount: number; description: string }
     LoggedEvent: { created_at: string; data: components['schemas']["EventData"]; id: string; type: string }
