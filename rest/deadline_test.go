@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -12,6 +13,8 @@ import (
 	"github.com/postrider/postrider/modules/accounts/rights"
 	"github.com/postrider/postrider/rest"
 	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/idempotency"
+	"github.com/postrider/postrider/runtime/intake"
 )
 
 // slowRate takes its time, as a database that is overloaded.
@@ -80,4 +83,46 @@ func TestARequestIsAnsweredInTime(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A large body waits for memory for longer than the work may take, and the work has all of its time then.
+func TestALargeBodyWaitsForItsRoomBeforeItsTimeBegins(t *testing.T) {
+	t.Parallel()
+	took := make(chan time.Duration, 1)
+	routes := rest.NewRoutes("work", func(a *rest.API) {
+		rest.Claimed(a.Tag("Work", "What takes time."), rest.Operation{Path: "/work", ID: "work", Needs: rights.Send, Summary: "Work", Example: map[string]any{"ok": true},
+			Body: &rest.Body{Large: true, Limit: 4 << 20, About: "The note.", Examples: map[string]any{"milk": map[string]any{"title": "Milk"}}}}, newNoteBody,
+			func(ctx context.Context, _ *rest.Call, _ *rest.None, _ newNote, _ *idempotency.Claim) (idempotency.Answer, error) {
+				began := time.Now()
+				err := wait(ctx, time.Hour)
+				took <- time.Since(began)
+				return idempotency.Answer{}, err
+			})
+	})
+	b := newFakes(t)
+	held := budget(t, intake.Config{})
+	api, err := rest.New(b.options(t, []rest.Routes{routes}, func(o *rest.Options) { o.Budget = held }))
+	if err != nil {
+		t.Fatal(err)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		for _, another := range []string{"a", "b", "c", "d"} { // each has a quarter
+			release, err := held.Work(t.Context(), intake.Owner{Account: another}, 1<<40, time.Minute)
+			if err != nil {
+				t.Fatal(err)
+			}
+			time.AfterFunc(time.Minute, release) // fake time
+		}
+		r := httptest.NewRequest(http.MethodPost, "/api/work", strings.NewReader(`{"title":"Milk"}`+strings.Repeat(" ", 2<<20)))
+		r.Header.Set("Authorization", "Bearer svc_full")
+		r.Header.Set("Content-Type", "application/json")
+		w, began := httptest.NewRecorder(), time.Now()
+		api.ServeHTTP(w, r)
+		if all := time.Since(began); w.Code != http.StatusServiceUnavailable || len(took) != 1 || all < time.Minute {
+			t.Fatalf("answered %d after %s, and the work began: %t; want 503 after it began, a minute later: %s", w.Code, all, len(took) == 1, w.Body)
+		}
+		if work := <-took; work < fault.AnswerWithin-time.Second {
+			t.Errorf("the work had %s after it had waited for its room, want %s", work, fault.AnswerWithin)
+		}
+	})
 }

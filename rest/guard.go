@@ -98,7 +98,7 @@ func (a *API) guard(op Operation) func(huma.Context, func(huma.Context)) {
 			if c.AccountID != "" {
 				ctx = slowWork.With(ctx, c.AccountID)
 			}
-			if !op.Slow {
+			if !op.Slow && (op.Body == nil || !op.Body.Large) { // for a large one: working
 				var cancel context.CancelFunc
 				ctx, cancel = context.WithTimeout(ctx, c.left)
 				defer cancel()

@@ -110,7 +110,7 @@ func Claimed[I, B any](g *Group, op Operation, declare func(*B) body.Object,
 		names = namesOf(declare(new(B)).Aliases())
 	}
 	add(g, op, schemaOfBody(g, declare), func(ctx context.Context, c *Call, in *I) (*stored, error) {
-		do := func() (*stored, error) {
+		do := func(ctx context.Context) (*stored, error) {
 			given, err := parse(c, declare)
 			if err != nil {
 				return nil, c.Fail(ctx, err)
@@ -129,7 +129,7 @@ func Claimed[I, B any](g *Group, op Operation, declare func(*B) body.Object,
 		if op.Body != nil && op.Body.Large {
 			return c.working(ctx, do)
 		}
-		return do()
+		return do(ctx)
 	})
 }
 

@@ -88,13 +88,18 @@ func tooSlow() *problem.Problem {
 
 // working runs what an operation does with a large body, within the memory for such
 // work. The answer is written after it: no client holds that memory.
-func (c *Call) working(ctx context.Context, do func() (*stored, error)) (*stored, error) {
+//
+// The wait for the memory is bounded by the budget, and takes nothing of the time for the work: an
+// operation that began with a rest of its time would fail, and waste what it had done.
+func (c *Call) working(ctx context.Context, do func(context.Context) (*stored, error)) (*stored, error) {
 	release, err := c.api.budget.WorkOnBody(ctx, c.Owner(), c.content)
 	if err != nil {
 		return nil, c.Fail(ctx, RoomError(ctx, err))
 	}
 	defer release()
-	return do()
+	timed, cancel := context.WithTimeout(ctx, c.left)
+	defer cancel()
+	return do(timed)
 }
 
 func checkContentType(header http.Header) error {
