@@ -210,6 +210,14 @@ var (
 				Unique:  true,
 				Columns: []*schema.Column{AttemptsColumns[1], AttemptsColumns[5]},
 			},
+			{
+				Name:    "attempt_unknown",
+				Unique:  false,
+				Columns: []*schema.Column{AttemptsColumns[7]},
+				Annotation: &entsql.IndexAnnotation{
+					Where: "outcome = 'unknown'",
+				},
+			},
 		},
 	}
 	// AuditEntriesColumns holds the columns for the "audit_entries" table.
@@ -873,6 +881,20 @@ var (
 				},
 			},
 		},
+	}
+	// DatabaseClocksColumns holds the columns for the "database_clocks" table.
+	DatabaseClocksColumns = []*schema.Column{
+		{Name: "id", Type: field.TypeInt32, Increment: true},
+		{Name: "seen_at", Type: field.TypeTime},
+		{Name: "stepped_at", Type: field.TypeTime, Nullable: true},
+		{Name: "stepped_by_ms", Type: field.TypeInt64, Default: 0},
+		{Name: "settled", Type: field.TypeBool, Default: true},
+	}
+	// DatabaseClocksTable holds the schema information for the "database_clocks" table.
+	DatabaseClocksTable = &schema.Table{
+		Name:       "database_clocks",
+		Columns:    DatabaseClocksColumns,
+		PrimaryKey: []*schema.Column{DatabaseClocksColumns[0]},
 	}
 	// DeliveryHoldsColumns holds the columns for the "delivery_holds" table.
 	DeliveryHoldsColumns = []*schema.Column{
@@ -2579,6 +2601,7 @@ var (
 		CertificateFilesTable,
 		CustomEventsTable,
 		DkimKeysTable,
+		DatabaseClocksTable,
 		DeliveryHoldsTable,
 		DeliveryReportsTable,
 		DomainsTable,

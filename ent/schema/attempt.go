@@ -3,6 +3,7 @@ package schema
 
 import (
 	"entgo.io/ent"
+	"entgo.io/ent/dialect/entsql"
 	"entgo.io/ent/schema"
 	"entgo.io/ent/schema/field"
 	"entgo.io/ent/schema/index"
@@ -47,5 +48,8 @@ func (Attempt) Fields() []ent.Field {
 
 // Indexes of the Attempt.
 func (Attempt) Indexes() []ent.Index {
-	return []ent.Index{index.Fields("email_id"), index.Fields("recipient_id", "fence").Unique()}
+	return []ent.Index{
+		index.Fields("email_id"), index.Fields("recipient_id", "fence").Unique(),
+		index.Fields("finished_at").StorageKey("attempt_unknown").Annotations(entsql.IndexWhere("outcome = 'unknown'")),
+	}
 }

@@ -1,7 +1,10 @@
 package faulttest_test
 
 import (
+	"fmt"
 	"math/rand/v2"
+	"net/http"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -155,4 +158,48 @@ func TestStoppedWorkerDoesNotSendAgain(t *testing.T) {
 	figure(t, "attempts held by the stopped worker", held, "> 0")
 	figure(t, "the second worker has delivered all after", took, "a lease of 12s, and a little")
 	audit(t, load.Audit(sink, nil, nil))
+}
+
+// A process is frozen while receivers hold the reply to the final dot. Another process delivers
+// its mail: at most the attempts in flight are doubled, and operators see the number.
+func TestAFrozenProcessDoublesOnlyAttemptsInFlight(t *testing.T) {
+	t.Parallel()
+	sink := faulttest.NewSink(t)
+	host := sink.Listen("127.0.0.1:0")
+	host.Set(faulttest.Reply, faulttest.Hold)
+	nodes := faulttest.StartCluster(t, dbtest.URL(t), 2, outbound(host))
+	first, second := nodes[0], nodes[1]
+	ledger := faulttest.NewLedger()
+	messages := lengthOf(60, 300)
+	for i := range messages {
+		ledger.Send(t.Context(), first, fmt.Sprintf("n%d@example.net", i))
+	}
+	expect.Eventually(t, "deliveries are under way", func() bool { return host.Hits() >= 10 })
+	first.Signal(syscall.SIGSTOP)
+	defer first.Signal(syscall.SIGCONT)
+	inFlight, frozen := len(first.OpenAttempts()), time.Now() // of both processes
+	if err := host.Clear(); err != nil {
+		t.Fatal(err)
+	}
+	expect.Eventually(t, "the other process delivers everything", func() bool { return ledger.Missing(sink) == 0 })
+	settled(t, second)
+	result := ledger.Audit(sink, second.Unknown(), nil)
+	audit(t, result)
+	figure(t, "attempts in flight", inFlight, "> 0")
+	figure(t, "emails doubled by the freeze", result.Duplicates, "at most those in flight")
+	figure(t, "everything is delivered after", time.Since(frozen), "12 s after the freeze, and a little")
+	if result.Duplicates == 0 || result.Duplicates > inFlight {
+		t.Errorf("%d emails were doubled while %d attempts were in flight", result.Duplicates, inFlight)
+	}
+	unknown := 0
+	for _, n := range second.Unknown() {
+		unknown += n
+	}
+	want := fmt.Sprintf("postrider_attempts_unknown %d\n", unknown)
+	if metrics := second.Do(t.Context(), http.MethodGet, "/metrics", ""); !strings.Contains(string(metrics.Body), want) {
+		t.Errorf("the metrics do not contain %q", want)
+	}
+	if ready := second.Do(t.Context(), http.MethodGet, "/readyz", ""); !strings.Contains(string(ready.Body), fmt.Sprintf(`"queue_unknown_results":%d`, unknown)) {
+		t.Errorf("GET /readyz answers %s, want %d unknown results", ready.Body, unknown)
+	}
 }

@@ -39,6 +39,7 @@ func TestJourneyWhatBecomesOfMailIsCounted(t *testing.T) {
 		`postrider_webhook_attempts_total{result="delivered"} 2`,
 		`postrider_queue_recipients{state="queued"} 0`,
 		`postrider_queue_late_seconds 0`,
+		`postrider_attempts_unknown 0`,
 		`postrider_webhook_queue_deliveries 0`,
 		`postrider_webhook_queue_late_seconds 0`,
 	} {

@@ -21,6 +21,7 @@ func TestTheQueueIsReadByItsIndexes(t *testing.T) {
 		args      []any
 		indexes   []string
 	}{
+		"unknown":       {unknownSQL, []any{MaxDepth}, []string{"attempt_unknown"}},
 		"oldest due":    {oldestDueSQL, nil, []string{"recipient_due"}},
 		"list of queue": {`SELECT r.id FROM ` + Selection{All: true}.from(&db.Query{}, `r.id`), nil, []string{"recipient_due", "recipient_lane", "recipient_held"}},
 	} {

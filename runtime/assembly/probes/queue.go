@@ -2,6 +2,7 @@ package probes
 
 import (
 	"context"
+	"errors"
 	"math"
 	"time"
 
@@ -20,7 +21,11 @@ var Queue = fx.Options(
 	module.Healths(func(q *queue.Service) module.Health {
 		return module.Health{Name: "queue", Ask: func(ctx context.Context) (module.Condition, error) {
 			late, err := q.Late(ctx)
-			return module.Condition{Degraded: late > lateLimit, Figures: map[string]float64{"late_seconds": math.Floor(late.Seconds())}}, err
+			if err != nil {
+				return module.Condition{}, err
+			}
+			unknown, err := q.CountUnknown(ctx)
+			return module.Condition{Degraded: late > lateLimit, Figures: map[string]float64{"late_seconds": math.Floor(late.Seconds()), "unknown_results": float64(unknown)}}, err
 		}}
 	}),
 	fx.Invoke(gaugeQueue),
@@ -32,17 +37,30 @@ func gaugeQueue(q *queue.Service, registry prometheus.Registerer) error {
 	if err := registry.Register(queueDepth{q}); err != nil {
 		return err
 	}
-	return registry.Register(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "postrider_queue_late_seconds",
-		Help: "How long the oldest recipient has been due that nobody has begun to deliver to; held ones and those that wait for a lane are left out."},
-		func() float64 {
-			ctx, cancel := context.WithTimeout(context.Background(), readyTimeout)
-			defer cancel()
+	late := gauge("postrider_queue_late_seconds", "How long the oldest recipient has been due that nobody has begun to deliver to; held ones and those that wait for a lane are left out.",
+		func(ctx context.Context) (float64, error) {
 			late, err := q.Late(ctx)
-			if err != nil {
-				return math.NaN()
-			}
-			return late.Seconds()
-		}))
+			return late.Seconds(), err
+		})
+	unknown := gauge("postrider_attempts_unknown", "Attempts of the last 24 hours without a known result, up to 100,000. Each of their recipients may have received the email twice. It describes the database: use the maximum across processes.",
+		func(ctx context.Context) (float64, error) {
+			n, err := q.CountUnknown(ctx)
+			return float64(n), err
+		})
+	return errors.Join(registry.Register(late), registry.Register(unknown))
+}
+
+// gauge returns a gauge that is not a number while the database does not answer.
+func gauge(name, help string, ask func(ctx context.Context) (float64, error)) prometheus.GaugeFunc {
+	return prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, func() float64 {
+		ctx, cancel := context.WithTimeout(context.Background(), readyTimeout)
+		defer cancel()
+		value, err := ask(ctx)
+		if err != nil {
+			return math.NaN()
+		}
+		return value
+	})
 }
 
 // queueDepth shows how many recipients wait. They are counted at each scrape; nothing is
