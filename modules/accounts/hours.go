@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/postrider/postrider/runtime/clockstep"
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/event"
 	"github.com/postrider/postrider/runtime/id"
@@ -164,4 +165,28 @@ func (s *Service) KeepUsage(ctx context.Context, tx db.Execer, accountID string,
 		return fmt.Errorf("keep usage: %w", err)
 	}
 	return nil
+}
+
+const (
+	rewindMarkSQL  = `UPDATE usage_marks SET hour = $1, fact_id = $2 WHERE id = 1 AND hour > $1`
+	reopenHoursSQL = `DELETE FROM usage_hours WHERE hour >= $1`
+)
+
+// reopenHours reopens hours of usage that were closed while the database clock was ahead
+// (runtime/clockstep). They are counted again from the facts when they end.
+func (s *Service) reopenHours(ctx context.Context, step clockstep.Step) (rows int64, err error) {
+	hour := step.At.UTC().Truncate(time.Hour)
+	err = s.db.InHotTx(ctx, func(tx *sql.Tx) error {
+		moved, err := db.Exec(ctx, tx, rewindMarkSQL, hour, id.Since(id.Fact, hour))
+		if err != nil || moved == 0 {
+			return err
+		}
+		reopened, err := db.Exec(ctx, tx, reopenHoursSQL, hour)
+		rows = int64(reopened) + 1
+		return err
+	})
+	if err != nil {
+		return 0, fmt.Errorf("reopen hours of usage: %w", err)
+	}
+	return rows, nil
 }

@@ -4,11 +4,20 @@ import (
 	"context"
 
 	"go.uber.org/fx"
+
+	"github.com/postrider/postrider/runtime/clockstep"
+	"github.com/postrider/postrider/runtime/module"
 )
 
 // Module gives *Service and runs its background writer.
 var Module = fx.Module("accounts",
 	fx.Provide(New),
+	module.Repairs(func(s *Service) clockstep.Repair {
+		return clockstep.Repair{What: "hours of usage and alerts", Columns: []clockstep.Column{
+			{Table: "usage_recounts", Name: "ready_at", Key: "account_id"},
+			{Table: "security_alerts", Name: "due_at"},
+		}, Run: s.reopenHours}
+	}),
 	fx.Invoke(func(lc fx.Lifecycle, s *Service) {
 		lc.Append(fx.Hook{
 			OnStart: func(ctx context.Context) error { return s.Start(ctx) },

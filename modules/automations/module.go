@@ -15,6 +15,7 @@ import (
 	"github.com/postrider/postrider/modules/templates"
 	"github.com/postrider/postrider/modules/tracking"
 	"github.com/postrider/postrider/runtime/bus"
+	"github.com/postrider/postrider/runtime/clockstep"
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/idempotency"
 	"github.com/postrider/postrider/runtime/module"
@@ -27,6 +28,13 @@ var Module = fx.Module("automations",
 	fx.Provide(ConfigOf, New, figures.New),
 	module.Keeps(func(s *Service) module.Kept {
 		return module.Kept{What: "custom events and runs", Acts: true, Purge: s.Purge, Erase: s.Erase, EraseUser: s.EraseUser}
+	}),
+	module.Repairs(func(s *Service) clockstep.Repair {
+		lease := s.steps.Lease()
+		return clockstep.Repair{What: "runs of automations", Columns: []clockstep.Column{
+			{Table: "automation_works", Name: "due_at", Where: "state <> 'waiting'", Limit: lease, Reset: lease},
+			{Table: "automation_works", Name: "ready_at"},
+		}}
 	}),
 	module.Sweeps(func(s *Service) module.Sweep {
 		return module.Sweep{What: "runs of archived automations", Run: s.Sweep}

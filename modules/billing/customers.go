@@ -17,13 +17,15 @@ import (
 
 // A change at the provider is made under a lease of the customer's row, so that an account makes one at
 // a time. Each has a number, stored before the call, which is part of the call's idempotency key.
+// A lease that lasts for much longer than any can was taken before the clock of the database went
+// back, and counts for nothing.
 
 const (
 	makeRowSQL = `INSERT INTO billing_customers (id) VALUES ($1) ON CONFLICT (id) DO NOTHING`
 
 	beginSQL = `
 UPDATE billing_customers SET write_no = write_no + 1, writing_until = now() + interval '20 seconds'
- WHERE id = $1 AND (writing_until IS NULL OR writing_until < now())
+ WHERE id = $1 AND (writing_until IS NULL OR writing_until NOT BETWEEN now() AND now() + interval '2 minutes')
 RETURNING coalesce(customer_id, ''), write_no, billing_email, checkout_id, checkout_kind, checkout_url, checkout_expires_at`
 
 	// What was written is looked at once more after a minute, should its event never come.

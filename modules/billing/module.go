@@ -6,6 +6,7 @@ import (
 
 	"go.uber.org/fx"
 
+	"github.com/postrider/postrider/runtime/clockstep"
 	"github.com/postrider/postrider/runtime/module"
 	"github.com/postrider/postrider/runtime/worker"
 )
@@ -13,6 +14,13 @@ import (
 // Module gives *Service, which asks the payment provider in the background while billing is on.
 var Module = fx.Module("billing",
 	fx.Provide(ConfigOf, New),
+	module.Repairs(func() clockstep.Repair {
+		return clockstep.Repair{What: "customers and usage reports", Columns: []clockstep.Column{
+			{Table: "billing_customers", Name: "sync_due_at"},
+			{Table: "billing_subscriptions", Name: "metered_until"},
+			{Table: "usage_reports", Name: "due_at", Key: "account_id, hour", Where: "reported_revision < revision"},
+		}}
+	}),
 	module.Sweeps(func(s *Service) module.Sweep {
 		return module.Sweep{What: "old events of the payment provider", Run: s.events.sweepEvents}
 	}),

@@ -24,7 +24,7 @@ const (
 
 	claimSQL = `
 UPDATE billing_customers SET claimed_until = now() + interval '` + lease + `', fence = fence + 1
- WHERE id IN (SELECT id FROM billing_customers WHERE sync_due_at <= now() AND (claimed_until IS NULL OR claimed_until < now()) AND customer_id IS NOT NULL AND ($2 = '' OR id = $2)
+ WHERE id IN (SELECT id FROM billing_customers WHERE sync_due_at <= now() AND (claimed_until IS NULL OR claimed_until NOT BETWEEN now() AND now() + interval '2 minutes') AND customer_id IS NOT NULL AND ($2 = '' OR id = $2)
 	ORDER BY sync_due_at LIMIT $1 FOR UPDATE SKIP LOCKED)
 RETURNING id, customer_id, fence, failures, sync_due_at, entitled_plan, payment_method, write_no, coalesce(wrote_at > now() - interval '60 seconds', false)`
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/postrider/postrider/modules/domains/publish"
 	"github.com/postrider/postrider/modules/domains/signing"
+	"github.com/postrider/postrider/runtime/clockstep"
 	"github.com/postrider/postrider/runtime/mail/signer"
 	"github.com/postrider/postrider/runtime/module"
 )
@@ -15,6 +16,12 @@ import (
 var Module = fx.Module("domains",
 	fx.Provide(ConfigOf, signing.OpenEngine, New, publish.New),
 	fx.Provide(fx.Private, func(s *Service) publish.Domains { return s }),
+	module.Repairs(func() clockstep.Repair {
+		return clockstep.Repair{What: "checks and claims of domains", Columns: []clockstep.Column{
+			{Table: "domains", Name: "due_at", Limit: healthy * 11 / 10, Reset: healthy * 11 / 10},
+			{Table: "domain_claims", Name: "expires_at", Limit: claimLife, Reset: claimLife},
+		}}
+	}),
 	module.Healths(func(engine *signer.Engine) module.Health {
 		return module.Health{Name: "signer", Ask: func(context.Context) (module.Condition, error) {
 			return module.Condition{Details: []string{engine.Name()}}, nil

@@ -4,6 +4,7 @@ import (
 	"go.uber.org/fx"
 
 	"github.com/postrider/postrider/runtime/bus"
+	"github.com/postrider/postrider/runtime/clockstep"
 	"github.com/postrider/postrider/runtime/module"
 	"github.com/postrider/postrider/runtime/node"
 )
@@ -11,6 +12,9 @@ import (
 // Module gives *Service and exports in the background.
 var Module = fx.Module("eventexport",
 	fx.Provide(ConfigOf, New),
+	module.Repairs(func(s *Service) clockstep.Repair {
+		return clockstep.Repair{What: "the export of events", Run: s.rewind}
+	}),
 	module.Healths(func(s *Service) module.Health { return module.Health{Name: "event_export", Ask: s.condition} }),
 	fx.Provide(
 		fx.Private,

@@ -12,6 +12,7 @@ import (
 	"github.com/postrider/postrider/modules/statistics"
 	"github.com/postrider/postrider/runtime/blob"
 	"github.com/postrider/postrider/runtime/bus"
+	"github.com/postrider/postrider/runtime/clockstep"
 	"github.com/postrider/postrider/runtime/module"
 )
 
@@ -19,6 +20,11 @@ import (
 // are the assembly's matter.
 var Module = fx.Module("inbound",
 	fx.Provide(ConfigOf, New),
+	module.Repairs(func() clockstep.Repair {
+		return clockstep.Repair{What: "moves of received contents", Columns: []clockstep.Column{
+			{Table: "received_contents", Name: "due_at", Limit: moveLease, Reset: moveLease},
+		}}
+	}),
 	module.Receives(func(s *Service) module.Recipients { return module.Recipients{Handler: s.Listening()} }),
 	fx.Provide(
 		fx.Private,

@@ -2,12 +2,15 @@ package signin
 
 import (
 	"context"
+	"fmt"
+	"time"
 
 	"go.uber.org/fx"
 
 	"github.com/postrider/postrider/modules/accounts/alerts"
 	"github.com/postrider/postrider/modules/accounts/team"
 	"github.com/postrider/postrider/modules/signin/guessing"
+	"github.com/postrider/postrider/runtime/clockstep"
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/module"
 )
@@ -15,6 +18,12 @@ import (
 // Module gives *Service, which lets people in.
 var Module = fx.Module("signin",
 	fx.Provide(ConfigOf, New, NewGuard, func(g *guessing.Guard) team.MailBounds { return g }),
+	module.Repairs(func(s *Service) clockstep.Repair {
+		return clockstep.Repair{What: "links, sessions and counts of wrong sign-ins", Columns: []clockstep.Column{
+			{Table: "sign_in_links", Name: "due_at"},
+			{Table: "sign_in_challenges", Name: "expires_at", Limit: 2 * time.Hour, Reset: 2 * time.Hour},
+		}, Run: s.repairAfterStep}
+	}),
 	module.Sweeps(func(s *Service) module.Sweep {
 		return module.Sweep{What: "old sessions", Run: s.sweepWith(sweepSessionsSQL)}
 	}),
@@ -46,4 +55,27 @@ func (s *Service) sweepWith(statement string) func(ctx context.Context) (int64, 
 		n, err := db.Exec(ctx, s.db.SQL, statement)
 		return int64(n), err
 	}
+}
+
+const (
+	// A link or session keeps its life, counted from now if it was created in the future.
+	repairLinksSQL = `UPDATE sign_in_links SET expires_at = expires_at - (created_at - now()), created_at = now() WHERE created_at > now()`
+
+	repairSessionsSQL = `
+UPDATE sessions SET expires_at = expires_at - greatest(created_at - now(), interval '0'), created_at = least(created_at, now()),
+	confirmed_at = least(confirmed_at, now()), last_used_at = least(last_used_at, now())
+WHERE greatest(created_at, confirmed_at, last_used_at) > now()`
+)
+
+// repairAfterStep corrects links, sessions and counts of wrong sign-ins after the database
+// clock stepped back (runtime/clockstep).
+func (s *Service) repairAfterStep(ctx context.Context, _ clockstep.Step) (rows int64, err error) {
+	for what, statement := range map[string]string{"links": repairLinksSQL, "sessions": repairSessionsSQL} {
+		n, err := db.Exec(ctx, s.db.SQL, statement)
+		if rows += int64(n); err != nil {
+			return rows, fmt.Errorf("repair %s: %w", what, err)
+		}
+	}
+	counts, err := s.guard.Reset(ctx)
+	return rows + counts, err
 }

@@ -18,7 +18,7 @@ RETURNING messages, by_operator`
 
 const lastHourSQL = `
 SELECT count(*) FROM (
-	SELECT FROM sms_messages WHERE account_id = $1 AND number_hash = ANY($2::bytea[]) AND created_at > clock_timestamp() - interval '1 hour' AND error_code <> 'suppressed'
+	SELECT FROM sms_messages WHERE account_id = $1 AND number_hash = ANY($2::bytea[]) AND created_at > clock_timestamp() - interval '1 hour' AND created_at < clock_timestamp() + interval '1 minute' AND error_code <> 'suppressed'
 	ORDER BY id DESC LIMIT $3
 ) recent`
 

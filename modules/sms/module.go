@@ -12,6 +12,7 @@ import (
 	"github.com/postrider/postrider/modules/sms/link"
 	"github.com/postrider/postrider/modules/sms/optout"
 	"github.com/postrider/postrider/modules/sms/settings"
+	"github.com/postrider/postrider/runtime/clockstep"
 	"github.com/postrider/postrider/runtime/config"
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/module"
@@ -40,6 +41,14 @@ var Module = fx.Module("sms",
 	}),
 	module.Sweeps(func(s *Service) module.Sweep {
 		return module.Sweep{What: "counters of text messages", Run: s.Sweep}
+	}),
+	module.Repairs(func(s *Service) clockstep.Repair {
+		lease := s.handover.Lease()
+		return clockstep.Repair{What: "text messages", Columns: []clockstep.Column{
+			{Table: "sms_messages", Name: "due_at", Where: "attempts = 0", Limit: handover.SuspendedPause},
+			{Table: "sms_messages", Name: "due_at", Where: "attempts > 0", Limit: lease, Reset: lease},
+			{Table: "sms_messages", Name: "expires_at", Limit: triesFor, Reset: triesFor},
+		}}
 	}),
 	module.Healths(func(s *Service) module.Health { return module.Health{Name: "sms", Ask: s.condition} }),
 	fx.Provide(

@@ -7,11 +7,18 @@ import (
 	"github.com/postrider/postrider/modules/tracking/hosts"
 	"github.com/postrider/postrider/modules/tracking/linkrules"
 	"github.com/postrider/postrider/runtime/bus"
+	"github.com/postrider/postrider/runtime/clockstep"
+	"github.com/postrider/postrider/runtime/module"
 )
 
 // Module gives *Rewriter, *Service and *hosts.Service, records, and checks hosts.
 var Module = fx.Module("tracking",
 	fx.Provide(ConfigOf, NewRewriter, New, hosts.ConfigOf, hosts.New, linkrules.ConfigOf, linkrules.New),
+	module.Repairs(func() clockstep.Repair {
+		return clockstep.Repair{What: "checks of tracking hosts", Columns: []clockstep.Column{
+			{Table: "tracking_hosts", Name: "due_at", Limit: hosts.LongestPause, Reset: hosts.LongestPause},
+		}}
+	}),
 	fx.Provide(
 		fx.Private,
 		func(b *bus.Bus) Bus { return b },

@@ -52,7 +52,9 @@ WITH RECURSIVE waiting AS (
 // as package ratelimit does (generic cell rate algorithm, here with the room of one
 // endpoint as its burst). The row is locked first, so that it is its newest state that
 // decides; an endpoint whose row another claim holds is left to that one. Where nothing is
-// admitted yet, or nothing is due, no row is locked.
+// admitted yet, or nothing is due, no row is locked. No endpoint is further ahead than its
+// burst: a row that is was written before the clock of the database went back, or under another
+// rate, and counts for nothing.
 //
 // From the time @until on, where there is one, nothing is taken: the process that has sent it
 // may have been silent since, and others may be about to store what is due.
@@ -63,10 +65,10 @@ var claimSQL = db.Compile(waitingSQL + `, orphaned AS (
 ), ended AS (
 	UPDATE webhook_deliveries d SET state = 'failed', failed = true, due_at = NULL, settled_at = now(), error = @deleted FROM orphaned o WHERE d.id = o.id
 ), rated AS (
-	SELECT w.id, rate.every, rate.every * least(w.rate_limit, @per_endpoint) AS most, greatest((extract(epoch FROM w.rate_full_at - now()) * 1000000)::bigint, 0) AS ahead
-	FROM webhooks w CROSS JOIN LATERAL (SELECT ceil(1000000.0 / w.rate_limit)::bigint AS every) rate
+	SELECT w.id, rate.every, rate.most, CASE WHEN w.rate_full_at > now() + rate.most * interval '1 microsecond' THEN 0 ELSE greatest((extract(epoch FROM w.rate_full_at - now()) * 1000000)::bigint, 0) END AS ahead
+	FROM webhooks w CROSS JOIN LATERAL (SELECT every, every * least(w.rate_limit, @per_endpoint) AS most FROM (SELECT ceil(1000000.0 / w.rate_limit)::bigint AS every) r) rate
 	WHERE w.id IN (SELECT webhook_id FROM waiting) AND w.enabled AND w.rate_limit IS NOT NULL
-		AND (w.rate_full_at IS NULL OR w.rate_full_at <= now() + rate.every * (least(w.rate_limit, @per_endpoint) - 1) * interval '1 microsecond')
+		AND (w.rate_full_at IS NULL OR w.rate_full_at <= now() + (rate.most - rate.every) * interval '1 microsecond' OR w.rate_full_at > now() + rate.most * interval '1 microsecond')
 		AND EXISTS (SELECT FROM webhook_works q WHERE q.webhook_id = w.id AND q.due_at <= now())
 	ORDER BY w.id FOR UPDATE OF w SKIP LOCKED
 ), endpoints AS (

@@ -88,7 +88,8 @@ const lateAfter = time.Minute
 
 // fanOutSQL makes a delivery for each event and each endpoint that is to be told of it, and
 // gives their ids. No list of types is all types. An endpoint is not told of what happened
-// before it was switched on: a fact may be handed out late. Pairs are made in the order of
+// before it was switched on: a fact may be handed out late. One that was switched on in the
+// future was so before the clock of the database went back, and is told. Pairs are made in the order of
 // Recover, which may make the same ones: two that wait for each other in two orders would be
 // a deadlock.
 var fanOutSQL = fanOutOf("")
@@ -105,7 +106,7 @@ WITH made AS (
 	SELECT ` + idOf("e.id", "w.id") + `, e.account_id, w.id, e.id, e.type, e.at::timestamptz, NULLIF(e.data, '')::jsonb, 'pending', now(), 0, 0, '', now()
 	FROM ` + toldRows.Source() + ` JOIN webhooks w ON w.account_id = e.account_id AND w.enabled
 		AND (jsonb_array_length(w.events) = 0 OR w.events ? e.type)
-		AND (w.enabled_at IS NULL OR w.enabled_at <= e.begun::timestamptz)` + condition + `
+		AND (w.enabled_at IS NULL OR w.enabled_at <= e.begun::timestamptz OR w.enabled_at > now() + interval '10 seconds')` + condition + `
 	ORDER BY e.id, w.id
 	ON CONFLICT DO NOTHING
 	RETURNING id, webhook_id, due_at

@@ -2,10 +2,12 @@ package webhooks
 
 import (
 	"context"
+	"time"
 
 	"go.uber.org/fx"
 
 	"github.com/postrider/postrider/runtime/bus"
+	"github.com/postrider/postrider/runtime/clockstep"
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/module"
 	"github.com/postrider/postrider/runtime/node"
@@ -15,6 +17,13 @@ import (
 var Module = fx.Module("webhooks",
 	fx.Provide(ConfigOf, New),
 	module.Sweeps(func(s *Service) module.Sweep { return module.Sweep{What: "webhook deliveries", Run: s.Sweep} }),
+	module.Repairs(func() clockstep.Repair {
+		return clockstep.Repair{What: "webhook deliveries", Columns: []clockstep.Column{
+			{Table: "webhook_works", Name: "due_at", Where: "attempts = 0"},
+			{Table: "webhook_works", Name: "due_at", Where: "attempts > 0", Limit: lease, Reset: lease},
+			{Table: "webhooks", Name: "previous_secret_until", Limit: 24 * time.Hour, Reset: 24 * time.Hour},
+		}}
+	}),
 	module.Drops(unneeded),
 	fx.Provide(
 		fx.Private,

@@ -78,9 +78,9 @@ func (f Foundation) options(more ...fx.Option) []fx.Option {
 		// 2. Observation.
 		fx.Provide(newRegistry, newTracing, worker.NewMetrics),
 		// 3. The runtime: bus, idempotency, names, the way out.
-		fx.Provide(newSignals, newNode, newBus, newIdempotency, newResolver, newGuard, outgoing.NewTransport, newReturnPaths, newRateLimit, smtpserver.NewMetrics, listeners.NewTLS, listeners.NewInbound, newIntake, newDiskWatch, newObjects, newSecured, keeperOf, newRoutes),
-		fx.Invoke(keepHouse),
-		probes.Hold, probes.Replica(!config.ReplicaURL.Of(f.Config).IsZero()),
+		fx.Provide(newSignals, newClockWatch, newNode, newBus, newIdempotency, newResolver, newGuard, outgoing.NewTransport, newReturnPaths, newRateLimit, smtpserver.NewMetrics, listeners.NewTLS, listeners.NewInbound, newIntake, newDiskWatch, newObjects, newSecured, keeperOf, newRoutes),
+		fx.Invoke(keepHouse, watchClock),
+		probes.Hold, probes.Clock, probes.Replica(!config.ReplicaURL.Of(f.Config).IsZero()),
 	}
 	if f.Config.Mode == setting.Serve { // in development nothing around is as it should be
 		options = append(options, checks.Repeated(ModuleNames(false)))

@@ -1,13 +1,21 @@
 package assembly
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"strings"
+	"sync/atomic"
 
 	"go.uber.org/fx"
 
+	"github.com/postrider/postrider/runtime/clockstep"
+	"github.com/postrider/postrider/runtime/config"
+	"github.com/postrider/postrider/runtime/httpserver"
 	"github.com/postrider/postrider/runtime/setting"
+	"github.com/postrider/postrider/runtime/store"
 )
 
 // Joined is what came of joining a set of modules without running any constructor.
@@ -57,4 +65,24 @@ func (j Joined) Unasked() []string {
 		}
 	}
 	return unasked
+}
+
+// NewClockWatch returns the clock watch of all modules, on a new database. Nothing is started.
+func NewClockWatch(ctx context.Context, cfg setting.Values, log *slog.Logger) (_ *store.Store, watch *clockstep.Watch, err error) {
+	modules, err := selectModules(cfg)
+	if err != nil {
+		return nil, nil, err
+	}
+	listener, err := httpserver.Listen(ctx, "127.0.0.1:0")
+	if err != nil {
+		return nil, nil, err
+	}
+	defer func() { err = errors.Join(err, listener.Close()) }()
+	cfg = config.BaseURL.With(cfg, "http://"+listener.Addr().String())
+	opened, err := store.Open(ctx, cfg, log)
+	if err != nil {
+		return nil, nil, err
+	}
+	app := New(Foundation{Config: cfg, Options: Options{Out: io.Discard}, Modules: modules, Store: opened, Listener: listener, Logger: log, Draining: &atomic.Bool{}, Fail: func(error) {}}, fx.Populate(&watch))
+	return opened, watch, app.Err()
 }

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"github.com/postrider/postrider/runtime/clockstep"
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/id"
 	"github.com/postrider/postrider/runtime/telemetry"
@@ -202,4 +203,15 @@ func (l *look) begin(ctx context.Context, tx *sql.Tx, row locked) (position stri
 	g.log.Warn("bus: the mark is ahead of the server's clock, which must have been wrong; it is set back", "until", id.Time(row.until))
 	_, err = tx.ExecContext(ctx, resetMark, g.name, l.horizon)
 	return l.horizon, err
+}
+
+// ClockRepair makes messages due after the database clock stepped back, and lets the catch-up
+// run, which sets back marks that are ahead of the clock.
+func (b *Bus) ClockRepair() clockstep.Repair {
+	retry := b.options.Retry.Max
+	return clockstep.Repair{What: "messages of the bus", Columns: []clockstep.Column{
+		{Table: "bus_messages", Name: "due_at", Key: `consumer, "offset"`, Where: "failures = 0"},
+		{Table: "bus_messages", Name: "due_at", Key: `consumer, "offset"`, Where: "failures > 0", Limit: retry, Reset: retry},
+		{Table: "bus_marks", Name: "looked_at", Key: "consumer"},
+	}}
 }

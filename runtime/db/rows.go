@@ -82,6 +82,18 @@ func Exec(ctx context.Context, on Execer, statement string, args ...any) (int, e
 	return int(changed), err
 }
 
+// ExecAll runs a statement that changes a limited number of rows until it changes none, and
+// returns how many rows it changed.
+func ExecAll(ctx context.Context, on Execer, statement string, args ...any) (changed int64, err error) {
+	for {
+		n, err := Exec(ctx, on, statement, args...)
+		changed += int64(n)
+		if err != nil || n == 0 {
+			return changed, err
+		}
+	}
+}
+
 // Now gives the time of the database clock, which within a transaction is that of its
 // beginning.
 func Now(ctx context.Context, on Execer) (time.Time, error) {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/postrider/postrider/runtime/clockstep"
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/db/capacity"
 )
@@ -31,7 +32,7 @@ func Database(d *db.DB, c DatabaseConfig) Check {
 			return Unusable(err)
 		}
 		all := seen.judge(c)
-		return slices.Concat(all, hosts(ctx, d), standbys(ctx, d, c), lookAfter(ctx, d), nodes(ctx, d, c), processes(ctx, d), tablesByMonth(ctx, d))
+		return slices.Concat(all, hosts(ctx, d), standbys(ctx, d, c), lookAfter(ctx, d), nodes(ctx, d, c), processes(ctx, d), clockSteps(ctx, d), tablesByMonth(ctx, d))
 	}
 }
 
@@ -152,4 +153,18 @@ func MasterKey(count func(ctx context.Context) (open, closed int, err error)) Ch
 		}
 		return []Finding{s.ok(fmt.Sprintf("it opens all %d", open))}
 	}
+}
+
+// clockSteps reports whether the database clock stepped back.
+func clockSteps(ctx context.Context, d *db.DB) []Finding {
+	s := subject{"database.clock_step", "the database clock has not stepped back within a day"}
+	step, err := clockstep.Read(ctx, d.SQL)
+	switch {
+	case err != nil:
+		return []Finding{s.finding(Skipped, err.Error(), "Check the database first, and run postrider migrate.")}
+	case step == nil:
+		return []Finding{s.ok("no step")}
+	}
+	return []Finding{s.finding(Warning, step.String(), "Run NTP on the machines of the database and its standbys. Due times, leases and limits that were stored while the clock was ahead are repaired. "+
+		"Statistics leave out events until the clock reaches its former time: then run postrider statistics rebuild.")}
 }

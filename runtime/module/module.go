@@ -57,6 +57,9 @@ type Recipients struct {
 // Drain is called when a stop begins to wait for HTTP requests that are open.
 type Drain func()
 
+// Repairs adds a clockstep.Repair: the constructor takes what Fx has and returns it.
+func Repairs(constructor any) fx.Option { return give(constructor, "repairs") }
+
 // Sweeps gives a Sweep: the constructor takes what Fx has and returns it.
 func Sweeps(constructor any) fx.Option { return give(constructor, "sweeps") }
 

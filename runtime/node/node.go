@@ -73,6 +73,10 @@ type Params struct {
 	Machine machine.Addresses   // nil: the interfaces of this machine
 	Workers *worker.Metrics     // nil: of no interest
 	Correct func(time.Duration) // is told how far the clock here is before that of the database; nil: of no interest
+
+	// Observe is told each reading of the clock of the database: what it showed at some moment
+	// between two of the clock here; nil: of no interest.
+	Observe func(sent, answered, seen time.Time)
 }
 
 // Node is this process. Safe for concurrent use.
@@ -89,6 +93,7 @@ type Node struct {
 
 	roleNames []string
 	correct   func(time.Duration)
+	observe   func(sent, answered, seen time.Time)
 
 	queues map[string]HandBack // by what is handed back; complete before Start
 	looks  map[int32]int       // at each node that is gone
@@ -132,10 +137,13 @@ func New(p Params) (*Node, error) {
 	if p.Correct == nil {
 		p.Correct = func(time.Duration) {}
 	}
+	if p.Observe == nil {
+		p.Observe = func(time.Time, time.Time, time.Time) {}
+	}
 	if p.Machine == nil {
 		p.Machine = machine.Interfaces{}
 	}
-	return &Node{db: p.DB, signals: p.Signals, log: p.Logger, name: p.Name, version: p.Version, roles: string(roles), roleNames: p.Roles, correct: p.Correct, egress: p.Egress, times: standard, own: own{machine: p.Machine}, tasks: worker.NewTasks(p.Logger, p.Workers),
+	return &Node{db: p.DB, signals: p.Signals, log: p.Logger, name: p.Name, version: p.Version, roles: string(roles), roleNames: p.Roles, correct: p.Correct, observe: p.Observe, egress: p.Egress, times: standard, own: own{machine: p.Machine}, tasks: worker.NewTasks(p.Logger, p.Workers),
 		queues: map[string]HandBack{}, looks: map[int32]int{}, changed: make(chan struct{}), back: make(chan struct{})}, nil
 }
 

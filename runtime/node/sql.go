@@ -7,13 +7,15 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/postrider/postrider/runtime/clockstep"
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/telemetry"
 )
 
 // registerSQL makes the row. Others that are silent may be so because the database was
 // away: then nothing is claimed for a while, unless somebody's beats show that it was not.
-// Others that are back, and claim nothing yet, are waited for as long as they wait.
+// Others that are back, and claim nothing yet, are waited for as long as they wait, which is
+// no longer than a pause.
 // The last column tells whether a living process has the name.
 const registerSQL = `
 WITH others AS (
@@ -24,13 +26,16 @@ WITH others AS (
 	FROM nodes WHERE seen_at > now() - $6 * interval '1 microsecond'
 ), made AS (
 	INSERT INTO nodes (started_at, name, version, schema, roles, egress, seen_at, claims_from)
-	SELECT at, $1::text, $2::text, $8::text, $3::jsonb, $7::text, at, CASE WHEN steady THEN at WHEN silent THEN at + $5 * interval '1 microsecond' ELSE greatest(at, until) END
+	SELECT at, $1::text, $2::text, $8::text, $3::jsonb, $7::text, at, CASE WHEN steady THEN at WHEN silent THEN at + $5 * interval '1 microsecond' ELSE least(greatest(at, until), at + $5 * interval '1 microsecond') END
 	FROM others, clock_timestamp() AS at
 	RETURNING id
 )
 SELECT made.id, others.twin FROM made, others`
 
 func (n *Node) register(ctx context.Context) error {
+	if _, err := n.RepairTimes(ctx, clockstep.Step{}); err != nil {
+		return err
+	}
 	var id int32
 	var twin bool
 	err := n.db.Hot.QueryRowContext(ctx, registerSQL, n.name, n.version, n.roles, n.times.silent.Microseconds(), n.times.pause.Microseconds(), n.times.forget.Microseconds(), n.egress, db.Schema()).
@@ -58,6 +63,8 @@ func (n *Node) register(ctx context.Context) error {
 // A silence is followed by a pause for the sake of others who were alive shortly before
 // it, or are now. A process that was alone waits for its own results only, from beat to beat.
 //
+// No wait is longer than a pause: a time beyond that was stored while the clock was ahead.
+//
 // A beat that lay in a frozen server changes nothing when it thaws: @good_until is over.
 // After an outage, when @end is not null, the wait is that of the slowest who beats. The
 // third column tells whether somebody is absent who beat shortly before @start, the fourth
@@ -73,10 +80,10 @@ WITH little AS MATERIALIZED (
 ), beat AS (
 	UPDATE nodes SET seen_at = CASE WHEN late THEN seen_at ELSE at END, lock = CASE WHEN late THEN lock ELSE @lock END,
 		addresses = coalesce(@addresses::jsonb, addresses), clock_ahead_ms = @ahead::bigint,
-		claims_from = CASE WHEN late THEN claims_from
+		claims_from = CASE WHEN late THEN claims_from ELSE least(at + @pause * interval '1 microsecond', CASE
 			WHEN present AND at - seen_at > @silent * interval '1 microsecond' THEN at + @pause * interval '1 microsecond'
 			WHEN @doubtful::boolean THEN greatest(claims_from, at + CASE WHEN present THEN @settles::float8 ELSE @again::float8 END * interval '1 microsecond')
-			ELSE claims_from END
+			ELSE claims_from END) END
 	FROM clock, company WHERE id = @id RETURNING name, started_at, claims_from, at, late, present
 ), others AS (
 	SELECT o.*, EXISTS (SELECT FROM nodes later WHERE later.name = o.name AND later.started_at > o.started_at) AS replaced
@@ -86,7 +93,7 @@ SELECT b.at, b.late,
 	EXISTS (SELECT FROM others o WHERE NOT o.replaced AND o.seen_at < @end
 		AND o.seen_at >= coalesce(@start::timestamptz, (SELECT max(seen_at) FROM others WHERE seen_at < @end)) - @gone * interval '1 microsecond'),
 	NOT b.present,
-	greatest(extract(epoch FROM greatest(b.claims_from, (SELECT max(o.claims_from) FROM others o WHERE o.seen_at >= @end)) - b.at) * 1000000, 0)::bigint,
+	least(greatest(extract(epoch FROM greatest(b.claims_from, (SELECT max(o.claims_from) FROM others o WHERE o.seen_at >= @end)) - b.at) * 1000000, 0), @pause)::bigint,
 	(SELECT count(filler) FROM little, LATERAL unnest(array_fill(repeat('x', CASE WHEN memory = '64kB' THEN 1000 END), ARRAY[150])) filler),
 	ARRAY(SELECT n.id FROM nodes n WHERE n.id <> @id AND (n.seen_at < b.at - @gone * interval '1 microsecond' OR n.name = b.name AND n.started_at < b.started_at)
 		AND (n.lock IS NULL OR pg_try_advisory_xact_lock_shared(n.lock))),
@@ -144,7 +151,25 @@ func (n *Node) writeRow(ctx context.Context) (gone []int64, err error) {
 	n.note(h)
 	n.db.ShareWith(1 + countAlive(h.others))
 	n.tell(ctx, h)
+	n.observe(h.sent, h.answered, h.seen)
 	return gone, nil
+}
+
+// repairTimesSQL corrects rows that were written while the clock was ahead: those of processes
+// that died then would count as alive, and keep others from claiming.
+const repairTimesSQL = `
+UPDATE nodes n SET seen_at = least(n.seen_at, at), started_at = least(n.started_at, at), claims_from = least(n.claims_from, at + $1 * interval '1 microsecond')
+FROM clock_timestamp() AS at WHERE n.id IN (
+	SELECT id FROM nodes WHERE seen_at > clock_timestamp() + $2 * interval '1 microsecond' ORDER BY id FOR UPDATE SKIP LOCKED)`
+
+// RepairTimes corrects the rows of processes after the database clock stepped back
+// (runtime/clockstep).
+func (n *Node) RepairTimes(ctx context.Context, _ clockstep.Step) (int64, error) {
+	rows, err := db.Exec(ctx, n.db.Hot, repairTimesSQL, n.times.pause.Microseconds(), clockMatters.Microseconds())
+	if err != nil {
+		return 0, fmt.Errorf("repair times of nodes: %w", err)
+	}
+	return int64(rows), nil
 }
 
 const (

@@ -25,19 +25,23 @@ type request struct {
 // if another process makes it in the same moment, the account is missing from the
 // answer and is asked about again. Locks are taken in the order of the accounts,
 // on rows that are there before those that are made.
+//
+// An account cannot be further ahead than its burst. A row that is further ahead was written
+// before the database clock stepped back, and is corrected.
 var countSQL = db.Compile(`
 WITH asked AS (
 	SELECT a.* FROM ` + askedRows.Source() + `
 ), held AS (
-	SELECT r.account_id, greatest((extract(epoch FROM r.full_at - now()) * 1000000)::bigint, 0) AS ahead
+	SELECT r.account_id, least(greatest((extract(epoch FROM r.full_at - now()) * 1000000)::bigint, 0), asked.burst * asked.every) AS ahead,
+	       r.full_at > now() + asked.burst * asked.every * interval '1 microsecond' AS beyond
 	  FROM rate_limits r JOIN asked USING (account_id) ORDER BY r.account_id FOR UPDATE OF r
 ), counted AS (
-	SELECT a.account_id, h.account_id IS NULL AS fresh, coalesce(h.ahead, 0) AS ahead, a.every,
+	SELECT a.account_id, h.account_id IS NULL AS fresh, coalesce(h.ahead, 0) AS ahead, coalesce(h.beyond, false) AS beyond, a.every,
 	       greatest(least(a.requests, (a.burst * a.every - coalesce(h.ahead, 0)) / a.every), 0) AS admitted
 	  FROM asked a LEFT JOIN held h USING (account_id)
 ), changed AS (
 	UPDATE rate_limits r SET full_at = now() + (c.ahead + c.admitted * c.every) * interval '1 microsecond'
-	  FROM counted c WHERE r.account_id = c.account_id AND NOT c.fresh AND c.admitted > 0
+	  FROM counted c WHERE r.account_id = c.account_id AND NOT c.fresh AND (c.admitted > 0 OR c.beyond)
 ), made AS (
 	INSERT INTO rate_limits (account_id, full_at)
 	SELECT c.account_id, now() + c.admitted * c.every * interval '1 microsecond' FROM counted c WHERE c.fresh ORDER BY c.account_id COLLATE "C"

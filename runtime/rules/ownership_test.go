@@ -96,6 +96,7 @@ func ownedBy(file, owner string) bool {
 var (
 	builders   = regexp.MustCompile(`\.(\w+)\.(?:Create|CreateBulk|MapCreateBulk|Update|UpdateOne|UpdateOneID|Delete|DeleteOne|DeleteOneID)\(`)
 	statements = regexp.MustCompile(`(?i)\b(?:INSERT\s+INTO|UPDATE|DELETE\s+FROM|TRUNCATE|COPY)\s+(?:ONLY\s+)?"?(\w+)\b`)
+	repaired   = regexp.MustCompile(`\{Table: "(\w+)", Name: `) // clockstep.Column
 )
 
 // written are the entities whose ent builders, and the tables whose SQL, change something.
@@ -107,6 +108,9 @@ func written(code string) (entities, tables map[string]bool) {
 	for _, found := range statements.FindAllStringSubmatch(code, -1) {
 		tables[strings.ToLower(found[1])] = true
 	}
+	for _, found := range repaired.FindAllStringSubmatch(code, -1) {
+		tables[found[1]] = true
+	}
 	return entities, tables
 }
 
@@ -116,6 +120,7 @@ func TestOwnershipRuleSeesWrites(t *testing.T) {
 		`tx.Email.Create().SetID(id)`:               true,
 		"`UPDATE emails e SET status = $1`":         true,
 		"`insert into emails (id) values ($1)`":     true,
+		`{Table: "emails", Name: "release_at"}`:     true,
 		`db.Ent.Email.Query().Where(email.ID("x"))`: false,
 		"`SELECT id FROM emails WHERE id = $1`":     false,
 		"`UPDATE emails_archive SET x = 1`":         false,

@@ -36,9 +36,11 @@ type Service struct {
 // New makes the service.
 func New(d *db.DB) *Service { return &Service{d, turnstile.New(atOnce, mostWait)} }
 
+// beginSQL takes the turn where none lasts. One that lasts for longer than any can was taken
+// before the clock of the database went back; the minute is for transactions that began earlier.
 const beginSQL = `
 INSERT INTO exports AS e (account_id, turn, until) VALUES ($1, $2, now() + make_interval(secs => $3))
-ON CONFLICT (account_id) DO UPDATE SET turn = EXCLUDED.turn, until = EXCLUDED.until WHERE e.until <= now()`
+ON CONFLICT (account_id) DO UPDATE SET turn = EXCLUDED.turn, until = EXCLUDED.until WHERE e.until <= now() OR e.until > EXCLUDED.until + interval '1 minute'`
 
 // Begin gives the account's turn, by which it is kept and ended. Errors: Limit while another export of
 // the account is under way; Away.

@@ -15,6 +15,7 @@ import (
 	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/accounts/audit"
 	"github.com/postrider/postrider/modules/accounts/rights"
+	"github.com/postrider/postrider/runtime/clockstep"
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/module"
@@ -23,6 +24,12 @@ import (
 
 // Module gives *Service.
 var Module = fx.Module("team", fx.Provide(New),
+	module.Repairs(func() clockstep.Repair {
+		return clockstep.Repair{What: "invitations", Columns: []clockstep.Column{
+			{Table: "invitations", Name: "due_at"},
+			{Table: "invitations", Name: "expires_at", Limit: InvitationLife, Reset: InvitationLife},
+		}}
+	}),
 	module.Sweeps(func(s *Service) module.Sweep { return module.Sweep{What: "old invitations", Run: s.sweep} }),
 )
 

@@ -1,6 +1,7 @@
 package steps
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"net/http"
@@ -146,6 +147,9 @@ func (s *Service) Stop(ctx context.Context) error {
 	s.tasks.Stop(ctx)
 	return s.worker.Stop(ctx)
 }
+
+// Lease returns how long a process holds a run that it claimed.
+func (s *Service) Lease() time.Duration { return cmp.Or(s.config.Lease, time.Minute) }
 
 // Claim takes due runs under a lease.
 func (s *Service) Claim(ctx context.Context, limit int, lease time.Duration) ([]*runs.Claimed, error) {

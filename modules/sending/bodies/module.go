@@ -3,12 +3,19 @@ package bodies
 import (
 	"go.uber.org/fx"
 
+	"github.com/postrider/postrider/runtime/clockstep"
+	"github.com/postrider/postrider/runtime/module"
 	"github.com/postrider/postrider/runtime/node"
 )
 
 // Module gives *Service and moves in the background. The object store is the assembly's matter.
 var Module = fx.Module("sending/bodies",
 	fx.Provide(New),
+	module.Repairs(func(s *Service) clockstep.Repair {
+		return clockstep.Repair{What: "moves of bodies", Columns: []clockstep.Column{
+			{Table: "body_moves", Name: "due_at", Where: "remove OR attempts > 0", Limit: moveWait.Max, Reset: moveWait.Max},
+		}, Run: s.rewindWalk}
+	}),
 	fx.Provide(fx.Private, func(n *node.Node) Node { return n }),
 	fx.Invoke(func(lc fx.Lifecycle, s *Service) { lc.Append(fx.StartStopHook(s.Start, s.Stop)) }),
 )

@@ -9,14 +9,17 @@ import (
 	"github.com/postrider/postrider/modules/outbound"
 	"github.com/postrider/postrider/modules/sending/compose"
 	"github.com/postrider/postrider/runtime/bus"
+	"github.com/postrider/postrider/runtime/clockstep"
 	"github.com/postrider/postrider/runtime/db"
 	"github.com/postrider/postrider/runtime/mail/smtpclient"
+	"github.com/postrider/postrider/runtime/module"
 	"github.com/postrider/postrider/runtime/node"
 )
 
 // Module gives *Service and runs its deliveries.
 var Module = fx.Module("sending/delivery",
 	fx.Provide(New),
+	module.Repairs(func(s *Service) clockstep.Repair { return clockstep.Repair{What: "recipients", Run: s.repairDueTimes} }),
 	fx.Provide(
 		fx.Private,
 		func(s *accounts.Service) Accounts { return s },

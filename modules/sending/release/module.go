@@ -9,13 +9,20 @@ import (
 	"github.com/postrider/postrider/modules/domains"
 	"github.com/postrider/postrider/modules/suppression"
 	"github.com/postrider/postrider/runtime/bus"
+	"github.com/postrider/postrider/runtime/clockstep"
 	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/module"
 	"github.com/postrider/postrider/runtime/node"
 )
 
 // Module releases scheduled emails while the process runs.
 var Module = fx.Module("sending/release",
 	fx.Provide(New),
+	module.Repairs(func() clockstep.Repair {
+		return clockstep.Repair{What: "scheduled emails that could not be released", Columns: []clockstep.Column{
+			{Table: "emails", Name: "release_at", Where: "status = 'queued' OR scheduled_at < release_at", Limit: releaseAgain, Reset: releaseAgain},
+		}}
+	}),
 	fx.Provide(
 		fx.Private,
 		func(s *accounts.Service) (Accounts, Quota) { return s, s },

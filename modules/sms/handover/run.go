@@ -37,8 +37,8 @@ const (
 
 // What a message waits for before it is looked at again, without an attempt.
 const (
-	waitSuspended = 5 * time.Minute
-	waitDefect    = 10 * time.Second
+	SuspendedPause = 5 * time.Minute // until a message of a suspended account is looked at again
+	waitDefect     = 10 * time.Second
 )
 
 // waits are the pauses after the first, second, … attempt that may be repeated.
@@ -119,7 +119,7 @@ func (s *Service) before(ctx context.Context, j *job, route Route) *result {
 		return end(result{lost: true})
 	}
 	if suspended {
-		return end(later(CodeSuspended, "the account is suspended", waitSuspended))
+		return end(later(CodeSuspended, "the account is suspended", SuspendedPause))
 	}
 	out, err := s.account.OptedOut(ctx, j.accountID, j.To, route.Own)
 	if err != nil {

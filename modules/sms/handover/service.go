@@ -136,6 +136,9 @@ func (s *Service) Stop(ctx context.Context) error {
 	return s.worker.Stop(ctx)
 }
 
+// Lease returns how long a process holds a message that it claimed.
+func (s *Service) Lease() time.Duration { return s.config.Lease }
+
 // Wake has due messages looked for, in every process.
 func (s *Service) Wake() { s.signals.Wake(Channel) }
 

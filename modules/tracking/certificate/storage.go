@@ -31,7 +31,10 @@ var (
 const (
 	lockPrefix = "lock:" // no path of certmagic begins so
 	lockTime   = 2 * time.Minute
-	lockPoll   = 500 * time.Millisecond
+	// longestLock is more than any lock is prolonged by. One that lasts longer was taken before
+	// the clock of the database went back.
+	longestLock = 61 * time.Minute
+	lockPoll    = 500 * time.Millisecond
 )
 
 func sealedFor(name string) []byte { return []byte("certificates/" + name) }
@@ -120,8 +123,8 @@ func (s *storage) Lock(ctx context.Context, name string) error {
 
 func (s *storage) tryLock(ctx context.Context, name string) (bool, error) {
 	result, err := s.db.SQL.ExecContext(ctx, `INSERT INTO certificate_files AS f (name, sealed, size, locked_until) VALUES ($1, '', 0, now() + make_interval(secs => $2))
-		ON CONFLICT (name) DO UPDATE SET locked_until = EXCLUDED.locked_until, updated_at = now() WHERE f.locked_until < now()`,
-		lockPrefix+name, lockTime.Seconds())
+		ON CONFLICT (name) DO UPDATE SET locked_until = EXCLUDED.locked_until, updated_at = now() WHERE f.locked_until < now() OR f.locked_until > now() + make_interval(secs => $3)`,
+		lockPrefix+name, lockTime.Seconds(), longestLock.Seconds())
 	if err != nil {
 		return false, wrap("lock", name, err)
 	}

@@ -80,6 +80,7 @@ const (
 	soonest       = time.Minute
 	latest        = 6 * time.Hour
 	healthy       = 12 * time.Hour
+	LongestPause  = healthy * 11 / 10 // between two checks of a host: pauses are spread by a tenth
 	afterNoAnswer = 10 * time.Minute
 )
 

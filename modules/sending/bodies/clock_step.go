@@ -1,0 +1,22 @@
+package bodies
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/postrider/postrider/runtime/clockstep"
+	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/id"
+)
+
+const rewindWalkSQL = `UPDATE body_walks SET position = $2 WHERE name = $1 AND position > $2`
+
+// rewindWalk sets the walk over sent emails back after the database clock stepped back: new
+// emails get ids from before its position.
+func (s *Service) rewindWalk(ctx context.Context, step clockstep.Step) (int64, error) {
+	n, err := db.Exec(ctx, s.db.SQL, rewindWalkSQL, walkName, id.Since(id.Email, step.At.Add(-clockstep.Matters)))
+	if err != nil {
+		return 0, fmt.Errorf("rewind the walk over sent emails: %w", err)
+	}
+	return int64(n), nil
+}

@@ -1,0 +1,40 @@
+package delivery
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/postrider/postrider/modules/sending/lifecycle"
+	"github.com/postrider/postrider/runtime/clockstep"
+	"github.com/postrider/postrider/runtime/db"
+)
+
+// repairDueSQL corrects recipients that are due later than is possible: later than
+// suspendedFor if they were never tried, otherwise later than the pause after their attempt.
+// A recipient that was tried becomes due after a lease, so that a live owner keeps it.
+var repairDueSQL = db.Compile(`
+UPDATE recipients r SET due_at = CASE WHEN r.attempts = 0 THEN now() ELSE now() + @lease * interval '1 microsecond' END, queued_at = least(r.queued_at, now())
+FROM (
+	SELECT email_id, id FROM recipients WHERE due_at > now() + @lease * interval '1 microsecond' AND due_at > now() + interval '1 microsecond' * CASE
+		WHEN attempts = 0 THEN @put_off ELSE (@pauses::bigint[])[least(attempts, cardinality(@pauses::bigint[]))] END
+	ORDER BY due_at DESC LIMIT 5000 FOR UPDATE SKIP LOCKED
+) v WHERE ` + lifecycle.RecipientSQL)
+
+// repairDueTimes corrects when recipients are due after the database clock stepped back
+// (runtime/clockstep).
+func (s *Service) repairDueTimes(ctx context.Context, _ clockstep.Step) (int64, error) {
+	pauses := make([]int64, len(retrySchedule))
+	for i, pause := range retrySchedule {
+		pauses[i] = pause.Microseconds()
+	}
+	rows, err := db.ExecAll(ctx, s.claimer.db.SQL, repairDueSQL.Text, repairDueSQL.Args(db.Arg("lease", claimLease.Microseconds()),
+		db.Arg("put_off", suspendedFor.Microseconds()), db.Arg("pauses", db.Array(pauses)))...)
+	if rows > 0 {
+		s.signals.Wake(lifecycle.DueChannel)
+		s.claimer.lookSoon() // parked recipients were not due, so their lanes seemed empty
+	}
+	if err != nil {
+		return rows, fmt.Errorf("repair due times of recipients: %w", err)
+	}
+	return rows, nil
+}
