@@ -2,6 +2,7 @@ package rest_test
 
 import (
 	"context"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -69,6 +70,17 @@ func TestSMSSettingsAreReadWhole(t *testing.T) {
 	b.do(t, request{method: "PUT", path: "/api/sms-settings", body: `{"provider":"twilio","countries":[],"from":"+1","twilio":{"account_sid":"AC1","auth_token":"s3cret"}}`})
 	if c := b.sms.change; c.Twilio == nil || c.Twilio.AuthToken.Reveal() != "s3cret" || c.HTTP != nil {
 		t.Errorf("the service got %+v, want the account with its token", c)
+	}
+}
+
+// The reply link lets its owner post replies for the account, so it needs the same right as changing the settings.
+func TestTheReplyURLNeedsTheRightToWrite(t *testing.T) {
+	t.Parallel()
+	b := newBundle(t)
+	for key, want := range map[string]string{"read": `"reply_url":null`, "full": `"reply_url":"https://mail.example.com/s/i/x"`} {
+		if got := b.do(t, request{method: "GET", path: "/api/sms-settings", key: key}); got.status != 200 || !strings.Contains(got.body, want) {
+			t.Errorf("GET /sms-settings with a %s key: %d %s, want 200 with %s", key, got.status, got.body, want)
+		}
 	}
 }
 

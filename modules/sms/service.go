@@ -3,6 +3,7 @@ package sms
 import (
 	"context"
 	"log/slog"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"go.uber.org/fx"
@@ -50,23 +51,29 @@ type Service struct {
 	links    link.Links
 	cursors  *page.Codec
 	handover *handover.Service
+	tasks    *worker.Tasks
 }
 
 // New makes the service; nothing runs before Start.
 func New(p Params) (*Service, error) {
 	account := owner{Service: p.Settings, Links: p.Links, db: p.DB, accounts: p.Accounts, optOuts: p.OptOuts}
 	h, err := handover.New(handover.Params{Config: p.Config, DB: p.DB, Account: account, Signals: p.Signals, Node: p.Node, Logger: p.Logger, Workers: p.Workers, Registry: p.Registry})
-	return &Service{db: p.DB, accounts: p.Accounts, settings: p.Settings, optOuts: p.OptOuts, links: p.Links, cursors: p.Cursors, handover: h}, err
+	return &Service{db: p.DB, accounts: p.Accounts, settings: p.Settings, optOuts: p.OptOuts, links: p.Links, cursors: p.Cursors, handover: h, tasks: worker.NewTasks(p.Logger, p.Workers)}, err
 }
 
 // Start begins to hand messages over.
 func (s *Service) Start(ctx context.Context) error {
 	s.optOuts.Start()
+	s.tasks.Start(worker.Every("sealing of gateways of text messages", sealEvery, s.settings.Seal).Soon(time.Second))
 	return s.handover.Start(ctx)
 }
 
+// sealEvery is how soon gateways of an earlier version are sealed after the last of its processes has ended.
+const sealEvery = time.Minute
+
 // Stop lets requests that have begun end while ctx lasts.
 func (s *Service) Stop(ctx context.Context) error {
+	s.tasks.Stop(ctx)
 	s.optOuts.Stop(ctx)
 	err := s.handover.Stop(ctx)
 	s.settings.Close()

@@ -43,7 +43,7 @@ type settingsRecord struct {
 	HTTP      wire.Optional[httpSettings]   `json:"http" doc:"null with another provider."`
 	Countries []string                      `json:"countries" nullable:"false" doc:"That messages may go to; none: no message is sent."`
 	DailyCap  int                           `json:"daily_cap" doc:"Messages in a day of UTC."`
-	ReplyURL  *string                       `json:"reply_url" doc:"Where the own provider posts what people write back, so that STOP is heard. Keep it secret."`
+	ReplyURL  *string                       `json:"reply_url" doc:"Where your provider posts replies, so that STOP takes effect. Keep it secret. null if the caller cannot change the settings."`
 	UpdatedAt wire.OptionalTime             `json:"updated_at" doc:"null: nothing was set yet."`
 }
 
@@ -54,10 +54,10 @@ type twilioSettings struct {
 }
 
 type httpSettings struct {
-	URL         string   `json:"url"`
+	URL         string   `json:"url" example:"https://sms.example.com/send?key=********" doc:"Values in the query are shown as ********."`
 	HeaderNames []string `json:"header_names" nullable:"false" doc:"Their values are not shown."`
 	ContentType *string  `json:"content_type"`
-	Body        *string  `json:"body"`
+	Body        *string  `json:"body" doc:"Fixed values, which can be passwords, are shown as ********."`
 	IDPath      *string  `json:"id_path"`
 	Idempotent  bool     `json:"idempotent"`
 }
@@ -92,14 +92,14 @@ func Routes(chosen Settings, messages Messages) rest.Routes {
 			"`unknown` and is not sent again.")
 		one := map[string]any{"sms_settings": settingsExample()}
 		rest.Handle(g, rest.Operation{
-			Method: http.MethodGet, Path: "/sms-settings", ID: "getSMSSettings", Needs: rights.Read,
-			Summary: "Retrieve the settings of text messages", Description: "Without the secrets of the provider.", Example: one,
+			Method: http.MethodGet, Path: "/sms-settings", ID: "getSMSSettings", Needs: rights.Read, Unlogged: true,
+			Summary: "Retrieve the settings of text messages", Description: "Secrets of the provider are never shown: `********` is in their place.", Example: one,
 		}, e.settings)
 		rest.HandleBody(g, rest.Operation{
 			Method: http.MethodPut, Path: "/sms-settings", ID: "putSMSSettings", Needs: rights.Write, Stores: rest.StoresNothing, Private: true,
 			Summary: "Replace the settings of text messages",
-			Description: "All of them: a field that is left out gets its default. Secrets are encrypted and never shown; those that are left out stay while the provider, its account and its address stay " +
-				"the same. A URL must be `https` and lead to a public address. No country is allowed until some are given: who can have you write to numbers of his choice may earn by it.",
+			Description: "All of them: a field that is left out gets its default. Secrets are encrypted and never shown. A secret that you omit, or send as its mask `********`, " +
+				"stays in place as long as the provider, its account and its address do not change. A URL must be `https` and lead to a public address. No country is allowed until some are given: who can have you write to numbers of his choice may earn by it.",
 			Body: &rest.Body{About: "The settings.", Examples: map[string]any{
 				"operator": map[string]any{"provider": "operator", "countries": []any{"DE", "AT", "CH"}},
 				"twilio": map[string]any{"provider": "twilio", "from": "+15005550006", "countries": []any{"US"}, "daily_cap": 500,
@@ -113,7 +113,11 @@ func Routes(chosen Settings, messages Messages) rest.Routes {
 }
 
 func (e *edge) settings(ctx context.Context, c *rest.Call, _ *rest.None) (settingsAnswer, error) {
-	return rest.As(newSettings)(e.chosen.Settings(ctx, c.AccountID))
+	out, err := rest.As(newSettings)(e.chosen.Settings(ctx, c.AccountID))
+	if c.Authorize(rights.Write) != nil { // the link lets its owner post replies for the account
+		out.Settings.ReplyURL = nil
+	}
+	return out, err
 }
 
 func (e *edge) put(ctx context.Context, c *rest.Call, _ *rest.None, change settings.Change) (settingsAnswer, error) {

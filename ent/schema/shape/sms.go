@@ -9,10 +9,11 @@ type SMSProvider struct {
 	BaseURL    string `json:"base_url,omitempty"` // of one that is compatible; empty: Twilio's
 
 	// Of http.
-	URL         string   `json:"url,omitempty"`
+	URL         string   `json:"url,omitempty"`          // masked, if Sealed
 	HeaderNames []string `json:"header_names,omitempty"` // of the headers whose values are sealed
-	Body        string   `json:"body,omitempty"`         // Liquid
+	Body        string   `json:"body,omitempty"`         // Liquid; masked, if Sealed
 	ContentType string   `json:"content_type,omitempty"`
 	IDPath      string   `json:"id_path,omitempty"`    // where the provider's id stands in its answer, as in messages.0.id
 	Idempotent  bool     `json:"idempotent,omitempty"` // a request that is repeated sends nothing twice
+	Sealed      bool     `json:"sealed,omitempty"`     // the whole URL and body are among the credentials
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/postrider/postrider/runtime/secret"
 )
 
-// Settings are those of an account, as it may see them.
+// Settings are those of an account, as it may see them: with masks in the place of secrets.
 type Settings struct {
 	Provider  string // operator, none, twilio, http
 	Config    shape.SMSProvider
@@ -37,6 +37,12 @@ const DefaultDailyCap = 100
 type credentials struct {
 	AuthToken string            `json:"auth_token,omitempty"` // of twilio
 	Headers   map[string]string `json:"headers,omitempty"`    // of http
+	URL       string            `json:"url,omitempty"`        // of http, if it is sealed
+	Body      string            `json:"body,omitempty"`       // likewise
+}
+
+func (c credentials) empty() bool {
+	return c.AuthToken == "" && len(c.Headers) == 0 && c.URL == ""
 }
 
 func sealedFor(accountID string) []byte { return []byte("sms/" + accountID + "/credentials") }
@@ -79,7 +85,7 @@ func (*Service) Row(ctx context.Context, from db.Execer, accountID string) (*ent
 func (s *Service) shown(accountID string, row *ent.SMSSettings) Settings {
 	out := Settings{Provider: string(smssettings.ProviderOperator), Countries: []string{}, DailyCap: DefaultDailyCap}
 	if row != nil {
-		out = Settings{Provider: string(row.Provider), Config: row.Config, Countries: row.Countries, DailyCap: row.DailyCap, UpdatedAt: &row.UpdatedAt, HasSecret: row.Credentials != nil && len(*row.Credentials) > 0}
+		out = Settings{Provider: string(row.Provider), Config: masked(row.Config), Countries: row.Countries, DailyCap: row.DailyCap, UpdatedAt: &row.UpdatedAt, HasSecret: row.Credentials != nil && len(*row.Credentials) > 0}
 	}
 	if route, err := s.RouteOf(accountID, row); err == nil && route.Provider != nil {
 		out.Usable, out.Carrier = true, route.Provider.Name()
@@ -117,8 +123,9 @@ func (s *Service) RouteOf(accountID string, row *ent.SMSSettings) (handover.Rout
 		out.Provider = &provider.Twilio{BaseURL: row.Config.BaseURL, AccountSID: row.Config.AccountSID, AuthToken: secret.New(held.AuthToken), From: row.Config.From, Client: s.ways.client}
 		return out, nil
 	}
-	c := provider.GatewayConfig{URL: row.Config.URL, ContentType: row.Config.ContentType, Body: row.Config.Body, From: row.Config.From, IDPath: row.Config.IDPath, Idempotent: row.Config.Idempotent}
-	for _, name := range row.Config.HeaderNames {
+	config := revealed(row.Config, held)
+	c := provider.GatewayConfig{URL: config.URL, ContentType: config.ContentType, Body: config.Body, From: config.From, IDPath: config.IDPath, Idempotent: config.Idempotent}
+	for _, name := range config.HeaderNames {
 		c.Headers = append(c.Headers, shape.Header{Name: name, Value: held.Headers[name]})
 	}
 	gateway, err := provider.NewGateway(c, s.ways.client)

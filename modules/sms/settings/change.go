@@ -42,7 +42,7 @@ type HTTPChange struct {
 	URL         string
 	Headers     map[string]string // nil: as they are, if the URL does not change
 	ContentType string
-	Body        string
+	Body        string // a mask in it, or in the URL, is what is there, if the address does not change
 	IDPath      string
 	Idempotent  bool
 }
@@ -66,10 +66,13 @@ var ownHeaders = []string{"host", "content-length", "transfer-encoding", "connec
 
 // SetSettings replaces the settings of an account. The error is Invalid and names every wrong field.
 func (s *Service) SetSettings(ctx context.Context, accountID string, c Change) (Settings, error) {
+	seals, err := s.seals(ctx)
+	if err != nil {
+		return Settings{}, fmt.Errorf("change settings of text messages: %w", err)
+	}
 	var stored *ent.SMSSettings
-	err := s.db.InTx(ctx, func(tx *ent.Tx) error {
-		// One at a time: what is kept of the secrets has to be what is there.
-		if _, err := tx.ExecContext(ctx, `SELECT pg_advisory_xact_lock(hashtextextended('sms/settings/' || $1, 0))`, accountID); err != nil {
+	err = s.db.InTx(ctx, func(tx *ent.Tx) error {
+		if err := lock(ctx, tx, accountID); err != nil {
 			return err
 		}
 		before, err := tx.SMSSettings.Query().Where(smssettings.ID(accountID)).Only(ctx)
@@ -83,6 +86,11 @@ func (s *Service) SetSettings(ctx context.Context, accountID string, c Change) (
 		config, held, wrong := s.judge(c, before, kept)
 		if err := wrong.Err(); err != nil {
 			return err
+		}
+		if seals {
+			if config, held, err = s.seal(ctx, tx, config, held); err != nil {
+				return err
+			}
 		}
 		if err := s.store(ctx, tx, accountID, c, config, held); err != nil {
 			return err
@@ -105,15 +113,7 @@ INSERT INTO sms_settings (id, provider, config, credentials, countries, daily_ca
 ON CONFLICT (id) DO UPDATE SET provider = $2, config = $3, credentials = $4, countries = $5, daily_cap = $6, updated_at = clock_timestamp()`
 
 func (s *Service) store(ctx context.Context, tx db.Execer, accountID string, c Change, config shape.SMSProvider, held credentials) error {
-	var sealed []byte
-	if held.AuthToken != "" || len(held.Headers) > 0 {
-		plain, err := json.Marshal(held) //nolint:gosec // it is sealed before it is stored
-		if err != nil {
-			return err
-		}
-		sealed = s.box.Seal(plain, sealedFor(accountID))
-	}
-	described, err := json.Marshal(config)
+	described, sealed, err := s.encode(accountID, config, held)
 	if err != nil {
 		return err
 	}
@@ -128,8 +128,18 @@ func (s *Service) store(ctx context.Context, tx db.Execer, accountID string, c C
 	if dailyCap == 0 {
 		dailyCap = DefaultDailyCap
 	}
-	_, err = tx.ExecContext(ctx, storeSQL, accountID, c.Provider, string(described), sealed, string(countries), dailyCap)
+	_, err = tx.ExecContext(ctx, storeSQL, accountID, c.Provider, described, sealed, string(countries), dailyCap)
 	return err
+}
+
+// encode returns the columns config and credentials.
+func (s *Service) encode(accountID string, config shape.SMSProvider, held credentials) (described string, sealed []byte, err error) {
+	text, err := json.Marshal(config)
+	if err != nil || held.empty() {
+		return string(text), nil, err
+	}
+	plain, err := json.Marshal(held) //nolint:gosec // it is sealed before it is stored
+	return string(text), s.box.Seal(plain, sealedFor(accountID)), err
 }
 
 // judge gives what would be stored, and what is wrong with the change.
@@ -204,6 +214,8 @@ func (s *Service) judgeTwilio(c Change, config *shape.SMSProvider, before shape.
 }
 
 func (s *Service) judgeHTTP(h HTTPChange, config *shape.SMSProvider, before shape.SMSProvider, kept credentials, wrong fault.Fields) (held credentials) {
+	before = revealed(before, kept)
+	unmask(&h, before, wrong)
 	config.URL, config.Body, config.ContentType, config.IDPath, config.Idempotent = h.URL, h.Body, h.ContentType, h.IDPath, h.Idempotent
 	if _, reason := egress.CheckURL(h.URL, s.ways.plainLoopback); reason != "" {
 		wrong.Add("http.url", "%s", reason)
@@ -211,7 +223,7 @@ func (s *Service) judgeHTTP(h HTTPChange, config *shape.SMSProvider, before shap
 	if h.IDPath != "" && !pathForm.MatchString(h.IDPath) {
 		wrong.Add("http.id_path", "must be names and positions joined by dots, as messages.0.id")
 	}
-	if _, err := provider.NewBody(h.ContentType, h.Body); err != nil {
+	if _, err := provider.NewBody(h.ContentType, h.Body); err != nil && wrong["http.body"] == "" {
 		wrong.Add("http.body", "%s", err)
 	}
 	held.Headers = h.Headers

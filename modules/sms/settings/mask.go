@@ -1,0 +1,224 @@
+package settings
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"mime"
+	"regexp"
+	"strings"
+	"unicode"
+
+	"github.com/postrider/postrider/modules/sms/provider"
+	"github.com/postrider/postrider/runtime/secret"
+)
+
+// The body of a gateway often carries its user and password. Nothing tells them from other texts
+// that are always the same, so all of these are sealed, and shown as a mask. Names and Liquid are
+// shown, so that the owner sees what the body is like. A mask that comes back stands for the text
+// at the same place of the stored body.
+
+// liquidTag matches a tag or an output of Liquid.
+var liquidTag = regexp.MustCompile(`(?s)\{\{.*?\}\}|\{%.*?%\}`)
+
+// constant is a text of a body that may be secret, at a place that keeps its name.
+type constant struct {
+	path     string
+	from, to int    // where it is written in the body
+	text     string // decoded
+}
+
+// maskText hides the fixed parts of a template: those with letters or digits, outside of Liquid and
+// within its quotes.
+func maskText(text string) string {
+	var out strings.Builder
+	fixed := func(part string) {
+		if strings.ContainsFunc(part, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }) {
+			part = secret.Mask
+		}
+		out.WriteString(part)
+	}
+	at := 0
+	for _, tag := range liquidTag.FindAllStringIndex(text, -1) {
+		fixed(text[at:tag[0]])
+		if code := text[tag[0]:tag[1]]; strings.ContainsAny(code, `'"`) {
+			fixed(code)
+		} else {
+			out.WriteString(code)
+		}
+		at = tag[1]
+	}
+	fixed(text[at:])
+	return out.String()
+}
+
+// maskBody returns a body as it is shown.
+func maskBody(contentType, body string) string {
+	list, encode := constants(contentType, body)
+	return replace(body, list, func(c constant) string {
+		if masked := maskText(c.text); masked != c.text {
+			return encode(masked)
+		}
+		return body[c.from:c.to]
+	})
+}
+
+// unmaskBody returns a body with the texts of another at the places where it shows masks. The error
+// names a place whose text is not known, and continues a sentence.
+func unmaskBody(contentType, body, original string) (string, error) {
+	if !strings.Contains(body, secret.Mask) {
+		return body, nil
+	}
+	known := map[string]constant{}
+	originals, _ := constants(contentType, original)
+	for _, c := range originals {
+		known[c.path] = c
+	}
+	list, _ := constants(contentType, body)
+	var err error
+	body = replace(body, list, func(c constant) string {
+		was, found := known[c.path]
+		switch {
+		case !strings.Contains(c.text, secret.Mask):
+			return body[c.from:c.to]
+		case found && c.text == maskText(was.text):
+			return original[was.from:was.to]
+		}
+		err = fmt.Errorf("has a mask (%s) in the place of a value that is not known%s; enter the value again", secret.Mask, in(c.path))
+		return ""
+	})
+	if err == nil && strings.Contains(body, secret.Mask) {
+		err = fmt.Errorf("has a mask (%s) where no value is", secret.Mask)
+	}
+	return body, err
+}
+
+// replace writes a body with other texts at the places of its constants.
+func replace(body string, list []constant, with func(constant) string) string {
+	var out strings.Builder
+	at := 0
+	for _, c := range list {
+		out.WriteString(body[at:c.from])
+		out.WriteString(with(c))
+		at = c.to
+	}
+	out.WriteString(body[at:])
+	return out.String()
+}
+
+func in(path string) string {
+	if path == "" {
+		return ""
+	}
+	return " (" + path + ")"
+}
+
+// constants lists the texts of a body in their order, and how one is written. A body of an unknown
+// form is one text.
+func constants(contentType, body string) (list []constant, encode func(string) string) {
+	kind, _, _ := mime.ParseMediaType(contentType) // it was judged before
+	plain := func(text string) string { return text }
+	switch {
+	case body == "":
+		return nil, plain
+	case kind == "", kind == provider.JSON:
+		if json.Valid([]byte(body)) {
+			return jsonConstants(body), quoted
+		}
+	case kind == provider.Form:
+		return formConstants(body), plain
+	}
+	return []constant{{"", 0, len(body), body}}, plain
+}
+
+func formConstants(body string) (list []constant) {
+	counts := map[string]int{}
+	at := 0
+	for pair := range strings.SplitSeq(body, "&") {
+		name, value, _ := strings.Cut(pair, "=")
+		name = strings.TrimSpace(name)
+		list = append(list, constant{fmt.Sprintf("%s[%d]", name, counts[name]), at + len(pair) - len(value), at + len(pair), value})
+		counts[name]++
+		at += len(pair) + 1
+	}
+	return list
+}
+
+// quoted writes a string of JSON.
+func quoted(text string) string {
+	var out bytes.Buffer
+	encoder := json.NewEncoder(&out)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(text); err != nil {
+		panic("settings: a string cannot be encoded: " + err.Error())
+	}
+	return strings.TrimSuffix(out.String(), "\n")
+}
+
+// jsonConstants lists the strings and numbers of a JSON document that are values. A path is the names
+// and positions that lead to one, and which it is where names are repeated.
+func jsonConstants(body string) (list []constant) {
+	decoder := json.NewDecoder(strings.NewReader(body))
+	decoder.UseNumber()
+	type level struct {
+		object bool
+		name   string // of the member that is read
+		count  int
+		isName bool // the next string is one
+	}
+	var levels []level
+	counts := map[string]int{}
+	path := func() string {
+		var out strings.Builder
+		for _, l := range levels {
+			if l.object {
+				fmt.Fprintf(&out, "/%q", l.name)
+			} else {
+				fmt.Fprintf(&out, "/%d", l.count)
+			}
+		}
+		counts[out.String()]++
+		if n := counts[out.String()]; n > 1 {
+			fmt.Fprintf(&out, "#%d", n)
+		}
+		return out.String()
+	}
+	done := func() { // a value has ended
+		if n := len(levels); n > 0 {
+			levels[n-1].count++
+			levels[n-1].isName = levels[n-1].object
+		}
+	}
+	for {
+		before := int(decoder.InputOffset())
+		token, err := decoder.Token()
+		if err != nil {
+			return list // at the end: the document is valid
+		}
+		after := int(decoder.InputOffset())
+		n := len(levels)
+		switch t := token.(type) {
+		case json.Delim:
+			switch t {
+			case '{':
+				levels = append(levels, level{object: true, isName: true})
+			case '[':
+				levels = append(levels, level{})
+			default:
+				levels = levels[:n-1]
+				done()
+			}
+			continue
+		case string:
+			if n > 0 && levels[n-1].isName {
+				levels[n-1].name, levels[n-1].isName = t, false
+				continue
+			}
+			from := before + strings.IndexByte(body[before:after], '"')
+			list = append(list, constant{path(), from, after, t})
+		case json.Number:
+			list = append(list, constant{path(), after - len(t), after, t.String()})
+		}
+		done()
+	}
+}

@@ -1,0 +1,135 @@
+package settings
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/postrider/postrider/ent"
+	"github.com/postrider/postrider/ent/schema/shape"
+	"github.com/postrider/postrider/ent/smssettings"
+	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/fault"
+	"github.com/postrider/postrider/runtime/node"
+	"github.com/postrider/postrider/runtime/secret"
+)
+
+// sealedBy is the migration that a program must have to read a URL and a body that are sealed, without
+// its time.
+const sealedBy = "sealed_sms_gateways"
+
+// masked returns a configuration as it is shown.
+func masked(c shape.SMSProvider) shape.SMSProvider {
+	c.URL, c.Body = secret.MaskURL(c.URL), maskBody(c.ContentType, c.Body)
+	return c
+}
+
+// revealed returns a configuration with what is sealed of it.
+func revealed(c shape.SMSProvider, held credentials) shape.SMSProvider {
+	if c.Sealed {
+		c.URL, c.Body = held.URL, held.Body
+	}
+	return c
+}
+
+// unmask puts what is stored in the place of masks. It goes to no other address than before.
+func unmask(h *HTTPChange, before shape.SMSProvider, wrong fault.Fields) {
+	address, _, _ := strings.Cut(h.URL, "?")
+	known, _, _ := strings.Cut(before.URL, "?")
+	url, whole := secret.UnmaskURL(h.URL, before.URL)
+	if !whole {
+		wrong.Add("http.url", "has a mask (%s) in the place of a value that is not known for this address; enter the value again", secret.Mask)
+	}
+	original := before.Body
+	if address != known || known == "" {
+		original = ""
+	}
+	body, err := unmaskBody(h.ContentType, h.Body, original)
+	if err != nil {
+		wrong.Add("http.body", "%s", err)
+		return
+	}
+	h.URL, h.Body = url, body
+}
+
+// seals reports whether the URL and the body of gateways may be sealed: every process can read them.
+func (s *Service) seals(ctx context.Context) (bool, error) {
+	all, err := node.Processes(ctx, s.db)
+	if err != nil {
+		return false, err
+	}
+	needs := s.db.VersionOf(sealedBy)
+	for _, p := range all {
+		if p.Alive && p.Schema < needs {
+			return false, nil
+		}
+	}
+	return true, nil
+}
+
+// seal moves the URL and the body to the credentials, if there is something to hide in them. Older
+// programs, which would send the masks, are refused from then on.
+func (s *Service) seal(ctx context.Context, tx db.Execer, config shape.SMSProvider, held credentials) (shape.SMSProvider, credentials, error) {
+	shown := masked(config)
+	if shown.URL == config.URL && shown.Body == config.Body {
+		return config, held, nil
+	}
+	held.URL, held.Body = config.URL, config.Body
+	shown.Sealed = true
+	return shown, held, s.db.Require(ctx, tx, sealedBy)
+}
+
+func lock(ctx context.Context, tx db.Execer, accountID string) error {
+	// One at a time: what is kept of the secrets has to be what is there.
+	_, err := tx.ExecContext(ctx, `SELECT pg_advisory_xact_lock(hashtextextended('sms/settings/' || $1, 0))`, accountID)
+	return err
+}
+
+const (
+	plainSQL = `SELECT id FROM sms_settings WHERE provider = 'http' AND NOT coalesce((config->>'sealed')::boolean, false) ORDER BY id`
+
+	// The time of the change stays: nothing else is different.
+	resealSQL = `UPDATE sms_settings SET config = $2, credentials = $3 WHERE id = $1`
+)
+
+// Seal seals what earlier programs have stored plainly, once every process can read it.
+func (s *Service) Seal(ctx context.Context) error {
+	seals, err := s.seals(ctx)
+	if err != nil || !seals {
+		return err
+	}
+	ids, err := db.All(ctx, s.db.SQL, db.Value[string], plainSQL)
+	if err != nil {
+		return fmt.Errorf("look for gateways of text messages: %w", err)
+	}
+	for _, id := range ids {
+		if err := s.db.InTx(ctx, func(tx *ent.Tx) error { return s.sealOne(ctx, tx, id) }); err != nil {
+			return fmt.Errorf("seal the gateway of %s: %w", id, err)
+		}
+	}
+	return nil
+}
+
+func (s *Service) sealOne(ctx context.Context, tx *ent.Tx, accountID string) error {
+	if err := lock(ctx, tx, accountID); err != nil {
+		return err
+	}
+	row, err := s.Row(ctx, tx, accountID)
+	if err != nil || row == nil || row.Provider != smssettings.ProviderHTTP || row.Config.Sealed {
+		return err
+	}
+	held, err := s.open(accountID, row)
+	if err != nil {
+		return err
+	}
+	config, held, err := s.seal(ctx, tx, row.Config, held)
+	if err != nil || !config.Sealed {
+		return err
+	}
+	described, sealed, err := s.encode(accountID, config, held)
+	if err != nil {
+		return err
+	}
+	_, err = tx.ExecContext(ctx, resealSQL, accountID, described, sealed)
+	return err
+}
