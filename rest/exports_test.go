@@ -82,7 +82,7 @@ func suppressedFor(texts ...string) (all []*ent.Suppression) {
 
 func TestExportsInBothForms(t *testing.T) {
 	t.Parallel()
-	texts := []string{"=1+1", "+1", "-1", "@x", "\tx", "\rx", "a,b", `say "hi"`, "two\r\nlines", " =1", "ünï\u2028", "", "<b>&"}
+	texts := []string{"=1+1", "+1", "-1", "@x", "\tx", "\rx", "＝1+1", "＋1", "－1", "＠x", "a,b", `say "hi"`, "two\r\nlines", " =1", "ünï\u2028", "", "<b>&"}
 	turns := newTurns()
 	b := exporting(t, turns, func(_ context.Context, cursor string) (page.Page[*ent.Suppression], error) {
 		at := map[string]int{"": 0, "5": 5, "10": 10}[cursor]
@@ -101,7 +101,7 @@ func TestExportsInBothForms(t *testing.T) {
 		t.Fatalf("%d rows, want %d: %v", len(rows), 1+len(texts), err)
 	}
 	for i, text := range texts {
-		if text != "" && strings.Contains("=+-@\t\r", text[:1]) {
+		if text != "" && strings.ContainsAny(string([]rune(text)[:1]), "=+-@\t\r＝＋－＠") {
 			text = "'" + text
 		}
 		// The reader of the library takes a line break in a cell for \n.

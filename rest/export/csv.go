@@ -3,6 +3,7 @@ package export
 import (
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/postrider/postrider/rest/wire"
 )
@@ -13,8 +14,9 @@ type Column[R any] struct {
 	Text func(R) string
 }
 
-// formulaStarts are the characters that let a spreadsheet take a cell for a formula.
-const formulaStarts = "=+-@\t\r"
+// formulaStarts are the characters that make a spreadsheet read a cell as a formula. Some convert the full-width forms
+// to ASCII.
+const formulaStarts = "=+-@\t\r＝＋－＠"
 
 // appendRow appends a row (RFC 4180). A cell that a spreadsheet would take for a formula gets an
 // apostrophe before it.
@@ -23,7 +25,7 @@ func appendRow(out []byte, cells []string) []byte {
 		if i > 0 {
 			out = append(out, ',')
 		}
-		if cell != "" && strings.IndexByte(formulaStarts, cell[0]) >= 0 {
+		if first, _ := utf8.DecodeRuneInString(cell); cell != "" && strings.ContainsRune(formulaStarts, first) {
 			cell = "'" + cell
 		}
 		if !strings.ContainsAny(cell, "\",\r\n") {
