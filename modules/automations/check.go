@@ -9,6 +9,7 @@ import (
 	"github.com/postrider/postrider/modules/accounts"
 	"github.com/postrider/postrider/modules/automations/definition"
 	"github.com/postrider/postrider/modules/templates/language"
+	"github.com/postrider/postrider/runtime/egress"
 	"github.com/postrider/postrider/runtime/fault"
 	"github.com/postrider/postrider/runtime/mail/address"
 )
@@ -55,11 +56,13 @@ func (s *Service) problems(ctx context.Context, caller accounts.Caller, document
 	for _, i := range unreachable(&d) {
 		problems = append(problems, Problem{fmt.Sprintf("steps[%d]", i), SeverityWarning, "is never reached"})
 	}
+	lookups, cancel := context.WithTimeout(ctx, egress.LookupTimeout) // of all steps together
+	defer cancel()
 	for i := range d.Steps {
 		path := fmt.Sprintf("steps[%d]", i)
-		if d.Steps[i].Type == definition.Webhook {
-			if err := s.config.mayCall(d.Steps[i].URL); err != nil {
-				problems = append(problems, Problem{path + ".url", SeverityError, err.Error()})
+		if d.Steps[i].Type == definition.Webhook && s.config.Targets != nil {
+			if problem := s.config.Targets.Problem(lookups, d.Steps[i].URL); problem != "" {
+				problems = append(problems, Problem{path + ".url", SeverityError, problem})
 			}
 		}
 		var found []Problem

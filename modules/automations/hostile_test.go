@@ -138,15 +138,22 @@ func TestAWebhookStepReachesNoPrivateAddress(t *testing.T) {
 	here := netip.MustParseAddrPort(private.Listener.Addr().String())
 	w := newWorld(t)
 	guard := egress.NewGuard(nil)
-	w.Service = w.configured(t, Config{Guard: guard, Client: egress.NewClient(egress.ClientConfig{Guard: guard,
-		Lookup: func(context.Context, string) ([]netip.Addr, error) { return []netip.Addr{here.Addr()}, nil }})})
+	var rebound atomic.Bool
+	lookup := func(_ context.Context, host string) ([]netip.Addr, error) {
+		if host == "rebound.example" && !rebound.Load() {
+			return []netip.Addr{netip.MustParseAddr("93.184.215.14")}, nil
+		}
+		return []netip.Addr{here.Addr()}, nil
+	}
+	w.Service = w.configured(t, Config{Targets: egress.NewTargetChecker(guard, lookup, false), Client: egress.NewClient(egress.ClientConfig{Guard: guard, Lookup: lookup})})
 	w.active(t, `{"event": "start"}`, fmt.Sprintf(`{"key": "call", "type": "webhook", "url": "https://rebound.example:%d/"}`, here.Port()))
+	rebound.Store(true)
 	w.post(t, "start", `{}`)
 	w.drain(t)
 	if got := w.failure(t); hits.Load() != 0 || len(got) < 15 || got[:15] != "webhook_refused" {
 		t.Errorf("%d requests came to a private address, and the run failed with %q", hits.Load(), got)
 	}
-	for _, target := range []string{"https://10.0.0.1/", "https://[::1]/", "https://169.254.169.254/latest", "http://localhost/"} {
+	for _, target := range []string{"https://10.0.0.1/", "https://[::1]/", "https://169.254.169.254/latest", "https://private.example/", "https://localhost/", "http://localhost/"} {
 		a, err := w.Create(t.Context(), sendingtest.Account, fmt.Appendf(nil, `{"name": "N", "trigger": {"event": "e"}, "steps": [{"type": "webhook", "url": %q}]}`, target), nil)
 		if err != nil {
 			t.Fatalf("%s: %v", target, err)

@@ -55,7 +55,7 @@ func newWorld(t *testing.T) *world {
 // another is one more process over the same database.
 func (w *world) another(t *testing.T) *Service {
 	t.Helper()
-	return w.configured(t, Config{Client: http.DefaultClient, PlainLoopback: true})
+	return w.configured(t, Config{Client: http.DefaultClient})
 }
 
 // configured is a process with settings of its own.

@@ -93,7 +93,7 @@ func explain(err error, timeout time.Duration) string {
 	}
 	switch {
 	case errors.Is(err, egress.ErrRefused):
-		return "the host " + refusedHost
+		return "the host " + egress.PrivateTarget
 	case errors.Is(err, egress.ErrPlainHTTP):
 		return egress.ErrPlainHTTP.Error()
 	case errors.As(err, &dnsError):

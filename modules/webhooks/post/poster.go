@@ -33,18 +33,16 @@ const connectTimeout = 5 * time.Second
 
 // Poster judges the URLs of endpoints and posts to them. Safe for concurrent use.
 type Poster struct {
-	guard         *egress.Guard
-	client        *http.Client
-	lookup        func(ctx context.Context, host string) ([]netip.Addr, error)
-	plainLoopback bool
-	timeout       time.Duration
-	log           *slog.Logger
+	targets *egress.TargetChecker
+	client  *http.Client
+	timeout time.Duration
+	log     *slog.Logger
 }
 
 // New makes a poster.
 func New(c Config, log *slog.Logger) *Poster {
 	lookup, guard := egress.WithLocalhost(c.Lookup), egress.NewGuard(c.Allow)
-	return &Poster{guard: guard, lookup: lookup, plainLoopback: c.PlainLoopback, timeout: c.Timeout, log: log,
+	return &Poster{targets: egress.NewTargetChecker(guard, c.Lookup, c.PlainLoopback), timeout: c.Timeout, log: log,
 		client: egress.NewClient(egress.ClientConfig{Guard: guard, PlainLoopback: c.PlainLoopback, ConnectTimeout: connectTimeout,
 			Timeout: c.Timeout, RootCAs: c.RootCAs, Lookup: lookup})}
 }
