@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"net"
 	"net/netip"
 	"strings"
 	"sync"
@@ -116,6 +117,14 @@ func newWorld(t testing.TB) *world {
 	return w
 }
 
+// lookup resolves private.example to a private address, and no other name.
+func lookup(_ context.Context, host string) ([]netip.Addr, error) {
+	if host == "private.example" {
+		return []netip.Addr{netip.MustParseAddr("10.0.0.1")}, nil
+	}
+	return nil, &net.DNSError{Err: "no such host", Name: host, IsNotFound: true}
+}
+
 // start starts one process of the installation with an operator's provider.
 func (w *world) start(t testing.TB, operator settings.Operator, older ...secret.Key) *process {
 	t.Helper()
@@ -124,7 +133,7 @@ func (w *world) start(t testing.TB, operator settings.Operator, older ...secret.
 		t.Fatal(err)
 	}
 	log, links := slog.New(slog.NewTextHandler(w.logged, nil)), link.New("https://mail.example.com", box.DeriveEach("sms links"))
-	chosen, err := settings.New(settings.Params{Config: settings.Config{Operator: operator, PlainLoopback: true, Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}},
+	chosen, err := settings.New(settings.Params{Config: settings.Config{Operator: operator, PlainLoopback: true, Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, Lookup: lookup},
 		DB: w.db, Box: box, Links: links, Catcher: w.caught})
 	if err != nil {
 		t.Fatal(err)

@@ -56,10 +56,10 @@ type Service struct {
 
 // ways is how providers are reached.
 type ways struct {
-	operator      provider.Provider // nil: there is none
-	settings      Operator
-	client        *http.Client // of accounts' own providers; it judges where it may go
-	plainLoopback bool
+	operator provider.Provider // nil: there is none
+	settings Operator
+	client   *http.Client // of accounts' own providers; it judges where it may go
+	targets  *egress.TargetChecker
 }
 
 // New makes the service. The error says that the operator's provider cannot be used.
@@ -68,8 +68,10 @@ func New(p Params) (*Service, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Service{db: p.DB, box: p.Box, links: p.Links, ways: ways{operator: operator, settings: p.Config.Operator, plainLoopback: p.Config.PlainLoopback,
-		client: egress.NewClient(egress.ClientConfig{Guard: egress.NewGuard(p.Config.Allow), PlainLoopback: p.Config.PlainLoopback, Timeout: provider.Timeout,
+	guard := egress.NewGuard(p.Config.Allow)
+	return &Service{db: p.DB, box: p.Box, links: p.Links, ways: ways{operator: operator, settings: p.Config.Operator,
+		targets: egress.NewTargetChecker(guard, p.Config.Lookup, p.Config.PlainLoopback),
+		client: egress.NewClient(egress.ClientConfig{Guard: guard, PlainLoopback: p.Config.PlainLoopback, Timeout: provider.Timeout,
 			RootCAs: p.Config.RootCAs, Lookup: egress.WithLocalhost(p.Config.Lookup)})}}, nil
 }
 
