@@ -11,6 +11,7 @@ import (
 	"github.com/postrider/postrider/graph/refusal"
 	"github.com/postrider/postrider/graph/trusted"
 	"github.com/postrider/postrider/modules/statistics"
+	"github.com/postrider/postrider/runtime/timeseries"
 )
 
 type fakeStatistics struct{}
@@ -26,18 +27,19 @@ func (fakeStatistics) AskReceived(_ context.Context, accountID string, q statist
 	figures := statistics.ReceivedFigures{Received: 3, Ham: 2, Spam: 1, Octets: 5_000_000_000}
 	buckets := []statistics.ReceivedBucket{{Start: day, Figures: figures}}
 	group := statistics.ReceivedGroup{Key: string(q.GroupBy), Label: "a label", Totals: figures, Buckets: buckets}
-	return statistics.ReceivedAnswer{Totals: figures, Buckets: buckets, Groups: []statistics.ReceivedGroup{group}, Other: &statistics.ReceivedGroup{Totals: figures}}, nil
+	answer := timeseries.Answer[statistics.ReceivedFigures]{Totals: figures, Buckets: buckets, Groups: []statistics.ReceivedGroup{group}, Other: &statistics.ReceivedGroup{Totals: figures}}
+	return statistics.ReceivedAnswer{Answer: answer, AsOf: day}, nil
 }
 
 func TestReceivedMailIsCounted(t *testing.T) {
 	t.Parallel()
 	a := newServer(t, setup{}).ask(t, `{ receivedStatistics(range: {gte: "2026-01-01T00:00:00Z", lt: "2026-02-01T00:00:00Z"}, groupBy: SPAM_STATUS) {
-		totals { received ham spam unknown octets } buckets { start figures { received } } groups { key label totals { spam } buckets { start } } other { label totals { ham } } } }`, nil)
+		totals { received ham spam unknown octets } buckets { start figures { received } } groups { key label totals { spam } buckets { start } } other { label totals { ham } } asOf } }`, nil)
 	at := "2026-01-15T09:30:00.007Z"
 	same(t, "received mail", map[string]any{"totals": map[string]any{"received": 3.0, "ham": 2.0, "spam": 1.0, "unknown": 0.0, "octets": 5e9},
 		"buckets": []any{map[string]any{"start": at, "figures": map[string]any{"received": 3.0}}},
 		"groups":  []any{map[string]any{"key": "spam_status", "label": "a label", "totals": map[string]any{"spam": 1.0}, "buckets": []any{map[string]any{"start": at}}}},
-		"other":   map[string]any{"label": "other", "totals": map[string]any{"ham": 2.0}}}, a.Data["receivedStatistics"])
+		"other":   map[string]any{"label": "other", "totals": map[string]any{"ham": 2.0}}, "asOf": at}, a.Data["receivedStatistics"])
 }
 
 func (fakeStatistics) Reasons(context.Context, string, statistics.Range, statistics.Filter, int) ([]statistics.Reason, error) {

@@ -76,7 +76,7 @@ func asksLatency(ctx context.Context) bool {
 }
 
 func toStatistics(a statistics.Answer) *model.EmailStatistics {
-	out := &model.EmailStatistics{Totals: toFigures(a.Totals), Buckets: toBuckets(a.Buckets), Groups: make([]*model.EmailGroup, len(a.Groups))}
+	out := &model.EmailStatistics{AsOf: a.AsOf, Totals: toFigures(a.Totals), Buckets: toBuckets(a.Buckets), Groups: make([]*model.EmailGroup, len(a.Groups))}
 	for i, g := range a.Groups {
 		out.Groups[i] = toGroup(g)
 	}
@@ -147,7 +147,7 @@ func (r *Resolver) toReasons(ctx context.Context, accountID string, list []stati
 }
 
 func toReceivedStatistics(a statistics.ReceivedAnswer) *model.ReceivedStatistics {
-	out := &model.ReceivedStatistics{Totals: toReceivedFigures(a.Totals), Buckets: toReceivedBuckets(a.Buckets), Groups: make([]*model.ReceivedGroup, len(a.Groups))}
+	out := &model.ReceivedStatistics{AsOf: a.AsOf, Totals: toReceivedFigures(a.Totals), Buckets: toReceivedBuckets(a.Buckets), Groups: make([]*model.ReceivedGroup, len(a.Groups))}
 	for i, g := range a.Groups {
 		out.Groups[i] = toReceivedGroup(g)
 	}

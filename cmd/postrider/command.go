@@ -49,7 +49,7 @@ type commandLine struct {
 	Link       linkCommand  `cmd:"" help:"Stop tracked links of all accounts from redirecting to a target; print the flagged targets as JSON. Services follow within five seconds."`
 	Queue      queueCommand `cmd:"" help:"Mail that waits for delivery, of the whole installation."`
 	Statistics struct {
-		Rebuild statisticsRebuildCommand `cmd:"" help:"Count anew what the events that are kept tell. Where some were deleted since, the larger figure stays. Safe to repeat, while Postrider runs or not."`
+		Rebuild statisticsRebuildCommand `cmd:"" help:"Recompute statistics from stored events and print the progress. Where events were deleted since, the larger figure stays. Safe to repeat, while Postrider runs or not."`
 	} `cmd:"" help:"What became of mail, counted."`
 	Backup  backupCommand  `cmd:"" help:"Write the database to a folder, while Postrider runs or not. The master key is not in it."`
 	Restore restoreCommand `cmd:"" help:"Make a database of a backup. It is held: nothing leaves until postrider hold release."`

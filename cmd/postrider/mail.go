@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/postrider/postrider/cmd/postrider/shown"
 	"github.com/postrider/postrider/modules/sending/records"
@@ -56,7 +57,19 @@ func (c *statisticsRebuildCommand) Run(s *session) error {
 	}
 	return withServices(s.ctx, cfg, func(of services) error {
 		service := statistics.New(statistics.Params{DB: of.store.DB, Facts: bus.NewLog(of.store.DB), Logger: of.log})
-		if err := service.Rebuild(s.ctx, func(n int) { fmt.Fprintf(s.log, "%d events counted\n", n) }); err != nil {
+		var shown time.Time
+		err := service.Rebuild(s.ctx, func(p statistics.Progress) {
+			if time.Since(shown) < time.Second && p.Accounts < max(p.Whole, 1) {
+				return
+			}
+			shown = time.Now()
+			if p.Whole > 0 {
+				fmt.Fprintf(s.log, "%d of %d accounts compared\n", p.Accounts, p.Whole)
+			} else {
+				fmt.Fprintf(s.log, "%d of about %d events counted (%d %%), %d skipped\n", p.Facts, p.About, 100*p.Facts/max(p.About, 1), p.Skipped)
+			}
+		})
+		if err != nil {
 			return err
 		}
 		return s.print(map[string]bool{"rebuilt": true})

@@ -639,6 +639,7 @@ type ComplexityRoot struct {
 	}
 
 	EmailStatistics struct {
+		AsOf    func(childComplexity int) int
 		Buckets func(childComplexity int) int
 		Groups  func(childComplexity int) int
 		Other   func(childComplexity int) int
@@ -1115,6 +1116,7 @@ type ComplexityRoot struct {
 	}
 
 	ReceivedStatistics struct {
+		AsOf    func(childComplexity int) int
 		Buckets func(childComplexity int) int
 		Groups  func(childComplexity int) int
 		Other   func(childComplexity int) int
@@ -3943,6 +3945,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.EmailGroup.Totals(childComplexity), true
 
+	case "EmailStatistics.asOf":
+		if e.ComplexityRoot.EmailStatistics.AsOf == nil {
+			break
+		}
+
+		return e.ComplexityRoot.EmailStatistics.AsOf(childComplexity), true
 	case "EmailStatistics.buckets":
 		if e.ComplexityRoot.EmailStatistics.Buckets == nil {
 			break
@@ -6169,6 +6177,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.ReceivedGroup.Totals(childComplexity), true
 
+	case "ReceivedStatistics.asOf":
+		if e.ComplexityRoot.ReceivedStatistics.AsOf == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ReceivedStatistics.AsOf(childComplexity), true
 	case "ReceivedStatistics.buckets":
 		if e.ComplexityRoot.ReceivedStatistics.Buckets == nil {
 			break
@@ -10454,6 +10468,11 @@ type EmailStatistics {
   groups: [EmailGroup!]!
   "The groups that are not shown by themselves, together; null: there are none."
   other: EmailGroup
+  """
+  Everything that happened before this time is counted. It is the time of the answer, unless events arrive faster than
+  they are counted: then later ones are missing.
+  """
+  asOf: DateTime!
 }
 
 "One period."
@@ -10588,6 +10607,11 @@ type ReceivedStatistics {
   groups: [ReceivedGroup!]!
   "All groups that are not shown by themselves; null when there are none."
   other: ReceivedGroup
+  """
+  Everything that happened before this time is counted. It is the time of the answer, unless events arrive faster than
+  they are counted: then later ones are missing.
+  """
+  asOf: DateTime!
 }
 
 "Figures of a period."
@@ -12436,6 +12460,8 @@ func (ec *executionContext) childFields_EmailStatistics(ctx context.Context, fie
 		return ec.fieldContext_EmailStatistics_groups(ctx, field)
 	case "other":
 		return ec.fieldContext_EmailStatistics_other(ctx, field)
+	case "asOf":
+		return ec.fieldContext_EmailStatistics_asOf(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type EmailStatistics", field.Name)
 }
@@ -13270,6 +13296,8 @@ func (ec *executionContext) childFields_ReceivedStatistics(ctx context.Context, 
 		return ec.fieldContext_ReceivedStatistics_groups(ctx, field)
 	case "other":
 		return ec.fieldContext_ReceivedStatistics_other(ctx, field)
+	case "asOf":
+		return ec.fieldContext_ReceivedStatistics_asOf(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type ReceivedStatistics", field.Name)
 }

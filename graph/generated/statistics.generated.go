@@ -965,6 +965,29 @@ func (ec *executionContext) fieldContext_EmailStatistics_other(_ context.Context
 	return fc, nil
 }
 
+func (ec *executionContext) _EmailStatistics_asOf(ctx context.Context, field graphql.CollectedField, obj *model.EmailStatistics) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_EmailStatistics_asOf(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.AsOf, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
+			return ec.marshalNDateTime2timeᚐTime(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_EmailStatistics_asOf(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("EmailStatistics", field, false, false, errors.New("field of type DateTime does not have child fields"))
+}
+
 func (ec *executionContext) _Latency_p50(ctx context.Context, field graphql.CollectedField, obj *model.Latency) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -1465,6 +1488,29 @@ func (ec *executionContext) fieldContext_ReceivedStatistics_other(_ context.Cont
 	return fc, nil
 }
 
+func (ec *executionContext) _ReceivedStatistics_asOf(ctx context.Context, field graphql.CollectedField, obj *model.ReceivedStatistics) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ReceivedStatistics_asOf(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.AsOf, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
+			return ec.marshalNDateTime2timeᚐTime(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ReceivedStatistics_asOf(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ReceivedStatistics", field, false, false, errors.New("field of type DateTime does not have child fields"))
+}
+
 // endregion **************************** field.gotpl *****************************
 
 // region    **************************** input.gotpl *****************************
@@ -1938,6 +1984,11 @@ func (ec *executionContext) _EmailStatistics(ctx context.Context, sel ast.Select
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
+		case "asOf":
+			out.Values[i] = ec._EmailStatistics_asOf(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
@@ -2229,6 +2280,11 @@ func (ec *executionContext) _ReceivedStatistics(ctx context.Context, sel ast.Sel
 		case "other":
 			out.Values[i] = ec._ReceivedStatistics_other(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "asOf":
+			out.Values[i] = ec._ReceivedStatistics_asOf(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
 		default:

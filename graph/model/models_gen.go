@@ -598,6 +598,9 @@ type EmailStatistics struct {
 	Groups []*EmailGroup `json:"groups"`
 	// The groups that are not shown by themselves, together; null: there are none.
 	Other *EmailGroup `json:"other,omitempty"`
+	// Everything that happened before this time is counted. It is the time of the answer, unless events arrive faster than
+	// they are counted: then later ones are missing.
+	AsOf time.Time `json:"asOf"`
 }
 
 // One open or one click.
@@ -1114,6 +1117,9 @@ type ReceivedStatistics struct {
 	Groups []*ReceivedGroup `json:"groups"`
 	// All groups that are not shown by themselves; null when there are none.
 	Other *ReceivedGroup `json:"other,omitempty"`
+	// Everything that happened before this time is counted. It is the time of the answer, unless events arrive faster than
+	// they are counted: then later ones are missing.
+	AsOf time.Time `json:"asOf"`
 }
 
 // What a program signs in with at the SMTP relay. Its password is shown when it is made and never again.

@@ -1,11 +1,14 @@
-// Package statistics counts what became of mail: by quarters of an hour, hours and days, for the account
-// as a whole and by sender, tag, recipients' domain and what a bounce means. Mail that came in is counted
-// likewise, by domain and what the spam filter said; it needs no module that receives.
+// Package statistics counts the results of mail by quarters of an hour: for the account as a whole, and by
+// sender, tag, recipients' domain and bounce class. Received mail is counted by domain and spam verdict, which
+// requires no module that receives.
 //
-// The facts of the event log are counted, about once a minute, up to the horizon before which every fact
-// is committed. The counts and the mark that says how far they go are written in one transaction, so that
-// each fact is counted once. Nothing is added to the way of a message. An answer adds what stands behind
-// the mark, counted by the same statement from the facts themselves: it is never late.
+// Facts of the event log are counted about once a minute, and more often when there are many, up to the horizon
+// before which every fact is committed. A batch adapts to the time it takes. Counts are written in one
+// transaction with the mark that says how far they go, so each fact is counted once. Nothing is added to the
+// accept path. An answer adds up to tailMost uncounted facts of the account; if there are more, it leaves them
+// out, and its AsOf says so.
+//
+// Package rollup turns facts into rows, package chunk encodes them, and package store keeps them.
 //
 // A recipient counts once for each kind of thing: of several opens the first one that a program did not
 // make. Opens and clicks are seen of an email, not of a recipient: an email to several counts once.

@@ -1,89 +1,200 @@
 package statistics
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
+	"time"
 
+	"github.com/postrider/postrider/modules/statistics/rollup"
+	"github.com/postrider/postrider/modules/statistics/store"
 	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/fault"
 )
 
-// The statements that count write to tables of these names: a session's own tables come first.
-const shadowSQL = `
-CREATE TEMPORARY TABLE statistics (LIKE public.statistics INCLUDING ALL) ON COMMIT DROP;
-CREATE TEMPORARY TABLE statistics_latencies (LIKE public.statistics_latencies INCLUDING ALL) ON COMMIT DROP;
-CREATE TEMPORARY TABLE statistics_reasons (LIKE public.statistics_reasons INCLUDING ALL) ON COMMIT DROP;
-CREATE TEMPORARY TABLE statistics_received (LIKE public.statistics_received INCLUDING ALL) ON COMMIT DROP`
+const rebuiltReceived = "rebuilt_statistics_received"
+
+// rebuiltSQL makes tables of the session that a rebuild counts into.
+const rebuiltSQL = store.RebuiltSQL + `;
+CREATE TEMPORARY TABLE ` + store.RebuiltReasons + ` (LIKE statistics_reasons INCLUDING ALL);
+CREATE TEMPORARY TABLE ` + rebuiltReceived + ` (LIKE statistics_received INCLUDING ALL)`
 
 // Where facts were deleted since they were counted, the larger figure stays.
 const (
-	mergeSQL = `
-INSERT INTO public.statistics AS s SELECT * FROM pg_temp.statistics
-ON CONFLICT (account_id, grain, placed, kind, start, domain_id, api_key_id, template_id, automation_id, key) DO UPDATE SET accepted = greatest(s.accepted, excluded.accepted),
-	recipients = greatest(s.recipients, excluded.recipients), delivered = greatest(s.delivered, excluded.delivered), delayed = greatest(s.delayed, excluded.delayed),
-	bounced = greatest(s.bounced, excluded.bounced), failed = greatest(s.failed, excluded.failed), complained = greatest(s.complained, excluded.complained),
-	opened = greatest(s.opened, excluded.opened), clicked = greatest(s.clicked, excluded.clicked), unsubscribed = greatest(s.unsubscribed, excluded.unsubscribed),
-	suppressed = greatest(s.suppressed, excluded.suppressed)`
-	mergeLatenciesSQL = `
-INSERT INTO public.statistics_latencies AS s SELECT * FROM pg_temp.statistics_latencies
-ON CONFLICT (account_id, grain, placed, kind, start, domain_id, api_key_id, template_id, automation_id, key, bin) DO UPDATE SET recipients = greatest(s.recipients, excluded.recipients)`
 	mergeReasonsSQL = `
-INSERT INTO public.statistics_reasons AS s SELECT * FROM pg_temp.statistics_reasons
-ON CONFLICT (account_id, start, domain_id, api_key_id, template_id, automation_id, class, enhanced_code, host) DO UPDATE SET recipients = greatest(s.recipients, excluded.recipients)`
+INSERT INTO statistics_reasons AS s SELECT * FROM ` + store.RebuiltReasons + ` WHERE account_id = $1
+ON CONFLICT (` + store.ReasonKey + `) DO UPDATE SET recipients = greatest(s.recipients, excluded.recipients)`
+	mergeReceivedSQL = `
+INSERT INTO statistics_received AS s SELECT * FROM ` + rebuiltReceived + ` WHERE account_id = $1
+ON CONFLICT (` + receivedKey + `) DO UPDATE SET ham = greatest(s.ham, excluded.ham), spam = greatest(s.spam, excluded.spam), unknown = greatest(s.unknown, excluded.unknown),
+	ham_octets = greatest(s.ham_octets, excluded.ham_octets), spam_octets = greatest(s.spam_octets, excluded.spam_octets), unknown_octets = greatest(s.unknown_octets, excluded.unknown_octets)`
 
 	firstFactSQL = `SELECT coalesce(min(id), '') FROM facts`
-	waitMarkSQL  = `SELECT fact_id FROM statistics_marks WHERE id = 1 FOR UPDATE`
+	// The planner's number of rows is exact enough for a progress.
+	aboutFactsSQL = `SELECT coalesce(sum(reltuples) FILTER (WHERE reltuples > 0), 0)::bigint FROM pg_class WHERE oid = 'facts'::regclass OR oid IN (SELECT relid FROM pg_partition_tree('facts') WHERE isleaf)`
+
+	rebuiltAccountsSQL = `SELECT account_id FROM ` + store.Rebuilt + ` UNION SELECT account_id FROM ` + store.RebuiltReasons + ` UNION SELECT account_id FROM ` + rebuiltReceived + ` ORDER BY 1`
 )
 
-// Rebuild counts anew what the facts that are kept tell, up to the mark. progress is told how many facts
-// were looked at; it may be nil. Services that run count nothing meanwhile, and catch up.
-func (s *Service) Rebuild(ctx context.Context, progress func(facts int)) error {
+// Progress is how far a rebuild is.
+type Progress struct {
+	Facts, About    int64 // that were counted, of about so many
+	Skipped         int64 // that cannot be counted
+	Accounts, Whole int   // that were compared, of so many; Whole is 0 while facts are counted
+}
+
+// rebuild is one that runs, on a connection of its own.
+type rebuild struct {
+	conn     *sql.Conn
+	batch    pace
+	end      string // the facts before are counted for all accounts
+	progress func(Progress)
+	is       Progress
+}
+
+// Rebuild counts again what the facts that are kept say, up to the mark, and adds what is missing. Services that run
+// go on counting. progress is told how far it is; it may be nil.
+func (s *Service) Rebuild(ctx context.Context, progress func(Progress)) (err error) {
 	if _, err := s.db.SQL.ExecContext(ctx, createMarkSQL); err != nil {
 		return fmt.Errorf("rebuild statistics: %w", err)
 	}
-	err := s.db.InHotTx(ctx, func(tx *sql.Tx) error {
-		end, err := db.One(ctx, tx, db.Value[string], waitMarkSQL)
-		if err != nil {
-			return err
+	handle, err := s.db.Patient()
+	if err != nil {
+		return fmt.Errorf("rebuild statistics: %w", err)
+	}
+	defer func() { err = errors.Join(err, handle.Close()) }()
+	conn, err := handle.Conn(ctx)
+	if err != nil {
+		return fmt.Errorf("rebuild statistics: %w", err)
+	}
+	defer func() { err = errors.Join(err, conn.Close()) }() // and its tables are gone
+	r := &rebuild{conn: conn, batch: newPace(), progress: progress}
+	if progress == nil {
+		r.progress = func(Progress) {}
+	}
+	if _, err = conn.ExecContext(ctx, rebuiltSQL); err == nil {
+		if err = r.count(ctx); err == nil {
+			err = r.compare(ctx)
 		}
-		if _, err := tx.ExecContext(ctx, shadowSQL); err != nil {
-			return err
-		}
-		if err := recount(ctx, tx, end, progress); err != nil {
-			return err
-		}
-		for _, statement := range []string{mergeSQL, mergeLatenciesSQL, mergeReasonsSQL, mergeReceivedSQL} {
-			if _, err := tx.ExecContext(ctx, statement); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+	}
 	if err != nil {
 		return fmt.Errorf("rebuild statistics: %w", err)
 	}
 	return nil
 }
 
-func recount(ctx context.Context, tx db.Execer, end string, progress func(int)) error {
-	from, err := db.One(ctx, tx, db.Value[string], firstFactSQL)
-	if err != nil {
+// count counts all facts before the mark into the tables of the session.
+func (r *rebuild) count(ctx context.Context) (err error) {
+	if r.end, err = oneOrNone(ctx, r.conn, readMarkSQL); err != nil {
 		return err
 	}
-	for seen := stretch; from < end && from != ""; seen += stretch {
-		to, err := db.One(ctx, tx, db.Value[string], stretchSQL, from, end, stretch)
+	if r.is.About, err = db.One(ctx, r.conn, db.Value[int64], aboutFactsSQL); err != nil {
+		return err
+	}
+	from, err := db.One(ctx, r.conn, db.Value[string], firstFactSQL)
+	if err != nil || from == "" {
+		return err
+	}
+	for from < r.end {
+		began := time.Now()
+		to, err := db.One(ctx, r.conn, db.Value[string], behindSQL, from, r.end, r.batch.size)
 		if err != nil {
 			return err
 		}
-		if to == "" {
-			to = end
-		}
-		if _, err := tx.ExecContext(ctx, countSQL, from, to); err != nil {
+		to = cmp.Or(to, r.end)
+		switch err := r.inTx(ctx, func(tx *sql.Tx) error { return r.add(ctx, tx, rollup.Between, "f.id >= $1 AND f.id < $2", from, to) }); {
+		case err == nil:
+			r.is.Facts += int64(r.batch.size)
+			r.batch.took(time.Since(began))
+		case ctx.Err() != nil || fault.IsDatabaseAway(err):
 			return err
+		case r.batch.size > 1:
+			r.batch.failed(err)
+			continue
+		default:
+			r.is.Skipped++
 		}
-		if from = to; progress != nil {
-			progress(seen)
-		}
+		from, r.is.About = to, max(r.is.About, r.is.Facts)
+		r.progress(r.is)
 	}
 	return nil
+}
+
+func (r *rebuild) inTx(ctx context.Context, do func(tx *sql.Tx) error) error {
+	tx, err := r.conn.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	if err := do(tx); err != nil {
+		return errors.Join(err, tx.Rollback())
+	}
+	return tx.Commit()
+}
+
+// add counts the facts of a selection into the tables of the session.
+func (r *rebuild) add(ctx context.Context, tx db.Execer, of rollup.Selection, condition string, args ...any) error {
+	counted := rollup.New()
+	if err := counted.Read(ctx, tx, of, 1, args...); err != nil {
+		return err
+	}
+	if err := store.Apply(ctx, tx, store.Rebuilt, counted); err != nil {
+		return err
+	}
+	if err := store.AddReasons(ctx, tx, store.RebuiltReasons, counted.Reasons); err != nil {
+		return err
+	}
+	_, err := tx.ExecContext(ctx, addReceivedSQL(rebuiltReceived, condition, 1), args...)
+	return err
+}
+
+// compare adds what is missing, one account after the other.
+func (r *rebuild) compare(ctx context.Context) error {
+	if _, err := r.conn.ExecContext(ctx, "ANALYZE "+store.Rebuilt); err != nil {
+		return err
+	}
+	accounts, err := db.All(ctx, r.conn, db.Value[string], rebuiltAccountsSQL)
+	if err != nil {
+		return err
+	}
+	r.is.Whole = len(accounts)
+	for _, account := range accounts {
+		counted, more := r.end, true
+		for place := store.Beginning; more; {
+			err := r.inTx(ctx, func(tx *sql.Tx) error {
+				if more, err = r.compareSome(ctx, tx, account, &counted, &place); err != nil || more {
+					return err
+				}
+				for _, statement := range []string{mergeReasonsSQL, mergeReceivedSQL} {
+					if _, err := tx.ExecContext(ctx, statement, account); err != nil {
+						return err
+					}
+				}
+				return nil
+			})
+			if err != nil {
+				return err
+			}
+		}
+		r.is.Accounts++
+		r.progress(r.is)
+	}
+	return nil
+}
+
+// compareSome compares some rows of an account. The mark stands still meanwhile, and the tables of the session have
+// what the account did up to it.
+func (r *rebuild) compareSome(ctx context.Context, tx db.Execer, account string, counted *string, place *store.Place) (more bool, err error) {
+	mark, err := holdMark(ctx, tx, account)
+	if err != nil {
+		return false, err
+	}
+	if mark > *counted {
+		if err := r.add(ctx, tx, rollup.OfAccount, "f.id >= $1 AND f.id < $2 AND f.account_id = $3", *counted, mark, account); err != nil {
+			return false, err
+		}
+		*counted = mark
+	}
+	return store.Complete(ctx, tx, account, place)
 }

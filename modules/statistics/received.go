@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strconv"
+	"time"
 
 	"github.com/postrider/postrider/ent"
 	"github.com/postrider/postrider/runtime/db"
@@ -47,7 +48,11 @@ func (f *ReceivedFigures) Add(g ReceivedFigures) {
 func (f *ReceivedFigures) Size() int64 { return f.Received }
 
 // ReceivedAnswer is what was asked for.
-type ReceivedAnswer = timeseries.Answer[ReceivedFigures]
+type ReceivedAnswer struct {
+	timeseries.Answer[ReceivedFigures]
+
+	AsOf time.Time // all that happened before is counted
+}
 
 // ReceivedGroup is what has something in common.
 type ReceivedGroup = timeseries.Group[ReceivedFigures]
@@ -56,23 +61,27 @@ type ReceivedGroup = timeseries.Group[ReceivedFigures]
 type ReceivedBucket = timeseries.Bucket[ReceivedFigures]
 
 const (
-	receivedCounts  = `ham, spam, unknown, ham_octets, spam_octets, unknown_octets`
-	receivedKey     = `account_id, grain, kind, start, domain_id`
-	receivedByGrain = `INSERT INTO statistics_received AS s (` + receivedKey + `, ` + receivedCounts + `)
+	receivedTable  = "statistics_received"
+	receivedCounts = `ham, spam, unknown, ham_octets, spam_octets, unknown_octets`
+	receivedKey    = `account_id, grain, kind, start, domain_id`
+	// The stretches that are kept, in minutes.
+	grains = `(VALUES (15, interval '15 minutes'), (60, interval '1 hour'), (1440, interval '1 day')) g (grain, width)`
+)
+
+// addReceivedSQL adds the received emails of a selection of facts to a table, or takes them off, by stretches.
+func addReceivedSQL(table, selection string, sign int64) string {
+	return `WITH ` + receivedFactsSQL(selection, sign) + ` INSERT INTO ` + table + ` AS s (` + receivedKey + `, ` + receivedCounts + `)
 	SELECT account_id, grain, kind, date_bin(width, start, timestamptz '2000-01-01 00:00:00Z'), domain_id, sum(ham), sum(spam), sum(unknown), sum(ham_octets), sum(spam_octets), sum(unknown_octets)
 	  FROM v, ` + grains + ` GROUP BY 1, 2, 3, 4, 5 ORDER BY 1, 2, 3, 4, 5
 	ON CONFLICT (` + receivedKey + `) DO UPDATE SET ham = s.ham + excluded.ham, spam = s.spam + excluded.spam, unknown = s.unknown + excluded.unknown,
 		ham_octets = s.ham_octets + excluded.ham_octets, spam_octets = s.spam_octets + excluded.spam_octets, unknown_octets = s.unknown_octets + excluded.unknown_octets`
-	mergeReceivedSQL = `
-INSERT INTO public.statistics_received AS s SELECT * FROM pg_temp.statistics_received
-ON CONFLICT (` + receivedKey + `) DO UPDATE SET ham = greatest(s.ham, excluded.ham), spam = greatest(s.spam, excluded.spam), unknown = greatest(s.unknown, excluded.unknown),
-	ham_octets = greatest(s.ham_octets, excluded.ham_octets), spam_octets = greatest(s.spam_octets, excluded.spam_octets), unknown_octets = greatest(s.unknown_octets, excluded.unknown_octets)`
-)
+}
 
 // receivedFactsSQL makes the relation v: the received emails of a selection of facts, which is a condition
-// on f, counted by quarters of an hour. How many facts there are is not known before: for few of them, as
-// behind the mark, nothing reads all received mail.
-func receivedFactsSQL(selection, sign string) string {
+// on f, counted by quarters of an hour. How many facts there are is not known before: for few of them nothing
+// reads all received mail.
+func receivedFactsSQL(selection string, times int64) string {
+	sign := fmt.Sprintf("%d * ", times)
 	return `v AS MATERIALIZED (
 	SELECT r.account_id, kind, date_bin('15 minutes', r.received_at, timestamptz '2000-01-01 00:00:00Z') AS start, CASE kind WHEN 0 THEN '' ELSE r.domain_id END AS domain_id,
 		` + sign + `count(*) FILTER (WHERE spam_status = 'ham') AS ham, ` + sign + `count(*) FILTER (WHERE spam_status = 'spam') AS spam, ` + sign + `count(*) FILTER (WHERE spam_status = 'unknown') AS unknown,
@@ -86,7 +95,7 @@ func receivedFactsSQL(selection, sign string) string {
 // receivedSQL reads rows of a kind. Each is made one or several by parts, which gives g, the group, and
 // the figures.
 func receivedSQL(kind int, parts string) *db.Statement {
-	return db.Compile(`WITH ` + receivedFactsSQL(tailSelection, "+") + `, rows AS (
+	return db.Compile(`WITH ` + receivedFactsSQL(`f.account_id = @account AND f.id >= @from AND f.id < @to`, 1) + `, rows AS (
 	SELECT start, domain_id, ` + receivedCounts + ` FROM statistics_received
 	 WHERE account_id = @account AND grain = @grain AND kind = ` + strconv.Itoa(kind) + ` AND start >= @begin AND start < @end
 	UNION ALL
@@ -122,17 +131,24 @@ func (s *Service) AskReceived(ctx context.Context, accountID string, q ReceivedQ
 	if err := wrong.Err(); err != nil {
 		return ReceivedAnswer{}, err
 	}
-	args := statement.Args(db.Arg("account", accountID), db.Arg("grain", axis.Grain()), db.Arg("begin", axis.Begin()), db.Arg("end", axis.End), db.Arg("starts", axis.Bounds()), db.Arg("top", max(groups, 1)))
 	var answer ReceivedAnswer
 	err := s.db.Read(ctx, func(on *ent.Client) error {
-		found, err := db.All(ctx, on, func(r *timeseries.Row[ReceivedFigures]) []any {
-			return append([]any{&r.Period, &r.Key, &r.Rest}, r.Figures.scan()...)
-		}, statement.Text, args...)
-		if err != nil {
-			return err
-		}
-		answer = timeseries.Assemble[ReceivedFigures](axis, found, q.GroupBy != "")
-		return label(ctx, on, accountID, labels[q.GroupBy], answer.Groups)
+		return atOnce(ctx, on, func(tx db.Execer) error {
+			recent, err := boundTail(ctx, tx, accountID)
+			if err != nil {
+				return err
+			}
+			args := statement.Args(db.Arg("account", accountID), db.Arg("grain", axis.Grain()), db.Arg("begin", axis.Begin()), db.Arg("end", axis.End), db.Arg("starts", axis.Bounds()), db.Arg("top", max(groups, 1)),
+				db.Arg("from", recent.from), db.Arg("to", recent.to))
+			found, err := db.All(ctx, tx, func(r *timeseries.Row[ReceivedFigures]) []any {
+				return append([]any{&r.Period, &r.Key, &r.Rest}, r.Figures.scan()...)
+			}, statement.Text, args...)
+			if err != nil {
+				return err
+			}
+			answer = ReceivedAnswer{timeseries.Assemble[ReceivedFigures](axis, found, q.GroupBy != ""), recent.asOf}
+			return label(ctx, tx, accountID, labels[q.GroupBy], answer.Groups)
+		})
 	})
 	if err != nil {
 		return ReceivedAnswer{}, fmt.Errorf("statistics of received mail: %w", err)

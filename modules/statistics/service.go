@@ -4,12 +4,16 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"sync"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"go.uber.org/fx"
 
+	"github.com/postrider/postrider/modules/statistics/store"
 	"github.com/postrider/postrider/runtime/bus"
 	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/db/months"
 	"github.com/postrider/postrider/runtime/module"
 	"github.com/postrider/postrider/runtime/worker"
 )
@@ -19,10 +23,23 @@ var Module = fx.Module("statistics",
 	fx.Provide(New),
 	fx.Provide(fx.Private, func(b *bus.Bus) Facts { return b.Log() }),
 	module.Sweeps(func(s *Service) module.Sweep { return module.Sweep{What: "old statistics", Run: s.sweep} }),
-	fx.Invoke(func(lc fx.Lifecycle, s *Service) {
+	module.Healths(func(s *Service) module.Health { return s.health() }),
+	fx.Invoke(func(lc fx.Lifecycle, s *Service, registry prometheus.Registerer) error {
 		lc.Append(fx.Hook{OnStart: s.Start, OnStop: s.Stop})
+		return s.register(registry)
 	}),
+	dropMonths("statistics_days"), dropMonths("statistics_months"), dropMonths("statistics_reasons"), dropMonths("statistics_received"),
 )
+
+// dropMonths has the months of a table that is split dropped once they are older than what is kept.
+func dropMonths(table string) fx.Option {
+	return module.Drops(func() months.Unneeded {
+		return months.Unneeded{Table: table, Ask: func(_ context.Context, _ db.Execer, below string, now time.Time) (bool, error) {
+			end, err := time.Parse(time.RFC3339, below)
+			return err == nil && !end.After(now.AddDate(0, -KeptMonths, 0)), err
+		}}
+	})
+}
 
 // Facts is what the service needs of the event log.
 type Facts interface {
@@ -44,18 +61,48 @@ type Params struct {
 type Service struct {
 	db    *db.DB
 	facts Facts
+	log   *slog.Logger
 	tasks *worker.Tasks
+
+	counting sync.Mutex
+	batch    pace
 }
 
 // New makes the service.
-func New(p Params) *Service { return &Service{p.DB, p.Facts, worker.NewTasks(p.Logger, p.Workers)} }
+func New(p Params) *Service {
+	return &Service{db: p.DB, facts: p.Facts, log: p.Logger, tasks: worker.NewTasks(p.Logger, p.Workers), batch: newPace()}
+}
 
-// every is how often facts are counted. Answers are not later for it.
-const every = time.Minute
+const (
+	// every is how often facts are counted, or more often when there are many.
+	every = time.Minute
+	// glance is how often it is looked whether there are many: manyFacts.
+	glance    = 5 * time.Second
+	manyFacts = 1000
+	// packEvery is how often it is looked whether a month is over.
+	packEvery = 6 * time.Hour
+)
 
 // Start begins to count.
 func (s *Service) Start(context.Context) error {
-	s.tasks.Start(worker.Every("statistics", every, s.Count))
+	var counted time.Time
+	s.tasks.Start(worker.Every("statistics", glance, func(ctx context.Context) error {
+		if time.Since(counted) < every {
+			if many, err := s.waits(ctx, manyFacts); err != nil || !many {
+				return err
+			}
+		}
+		counted = time.Now()
+		return s.Count(ctx)
+	}))
+	s.tasks.Start(worker.Every("packing of statistics", packEvery, s.Pack).Soon(time.Minute))
+	s.tasks.Start(worker.Task{Name: "statistics of the version before", First: glance, Step: func(ctx context.Context) (time.Duration, error) {
+		left, err := s.takeOver(ctx)
+		if left {
+			return time.Millisecond, err
+		}
+		return every, err
+	}})
 	return nil
 }
 
@@ -65,13 +112,22 @@ func (s *Service) Stop(ctx context.Context) error {
 	return nil
 }
 
+// Pack packs the rows of months that are over.
+func (s *Service) Pack(ctx context.Context) error {
+	now, err := db.Now(ctx, s.db.SQL)
+	if err != nil {
+		return fmt.Errorf("pack statistics: %w", err)
+	}
+	return store.Pack(ctx, s.db, now)
+}
+
 // KeptMonths is how long statistics are kept, when the messages they are about are long gone.
 const KeptMonths = 25
 
 const sweepBatch = 1000
 
 func (s *Service) sweep(ctx context.Context) (deleted int64, err error) {
-	for _, table := range []string{"statistics", "statistics_latencies", "statistics_reasons", "statistics_received"} {
+	for _, table := range []string{"statistics_days", "statistics_months", "statistics_reasons", "statistics_received"} {
 		statement := `DELETE FROM ` + table + ` WHERE ctid IN (SELECT ctid FROM ` + table + ` WHERE start < now() - $1 * interval '1 month' LIMIT $2 FOR UPDATE SKIP LOCKED)`
 		for n := sweepBatch; n == sweepBatch; deleted += int64(n) {
 			if n, err = db.Exec(ctx, s.db.SQL, statement, KeptMonths, sweepBatch); err != nil {

@@ -77,7 +77,7 @@ func New(ctx context.Context, p Params) (*doctor.Doctor, error) {
 	if !eventexport.To.Of(p.Config).IsZero() {
 		d.Others = append(d.Others, export(p))
 	}
-	d.Others = append(d.Others, objects(p), unknownResults(p.DB))
+	d.Others = append(d.Others, counting(p), objects(p), unknownResults(p.DB))
 	if !config.Embedded(p.Config) || config.DatabaseBytes.Of(p.Config) > 0 { // disk.data_dir is that of the embedded server
 		d.Others = append(d.Others, doctor.DatabaseDisk(diskroom.Params{Config: DiskConfig(p.Config), DB: p.DB, DatabaseURL: config.DatabaseURL.Of(p.Config).Reveal()}))
 	}

@@ -1,0 +1,216 @@
+// Package chunk encodes what was counted over a day or a month: figures and latencies by slots of time, in
+// a few bytes a slot.
+//
+// A chunk is a list of points in the order of their slots; slots without anything are left out. A slot is a
+// number of equal stretches after the beginning of the chunk: quarters of an hour, hours or days, as the
+// reader knows. Encoded, a chunk begins with a byte for its format. Each point is the distance from the
+// slot before it and what is in the slot; of figures a mask says which ones differ from zero.
+package chunk
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math/bits"
+)
+
+// Width is how many figures a point has.
+const Width = 11
+
+// Figures are counts that stand in one slot. What they mean is known to the callers.
+type Figures [Width]int64
+
+// format is the first byte of an encoded chunk.
+const format = 1
+
+// errCorrupt is an encoded chunk that no Encode has made.
+var errCorrupt = errors.New("corrupt chunk")
+
+// Point is the figures of one slot.
+type Point struct {
+	Slot    int
+	Figures Figures
+}
+
+// Latency is how many deliveries of one slot took about as long as each other: they are in one bin.
+type Latency struct {
+	Slot, Bin int
+	Count     int64
+}
+
+// AppendFigures encodes points, whose slots must ascend. Points without any figure are left out; a chunk
+// without points is empty.
+func AppendFigures(to []byte, points []Point) []byte {
+	last, begun := 0, false
+	for i := range points {
+		p := &points[i]
+		mask := uint64(0)
+		for n, count := range p.Figures {
+			if count != 0 {
+				mask |= 1 << n
+			}
+		}
+		if mask == 0 {
+			continue
+		}
+		if !begun {
+			to, begun = append(to, format), true
+		}
+		to = binary.AppendUvarint(to, uint64(p.Slot-last))
+		to = binary.AppendUvarint(to, mask)
+		for _, count := range p.Figures {
+			if count != 0 {
+				to = binary.AppendVarint(to, count)
+			}
+		}
+		last = p.Slot
+	}
+	return to
+}
+
+// EachFigures calls yield for each point of an encoded chunk: with its slot, which figures differ from zero, by
+// their numbers in a mask, and those. What is not in the mask means nothing, and nothing is left after yield.
+func EachFigures(data []byte, yield func(slot int, mask uint64, f *Figures)) error {
+	r, err := open(data)
+	if err != nil {
+		return err
+	}
+	slot := 0
+	var f Figures
+	for r.more() {
+		slot += r.small()
+		mask := uint64(r.small())
+		if mask >= 1<<Width {
+			return fmt.Errorf("%w: mask %#x", errCorrupt, mask)
+		}
+		for left := mask; left != 0; left &= left - 1 {
+			f[bits.TrailingZeros64(left)] = r.varint()
+		}
+		if r.broken {
+			return errCorrupt
+		}
+		yield(slot, mask, &f)
+	}
+	return nil
+}
+
+// AddMasked adds the figures of a mask.
+func (f *Figures) AddMasked(mask uint64, more *Figures) {
+	for ; mask != 0; mask &= mask - 1 {
+		n := bits.TrailingZeros64(mask)
+		f[n] += more[n]
+	}
+}
+
+// AppendLatencies encodes latencies, which must ascend by slot and bin. Those without a count are left out.
+func AppendLatencies(to []byte, list []Latency) []byte {
+	last, begun := 0, false
+	for i := 0; i < len(list); {
+		end, some := i, 0
+		for ; end < len(list) && list[end].Slot == list[i].Slot; end++ {
+			if list[end].Count != 0 {
+				some++
+			}
+		}
+		if some > 0 {
+			if !begun {
+				to, begun = append(to, format), true
+			}
+			to = binary.AppendUvarint(to, uint64(list[i].Slot-last))
+			to = binary.AppendUvarint(to, uint64(some))
+			last = list[i].Slot
+			bin := 0
+			for _, l := range list[i:end] {
+				if l.Count != 0 {
+					to = binary.AppendUvarint(to, uint64(l.Bin-bin))
+					to = binary.AppendVarint(to, l.Count)
+					bin = l.Bin
+				}
+			}
+		}
+		i = end
+	}
+	return to
+}
+
+// maxBins is more bins than a slot has.
+const maxBins = 1 << 10
+
+// EachLatency calls yield for each latency of an encoded chunk.
+func EachLatency(data []byte, yield func(Latency)) error {
+	r, err := open(data)
+	if err != nil {
+		return err
+	}
+	slot := 0
+	for r.more() {
+		slot += r.small()
+		some := r.small()
+		if r.broken || some > maxBins {
+			return fmt.Errorf("%w: %d bins", errCorrupt, some)
+		}
+		bin := 0
+		for range some {
+			bin += r.small()
+			count := r.varint()
+			if r.broken || bin >= maxBins {
+				return errCorrupt
+			}
+			yield(Latency{slot, bin, count})
+		}
+	}
+	return nil
+}
+
+// reader reads numbers until one is broken.
+type reader struct {
+	data   []byte
+	at     int
+	broken bool
+}
+
+func open(data []byte) (*reader, error) {
+	if len(data) == 0 {
+		return &reader{}, nil
+	}
+	if data[0] != format {
+		return nil, fmt.Errorf("%w: format %d is newer than this program", errCorrupt, data[0])
+	}
+	return &reader{data: data, at: 1}, nil
+}
+
+// more reports whether there is anything left to read.
+func (r *reader) more() bool { return !r.broken && r.at < len(r.data) }
+
+func (r *reader) uvarint() uint64 {
+	if r.at < len(r.data) && r.data[r.at] < 0x80 { // most numbers are small
+		r.at++
+		return uint64(r.data[r.at-1])
+	}
+	return r.long()
+}
+
+func (r *reader) varint() int64 {
+	v := r.uvarint()
+	return int64(v>>1) ^ -int64(v&1)
+}
+
+func (r *reader) long() uint64 {
+	v, n := binary.Uvarint(r.data[r.at:])
+	if n <= 0 {
+		r.broken = true
+		return 0
+	}
+	r.at += n
+	return v
+}
+
+// small reads a number that is a slot, a mask, a bin or a number of bins: none of them is large.
+func (r *reader) small() int {
+	v := r.uvarint()
+	if v > 1<<20 {
+		r.broken = true
+		return 0
+	}
+	return int(v)
+}

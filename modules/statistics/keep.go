@@ -1,0 +1,78 @@
+package statistics
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/postrider/postrider/modules/statistics/rollup"
+	"github.com/postrider/postrider/runtime/db"
+)
+
+const (
+	// uncountedSQL asks whether anything is known of emails that is not counted yet.
+	uncountedSQL = `SELECT EXISTS (SELECT FROM facts f WHERE ` + aboutCondition + `)`
+
+	aboutCondition = `f.account_id = $1 AND f.subject_id = ANY($2) AND f.id >= $3`
+
+	// Those who add for different accounts do not wait for one another.
+	shareMarkSQL   = readMarkSQL + ` FOR SHARE`
+	lockAccountSQL = `SELECT pg_advisory_xact_lock(hashtextextended('statistics of ' || $1::text, 0))`
+)
+
+// Keep counts what is known of emails, sent or received, that tx is about to delete, as far as it was not
+// counted.
+func (s *Service) Keep(ctx context.Context, tx db.Execer, accountID string, emailIDs ...string) error {
+	_, _, err := keep(ctx, tx, accountID, emailIDs)
+	return err
+}
+
+// Around has a part of what is known of emails deleted by a change within tx, as when one of several
+// recipients is erased. All that was not counted yet is counted before, and taken off again after it
+// is what is still there, whose turn comes: what the change has deleted stays counted.
+func (s *Service) Around(ctx context.Context, tx db.Execer, accountID string, emailIDs []string, change func() error) error {
+	mark, kept, err := keep(ctx, tx, accountID, emailIDs)
+	if err != nil {
+		return err
+	}
+	if err := change(); err != nil || !kept {
+		return err
+	}
+	if err := countFacts(ctx, tx, rollup.About, aboutCondition, -1, accountID, db.Array(emailIDs), mark); err != nil {
+		return fmt.Errorf("keep statistics: %w", err)
+	}
+	return nil
+}
+
+// keep counts what is known of emails and not counted, if there is anything: then the mark stays where it is until
+// the end of tx.
+func keep(ctx context.Context, tx db.Execer, accountID string, emailIDs []string) (mark string, kept bool, err error) {
+	ids := db.Array(emailIDs)
+	if mark, err = oneOrNone(ctx, tx, readMarkSQL); err == nil {
+		kept, err = db.One(ctx, tx, db.Value[bool], uncountedSQL, accountID, ids, mark)
+	}
+	if err == nil && kept {
+		if mark, err = holdMark(ctx, tx, accountID); err == nil {
+			err = countFacts(ctx, tx, rollup.About, aboutCondition, 1, accountID, ids, mark)
+		}
+	}
+	if err != nil {
+		return "", false, fmt.Errorf("keep statistics: %w", err)
+	}
+	return mark, kept, nil
+}
+
+// holdMark returns the mark, which stands still until the end of tx, as does what others add for the account. Empty:
+// nothing was ever counted.
+func holdMark(ctx context.Context, tx db.Execer, accountID string) (string, error) {
+	mark, err := oneOrNone(ctx, tx, shareMarkSQL)
+	if err == nil {
+		_, err = tx.ExecContext(ctx, lockAccountSQL, accountID)
+	}
+	return mark, err
+}
+
+// oneOrNone returns the text of the first row, empty if there is none.
+func oneOrNone(ctx context.Context, on db.Execer, statement string) (string, error) {
+	all, err := db.All(ctx, on, db.Value[string], statement)
+	return append(all, "")[0], err
+}

@@ -1,0 +1,81 @@
+package statistics
+
+import (
+	"context"
+	"math"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/id"
+	"github.com/postrider/postrider/runtime/module"
+)
+
+// BehindLimit is how long an event may wait to be counted before that is called degraded.
+const BehindLimit = 10 * time.Minute
+
+// Standing is how counting does.
+type Standing struct {
+	Behind  time.Duration // how long the oldest event has waited that is not counted
+	Skipped int64         // events that could not be counted
+	Error   string        // of the latest batch that failed; empty once a later one is counted
+}
+
+const (
+	standingSQL   = `SELECT fact_id, skipped, error FROM statistics_marks WHERE id = 1`
+	oldestFactSQL = `SELECT id FROM facts WHERE id >= $1 ORDER BY id LIMIT 1`
+)
+
+// Look reads how counting does.
+func Look(ctx context.Context, on db.Execer) (is Standing, err error) {
+	var mark string
+	all, err := db.All(ctx, on, func(s *Standing) []any { return []any{&mark, &s.Skipped, &s.Error} }, standingSQL)
+	if err != nil || len(all) == 0 { // nothing was ever counted: a process is about to begin
+		return is, err
+	}
+	is = all[0]
+	oldest, err := db.All(ctx, on, db.Value[string], oldestFactSQL, mark)
+	if err != nil || len(oldest) == 0 {
+		return is, err
+	}
+	now, err := db.Now(ctx, on)
+	is.Behind = max(0, now.Sub(id.Time(oldest[0])))
+	return is, err
+}
+
+// standingLimit bounds a look from a scrape.
+const standingLimit = 3 * time.Second
+
+// health is a line of GET /readyz.
+func (s *Service) health() module.Health {
+	return module.Health{Name: "statistics", Ask: func(ctx context.Context) (module.Condition, error) {
+		is, err := Look(ctx, s.db.SQL)
+		c := module.Condition{Degraded: is.Behind > BehindLimit, Figures: map[string]float64{"behind_seconds": math.Floor(is.Behind.Seconds())}}
+		if is.Error != "" {
+			c.Details = []string{"the latest batch was not counted: " + is.Error}
+		}
+		return c, err
+	}}
+}
+
+// register shows in the metrics how counting does. It is asked for at each scrape, and not a number while the
+// database does not answer.
+func (s *Service) register(registry prometheus.Registerer) error {
+	gauge := func(name, help string, value func(Standing) float64) error {
+		return registry.Register(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, func() float64 {
+			ctx, cancel := context.WithTimeout(context.Background(), standingLimit)
+			defer cancel()
+			is, err := Look(ctx, s.db.SQL)
+			if err != nil {
+				return math.NaN()
+			}
+			return value(is)
+		}))
+	}
+	if err := gauge("postrider_statistics_behind_seconds", "How long the oldest event has waited that statistics have not counted. It is less than 90 when all is well.",
+		func(is Standing) float64 { return is.Behind.Seconds() }); err != nil {
+		return err
+	}
+	return gauge("postrider_statistics_skipped_events", "Events that statistics could not count and skipped.", func(is Standing) float64 { return float64(is.Skipped) })
+}

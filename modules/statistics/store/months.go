@@ -1,0 +1,314 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/postrider/postrider/modules/statistics/chunk"
+	"github.com/postrider/postrider/modules/statistics/rollup"
+	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/db/batch"
+)
+
+const (
+	// Settle is how old a day is when it may be packed: most of what happens to mail happens within days.
+	Settle = 7 * 24 * time.Hour
+	// Open is how old a day may be that is not packed. An account's days are packed when one is older, so that a
+	// month is written four or five times and not thirty.
+	Open = 2 * Settle
+	// packLock keeps processes from packing at the same time.
+	packLock = 0x706f7374_7061636b // "postpack"
+	// packStep is about how many day rows are packed in one transaction.
+	packStep = 1000
+	// packShort is how long a chunk by quarters of an hour is that readers take for those by hours and days.
+	packShort = 128
+	// packSpare is how many rows of a kind a month keeps beyond those of a day.
+	packSpare = 3
+)
+
+// Resolution is the length of the slots of a chunk of a month.
+type Resolution int
+
+// The resolutions: how many quarters of an hour a slot has.
+const (
+	Quarters Resolution = 1
+	Hours    Resolution = 4
+	WholeDay Resolution = 96
+)
+
+var resolutions = []Resolution{Quarters, Hours, WholeDay}
+
+// monthRow is a row of statistics_months, as it is written. Its day is the first of the month.
+type monthRow struct {
+	rollup.Row
+	series             [rollup.Placements]chunk.Series
+	figures, latencies map[Resolution]*[rollup.Placements][]byte
+}
+
+// encode makes the chunks of all resolutions.
+func (r *monthRow) encode() {
+	r.figures, r.latencies = map[Resolution]*[rollup.Placements][]byte{}, map[Resolution]*[rollup.Placements][]byte{}
+	for _, resolution := range resolutions {
+		figures, latencies := &[rollup.Placements][]byte{}, &[rollup.Placements][]byte{}
+		for placed := range r.series {
+			f, l := r.series[placed].Coarser(int(resolution)).Encode()
+			if resolution != Quarters {
+				if len(r.figures[Quarters][placed]) <= packShort {
+					f = nil
+				}
+				if len(r.latencies[Quarters][placed]) <= packShort {
+					l = nil
+				}
+			}
+			figures[placed], latencies[placed] = f, l
+		}
+		r.figures[resolution], r.latencies[resolution] = figures, latencies
+	}
+}
+
+func chunkColumns() (columns []batch.Column[*monthRow]) {
+	for _, resolution := range resolutions {
+		for placed := range rollup.Placements {
+			figures, latencies := ChunkColumns(resolution, placed)
+			columns = append(columns, batch.Bytes(figures, func(r *monthRow) []byte { return r.figures[resolution][placed] }),
+				batch.Bytes(latencies, func(r *monthRow) []byte { return r.latencies[resolution][placed] }))
+		}
+	}
+	return columns
+}
+
+// ChunkColumns are the columns of chunks in a table of months; those of quarters are in the day rows too.
+func ChunkColumns(r Resolution, placed rollup.Placement) (figures, latencies string) {
+	of := "event"
+	if placed == rollup.ByEmail {
+		of = "email"
+	}
+	switch r {
+	case Hours:
+		return of + "_hours", of + "_hour_latencies"
+	case WholeDay:
+		return of + "_days", of + "_day_latencies"
+	}
+	return of + "_figures", of + "_latencies"
+}
+
+var monthRows = batch.New("v", slices.Concat(keyBatch(func(r *monthRow) *rollup.Row { return &r.Row }), []batch.Column[*monthRow]{
+	batch.Int("event_size", func(r *monthRow) int64 { return sizeOf(&r.series[rollup.ByEvent]) }),
+	batch.Int("email_size", func(r *monthRow) int64 { return sizeOf(&r.series[rollup.ByEmail]) }),
+}, chunkColumns())...)
+
+var (
+	writeMonthsSQL = db.Compile(monthRows.Insert("statistics_months") + ` ON CONFLICT (` + keyColumns + `) DO UPDATE SET ` + excluded())
+	lockMonthsSQL  = db.Compile(`SELECT n - 1, event_figures, event_latencies, email_figures, email_latencies FROM ` + keyRows.Numbered("n") + `, LATERAL (
+	SELECT * FROM statistics_months d WHERE d.account_id = k.account_id AND d.kind = k.kind::smallint AND d.start = k.start::timestamptz AND d.key = k.key
+	   AND d.domain_id = k.domain_id AND d.api_key_id = k.api_key_id AND d.template_id = k.template_id AND d.automation_id = k.automation_id FOR UPDATE) d`)
+)
+
+func excluded() (list string) {
+	for i, column := range append([]string{"event_size", "email_size"}, chunkNames()...) {
+		if i > 0 {
+			list += ", "
+		}
+		list += column + " = excluded." + column
+	}
+	return list
+}
+
+func chunkNames() (names []string) {
+	for _, resolution := range resolutions {
+		for placed := range rollup.Placements {
+			figures, latencies := ChunkColumns(resolution, placed)
+			names = append(names, figures, latencies)
+		}
+	}
+	return names
+}
+
+// MonthOf is the first moment of the month that a moment is in (UTC).
+func MonthOf(at time.Time) time.Time {
+	at = at.UTC()
+	return time.Date(at.Year(), at.Month(), 1, 0, 0, 0, 0, time.UTC)
+}
+
+const (
+	nextToPackSQL = `SELECT account_id, start FROM statistics_days WHERE start < $1 AND kind <= $2 ORDER BY start, account_id LIMIT 1`
+	toPackSQL     = `SELECT key, domain_id, api_key_id, template_id, automation_id, sum(event_size + email_size)::bigint AS size, string_agg(extract(day FROM start AT TIME ZONE 'UTC')::text, ' ' ORDER BY start)
+	FROM statistics_days WHERE account_id = $1 AND kind = $2 AND start >= $3 AND start < $4 GROUP BY 1, 2, 3, 4, 5 ORDER BY size DESC, 1, 2, 3, 4, 5`
+	packedSQL = `SELECT key, domain_id, api_key_id, template_id, automation_id, event_size + email_size FROM statistics_months WHERE account_id = $1 AND kind = $2 AND start = $3`
+)
+
+// Pack packs the day rows of accounts that have some which are older than Open. It may be called in several
+// processes: one of them packs.
+func Pack(ctx context.Context, d *db.DB, now time.Time) error {
+	type next struct {
+		account string
+		start   time.Time
+	}
+	before, kinds := rollup.DayOf(now.Add(-Settle)).Start(), rollup.Kinds() // a newer program may have more of them
+	for {
+		n, err := db.One(ctx, d.SQL, func(n *next) []any { return []any{&n.account, &n.start} }, nextToPackSQL, rollup.DayOf(now.Add(-Open)).Start(), int(kinds[len(kinds)-1]))
+		if errors.Is(err, sql.ErrNoRows) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("pack statistics: %w", err)
+		}
+		for _, kind := range kinds {
+			ours, err := packKind(ctx, d, n.account, kind, MonthOf(n.start), before)
+			if err != nil || !ours {
+				return err
+			}
+		}
+	}
+}
+
+// packed is what day rows of one key come to in a month.
+type packed struct {
+	candidate
+	days string // of the month that have a row, as numbers
+	keep bool   // in a row of the month; else they are dropped
+}
+
+// rows are the day rows, in the order of the days.
+func (p *packed) rows() (rows []rollup.Row) {
+	for text := range strings.FieldsSeq(p.days) {
+		if day, err := strconv.Atoi(text); err == nil {
+			row := p.Row
+			row.Day += rollup.Day(day - 1)
+			rows = append(rows, row)
+		}
+	}
+	return rows
+}
+
+// packKind packs the rows of a kind that an account has in a month, of days before one. False: another process packs.
+func packKind(ctx context.Context, d *db.DB, account string, kind rollup.Kind, month, before time.Time) (ours bool, err error) {
+	if end := month.AddDate(0, 1, 0); end.Before(before) {
+		before = end
+	}
+	list, err := toPack(ctx, d.SQL, account, kind, month, before)
+	if err != nil {
+		return false, fmt.Errorf("pack statistics: %w", err)
+	}
+	var some []packed
+	rows := 0
+	for i, p := range list {
+		some = append(some, p)
+		if rows += len(strings.Fields(p.days)); rows < packStep && i < len(list)-1 {
+			continue
+		}
+		err := d.InHotTx(ctx, func(tx *sql.Tx) error {
+			ours, err = packRows(ctx, tx, some)
+			return err
+		})
+		if err != nil || !ours {
+			return ours, err
+		}
+		some, rows = nil, 0
+	}
+	return true, nil
+}
+
+// toPack lists the keys that have day rows, in the order in which rows are locked. A month keeps the largest ones.
+func toPack(ctx context.Context, on db.Execer, account string, kind rollup.Kind, month, before time.Time) ([]packed, error) {
+	list, err := db.All(ctx, on, func(p *packed) []any {
+		return []any{&p.Key, &p.DomainID, &p.APIKeyID, &p.TemplateID, &p.AutomationID, &p.size, &p.days}
+	}, toPackSQL, account, int(kind), month, before)
+	if err != nil {
+		return nil, err
+	}
+	kept := map[rollup.Row]bool{}
+	limit, limited := limits[kind]
+	if limited && len(list) > 0 {
+		before, err := db.All(ctx, on, func(c *candidate) []any {
+			return []any{&c.Key, &c.DomainID, &c.APIKeyID, &c.TemplateID, &c.AutomationID, &c.size}
+		}, packedSQL, account, int(kind), month)
+		if err != nil {
+			return nil, err
+		}
+		for _, c := range before {
+			kept[rowOf(c, account, kind, month)] = true
+		}
+	}
+	for i := range list { // the largest ones first
+		p := &list[i]
+		p.Row = rowOf(p.candidate, account, kind, month)
+		if p.keep = !limited || kept[p.Row] || len(kept) < packSpare*limit.Keep; p.keep {
+			kept[p.Row] = true
+		}
+	}
+	slices.SortFunc(list, func(a, b packed) int { return compareRows(a.Row, b.Row) })
+	return list, nil
+}
+
+func rowOf(c candidate, account string, kind rollup.Kind, month time.Time) rollup.Row {
+	row := c.Row
+	row.AccountID, row.Kind, row.Day = account, kind, rollup.DayOf(month)
+	return row
+}
+
+// packRows moves day rows to the rows of their month, or drops them. False: another process packs.
+func packRows(ctx context.Context, tx db.Execer, list []packed) (bool, error) {
+	ours, err := db.One(ctx, tx, db.Value[bool], `SELECT pg_try_advisory_xact_lock($1)`, int64(packLock))
+	if err != nil || !ours {
+		return false, err
+	}
+	var keys, kept []rollup.Row
+	var months []*monthRow
+	of := map[rollup.Row]*monthRow{} // by day rows
+	for i := range list {
+		rows := list[i].rows()
+		keys = append(keys, rows...)
+		if list[i].keep {
+			month := &monthRow{Row: list[i].Row}
+			months, kept = append(months, month), append(kept, list[i].Row)
+			for _, row := range rows {
+				of[row] = month
+			}
+		}
+	}
+	slices.SortFunc(keys, compareRows)
+	days, err := load(ctx, tx, Days, keys)
+	if err != nil {
+		return false, err
+	}
+	for _, day := range days {
+		if month := of[day.Row]; month != nil {
+			for placed := range day.series {
+				month.series[placed].Merge(day.series[placed].Shift(int(day.Day-month.Day) * int(WholeDay)))
+			}
+		}
+	}
+	err = db.Each(ctx, tx, func(row db.Row) error {
+		var at int
+		var figures, latencies [rollup.Placements][]byte
+		if err := row.Scan(&at, &figures[0], &latencies[0], &figures[1], &latencies[1]); err != nil {
+			return err
+		}
+		for placed := range rollup.Placements {
+			if err := months[at].series[placed].AddEncoded(figures[placed], latencies[placed], func(slot int) int { return slot }); err != nil {
+				return err
+			}
+		}
+		return nil
+	}, lockMonthsSQL.Text, lockMonthsSQL.Args(keyRows.Rows(kept))...)
+	if err == nil && len(months) > 0 {
+		for _, month := range months {
+			month.encode()
+		}
+		_, err = db.Exec(ctx, tx, writeMonthsSQL.Text, writeMonthsSQL.Args(monthRows.Rows(months))...)
+	}
+	if err == nil {
+		_, err = deleteDays(ctx, tx, Days, keys)
+	}
+	if err != nil {
+		return false, fmt.Errorf("pack statistics of %s: %w", list[0].AccountID, err)
+	}
+	return true, nil
+}

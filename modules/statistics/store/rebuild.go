@@ -1,0 +1,125 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/postrider/postrider/modules/statistics/chunk"
+	"github.com/postrider/postrider/modules/statistics/rollup"
+	"github.com/postrider/postrider/runtime/db"
+)
+
+// RebuiltSQL makes the table of a rebuild, in the session.
+const RebuiltSQL = `CREATE TEMPORARY TABLE ` + Rebuilt + ` (LIKE statistics_days INCLUDING ALL)`
+
+// Place is where the comparison of an account goes on: behind a row of the rebuild.
+type Place struct{ row rollup.Row }
+
+// Beginning is before the first row.
+var Beginning = Place{rollup.Row{Kind: -1}}
+
+const (
+	comparedStep = 1000
+	// The comparison of rows alone finds the place in the index, whatever the planner thinks of the account.
+	rebuiltSQL = `SELECT account_id, kind, start, key, domain_id, api_key_id, template_id, automation_id, event_figures, event_latencies, email_figures, email_latencies FROM ` + Rebuilt + `
+	WHERE (` + keyColumns + `) > ($1, $2, $3, $4, $5, $6, $7, $8) ORDER BY ` + keyColumns + ` LIMIT $9`
+)
+
+// Complete compares the next rows of an account's rebuild with what is stored, and adds what is missing there:
+// where the stored figure is larger, facts were deleted since, and it stays. False: there are no more rows.
+func Complete(ctx context.Context, tx db.Execer, accountID string, from *Place) (more bool, err error) {
+	var rebuilt []*dayRow
+	same := func(slot int) int { return slot }
+	at := from.row
+	err = db.Each(ctx, tx, func(row db.Row) error {
+		r := &dayRow{}
+		var start time.Time
+		var figures, latencies [rollup.Placements][]byte
+		if err := row.Scan(&r.AccountID, &r.Kind, &start, &r.Key, &r.DomainID, &r.APIKeyID, &r.TemplateID, &r.AutomationID, &figures[0], &latencies[0], &figures[1], &latencies[1]); err != nil {
+			return err
+		}
+		if r.AccountID != accountID {
+			return nil
+		}
+		r.Day = rollup.DayOf(start)
+		rebuilt = append(rebuilt, r)
+		for placed := range r.series {
+			if err := r.series[placed].AddEncoded(figures[placed], latencies[placed], same); err != nil {
+				return err
+			}
+		}
+		return nil
+	}, rebuiltSQL, accountID, int(at.Kind), at.Day.Start(), at.DomainID, at.APIKeyID, at.TemplateID, at.AutomationID, at.Key, comparedStep)
+	if err != nil || len(rebuilt) == 0 {
+		return false, wrapped(err)
+	}
+	*from = Place{rebuilt[len(rebuilt)-1].Row}
+	missing, err := missingOf(ctx, tx, rebuilt)
+	if err != nil {
+		return false, wrapped(err)
+	}
+	return len(rebuilt) == comparedStep, Apply(ctx, tx, Days, missing)
+}
+
+func wrapped(err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("compare rebuilt statistics: %w", err)
+}
+
+// missingOf returns what rebuilt rows have more of than those that are stored, in days and in months.
+func missingOf(ctx context.Context, tx db.Execer, rebuilt []*dayRow) (*rollup.Rollup, error) {
+	keys := make([]rollup.Row, len(rebuilt))
+	for i, r := range rebuilt {
+		keys[i] = r.Row
+	}
+	stored, err := load(ctx, tx, Days, keys)
+	if err != nil {
+		return nil, err
+	}
+	if err := addMonths(ctx, tx, stored); err != nil {
+		return nil, err
+	}
+	missing := rollup.New()
+	for i, r := range rebuilt {
+		for placed := range r.series {
+			if lacking := stored[i].series[placed].Lacking(&r.series[placed]); !lacking.Empty() {
+				missing.Series(r.Row)[placed].Merge(lacking)
+			}
+		}
+	}
+	return missing, nil
+}
+
+// addMonths adds to day rows what the months have of them.
+func addMonths(ctx context.Context, tx db.Execer, rows []*dayRow) error {
+	days := map[rollup.Row][]*dayRow{} // by their months
+	var keys []rollup.Row
+	for _, r := range rows {
+		month := r.Row
+		month.Day = rollup.DayOf(MonthOf(r.Day.Start()))
+		if days[month] == nil {
+			keys = append(keys, month)
+		}
+		days[month] = append(days[month], r)
+	}
+	return db.Each(ctx, tx, func(row db.Row) error {
+		var at int
+		var figures, latencies [rollup.Placements][]byte
+		if err := row.Scan(&at, &figures[0], &latencies[0], &figures[1], &latencies[1]); err != nil {
+			return err
+		}
+		for placed := range rollup.Placements {
+			var month chunk.Series
+			if err := month.AddEncoded(figures[placed], latencies[placed], func(slot int) int { return slot }); err != nil {
+				return err
+			}
+			for _, r := range days[keys[at]] {
+				r.series[placed].Merge(month.Part(int(r.Day-keys[at].Day)*int(WholeDay), int(WholeDay)))
+			}
+		}
+		return nil
+	}, lockMonthsSQL.Text, lockMonthsSQL.Args(keyRows.Rows(keys))...)
+}

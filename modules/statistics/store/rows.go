@@ -1,0 +1,203 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/postrider/postrider/modules/statistics/chunk"
+	"github.com/postrider/postrider/modules/statistics/rollup"
+	"github.com/postrider/postrider/runtime/db"
+	"github.com/postrider/postrider/runtime/db/batch"
+)
+
+// Days is the table of day rows. A rebuild has another one for itself.
+const (
+	Days    = "statistics_days"
+	Rebuilt = "rebuilt_statistics_days"
+)
+
+const keyColumns = `account_id, kind, start, domain_id, api_key_id, template_id, automation_id, key`
+
+// counted are the kinds whose rows of a day are counted, in the columns of the account's own row.
+var counted = []rollup.Kind{rollup.Domain, rollup.Tag, rollup.SenderDomain, rollup.SenderTag}
+
+// dayRow is a row of statistics_days.
+type dayRow struct {
+	rollup.Row
+	series [rollup.Placements]chunk.Series
+	counts [4]int // of the account's own row: rows of the kinds counted
+	there  bool   // it was stored before
+}
+
+// size is what the row is compared by.
+func (r *dayRow) size(placed rollup.Placement) (size int64) { return sizeOf(&r.series[placed]) }
+
+func sizeOf(s *chunk.Series) (size int64) {
+	for _, p := range s.Points() {
+		size += rollup.Size(&p.Figures)
+	}
+	return size
+}
+
+func keyBatch[R any](row func(R) *rollup.Row) []batch.Column[R] {
+	return []batch.Column[R]{
+		batch.Text("account_id", func(r R) string { return row(r).AccountID }),
+		batch.Int("kind", func(r R) int { return int(row(r).Kind) }).As("smallint"),
+		batch.Time("start", func(r R) time.Time { return row(r).Day.Start() }),
+		batch.Text("key", func(r R) string { return row(r).Key }),
+		batch.Text("domain_id", func(r R) string { return row(r).DomainID }),
+		batch.Text("api_key_id", func(r R) string { return row(r).APIKeyID }),
+		batch.Text("template_id", func(r R) string { return row(r).TemplateID }),
+		batch.Text("automation_id", func(r R) string { return row(r).AutomationID }),
+	}
+}
+
+var keyRows = batch.New("k", keyBatch(func(r rollup.Row) *rollup.Row { return &r })...)
+
+var dayRows = batch.New("v", append(keyBatch(func(r *encodedDay) *rollup.Row { return &r.Row }),
+	batch.Int("event_size", func(r *encodedDay) int64 { return r.size(rollup.ByEvent) }),
+	batch.Int("email_size", func(r *encodedDay) int64 { return r.size(rollup.ByEmail) }),
+	batch.Bytes("event_figures", func(r *encodedDay) []byte { return r.figures[rollup.ByEvent] }),
+	batch.Bytes("event_latencies", func(r *encodedDay) []byte { return r.latencies[rollup.ByEvent] }),
+	batch.Bytes("email_figures", func(r *encodedDay) []byte { return r.figures[rollup.ByEmail] }),
+	batch.Bytes("email_latencies", func(r *encodedDay) []byte { return r.latencies[rollup.ByEmail] }),
+	batch.Int("domains", func(r *encodedDay) int { return r.counts[0] }).As("int"),
+	batch.Int("tags", func(r *encodedDay) int { return r.counts[1] }).As("int"),
+	batch.Int("sender_domains", func(r *encodedDay) int { return r.counts[2] }).As("int"),
+	batch.Int("sender_tags", func(r *encodedDay) int { return r.counts[3] }).As("int"))...)
+
+// encodedDay is a row as it is written.
+type encodedDay struct {
+	*dayRow
+	figures, latencies [rollup.Placements][]byte
+}
+
+func encode(rows []*dayRow) []*encodedDay {
+	out := make([]*encodedDay, len(rows))
+	for i, r := range rows {
+		out[i] = &encodedDay{dayRow: r}
+		for placed := range r.series {
+			out[i].figures[placed], out[i].latencies[placed] = r.series[placed].Encode()
+		}
+	}
+	return out
+}
+
+// days are the statements on a table of day rows.
+type days struct{ lock, write *db.Statement }
+
+const dayColumns = `event_figures, event_latencies, email_figures, email_latencies, domains, tags, sender_domains, sender_tags`
+
+func daysOf(table string) days {
+	return days{
+		// Rows are looked up, and locked, one by one in the order of their keys.
+		lock: db.Compile(`SELECT n - 1, ` + dayColumns + ` FROM ` + keyRows.Numbered("n") + `, LATERAL (
+	SELECT * FROM ` + table + ` d WHERE d.account_id = k.account_id AND d.kind = k.kind::smallint AND d.start = k.start::timestamptz AND d.key = k.key
+	   AND d.domain_id = k.domain_id AND d.api_key_id = k.api_key_id AND d.template_id = k.template_id AND d.automation_id = k.automation_id FOR UPDATE) d`),
+		write: db.Compile(dayRows.Insert(table) + ` ON CONFLICT (` + keyColumns + `) DO UPDATE SET event_size = excluded.event_size, email_size = excluded.email_size,
+	event_figures = excluded.event_figures, event_latencies = excluded.event_latencies, email_figures = excluded.email_figures, email_latencies = excluded.email_latencies,
+	domains = excluded.domains, tags = excluded.tags, sender_domains = excluded.sender_domains, sender_tags = excluded.sender_tags`),
+	}
+}
+
+var statements = map[string]days{Days: daysOf(Days), Rebuilt: daysOf(Rebuilt)}
+
+// load returns the rows as they are stored, locked, those that are not there among them.
+func load(ctx context.Context, tx db.Execer, table string, keys []rollup.Row) ([]*dayRow, error) {
+	out := make([]*dayRow, len(keys))
+	for i, key := range keys {
+		out[i] = &dayRow{Row: key}
+	}
+	if len(keys) == 0 {
+		return out, nil
+	}
+	statement := statements[table].lock
+	same := func(slot int) int { return slot }
+	err := db.Each(ctx, tx, func(row db.Row) error {
+		var at int
+		var figures, latencies [rollup.Placements][]byte
+		var counts [4]int
+		if err := row.Scan(&at, &figures[0], &latencies[0], &figures[1], &latencies[1], &counts[0], &counts[1], &counts[2], &counts[3]); err != nil {
+			return err
+		}
+		r := out[at]
+		r.there, r.counts = true, counts
+		for placed := range r.series {
+			if err := r.series[placed].AddEncoded(figures[placed], latencies[placed], same); err != nil {
+				return fmt.Errorf("%s, %s, kind %d, key %q: %w", r.AccountID, r.Day.Start().Format(time.DateOnly), r.Kind, r.Key, err)
+			}
+		}
+		return nil
+	}, statement.Text, statement.Args(keyRows.Rows(keys))...)
+	if err != nil {
+		return nil, fmt.Errorf("read day rows: %w", err)
+	}
+	return out, nil
+}
+
+// Apply adds what was counted to the day rows of a table.
+func Apply(ctx context.Context, tx db.Execer, table string, r *rollup.Rollup) error {
+	for row := range maps.Clone(r.Rows) {
+		r.Series(rollup.Row{AccountID: row.AccountID, Kind: rollup.Account, Day: row.Day}) // which counts the others
+	}
+	if len(r.Rows) == 0 {
+		return nil
+	}
+	t := thinner{tx: tx, table: table, rollup: r, accounts: map[rollup.Row]*dayRow{}}
+	if err := t.run(ctx); err != nil {
+		return err
+	}
+	rows, err := load(ctx, tx, table, sorted(r.Rows, func(row rollup.Row) bool { return row.Kind != rollup.Account }))
+	if err != nil {
+		return err
+	}
+	rows = slices.DeleteFunc(rows, func(row *dayRow) bool {
+		more := r.Rows[row.Row]
+		for placed := range row.series {
+			row.series[placed].Merge(&more[placed])
+		}
+		taken := !row.there && row.size(rollup.ByEvent)+row.size(rollup.ByEmail) < 0 // of a row that was thinned out
+		if at := slices.Index(counted, row.Kind); at >= 0 && !row.there && !taken {
+			t.accounts[accountRow(row.Row)].counts[at]++
+		}
+		return taken
+	})
+	for key, row := range t.accounts {
+		for placed, more := range r.Rows[key] {
+			row.series[placed].Merge(&more)
+		}
+		rows = append(rows, row)
+	}
+	slices.SortFunc(rows, func(a, b *dayRow) int { return compareRows(a.Row, b.Row) })
+	statement := statements[table].write
+	if _, err := db.Exec(ctx, tx, statement.Text, statement.Args(dayRows.Rows(encode(rows)))...); err != nil {
+		return fmt.Errorf("write day rows: %w", err)
+	}
+	return nil
+}
+
+// accountRow is the row of the account for the day of another row.
+func accountRow(of rollup.Row) rollup.Row {
+	return rollup.Row{AccountID: of.AccountID, Kind: rollup.Account, Day: of.Day}
+}
+
+// sorted returns the rows of a rollup that are wanted, in the order in which they are locked.
+func sorted(rows map[rollup.Row]*[rollup.Placements]chunk.Series, wanted func(rollup.Row) bool) []rollup.Row {
+	var out []rollup.Row
+	for row := range rows {
+		if wanted(row) {
+			out = append(out, row)
+		}
+	}
+	slices.SortFunc(out, compareRows)
+	return out
+}
+
+func compareRows(a, b rollup.Row) int {
+	return cmp.Or(cmp.Compare(a.AccountID, b.AccountID), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Day, b.Day),
+		cmp.Compare(a.DomainID, b.DomainID), cmp.Compare(a.APIKeyID, b.APIKeyID), cmp.Compare(a.TemplateID, b.TemplateID), cmp.Compare(a.AutomationID, b.AutomationID), cmp.Compare(a.Key, b.Key))
+}
