@@ -104,13 +104,40 @@ INSERT INTO received_emails (id, account_id, domain_id, content_id, rcpt_to, mai
 SELECT $1, 'acc_1', 'dom_1', id, 'ada@dev.test', '', 'bob@example.net', 'bob@example.net', '[]', '[]', '[]', 'Hello', '', '[]', '{}', 'unknown', false, 1, '[]', '[]', '127.0.0.1', 'h', '', now() FROM content`
 )
 
+// statisticsSQL stores a row of a table of statistics: the other columns have whatever their types take.
+func statisticsSQL(table string) string {
+	columns := map[string][2]string{
+		"statistics_days": {`kind, key, domain_id, api_key_id, template_id, automation_id, event_size, email_size, domains, tags, sender_domains, sender_tags, event_figures, event_latencies, email_figures, email_latencies`,
+			`0, '', '', '', '', '', 0, 0, 0, 0, 0, 0, '', '', '', ''`},
+		"statistics_months": {`kind, key, domain_id, api_key_id, template_id, automation_id, event_size, email_size, event_figures, event_latencies, email_figures, email_latencies, event_hours, event_hour_latencies,
+			email_hours, email_hour_latencies, event_days, event_day_latencies, email_days, email_day_latencies`, `0, '', '', '', '', '', 0, 0, '', '', '', '', '', '', '', '', '', '', '', ''`},
+		"statistics_reasons":  {`domain_id, api_key_id, template_id, automation_id, class, enhanced_code, host, recipients, email_id`, `'', '', '', '', '', '', '', 1, ''`},
+		"statistics_received": {`grain, kind, domain_id, ham, spam, unknown, ham_octets, spam_octets, unknown_octets`, `15, 0, '', 1, 0, 0, 1, 0, 0`},
+	}[table]
+	return `INSERT INTO ` + table + ` (account_id, start, ` + columns[0] + `) VALUES ('acc_1', $1, ` + columns[1] + `)`
+}
+
 func storeSQL(table months.Table) string {
+	if table.Prefix == "" {
+		return statisticsSQL(table.Name)
+	}
 	return map[string]string{"emails": emailSQL, "facts": factSQL, "webhook_deliveries": deliverySQL, "received_emails": receivedSQL, "recipients": recipientSQL, "attempts": attemptSQL}[table.Name]
 }
 
-// at is an id of a time, the nth of its millisecond.
+// newRow is the value that a row made now has.
+func newRow(table months.Table) string {
+	if table.Prefix == "" {
+		return at(table, time.Now(), 0)
+	}
+	return id.New(table.Prefix)
+}
+
+// at is a value of a time, the nth of its millisecond.
 func at(table months.Table, when time.Time, n int) string {
-	low := id.Since(table.Prefix, when)
+	if table.Prefix == "" {
+		return when.UTC().Truncate(time.Microsecond).Add(time.Duration(n) * time.Microsecond).Format(time.RFC3339Nano)
+	}
+	low := table.At(when)
 	return fmt.Sprintf("%s%06d", low[:len(low)-6], n)
 }
 

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/postrider/postrider/runtime/db"
-	"github.com/postrider/postrider/runtime/id"
 )
 
 const (
@@ -31,7 +30,7 @@ type Kept struct {
 // Unneeded says of a table when nobody needs the rows of a month any more, so that it is dropped with them.
 type Unneeded struct {
 	Table string
-	// Ask tells whether nobody needs the rows with ids below a bound, by the time of the database.
+	// Ask tells whether nobody needs the rows with values below a bound (Table.At), by the time of the database.
 	Ask func(ctx context.Context, on db.Execer, below string, now time.Time) (bool, error)
 }
 
@@ -61,7 +60,7 @@ func Keep(ctx context.Context, d *db.DB, log *slog.Logger, unneeded ...Unneeded)
 // Late tells whether rows lie past the last month of a split table, or soon will.
 func (s *State) Late(ctx context.Context, on db.Execer) (bool, error) {
 	now, err := db.Now(ctx, on)
-	if err != nil || s.rest().From <= id.Since(s.Table.Prefix, now.AddDate(0, 0, 7)) {
+	if err != nil || s.rest().From <= s.Table.At(now.AddDate(0, 0, 7)) {
 		return err == nil, err
 	}
 	return hasRows(ctx, on, s.rest().Name)
@@ -113,7 +112,7 @@ func (s session) ahead(ctx context.Context, state *State, now time.Time, kept *K
 	from := rest.From
 	var made []string
 	for from < t.bound(this.AddDate(0, mostAhead+1, 0)) {
-		below := t.bound(id.Time(from).AddDate(0, 1, 0))
+		below := t.bound(t.Time(from).AddDate(0, 1, 0))
 		step.Statements = append(step.Statements, hangs.part(t, t.month(from), from, below))
 		made = append(made, t.month(from))
 		from = below
@@ -132,7 +131,7 @@ func (s session) dropOld(ctx context.Context, state *State, now time.Time, kept 
 	var gone, empty []string
 	below := ""
 	for _, m := range state.Months[:len(state.Months)-1] {
-		if m.Below > id.Since(t.Prefix, now.Add(-youngest)) {
+		if m.Below > t.At(now.Add(-youngest)) {
 			break
 		}
 		used, err := hasRows(ctx, s.conn, m.Name)

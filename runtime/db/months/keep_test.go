@@ -35,7 +35,7 @@ func TestMonthsComeAndGo(t *testing.T) {
 	t.Parallel()
 	eachTable(t, func(t *testing.T, table months.Table) {
 		d := plain(t)
-		old := id.New(table.Prefix)
+		old := newRow(table)
 		store(t, d, table, old)
 		move(t, d, table)
 		begin := time.Now().UTC()
@@ -58,8 +58,8 @@ func TestMonthsComeAndGo(t *testing.T) {
 			if place := placeOf(t, d, table, row); month > 1 && !strings.HasSuffix(place, now.Format("2006_01")) {
 				t.Errorf("a row of %s is in %s", now.Format(time.DateOnly), place)
 			}
-			if ahead := state.Months[len(state.Months)-1].From; ahead < id.Since(table.Prefix, now.AddDate(0, 1, 0)) {
-				t.Errorf("in month %d the rest begins at %s", month, id.Time(ahead))
+			if ahead := state.Months[len(state.Months)-1].From; ahead < table.At(now.AddDate(0, 1, 0)) {
+				t.Errorf("in month %d the rest begins at %s", month, table.Time(ahead))
 			}
 		}
 		later := this.AddDate(0, 12, 5)
@@ -96,10 +96,10 @@ func TestMonthsComeAndGo(t *testing.T) {
 		dbtest.Exec(t, d, `DELETE FROM `+table.Name)
 		kept, err = months.KeepAt(t.Context(), d, table, later)
 		young := look(t, d, table).Months[1]
-		if err != nil || young.Below < id.Since(table.Prefix, later.AddDate(0, -1, -1)) || young.From > id.Since(table.Prefix, later.AddDate(0, -1, 0)) {
+		if err != nil || young.Below < table.At(later.AddDate(0, -1, -1)) || young.From > table.At(later.AddDate(0, -1, 0)) {
 			t.Errorf("of an empty table %v were dropped, and %+v is left: %v", kept.Dropped, young, err)
 		}
-		store(t, d, table, id.New(table.Prefix))
+		store(t, d, table, newRow(table))
 	})
 }
 
@@ -186,7 +186,7 @@ func TestARestWithRowsBecomesAMonth(t *testing.T) {
 	t.Parallel()
 	eachTable(t, func(t *testing.T, table months.Table) {
 		d := plain(t)
-		store(t, d, table, id.New(table.Prefix))
+		store(t, d, table, newRow(table))
 		move(t, d, table)
 		row := at(table, time.Now().AddDate(0, 8, 0), 1)
 		store(t, d, table, row)
@@ -240,17 +240,25 @@ func TestPlansOfSplitTablesLookAtOneMonth(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer func() { _ = conn.Close() }()
-		by := table.Column
-		for statement, reads := range map[string]int{
-			`SELECT * FROM ` + table.Name + ` WHERE ` + by + ` = $1 AND ` + by + ` < $2`:                                                                                   1,
-			`SELECT * FROM ` + table.Name + ` WHERE ` + by + ` = ANY (ARRAY[$1::text]) AND ` + by + ` < $2`:                                                                1,
-			`SELECT * FROM ` + table.Name + ` WHERE account_id = 'acc_1' AND ` + by + ` <= $1 AND ` + by + ` < $2 ORDER BY ` + by + ` DESC LIMIT 10`:                       1,
-			`SELECT * FROM ` + table.Name + ` WHERE ` + by + ` <= $1 AND ` + by + ` < $2 ORDER BY ` + by + ` DESC LIMIT 10`:                                                1,
-			`SELECT e.id FROM unnest(ARRAY[$1::text]) v (id) JOIN ` + table.Name + ` e ON e.` + by + ` = v.id WHERE v.id < $2`:                                             1,
-			`UPDATE ` + table.Name + ` e SET account_id = e.account_id FROM unnest(ARRAY[$1::text]) v (id) WHERE e.` + by + ` = v.id AND v.id < $2`:                        1,
-			`UPDATE ` + table.Name + ` e SET account_id = e.account_id FROM unnest(ARRAY[$1::text]) v (id) WHERE e.` + by + ` BETWEEN v.id AND v.id AND e.account_id < $2`: 1,
-		} {
-			plan := explain(t.Context(), t, conn, statement, rows[130], "~")
+		by, typ, top := table.Column, "text", "~"
+		if table.Prefix == "" {
+			typ, top = "timestamptz", "9999-01-01T00:00:00Z"
+		}
+		stretch := `UPDATE ` + table.Name + ` e SET account_id = e.account_id FROM unnest(ARRAY[$1::` + typ + `]) v (id) WHERE e.` + by + ` BETWEEN v.id AND v.id AND e.account_id < $2`
+		statements := map[string]int{
+			stretch: 1,
+			`SELECT * FROM ` + table.Name + ` WHERE ` + by + ` = $1 AND ` + by + ` < $2`:                                                                   1,
+			`SELECT * FROM ` + table.Name + ` WHERE ` + by + ` = ANY (ARRAY[$1::` + typ + `]) AND ` + by + ` < $2`:                                         1,
+			`SELECT * FROM ` + table.Name + ` WHERE account_id = 'acc_1' AND ` + by + ` <= $1 AND ` + by + ` < $2 ORDER BY ` + by + ` DESC LIMIT 10`:       1,
+			`SELECT * FROM ` + table.Name + ` WHERE ` + by + ` <= $1 AND ` + by + ` < $2 ORDER BY ` + by + ` DESC LIMIT 10`:                                1,
+			`SELECT e.account_id FROM unnest(ARRAY[$1::` + typ + `]) v (id) JOIN ` + table.Name + ` e ON e.` + by + ` = v.id WHERE v.id < $2`:              1,
+			`UPDATE ` + table.Name + ` e SET account_id = e.account_id FROM unnest(ARRAY[$1::` + typ + `]) v (id) WHERE e.` + by + ` = v.id AND v.id < $2`: 1,
+		}
+		if table.Prefix == "" {
+			delete(statements, stretch) // rows of statistics are always looked up by their account and kind
+		}
+		for statement, reads := range statements {
+			plan := explain(t.Context(), t, conn, statement, rows[130], top)
 			if got := strings.Count(plan, " using ") - strings.Count(plan, "(never executed)"); got != reads {
 				t.Errorf("%s reads %d months, want %d:\n%s", statement, got, reads, plan)
 			}

@@ -52,16 +52,6 @@ func (t Table) keyNames() (names, nexts []string) {
 	return names, nexts
 }
 
-// primary is the columns of the primary key of the split table.
-func (t Table) primary() string {
-	for _, k := range t.split {
-		if k.primary {
-			return k.columns
-		}
-	}
-	return "id"
-}
-
 // rekeying is what takes the keys of a table to those of its other form.
 type rekeying struct {
 	beside  []Step   // makes them

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/postrider/postrider/runtime/db"
-	"github.com/postrider/postrider/runtime/id"
 )
 
 const (
@@ -177,12 +176,12 @@ func closing(ctx context.Context, on db.Execer, state *State) ([]Step, error) {
 // limiting are the steps to the proof that a table holds no id from the bound on. One that was begun before counts, and has a bound of its own.
 func limiting(t Table, table string, bound *string, begun string) []Step {
 	var steps []Step
-	if begun != "" && time.Until(id.Time(begun)) > nearLimit {
+	if begun != "" && time.Until(t.Time(begun)) > nearLimit {
 		*bound = begun
 	} else {
-		steps = append(steps, Step{What: table + " takes no id from " + dateOf(*bound) + " on, until it is split", Statements: []string{unlimit(t, table), limit(t, table, *bound)}, Brief: true})
+		steps = append(steps, Step{What: table + " takes no " + t.Column + " from " + t.dateOf(*bound) + " on, until it is split", Statements: []string{unlimit(t, table), limit(t, table, *bound)}, Brief: true})
 	}
-	return append(steps, Step{What: "looking whether every id of " + table + " is before " + dateOf(*bound),
+	return append(steps, Step{What: "looking whether every " + t.Column + " of " + table + " is before " + t.dateOf(*bound),
 		Statements: []string{fmt.Sprintf("ALTER TABLE %s VALIDATE CONSTRAINT %s", quote(table), quote(t.limitName()))}})
 }
 
@@ -192,13 +191,13 @@ func limitFor(ctx context.Context, on db.Execer, t Table) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	latest, err := db.One(ctx, on, db.Value[string], `SELECT coalesce(max(`+t.Column+`), '') FROM `+quote(t.Name))
+	latest, err := db.One(ctx, on, db.Value[string], `SELECT coalesce(max(`+t.Column+`)::text, '') FROM `+quote(t.Name))
 	if err != nil {
 		return "", err
 	}
-	at := id.Time(latest)
+	at := t.Time(latest)
 	if at.After(now.Add(farthest)) {
-		return "", fmt.Errorf("the id %s is of %s: a clock was wrong; delete that row first", latest, at.UTC().Format(time.DateOnly))
+		return "", fmt.Errorf("the %s %s is of %s: a clock was wrong; delete that row first", t.Column, latest, at.UTC().Format(time.DateOnly))
 	}
 	if at.Before(now) {
 		at = now
@@ -241,7 +240,7 @@ func unlimit(t Table, table string) string {
 	return fmt.Sprintf("ALTER TABLE %s DROP CONSTRAINT IF EXISTS %s", quote(table), quote(t.limitName()))
 }
 
-func dateOf(bound string) string { return id.Time(bound).UTC().Format(time.DateOnly) }
+func (t Table) dateOf(bound string) string { return t.Time(bound).UTC().Format(time.DateOnly) }
 
 // Undo makes a split table plain again, while nothing but its first month has rows. Error: others have.
 func Undo(ctx context.Context, d *db.DB, t Table, log *slog.Logger, tell Tell) error {

@@ -23,7 +23,7 @@ func TestMoveBesideWriters(t *testing.T) {
 	eachTable(t, func(t *testing.T, table months.Table) {
 		d := plain(t)
 		for range 300 {
-			store(t, d, table, id.New(table.Prefix))
+			store(t, d, table, newRow(table))
 		}
 		w := startWriters(t, d, table)
 		w.until(t, 200)
@@ -93,12 +93,12 @@ func startWriters(t *testing.T, d *db.DB, table months.Table) *writers {
 // write stores a row, reads it, changes it and claims an old one.
 func (w *writers) write(door db.Execer, table months.Table) error {
 	ctx := context.Background() // what has begun ends
-	made := id.New(table.Prefix)
+	made := newRow(table)
 	if n, err := db.Exec(ctx, door, storeSQL(table), made); err != nil || n != 1 {
 		return fmt.Errorf("store %s: %d rows, %w", made, n, err)
 	}
 	w.stored.Add(1)
-	column := map[string]string{"emails": "subject", "facts": "type", "received_emails": "subject", "webhook_deliveries": "event_type", "recipients": "destination", "attempts": "reply"}[table.Name]
+	column := map[string]string{"emails": "subject", "facts": "type", "received_emails": "subject", "webhook_deliveries": "event_type", "recipients": "destination", "attempts": "reply", "statistics_days": "key", "statistics_months": "key", "statistics_reasons": "host", "statistics_received": "domain_id"}[table.Name]
 	by := table.Column
 	if n, err := db.Exec(ctx, door, `UPDATE `+table.Name+` SET `+column+` = `+column+` || 'x' WHERE `+by+` = $1`, made); err != nil || n != 1 {
 		return fmt.Errorf("change %s: %d rows, %w", made, n, err)
@@ -139,14 +139,14 @@ func TestMoveGoesOnWhereItWasCutOff(t *testing.T) {
 	eachTable(t, func(t *testing.T, table months.Table) {
 		for cut, all := 0, 1; cut < all; cut++ {
 			d := plain(t)
-			store(t, d, table, id.New(table.Prefix))
+			store(t, d, table, newRow(table))
 			var err error
 			if all, err = months.MoveSteps(t.Context(), d, table, cut); err != nil {
 				t.Fatal(err)
 			}
-			store(t, d, table, id.New(table.Prefix))
+			store(t, d, table, newRow(table))
 			move(t, d, table)
-			store(t, d, table, id.New(table.Prefix))
+			store(t, d, table, newRow(table))
 			state := look(t, d, table)
 			if n := one[int](t, d, `SELECT count(*) FROM `+table.Name); n != 3 || !state.Split || state.UncheckedOf() > 0 {
 				t.Errorf("cut off after %d of %d steps: %d rows, %+v", cut, all, n, state)
@@ -250,7 +250,7 @@ func TestMoveThatIsStoppedTakesItsBoundBack(t *testing.T) {
 	go func() { done <- months.Move(ctx, d, table, discard, quiet) }()
 	for range 20 {
 		began := time.Now()
-		store(t, d, table, id.New(table.Prefix))
+		store(t, d, table, newRow(table))
 		if took := time.Since(began); took > 30*time.Second { // behind a move that waits for the reader it would be a minute, and fail
 			t.Errorf("a writer waited for %s beside a move that gets no lock", took)
 		}
@@ -328,7 +328,7 @@ func TestUndo(t *testing.T) {
 	t.Parallel()
 	eachTable(t, func(t *testing.T, table months.Table) {
 		d := plain(t)
-		store(t, d, table, id.New(table.Prefix))
+		store(t, d, table, newRow(table))
 		move(t, d, table)
 		if _, err := months.Keep(t.Context(), d, discard); err != nil {
 			t.Fatal(err)
@@ -340,14 +340,14 @@ func TestUndo(t *testing.T) {
 			t.Errorf("with rows in two months: %v", err)
 		}
 		dbtest.Exec(t, d, `DELETE FROM `+table.Name+` WHERE `+table.Column+` = $1`, late)
-		store(t, d, table, id.New(table.Prefix))
+		store(t, d, table, newRow(table))
 		if err := months.Undo(t.Context(), d, table, discard, quiet); err != nil {
 			t.Fatal(err)
 		}
 		if state := look(t, d, table); state.Split {
 			t.Errorf("%s is still split: %+v", table.Name, state)
 		}
-		store(t, d, table, id.New(table.Prefix))
+		store(t, d, table, newRow(table))
 		if n := one[int](t, d, `SELECT count(*) FROM `+table.Name); n != 3 {
 			t.Errorf("%d rows, want 3", n)
 		}

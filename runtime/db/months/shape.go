@@ -203,6 +203,9 @@ func check(t Table, references []constraint) (steps []Step) {
 // aside is the name of an index of the table that became the first month.
 func aside(index string) string { return index + "_first" }
 
+// columns are those of the index, in parentheses, with those that it only holds.
+func (i index) columns() string { return i.definition[strings.Index(i.definition, "("):] }
+
 // rename gives an index of a table another name.
 func (i index) rename(table, to string) string {
 	if i.primary {
@@ -220,7 +223,7 @@ func (s *shape) split(t Table, old string) []string {
 	}
 	for _, i := range s.indexes {
 		if i.primary {
-			all = append(all, fmt.Sprintf("ALTER TABLE %s ADD CONSTRAINT %s PRIMARY KEY (%s)", name, quote(i.name), t.primary()))
+			all = append(all, fmt.Sprintf("ALTER TABLE %s ADD CONSTRAINT %s PRIMARY KEY %s", name, quote(i.name), i.columns()))
 		} else {
 			all = append(all, i.definition)
 		}

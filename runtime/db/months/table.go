@@ -17,7 +17,7 @@ import (
 type Table struct {
 	Name   string
 	Column string    // whose ranges its months are
-	Prefix id.Prefix // of the ids in it
+	Prefix id.Prefix // of the ids in it; empty: it has times
 
 	plain, split []key  // what it is found by in one form alone
 	numbered     bool   // its own ids are numbers that it gives
@@ -36,7 +36,9 @@ var tables = []Table{{Name: "facts", Column: "id", Prefix: id.Fact}, {Name: "rec
 		plain: []key{{name: "attempts_pkey", columns: "id", unique: true, primary: true}, {name: "attempt_email_id", columns: "email_id"},
 			{name: "attempt_recipient_id_fence", columns: "recipient_id, fence", unique: true}},
 		split: []key{{name: "attempts_pkey", columns: "email_id, recipient_id, fence", unique: true, primary: true}, {name: "attempt_id", columns: "id"},
-			{name: "attempt_recipient_id_fence", columns: "recipient_id, fence"}}}}
+			{name: "attempt_recipient_id_fence", columns: "recipient_id, fence"}}},
+	// Their primary keys have the time in them.
+	{Name: "statistics_days", Column: "start"}, {Name: "statistics_months", Column: "start"}, {Name: "statistics_reasons", Column: "start"}, {Name: "statistics_received", Column: "start"}}
 
 // Tables are those that can be split, in the order in which it is done: what refers to another comes after it.
 func Tables() []Table { return slices.Clone(tables) }
@@ -65,8 +67,37 @@ func allNames() string {
 	return strings.Join(all, ", ")
 }
 
-// bound is the least id of the month that a time is in.
-func (t Table) bound(at time.Time) string { return id.Since(t.Prefix, Begin(at)) }
+// bound is the least value of the month that a time is in.
+func (t Table) bound(at time.Time) string { return t.At(Begin(at)) }
+
+// At is the least value that the column has for a time: an id, or the time itself as RFC 3339 has it, in UTC and whole seconds.
+func (t Table) At(at time.Time) string {
+	if t.Prefix == "" {
+		return at.UTC().Format(time.RFC3339)
+	}
+	return id.Since(t.Prefix, at)
+}
+
+// Time is the time that a value is of. Of other text it is the zero time.
+func (t Table) Time(value string) time.Time {
+	if t.Prefix != "" {
+		return id.Time(value)
+	}
+	for _, layout := range []string{time.RFC3339, "2006-01-02 15:04:05Z07", "2006-01-02 15:04:05Z07:00"} { // the latter by PostgreSQL
+		if at, err := time.Parse(layout, value); err == nil {
+			return at
+		}
+	}
+	return time.Time{}
+}
+
+// value is a value as a Table has it, of what PostgreSQL says; nothing stays nothing.
+func (t Table) value(text string) string {
+	if t.Prefix != "" || text == "" {
+		return text
+	}
+	return t.At(t.Time(text))
+}
 
 // Begin is the beginning of the month that a time is in, in UTC.
 func Begin(at time.Time) time.Time {
@@ -75,9 +106,9 @@ func Begin(at time.Time) time.Time {
 }
 
 func (t Table) first(bound string) string {
-	return t.Name + "_before_" + id.Time(bound).UTC().Format("2006_01")
+	return t.Name + "_before_" + t.Time(bound).UTC().Format("2006_01")
 }
-func (t Table) month(from string) string { return t.Name + "_" + id.Time(from).UTC().Format("2006_01") }
+func (t Table) month(from string) string { return t.Name + "_" + t.Time(from).UTC().Format("2006_01") }
 func (t Table) past() string             { return t.Name + "_past" }
 func (t Table) rest() string             { return t.Name + "_rest" }
 
@@ -95,7 +126,7 @@ func (t Table) limitName() string { return t.Name + "_ends" }
 // Month is a part of a split table.
 type Month struct {
 	Name        string
-	From, Below string // ids; empty: no bound
+	From, Below string // values of the column; empty: no bound
 	Bytes       int64
 }
 
@@ -162,9 +193,9 @@ func monthsOf(ctx context.Context, on db.Execer, t Table) ([]Month, error) {
 	for i := range all {
 		found := rangeText.FindStringSubmatch(all[i].From)
 		if found == nil {
-			return nil, fmt.Errorf("its part %s is %s, which is no range of ids", all[i].Name, all[i].From)
+			return nil, fmt.Errorf("its part %s is %s, which is no range of ids or times", all[i].Name, all[i].From)
 		}
-		all[i].From, all[i].Below = idOf(found[1]), idOf(found[2])
+		all[i].From, all[i].Below = t.value(textOf(found[1])), t.value(textOf(found[2]))
 	}
 	slices.SortFunc(all, func(a, b Month) int { return strings.Compare(a.From, b.From) })
 	if n := len(all); n == 0 || all[0].From != "" || all[n-1].Below != "" {
@@ -177,13 +208,13 @@ func monthsOf(ctx context.Context, on db.Execer, t Table) ([]Month, error) {
 func limitOf(ctx context.Context, on db.Execer, t Table, table string) (string, error) {
 	definition, err := db.One(ctx, on, db.Value[string], limitSQL, table, t.limitName())
 	if found := limitText.FindStringSubmatch(definition); found != nil {
-		return found[1], err
+		return t.value(found[1]), err
 	}
 	return "", err
 }
 
-// idOf is the id of a bound, and nothing where there is no bound.
-func idOf(text string) string {
+// textOf is the value of a bound, and nothing where there is no bound.
+func textOf(text string) string {
 	quoted, is := strings.CutPrefix(text, "'")
 	if !is {
 		return ""
