@@ -7,7 +7,6 @@ import (
 
 	"github.com/postrider/postrider/cmd/bench/asking"
 	"github.com/postrider/postrider/cmd/bench/figures"
-	"github.com/postrider/postrider/cmd/bench/postgres"
 	"github.com/postrider/postrider/cmd/bench/stored"
 )
 
@@ -25,10 +24,8 @@ func benchStatistics(ctx context.Context, p plan, dir string) ([]target, error) 
 		emails = 10_000_000
 	}
 	progress("storing what statistics keep of %d emails", emails)
-	for _, statement := range stored.Statistics(emails) {
-		if err := postgres.Exec(ctx, server.Ready.DatabaseURL, statement); err != nil {
-			return nil, err
-		}
+	if err := stored.Statistics(ctx, server.Ready.DatabaseURL, emails); err != nil {
+		return nil, err
 	}
 	until := time.Now().UTC().Truncate(24 * time.Hour)
 	fmt.Printf("%-46s %10s %10s\n", fmt.Sprintf("statistics of %d emails", emails), "p50", "p99")
